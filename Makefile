@@ -1,0 +1,39 @@
+# Two commands from a fresh clone: `make book` and `make test`. Second runs reuse what is there.
+PYTHON ?= python3
+VENV ?= .venv
+PROFILE ?= paper
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: book test lint serve tidy clean
+
+book: $(VENV)/.book
+	$(BIN)/gspa build --profile $(PROFILE)
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: $(VENV)/.test $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+serve: $(VENV)/.book
+	$(BIN)/gspa serve
+
+# Notebooks in the form they are committed in: no outputs, stable cell ids.
+tidy: $(VENV)/.book
+	$(BIN)/python -m gspa.notebook_source notebooks/*.ipynb
+
+clean:
+	rm -rf _build book/notebooks book/_generated build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "gspa needs Python 3.11 to 3.13; choose one with make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+
+# A stamp for each set of packages: installed again only when the pins change.
+$(VENV)/.book $(VENV)/.test $(VENV)/.lint: $(VENV)/.%: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Installing the packages for '$*' into $(VENV) (minutes the first time) ..."
+	$(PIP) --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,74 @@
+"""What this book adds to Jupyter Book: a site that asks no other host for anything, and its provenance.
+
+* MathJax is copied into the site from an installed package.
+* The thebe scripts, which load from a CDN even when unused, are left out.
+* Every page's footer says from which version, commit and profile it was made.
+* Links to the repository, Binder and Colab appear only when `repository.url` in `_config.yml` is set.
+"""
+
+import os
+import shutil
+from importlib.metadata import files
+from pathlib import Path
+
+from gspa import __version__, provenance
+
+MATHJAX = "tex-svg-full.js"
+# Shown once the repository has an address; until then nothing points to an invented one.
+LINKS = {
+    "use_repository_button": True,
+    "use_issues_button": True,
+    "launch_buttons": {
+        "notebook_interface": "jupyterlab",
+        "binderhub_url": "https://mybinder.org",
+        "colab_url": "https://colab.research.google.com",
+    },
+}
+
+
+def configure(app, config):
+    """Finish the theme's options once Jupyter Book has made its own."""
+    options = config.html_theme_options
+    if options.get("repository_url"):
+        options.update(LINKS)
+    commit = provenance.commit(Path(app.confdir).parent)
+    profile = os.environ.get("GSPA_PROFILE", "paper")
+    made = [
+        f"gspa {__version__}",
+        f"commit {commit}" if commit else "not from a git checkout",
+        f"profile {profile}",
+    ]
+    options["extra_footer"] = (
+        f"<p class='gspa-provenance'>Made from {', '.join(made)}. Code under the MIT licence, text under CC BY 4.0.</p>"
+    )
+
+
+def without_thebe(app, pagename, templatename, context, doctree):
+    """Drop the scripts that would call a CDN."""
+
+    def wanted(script):
+        return "THEBE_JS_URL" not in (getattr(script, "attributes", {}).get("body") or "") and "thebe" not in str(
+            getattr(script, "filename", "")
+        )
+
+    context["script_files"] = [script for script in context.get("script_files", []) if wanted(script)]
+
+
+def add_mathjax(app, exception):
+    """Copy MathJax out of the installed package; a missing package is an error, not a page without maths."""
+    if exception or app.builder.format != "html":
+        return
+    source = next(path.locate() for path in files("sphinx-mathjax-offline") if path.name == MATHJAX)
+    target = Path(app.outdir) / "mathjax"
+    target.mkdir(exist_ok=True)
+    shutil.copyfile(source, target / MATHJAX)
+
+
+def setup(app):
+    """Register the handlers; 900 runs after the extensions whose work they amend."""
+    # Cards bring formulas as HTML, which Sphinx does not count when it decides whether a page needs MathJax.
+    app.set_html_assets_policy("always")
+    app.connect("config-inited", configure, priority=900)
+    app.connect("html-page-context", without_thebe, priority=900)
+    app.connect("build-finished", add_mathjax)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,74 @@
+"""Which function settles which claim, and how `gspa verify` calls it.
+
+A check is one function that computes evidence and returns an `Outcome`. A notebook calls it
+through `settle` with what the page has already computed; `gspa verify` calls the same
+function with nothing but a profile, and the check computes what it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+
+from gspa.claims.outcome import Outcome
+from gspa.claims.registry import Claim, claim, registry
+
+Check = Callable[..., Outcome]
+_CHECKS: dict[str, Check] = {}
+_MODULES = ("comparison", "estimation", "training")
+
+
+def settles(identifier: str) -> Callable[[Check], Check]:
+    """Register a function as the check of one claim."""
+
+    def register(function: Check) -> Check:
+        if identifier in _CHECKS:
+            raise ValueError(f"claim {identifier} has two checks")
+        _CHECKS[identifier] = function
+        return function
+
+    return register
+
+
+def checks() -> dict[str, Check]:
+    """Every registered check, by claim id."""
+    for module in _MODULES:
+        import_module(f"gspa.claims.{module}")
+    return _CHECKS
+
+
+def settle(identifier: str, **evidence: object) -> Outcome:
+    """Run the check of one claim.
+
+    Args:
+        identifier: the claim's id.
+        evidence: what the caller has computed already, by the check's argument names;
+            the check computes what is not given.
+    """
+    entry = claim(identifier)
+    check = checks().get(identifier)
+    if check is None:
+        return Outcome(identifier, "not yet checked", f"no check yet; it will come with {entry.notebook}.")
+    outcome = check(**evidence)
+    if outcome.claim != identifier:
+        raise ValueError(f"the check of {identifier} returned an outcome of {outcome.claim}")
+    return outcome
+
+
+def verify(identifiers: Iterable[str] | None = None, *, profile: str = "paper") -> Iterator[tuple[Claim, Outcome]]:
+    """Re-derive verdicts one by one, in the registry's order.
+
+    Args:
+        identifiers: claim ids, or None for all.
+        profile: `paper` for the papers' own sizes, `quick` for small ones.
+    """
+    wanted = list(registry()) if identifiers is None else [claim(name).id for name in identifiers]
+    known = checks()
+    for name in wanted:
+        outcome = settle(name, profile=profile) if name in known else settle(name)
+        yield claim(name), outcome
+
+
+def differs(entry: Claim, outcome: Outcome) -> bool:
+    """Whether a run contradicts the record. A run that lacked size or data contradicts nothing."""
+    return not outcome.missing and outcome.verdict != entry.verdict

@@ -1,0 +1,135 @@
+"""Verdict words and the outcome of a claim's check: verdict, reason, evidence."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, Literal, get_args
+
+from gspa.errors import InvalidValue
+
+Verdict = Literal["verified", "holds with correction", "refuted", "not reproduced", "not checkable", "not yet checked"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+MIME = "application/vnd.gspa.outcome+json"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found.
+
+    Attributes:
+        claim: the registry's id.
+        verdict: one of `VERDICTS`.
+        reason: one or two sentences, numbers included, for the card and the claims page.
+        evidence: label to number or text, in the order to show; Monte-Carlo numbers carry their error.
+        correction: the corrected statement, where the printed one needs one.
+        missing: why the claim could not be settled in this run ("size", "data"); empty when it was.
+    """
+
+    claim: str
+    verdict: Verdict
+    reason: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    correction: str = ""
+    missing: Literal["", "size", "data"] = ""
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS:
+            raise InvalidValue("verdict", self.verdict, "one of " + ", ".join(VERDICTS))
+        if (self.verdict == "holds with correction") != bool(self.correction):
+            raise InvalidValue("correction", self.correction, "given exactly when the verdict needs one")
+        if self.missing and self.verdict != "not yet checked":
+            raise InvalidValue("missing", self.missing, "empty unless the verdict is 'not yet checked'")
+        if self.verdict not in ("not yet checked", "not checkable") and not self.evidence:
+            raise InvalidValue("evidence", dict(self.evidence), "not empty: a verdict needs its numbers")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The outcome as plain JSON data."""
+        return {
+            "claim": self.claim,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "evidence": dict(self.evidence),
+            "correction": self.correction,
+            "missing": self.missing,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Outcome:
+        """The inverse of `to_dict`."""
+        return cls(**data)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        from gspa.claims.registry import claim
+
+        return {
+            "text/plain": f"{self.claim}: {self.verdict}. {self.reason}",
+            "text/html": card(claim(self.claim), self),
+            MIME: json.loads(json.dumps(self.to_dict())),
+        }
+
+
+def not_yet(claim: str, *, missing: Literal["size", "data"], reason: str) -> Outcome:
+    """The outcome of a run that was too small, or lacked the data, to settle `claim`."""
+    return Outcome(claim, "not yet checked", reason, missing=missing)
+
+
+def slug(verdict: str) -> str:
+    """A verdict as a CSS class name."""
+    return verdict.replace(" ", "-")
+
+
+def show(value: object) -> str:
+    """A piece of evidence as a reader wants it: four significant digits, no float noise."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, list | tuple):
+        return " to ".join(show(part) for part in value) if len(value) == 2 else ", ".join(map(show, value))
+    return str(value)
+
+
+_MATH = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
+# An equation's number and environment belong to the paper's page, not to a line of ours.
+_LAYOUT = re.compile(r"\\(?:begin|end)\{equation\}|\\tag\{[^}]*\}|\\quad\s*\(\d+\)\s*$")
+
+
+def math_html(text: str) -> str:
+    r"""Text with `$...$`, `\(...\)` or `\[...\]` as HTML that MathJax typesets, in the book and in Jupyter."""
+    parts, end = [], 0
+    for match in _MATH.finditer(text):
+        formula = _LAYOUT.sub("", next(group for group in match.groups() if group is not None)).strip()
+        parts += [
+            escape(text[end : match.start()]),
+            f'<span class="math notranslate nohighlight">\\({escape(formula)}\\)</span>',
+        ]
+        end = match.end()
+    return "".join([*parts, escape(text[end:])])
+
+
+def card(entry: Any, outcome: Outcome) -> str:
+    """The card that a notebook and the claims page show (an HTML fragment without scripts)."""
+    rows = "".join(
+        f"<tr><th scope='row'>{escape(label)}</th><td>{escape(show(value))}</td></tr>"
+        for label, value in outcome.evidence.items()
+    )
+    correction = (
+        f"<p class='gspa-correction'><strong>Corrected:</strong> {math_html(outcome.correction)}</p>"
+        if outcome.correction
+        else ""
+    )
+    return (
+        f"<div class='gspa-card gspa-{slug(outcome.verdict)}' id='card-{entry.id}'>"
+        f"<p class='gspa-head'><span class='gspa-id'>{entry.id}</span> {math_html(entry.title)} "
+        f"<span class='gspa-verdict'>{outcome.verdict}</span></p>"
+        f"<blockquote>{math_html(entry.quote)}<footer>{escape(entry.location)}</footer></blockquote>"
+        f"<p>{math_html(outcome.reason)}</p>{correction}"
+        + (f"<table class='gspa-evidence'><tbody>{rows}</tbody></table>" if rows else "")
+        + "</div>"
+    )

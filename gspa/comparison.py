@@ -1,0 +1,114 @@
+"""Figure 2 as tidy tables: every bound of the catalogue over distributions and numbers of users."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from gspa import _validate as check
+from gspa import bounds, budgets
+from gspa.errors import InvalidValue
+
+_FIRST = 1_000  # "we repeat the first 10^3 parameters"
+
+
+def sizes(n_min: int, n_max: int, steps: int) -> list[int]:
+    """`steps` numbers of users from n_min to n_max, equally spaced and rounded to integers.
+
+    >>> sizes(1000, 10_000, 4)
+    [1000, 4000, 7000, 10000]
+    """
+    n_min, n_max, steps = (
+        check.count(2, n_min=n_min),
+        check.count(2, n_max=n_max),
+        check.count(2, steps=steps),
+    )
+    if n_max <= n_min:
+        raise InvalidValue("n_max", n_max, f"> n_min = {n_min}")
+    return [round(n) for n in np.linspace(n_min, n_max, steps)]
+
+
+def figure2(
+    *,
+    n_min: int = 1_000,
+    n_max: int = 10_000,
+    steps: int = 37,
+    delta: float = 1e-4,
+    seed: int = 0,
+    repeat_first: bool = True,
+) -> pd.DataFrame:
+    """Every bound of the catalogue for Table 2's distributions over n.
+
+    Args:
+        n_min: least number of users, >= 2.
+        n_max: largest number of users, > n_min.
+        steps: how many sizes, equally spaced.
+        delta: central delta, in (0, 1).
+        seed: for the two uniform distributions.
+        repeat_first: draw 1,000 budgets once and repeat them as n grows, as the paper
+            says it did; otherwise draw afresh for each n.
+
+    Returns:
+        One row for each (distribution, n, bound): columns `distribution`, `population`,
+        `n`, `mu`, `key`, `bound`, `epsilon` (NaN where the bound refuses), `valid`, `note`.
+    """
+    rows = []
+    for index, (name, law) in enumerate(budgets.TABLE2.items()):
+        first = budgets.draw(name, n=_FIRST, rng=np.random.default_rng([seed, index]))
+        for n in sizes(n_min, n_max, steps):
+            people = (
+                budgets.repeat_first(first, n=n)
+                if repeat_first
+                else budgets.draw(name, n=n, rng=np.random.default_rng([seed, index, n]))
+            )
+            mu = bounds.gspa_mu(people)
+            rows += [
+                {
+                    "distribution": name,
+                    "population": f"{law.title}: {law.label}",
+                    "n": n,
+                    "mu": mu,
+                    "key": row.key,
+                    "bound": row.label,
+                    "epsilon": np.nan if row.epsilon is None else row.epsilon,
+                    "valid": row.valid,
+                    "note": row.note,
+                }
+                for row in bounds.compare(people, delta=delta)
+            ]
+    return pd.DataFrame(rows)
+
+
+def slopes(table: pd.DataFrame) -> pd.DataFrame:
+    """Least-squares slopes of log mu and log eps against log n, for the paper's bound.
+
+    Returns:
+        One row a distribution: `population`, `mu_slope`, `epsilon_slope`; proportional to
+        1/sqrt(n) means a slope of -1/2.
+    """
+    ours = table[table["key"] == "gspa"]
+    rows = []
+    for population, part in ours.groupby("population", sort=False):
+        x = np.log(part["n"].to_numpy(float))
+        rows.append(
+            {
+                "population": population,
+                "mu_slope": float(np.polyfit(x, np.log(part["mu"].to_numpy(float)), 1)[0]),
+                "epsilon_slope": float(np.polyfit(x, np.log(part["epsilon"].to_numpy(float)), 1)[0]),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def ratios(table: pd.DataFrame) -> pd.DataFrame:
+    """The paper's eps divided by each other bound's, wherever that bound applies.
+
+    Returns:
+        One row for each (distribution, n, other bound): `population`, `n`, `key`, `bound`, `ratio`.
+        Below 1 the paper's bound is the smaller one.
+    """
+    ours = table.loc[table["key"] == "gspa", ["distribution", "n", "epsilon"]]
+    others = table[(table["key"] != "gspa") & table["valid"]]
+    joined = others.merge(ours, on=["distribution", "n"], suffixes=("_other", "_paper"))
+    joined["ratio"] = joined["epsilon_paper"] / joined["epsilon_other"]
+    return joined[["population", "n", "key", "bound", "ratio"]]

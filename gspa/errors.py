@@ -1,0 +1,74 @@
+"""Every error that gspa raises on purpose.
+
+A message is one line that says which argument, which value, what is allowed and
+what to do. The command line prints it as it is and ends with `exit_code`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class GspaError(Exception):
+    """Base of all deliberate errors; `exit_code` is the command line's exit status."""
+
+    exit_code = 2
+
+
+class InvalidValue(GspaError, ValueError):
+    """An argument is outside its allowed range or of the wrong type."""
+
+    def __init__(self, name: str, value: object, allowed: str, hint: str = "") -> None:
+        shown = " ".join(repr(value).split())  # an array's repr has several lines
+        if len(shown) > 60:
+            shown = shown[:57] + "..."
+        super().__init__(f"{name} = {shown}: must be {allowed}" + (f"; {hint}" if hint else ""))
+        self.name = name
+        self.value = value
+
+
+class InvalidBudget(InvalidValue):
+    """A set of local budgets is empty, malformed or out of range."""
+
+
+class OutsideValidity(GspaError, ValueError):
+    """A published bound was asked for a setting outside its stated conditions."""
+
+    def __init__(self, bound: str, condition: str, hint: str = "") -> None:
+        super().__init__(f"{bound}: needs {condition}" + (f"; {hint}" if hint else ""))
+        self.bound = bound
+        self.condition = condition
+
+
+class UnknownName(GspaError, KeyError):
+    """A notebook, parameter, distribution or claim of that name does not exist."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = list(known)
+        near = get_close_matches(name, names, n=1, cutoff=0.4)
+        message = f"{kind} {name!r}: does not exist; "
+        message += f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(names)
+        super().__init__(message)
+        self.message = message
+
+    def __str__(self) -> str:  # KeyError would show the repr
+        return self.message
+
+
+class DataUnavailable(GspaError):
+    """A data set is neither on disk nor downloadable."""
+
+
+class DataCorrupted(GspaError):
+    """A data file is present but is not what its checksum says; it is never used."""
+
+
+class InvalidOutput(GspaError):
+    """An output place cannot be written; raised before any work starts."""
+
+
+class CheckFailed(GspaError):
+    """Work was done and its result is a failure: a notebook raised, a check did not hold."""
+
+    exit_code = 1

@@ -1,0 +1,155 @@
+"""Run one notebook in this process and write it only if it succeeded.
+
+`python -m gspa.execute` reads one JSON job on standard input and reports on standard
+output, a JSON object a line: `{"cells": N}`, `{"done": i}`, then `{"ok": true}` or
+`{"error": {...}}`. The pipeline starts one such process a notebook.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+import nbformat
+import papermill
+from papermill.engines import NBClientEngine, papermill_engines
+
+from gspa.errors import GspaError
+from gspa.notebook_source import INJECTED, stable_ids
+from gspa.project import write_atomically
+
+_GLUE_PREFIX = "application/papermill.record/"
+_GLUE_ROLE = re.compile(r"\{glue:text\}`([^`:]+)(?::([^`]+))?`")
+
+
+def glued(notebook: Any) -> dict[str, Any]:
+    """What the code cells glued: name to number or text (the last one of a name counts)."""
+    values: dict[str, Any] = {}
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+            text = output.get("data", {}).get(_GLUE_PREFIX + "text/plain")
+            if name and text is not None:
+                values[name] = ast.literal_eval(text)
+    return values
+
+
+def resolve_glue(notebook: Any) -> None:
+    """Put the glued values into the prose, so that an executed notebook reads well anywhere."""
+    values = glued(notebook)
+
+    def fill(match: re.Match[str]) -> str:
+        key, spec = match.group(1), match.group(2) or ""
+        if key not in values:
+            raise GspaError(f"the prose uses {{glue:text}}`{key}`, which no cell glued")
+        return format(values[key], spec)
+
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = _GLUE_ROLE.sub(fill, cell.source)
+        # Captions and alt texts say what the figure shows, so they are computed too.
+        for part in cell.metadata.get("mystnb", {}).values():
+            for key in ("caption", "alt"):
+                if key in part:
+                    part[key] = _GLUE_ROLE.sub(fill, part[key])
+
+
+def normalise(notebook: Any) -> None:
+    """Drop what differs between two runs of the same notebook: times, paths, random ids."""
+    for cell in notebook.cells:
+        for key in ("execution", "papermill"):
+            cell.metadata.pop(key, None)
+        if cell.get("id") == INJECTED:
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
+    kept = notebook.metadata.get("papermill", {})
+    notebook.metadata["papermill"] = {key: kept[key] for key in ("parameters", "version") if key in kept}
+
+
+class _Reporting(NBClientEngine):  # type: ignore[misc]  # papermill has no type hints
+    """papermill's own engine, telling how far it is."""
+
+    channel: TextIO = sys.stdout
+
+    @classmethod
+    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
+        stable_ids(nb_man.nb)
+        _say(cls.channel, cells=len(nb_man.nb.cells))
+        finish = nb_man.cell_complete
+
+        def finished(cell: Any, cell_index: int | None = None, **extra: Any) -> None:
+            finish(cell, cell_index=cell_index, **extra)
+            _say(cls.channel, done=(cell_index or 0) + 1)
+
+        nb_man.cell_complete = finished
+        super().execute_managed_notebook(nb_man, kernel_name, **options)
+
+
+def _say(channel: TextIO, **message: object) -> None:
+    print(json.dumps(message), file=channel, flush=True)
+
+
+def execute(source: Path, output: Path, parameters: dict[str, Any], *, timeout: int, cwd: Path) -> None:
+    """Run `source` with `parameters` and move the finished notebook to `output`.
+
+    Raises:
+        papermill.PapermillExecutionError: a cell raised; `output` is left as it was.
+    """
+    notebook = papermill.execute_notebook(
+        str(source),
+        None,  # nothing is written until the whole notebook has succeeded
+        parameters=parameters,
+        engine_name="gspa",
+        progress_bar=False,
+        execution_timeout=timeout,
+        cwd=str(cwd),
+    )
+    normalise(notebook)
+    resolve_glue(notebook)
+    write_atomically(output, nbformat.writes(notebook) + "\n")
+
+
+def _describe(error: BaseException) -> dict[str, object]:
+    if isinstance(error, papermill.PapermillExecutionError):
+        head = next((line for line in error.source.splitlines() if line.strip()), "")
+        return {
+            "cell": error.cell_index + 1,
+            "source": head,
+            "what": f"{error.ename}: {error.evalue}",
+            "traceback": [_plain(line) for line in error.traceback],
+        }
+    return {"cell": None, "source": "", "what": f"{type(error).__name__}: {error}", "traceback": []}
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def main() -> int:
+    """One job from standard input; 0 when the notebook ran, 1 when it raised."""
+    job = json.load(sys.stdin)
+    # The protocol has standard output to itself; whatever else prints goes to standard error.
+    _Reporting.channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    papermill_engines.register("gspa", _Reporting)
+    try:
+        execute(
+            Path(job["source"]),
+            Path(job["output"]),
+            job["parameters"],
+            timeout=job["timeout"],
+            cwd=Path(job["cwd"]),
+        )
+    except Exception as error:  # reported as data: the parent decides what to show
+        _say(_Reporting.channel, error=_describe(error))
+        return 1
+    _say(_Reporting.channel, ok=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,251 @@
+"""Run notebooks in processes of their own, skip what has not changed, collect what they found."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from gspa import provenance
+from gspa.claims.outcome import MIME, Outcome
+from gspa.errors import CheckFailed
+from gspa.parameters import Notebook, Value
+from gspa.project import Project, digest, ensure_writable, write_atomically
+
+Progress = Callable[[str, int, int, str], None]
+"""Called with a notebook's name, cells done, cells in all, and a state word."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One notebook's result: where it is and whether it had to be computed."""
+
+    name: str
+    path: Path
+    reused: bool
+    seconds: float
+
+
+class _Children:
+    """The processes at work, so that an interrupt can end them all."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._processes: set[subprocess.Popen[str]] = set()
+        self.stopping = False
+
+    def start(self, command: list[str], **options: Any) -> subprocess.Popen[str]:
+        with self._lock:
+            if self.stopping:
+                raise KeyboardInterrupt
+            process = subprocess.Popen(command, **options)
+            self._processes.add(process)
+            return process
+
+    def stop(self) -> None:
+        with self._lock:
+            self.stopping = True
+            for process in self._processes:
+                process.terminate()
+
+
+def data_identity() -> dict[str, str]:
+    """File name to SHA-256 of the data set that a notebook would use now."""
+    from gspa import datasets  # scikit-learn and pooch: only when a notebook needs data
+
+    return dict(datasets.load("auto").sha256)
+
+
+def key(notebook: Notebook, parameters: dict[str, Value], data: dict[str, str]) -> str:
+    """Everything that a notebook's output depends on, as one hash."""
+    return digest(
+        notebook.path.read_bytes(),
+        json.dumps(parameters, sort_keys=True),
+        provenance.source_digest(),
+        json.dumps(provenance.versions(), sort_keys=True),
+        json.dumps(data if notebook.needs_data else {}, sort_keys=True),
+    )
+
+
+def run_notebook(
+    project: Project,
+    notebook: Notebook,
+    parameters: dict[str, Value],
+    output: Path,
+    *,
+    progress: Progress | None = None,
+    children: _Children | None = None,
+) -> None:
+    """Run one notebook in a new process; `output` appears only when every cell succeeded.
+
+    Raises:
+        CheckFailed: a cell raised; the message names the notebook, the cell and the error.
+    """
+    report = progress or (lambda name, done, total, state: None)
+    # Only what differs from the notebook's own cell is injected, so that a page shows no more than that.
+    changed = {k: v for k, v in parameters.items() if v != notebook.properties[k]["default"]}
+    job = {
+        "source": str(notebook.path),
+        "output": str(output),
+        "parameters": changed,
+        "timeout": notebook.timeout,
+        "cwd": str(project.root),
+    }
+    # A hash seed would make the order of sets differ between two runs.
+    environment = os.environ | {"PYTHONHASHSEED": "0"}
+    environment.pop("MPLBACKEND", None)  # the kernel's inline backend sets its own
+    if "GSPA_DATA_DIR" in environment:  # the kernel works in another folder
+        environment["GSPA_DATA_DIR"] = str(Path(environment["GSPA_DATA_DIR"]).resolve())
+    process = (children or _Children()).start(
+        [sys.executable, "-m", "gspa.execute"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    noise = _Drain(process.stderr)
+    total, error, finished = 1, None, False
+    try:
+        process.stdin.write(json.dumps(job))
+        process.stdin.close()
+        for line in process.stdout:
+            message = json.loads(line)
+            total = message.get("cells", total)
+            if "done" in message or "cells" in message:
+                report(notebook.name, message.get("done", 0), total, "running")
+            error = message.get("error", error)
+            finished = finished or message.get("ok", False)
+        process.wait()
+    except BaseException:
+        process.terminate()
+        raise
+    if not finished:
+        report(notebook.name, total, total, "failed")
+        raise CheckFailed(_explain(notebook.name, process.returncode, error, noise.text()))
+    report(notebook.name, total, total, "done")
+
+
+class _Drain:
+    """Reads a pipe to its end in the background, so that the writer never blocks on it."""
+
+    def __init__(self, stream: Any) -> None:
+        self._pool = ThreadPoolExecutor(1)
+        self._future = self._pool.submit(stream.read)
+
+    def text(self) -> str:
+        self._pool.shutdown()
+        return str(self._future.result())
+
+
+def _explain(name: str, status: int, error: dict[str, Any] | None, noise: str) -> str:
+    """The failure in one screen: which notebook, which cell, what happened."""
+    if error is None:
+        last = noise.strip().splitlines()[-12:]
+        return "\n".join([f"notebook {name}: its process ended with status {status} before it finished", *last])
+    where = f", cell {error['cell']} ({error['source']})" if error["cell"] else ""
+    trace = [line for block in error["traceback"] for line in block.splitlines()][-16:]
+    return "\n".join([f"notebook {name}{where}: {error['what']}", *trace])
+
+
+def run_all(
+    project: Project,
+    notebooks: Iterable[Notebook],
+    *,
+    profile: str,
+    jobs: int,
+    progress: Progress | None = None,
+) -> list[Run]:
+    """Run every notebook whose result is not at hand; keep each as soon as it is whole.
+
+    An interrupt ends the running processes and keeps what was finished.
+
+    Raises:
+        CheckFailed: one or more notebooks raised, all named.
+    """
+    folder = ensure_writable(project.executed(profile))
+    report = progress or (lambda name, done, total, state: None)
+    notebooks = list(notebooks)
+    data = data_identity() if any(notebook.needs_data for notebook in notebooks) else {}
+    children = _Children()
+
+    def one(notebook: Notebook) -> Run:
+        parameters = notebook.defaults(profile)
+        output, record = folder / f"{notebook.name}.ipynb", folder / f"{notebook.name}.json"
+        wanted = key(notebook, parameters, data)
+        if _is_current(output, record, wanted):
+            report(notebook.name, 1, 1, "unchanged")
+            return Run(notebook.name, output, True, 0.0)
+        begin = time.monotonic()
+        run_notebook(project, notebook, parameters, output, progress=progress, children=children)
+        seconds = time.monotonic() - begin
+        facts = {"key": wanted, "sha256": _sha256(output), "seconds": round(seconds, 1)}
+        write_atomically(record, json.dumps(facts))
+        return Run(notebook.name, output, False, seconds)
+
+    runs, failures = [], []
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        futures = [pool.submit(one, notebook) for notebook in notebooks]
+        try:
+            for future in as_completed(futures):
+                try:
+                    runs.append(future.result())
+                except CheckFailed as failure:
+                    failures.append(str(failure))
+        except BaseException:
+            children.stop()
+            pool.shutdown(cancel_futures=True)
+            raise
+    if failures:
+        raise CheckFailed("\n\n".join(failures) + "\n\nThe site was not replaced; finished notebooks are kept.")
+    return sorted(runs, key=lambda run: run.name)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _is_current(output: Path, record: Path, wanted: str) -> bool:
+    """Whether a kept result is the one wanted and still has the bytes it was written with."""
+    try:
+        facts = json.loads(record.read_text(encoding="utf-8"))
+        return bool(facts["key"] == wanted and facts["sha256"] == _sha256(output))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def outcomes(paths: Iterable[Path]) -> dict[str, Outcome]:
+    """The outcomes that executed notebooks show on their cards, by claim id."""
+    found = {}
+    for path in paths:
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            for output in cell.get("outputs", []):
+                data = output.get("data", {}).get(MIME)
+                if data is not None:
+                    found[data["claim"]] = Outcome.from_dict(data)
+    return found
+
+
+def place(project: Project, runs: Iterable[Run]) -> None:
+    """Put the executed notebooks where the book's table of contents expects them."""
+    folder = ensure_writable(project.book / "notebooks")
+    names = {f"{run.name}.ipynb" for run in runs}
+    for stale in folder.glob("*.ipynb"):
+        if stale.name not in names:
+            stale.unlink()
+    for run in runs:
+        shutil.copyfile(run.path, folder / run.path.name)

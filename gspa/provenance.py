@@ -1,0 +1,93 @@
+"""What a result was made from: versions, source, data, seed.
+
+A page's footer and a build's cache key use the same facts.
+"""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from gspa import __version__
+from gspa.project import digest_tree
+
+# The packages whose release can change a number or a pixel on a page.
+_PACKAGES = (
+    "numpy",
+    "scipy",
+    "matplotlib",
+    "seaborn",
+    "pandas",
+    "torch",
+    "scikit-learn",
+    "papermill",
+    "jupyter-book",
+)
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Python, gspa and the packages that results depend on, by name."""
+    found = {"python": platform.python_version(), "gspa": __version__}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+@cache
+def source_digest() -> str:
+    """SHA-256 over the package's own sources: the code that computed a page."""
+    return digest_tree(Path(__file__).parent, ("*.py", "*.yaml"))
+
+
+def commit(root: Path) -> str:
+    """The checkout's commit, marked when files differ from it; empty outside git."""
+    try:
+        head = _git(root, "rev-parse", "--short=12", "HEAD")
+        changed = _git(root, "status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return head + (" with uncommitted changes" if changed else "")
+
+
+def commit_time(root: Path) -> int:
+    """Seconds since 1970 of the last commit, for SOURCE_DATE_EPOCH; a fixed day outside git."""
+    try:
+        return int(_git(root, "log", "-1", "--format=%ct"))
+    except (OSError, subprocess.CalledProcessError, ValueError):
+        return 1_700_000_000
+
+
+def _git(root: Path, *arguments: str) -> str:
+    return subprocess.run(
+        ["git", "-C", str(root), *arguments], check=True, capture_output=True, text=True, timeout=20
+    ).stdout.strip()
+
+
+def footer(parameters: Mapping[str, Any], *, data: Mapping[str, str] | None = None) -> object:
+    """The provenance block that ends a notebook, as an object a notebook displays.
+
+    Args:
+        parameters: name to value, the seed included.
+        data: file name to SHA-256 of the payload, for notebooks that read a data set.
+    """
+    from IPython.display import Markdown
+
+    lines = [
+        "**Provenance.** Parameters: " + ", ".join(f"`{name} = {value!r}`" for name, value in parameters.items()) + ".",
+        "Versions: " + ", ".join(f"{name} {number}" for name, number in versions().items()) + ".",
+        f"Package source (SHA-256): `{source_digest()[:16]}`.",
+    ]
+    if data:
+        lines.append(
+            "Data (SHA-256 of the payload): " + ", ".join(f"{name} `{sha[:16]}`" for name, sha in data.items()) + "."
+        )
+    return Markdown("\n".join(lines))

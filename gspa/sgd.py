@@ -1,0 +1,287 @@
+"""Algorithm 3 of Chen et al. 2024: personalized private SGD, many replicas as one batch.
+
+A *replica* is one training run: a seed and one local budget per client. Replicas are
+independent, so their small matrix products are stacked and run together; a replica's
+result depends on its own seed only, not on the batch it happens to be in.
+
+The paper prints the clipping bound, delta, step size, number of clients and epochs (Table 3)
+and leaves the rest open. Everything it leaves open is a named field of `SgdConfig`.
+
+This module says what Algorithm 3 *does*. It clips the client's average gradient, so one record
+can move the released vector by 2C whatever the batch size: the printed noise does not make client
+i's message (eps_i, delta_i)-LDP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from gspa import _validate
+from gspa._sgd_batch import Batch, Floats, parameters
+from gspa.datasets import Dataset
+from gspa.errors import InvalidBudget, InvalidValue
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INITIALIZATIONS = ("he", "glorot", "torch_default")
+CLIENT_SPLITS = ("shuffled", "contiguous")
+CLIENT_ORDERS = ("once", "per_epoch")
+NOISE_DIVISORS = ("clients", "samples")
+
+# Replicas beyond this much memory run in successive batches. On a CPU about five MNIST replicas
+# at a time are fastest: more of them only push each other out of the cache.
+_BATCH_BYTES = {"cpu": 96 * 2**20, "cuda": 8 * 2**30}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SgdConfig:
+    """Settings of Algorithm 3; the defaults of the first five fields are Table 3's.
+
+    Attributes:
+        clients: Number of clients, the `m` of Table 3, >= 1. Each holds floor(n / clients) samples;
+            the n mod clients samples left over are not used.
+        epochs: `T`, >= 1. In an epoch every client is visited once, without replacement.
+        learning_rate: `eta`, > 0.
+        clip: `C` > 0, the bound on the Euclidean norm of a client's *average* gradient (lines 12-14).
+        delta: `delta_i` of every client, in (0, 1).
+        hidden_width: Units of the one ReLU layer, >= 1. The paper does not give it.
+        initialization: "he": weights N(0, 2/fan_in); "glorot": U(-a, a) with
+            a = sqrt(6/(fan_in + fan_out)); both with zero biases. "torch_default": weights and biases
+            U(-a, a) with a = 1/sqrt(fan_in), what `torch.nn.Linear` does. The paper says "arbitrary".
+        client_split: "shuffled": samples go to clients by a uniform permutation; "contiguous": in file order.
+        client_order: "once": one permutation pi before the loop, as line 3 prints; "per_epoch": a
+            fresh one each epoch, as "at random without replacement" in the text also allows.
+        noise_divisor: The `m` of line 7, which names two things in the paper. "clients": the number of
+            clients; "samples": the samples of one client (the batch size of the input line).
+    """
+
+    clients: int = 100
+    epochs: int = 50
+    learning_rate: float = 0.05
+    clip: float = 2.0
+    delta: float = 1e-5
+    hidden_width: int = 100
+    initialization: str = "he"
+    client_split: str = "shuffled"
+    client_order: str = "once"
+    noise_divisor: str = "clients"
+
+    def __post_init__(self) -> None:
+        for name in ("clients", "epochs", "hidden_width"):
+            object.__setattr__(self, name, _validate.count(**{name: getattr(self, name)}))
+        for name in ("learning_rate", "clip"):
+            object.__setattr__(self, name, _validate.positive(**{name: getattr(self, name)}))
+        object.__setattr__(self, "delta", _validate.probability(delta=self.delta, allow_zero=False))
+        _validate.one_of(INITIALIZATIONS, initialization=self.initialization)
+        _validate.one_of(CLIENT_SPLITS, client_split=self.client_split)
+        _validate.one_of(CLIENT_ORDERS, client_order=self.client_order)
+        _validate.one_of(NOISE_DIVISORS, noise_divisor=self.noise_divisor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SgdResult:
+    """What `train` measured. R replicas, E evaluated epochs.
+
+    Attributes:
+        accuracy: (R, E), share of test images classified correctly.
+        test_loss: (R, E), mean cross-entropy on the test images, nats.
+        epochs: (E,), the epochs evaluated; the first is 0, before any step.
+        sigma: (R, clients), standard deviation of the noise on each coordinate of a client's gradient.
+        seeds: One per replica.
+        labels: The setting of each replica, as given to `train`.
+        config, samples_per_client, data, device, torch_version: What was run, on what.
+    """
+
+    accuracy: Floats
+    test_loss: Floats
+    epochs: npt.NDArray[np.int64]
+    sigma: Floats
+    seeds: tuple[int, ...]
+    labels: tuple[str, ...]
+    config: SgdConfig
+    samples_per_client: int
+    data: str
+    device: str
+    torch_version: str
+
+    @property
+    def final_accuracy(self) -> Floats:
+        """Test accuracy after the last epoch, (R,)."""
+        return self.accuracy[:, -1]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Tidy table: setting, seed, epoch, accuracy, test_loss; one row per replica and epoch."""
+        import pandas as pd
+
+        width = len(self.epochs)
+        return pd.DataFrame(
+            {
+                "setting": np.repeat(np.array(self.labels, dtype=object), width),
+                "seed": np.repeat(np.array(self.seeds, dtype=np.int64), width),
+                "epoch": np.tile(self.epochs, len(self.seeds)),
+                "accuracy": self.accuracy.ravel(),
+                "test_loss": self.test_loss.ravel(),
+            }
+        )
+
+
+def gaussian_sigma(eps: npt.ArrayLike, *, clip: float, divisor: int, delta: float) -> Floats:
+    """Noise of Algorithm 3, line 7, as printed: (2C/m) sqrt(2 ln(1.25/delta)) / eps.
+
+    The formula is the classical Gaussian mechanism for sensitivity 2C/m and is proved for eps < 1 only;
+    it is evaluated here for every eps > 0 because the paper does so.
+
+    Args:
+        eps: Local budgets > 0, any shape; inf gives 0 (no noise).
+        clip: C > 0.
+        divisor: m >= 1.
+        delta: in (0, 1).
+
+    Returns:
+        Standard deviation per coordinate, same shape as `eps`.
+
+    Raises:
+        InvalidBudget: an eps is not > 0.
+        InvalidValue: clip, divisor or delta out of range.
+
+    >>> print(round(float(gaussian_sigma(0.5, clip=2.0, divisor=100, delta=1e-5)), 4))
+    0.3876
+    """
+    clip, divisor = _validate.positive(clip=clip), _validate.count(divisor=divisor)
+    delta = _validate.probability(delta=delta, allow_zero=False)
+    budgets = np.asarray(eps, dtype=np.float64)
+    bad = ~(budgets > 0)  # also catches nan
+    if bad.any():
+        raise InvalidBudget("eps", float(budgets[bad].flat[0]), "> 0", "inf means no noise")
+    sigma: Floats = 2 * clip / divisor * np.sqrt(2 * np.log(1.25 / delta)) / budgets
+    return sigma
+
+
+def train(
+    data: Dataset,
+    eps: npt.ArrayLike | None,
+    config: SgdConfig | None = None,
+    *,
+    seeds: Sequence[int],
+    labels: Sequence[str] | str = "",
+    device: str = "cpu",
+    progress: Callable[[int, int], None] | None = None,
+    evaluate_every: int = 1,
+) -> SgdResult:
+    """Train one replica per seed with Algorithm 3 and measure its test accuracy.
+
+    Args:
+        data: Training and test images (`gspa.datasets.load`, `project`).
+        eps: Local budgets > 0, broadcast to (len(seeds), clients); entry (r, i) belongs to client i of
+            replica r. inf: that client adds no noise. None: nobody does. Clipping stays on in each case.
+        config: Settings; None means `SgdConfig()`.
+        seeds: One non-negative integer per replica. Two replicas with one seed share the initial
+            point, split, order and the standard normals that sigma scales: common random numbers.
+        labels: A name of the setting per replica, or one for all; used by `SgdResult.to_frame`.
+        device: "cpu", "cuda" or "cuda:k". CPU and GPU draw different noise from the same seed.
+        progress: Called after each epoch with (replica-epochs done, replica-epochs in total).
+        evaluate_every: Test after every so many epochs; epoch 0 and the last are always tested.
+
+    Returns:
+        An `SgdResult`. On one machine and device the same arguments give the same bytes. The other replicas
+        in the batch, and another machine, change float32 rounding at most.
+
+    Raises:
+        InvalidBudget: an eps is not > 0, or its shape does not fit.
+        InvalidValue: a setting is out of range, there are more clients than samples, or the device is absent.
+
+    Implements Algorithm 3 of Chen et al. 2024 with cross-entropy loss and one ReLU layer.
+    """
+    config = SgdConfig() if config is None else config
+    if not isinstance(config, SgdConfig):
+        raise InvalidValue("config", config, "an SgdConfig")
+    seeds = tuple(_validate.count(0, seed=seed) for seed in seeds)
+    if not seeds:
+        raise InvalidValue("seeds", seeds, "a non-empty sequence of integers >= 0")
+    labels = (labels,) * len(seeds) if isinstance(labels, str) else tuple(labels)
+    if len(labels) != len(seeds):
+        raise InvalidValue("labels", labels, f"one name or {len(seeds)}, one per seed")
+    where, every = _device(device), _validate.count(evaluate_every=evaluate_every)
+    samples = len(data.train_x) // config.clients
+    if samples == 0:
+        raise InvalidValue("clients", config.clients, f"at most the {len(data.train_x)} training samples")
+    budgets = np.asarray(np.inf if eps is None else eps, dtype=np.float64)
+    shape = (len(seeds), config.clients)
+    try:
+        budgets = np.broadcast_to(budgets, shape)
+    except ValueError:
+        raise InvalidBudget("eps.shape", budgets.shape, f"broadcastable to (seeds, clients) = {shape}") from None
+    divisor = config.clients if config.noise_divisor == "clients" else samples
+    sigma = gaussian_sigma(budgets, clip=config.clip, divisor=divisor, delta=config.delta)
+
+    epochs = np.array([t for t in range(config.epochs + 1) if t % every == 0 or t == config.epochs])
+    accuracy = np.empty((len(seeds), len(epochs)))
+    test_loss = np.empty_like(accuracy)
+    dims = (data.train_x.shape[1], config.hidden_width, data.classes)
+    # Per replica: its gathered images and labels, and one epoch of noise.
+    floats = config.clients * (samples * (dims[0] + dims[2]) + parameters(dims))
+    size = max(1, _BATCH_BYTES[where.type] // (4 * floats))
+    total = len(seeds) * config.epochs
+    with _one_thread():
+        for low in range(0, len(seeds), size):
+            part = slice(low, low + size)
+            batch = Batch(data, sigma[part], config, seeds[part], samples, dims, where)
+            column = 0
+            for epoch in range(config.epochs + 1):
+                if epoch:
+                    batch.epoch(epoch)
+                    if progress is not None:
+                        progress(low * config.epochs + epoch * len(seeds[part]), total)
+                if epoch == epochs[column]:
+                    accuracy[part, column], test_loss[part, column] = batch.evaluate()
+                    column += 1
+    return SgdResult(
+        accuracy=accuracy,
+        test_loss=test_loss,
+        epochs=epochs,
+        sigma=sigma,
+        seeds=seeds,
+        labels=labels,
+        config=config,
+        samples_per_client=samples,
+        data=f"{data.name} ({data.preprocessing})",
+        device=str(where),
+        torch_version=str(torch.__version__),
+    )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Run torch on one thread, then restore.
+
+    Matrices this small lose more to a second thread's waiting than they gain: on a busy machine it was
+    ten times slower. One thread also keeps the bytes the same whatever the number of cores; to use
+    more cores, run several processes.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _device(name: str) -> torch.device:
+    allowed = "'cpu' or an available 'cuda' device"
+    try:
+        where = torch.device(name)
+    except (RuntimeError, TypeError):
+        raise InvalidValue("device", name, allowed) from None
+    if where.type == "cpu":
+        return torch.device("cpu")
+    if where.type != "cuda" or not torch.cuda.is_available() or (where.index or 0) >= torch.cuda.device_count():
+        raise InvalidValue("device", name, allowed, "this machine has no such device, use 'cpu'")
+    return where

@@ -1,0 +1,137 @@
+"""What must hold of a rendered site before anyone sees it.
+
+Every page of the table of contents exists, no page shows an error, every internal link and
+anchor resolves, and no page asks another host for anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from gspa.parameters import read_yaml
+
+# Attributes by which a browser fetches something without being asked to.
+_FETCHING = {
+    "script": ("src",),
+    "link": ("href",),
+    "img": ("src", "srcset"),
+    "iframe": ("src",),
+    "source": ("src", "srcset"),
+    "video": ("src", "poster"),
+    "audio": ("src",),
+    "object": ("data",),
+    "embed": ("src",),
+    "image": ("href", "xlink:href"),
+    "use": ("href", "xlink:href"),
+}
+# <link> elements that point somewhere without loading it.
+_PASSIVE_LINKS = {
+    "canonical",
+    "author",
+    "license",
+    "next",
+    "prev",
+    "search",
+    "index",
+    "top",
+    "alternate",
+    "help",
+}
+_ELSEWHERE = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
+_CSS_FETCH = re.compile(r"""(?:url\(|@import)\s*['"]?((?:https?:)?//[^'")\s]+)""", re.IGNORECASE)
+_ERRORS = {
+    "papermill-error-cell": "a failed notebook's error cell",
+    "Traceback (most recent call last)": "a traceback",
+    'class="cell_output docutils container output_error"': "an error output",
+}
+
+
+class _Page(HTMLParser):
+    """One page's ids, links and fetches."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.fetches: list[str] = []
+        self.inline: list[str] = []
+        self._in_style = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self._in_style = tag == "style"
+        for name in ("id", "name"):
+            if name in values and not (name == "name" and tag != "a"):
+                self.ids.add(values[name])
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        if tag == "link" and set(values.get("rel", "").split()) & _PASSIVE_LINKS:
+            return
+        for name in _FETCHING.get(tag, ()):
+            if name in values:
+                self.fetches += [part.split()[0] for part in values[name].split(",") if part.split()]
+        self.inline.append(values.get("style", ""))
+
+    def handle_data(self, data: str) -> None:
+        if self._in_style:
+            self.inline.append(data)
+
+
+def pages_of(toc: Path) -> list[str]:
+    """The documents of a Jupyter Book table of contents, without suffix, the root first."""
+
+    def walk(entry: object) -> Iterator[str]:
+        if isinstance(entry, list):
+            for part in entry:
+                yield from walk(part)
+        elif isinstance(entry, dict):
+            for name, value in entry.items():
+                if name in ("root", "file"):
+                    yield str(value)
+                elif isinstance(value, list):
+                    yield from walk(value)
+
+    return list(walk(read_yaml(toc)))
+
+
+def check(html: Path, *, pages: Iterable[str]) -> list[str]:
+    """Every problem of the site under `html`, one line each; an empty list is a pass."""
+    html = html.resolve()
+    problems = [f"{page}: is in the table of contents and not in the site" for page in pages if not _file(html, page)]
+    parsed = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(html.rglob("*.html"))}
+    for path, page in parsed.items():
+        name = path.relative_to(html).as_posix()
+        text = path.read_text(encoding="utf-8")
+        problems += [f"{name}: shows {what}" for mark, what in _ERRORS.items() if mark in text]
+        problems += [f"{name}: asks another host for {url}" for url in page.fetches if _ELSEWHERE.match(url)]
+        problems += [f"{name}: its style asks for {url}" for css in page.inline for url in _CSS_FETCH.findall(css)]
+        problems += [f"{name}: {fault}" for link in page.links if (fault := _fault(html, path, link, parsed))]
+    for path in sorted(html.rglob("*.css")):
+        found = _CSS_FETCH.findall(path.read_text(encoding="utf-8"))
+        problems += [f"{path.relative_to(html).as_posix()}: asks another host for {url}" for url in found]
+    return problems
+
+
+def _file(html: Path, page: str) -> bool:
+    return (html / f"{page}.html").is_file()
+
+
+def _fault(html: Path, page: Path, link: str, parsed: dict[Path, _Page]) -> str:
+    """What is wrong with an internal link; empty for a good one and for links to other sites."""
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc or not (parts.path or parts.fragment):
+        return ""
+    target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+    if target.is_dir():
+        target = target / "index.html"
+    if html not in target.parents or not target.is_file():
+        return f"link {link} leads nowhere"
+    fragment = unquote(parts.fragment)
+    if fragment and target in parsed and fragment not in parsed[target].ids:
+        return f"link {link} has no such anchor"
+    return ""
