@@ -88,7 +88,7 @@ class Budgets:
 
     @property
     def eps_max(self) -> float:
-        """Largest eps_i: what a bound with one common eps0 has to be given."""
+        """The largest eps_i, which a bound with one common eps0 has to be given."""
         return float(self.eps.max())
 
     @property

@@ -7,7 +7,6 @@ Heavy modules (papermill, torch, Sphinx) load inside the commands that use them,
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -106,7 +105,7 @@ def build(profile: Profile = "paper", jobs: Jobs = None) -> None:
     from gspa.progress import Display
 
     profile = _profile(profile)
-    at_once = count(1, jobs=jobs) if jobs is not None else len(os.sched_getaffinity(0))
+    at_once = count(1, jobs=jobs) if jobs is not None else project.cores()
     here = project.find()
     notebooks = parameters.discover(here).values()
     with site.exclusive(here):
@@ -135,12 +134,14 @@ def run_one(
     here = project.find()
     source = parameters.select(here, notebook)
     given = parameters.from_file(file) if file else {}
+    if any("\0" not in pair for pair in p or []):  # -pNAME, written as one word
+        raise GspaError(_PAIR)
     given |= dict(pair.split("\0", 1) for pair in p or [])
     values = source.validate(given, profile=_profile(profile))
     if output is None:
         name = project.digest(json.dumps(values, sort_keys=True))[:8]
         output = here.build / "runs" / f"{source.name}-{name}.ipynb"
-    elif output.suffix != ".ipynb":
+    elif output.suffix != ".ipynb" or output.is_dir():
         raise InvalidValue("-o", str(output), "a file name that ends in .ipynb")
     project.ensure_writable(output.resolve().parent)
     with Display() as display:
@@ -233,6 +234,9 @@ def data_fetch() -> None:
     typer.echo(f"MNIST is in {datasets.fetch()}")
 
 
+_PAIR = "-p: needs a name and a value, for instance -p n_max 3000"
+
+
 def _pairs(arguments: Sequence[str]) -> list[str]:
     """`-p NAME VALUE` as one option value, which is how papermill's users write it."""
     joined: list[str] = []
@@ -242,7 +246,7 @@ def _pairs(arguments: Sequence[str]) -> list[str]:
         if argument == "-p":
             name, value = next(rest, None), next(rest, None)
             if name is None or value is None:
-                raise GspaError("-p: needs a name and a value, for instance -p n_max 3000")
+                raise GspaError(_PAIR)
             joined.append(f"{name}\0{value}")
     return joined
 
@@ -251,26 +255,30 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit status; deliberate errors become one line."""
     command = typer.main.get_command(app)
     try:
-        status = command.main(list(_pairs(arguments)), prog_name="gspa", standalone_mode=False)
-        return int(status or 0)
+        status = int(command.main(list(_pairs(arguments)), prog_name="gspa", standalone_mode=False) or 0)
     except GspaError as error:
         print(f"gspa: {error}", file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        print("gspa: stopped; what was finished is kept", file=sys.stderr)
-        return 130
+    except (KeyboardInterrupt, typer.Abort):
+        status = 130
     except typer.Exit as stop:
         return stop.exit_code
     except Exception as error:
         # Typer's own usage errors: unknown option, a word where a number belongs.
         if not hasattr(error, "format_message"):
             raise
-        print(f"gspa: {_usage(error)}", file=sys.stderr)
+        print(_usage(error), file=sys.stderr)
         return 2
+    if status == 130:  # Typer returns an interrupt as this status, Click raises Abort
+        print("gspa: stopped; what was finished is kept", file=sys.stderr)
+    return status
 
 
 def _usage(error: Any) -> str:
-    """Typer's message as one line that names the command's help."""
+    """Typer's message as one line that names the command's help, or that help itself."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "gspa"
-    return f"{error.format_message().rstrip('.')}; see {path} --help"
+    message = error.format_message()
+    if message.startswith("Usage:"):  # a group without a command: its help is the answer
+        return str(message)
+    return f"gspa: {message.rstrip('.')}; see {path} --help"

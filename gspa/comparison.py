@@ -10,10 +10,11 @@ from gspa import bounds, budgets
 from gspa.errors import InvalidValue
 
 _FIRST = 1_000  # "we repeat the first 10^3 parameters"
+_DRAWN = ("unif1", "unif2")  # the others are the same for every seed, and balanced at every n
 
 
 def sizes(n_min: int, n_max: int, steps: int) -> list[int]:
-    """`steps` numbers of users from n_min to n_max, equally spaced and rounded to integers.
+    """`steps` numbers of users from n_min to n_max, equally spaced and rounded; fewer where rounding merges two.
 
     >>> sizes(1000, 10_000, 4)
     [1000, 4000, 7000, 10000]
@@ -25,7 +26,7 @@ def sizes(n_min: int, n_max: int, steps: int) -> list[int]:
     )
     if n_max <= n_min:
         raise InvalidValue("n_max", n_max, f"> n_min = {n_min}")
-    return [round(n) for n in np.linspace(n_min, n_max, steps)]
+    return list(dict.fromkeys(round(n) for n in np.linspace(n_min, n_max, steps)))
 
 
 def figure2(
@@ -42,7 +43,7 @@ def figure2(
     Args:
         n_min: least number of users, >= 2.
         n_max: largest number of users, > n_min.
-        steps: how many sizes, equally spaced.
+        steps: how many sizes, as `sizes`.
         delta: central delta, in (0, 1).
         seed: for the two uniform distributions.
         repeat_first: draw 1,000 budgets once and repeat them as n grows, as the paper
@@ -58,7 +59,7 @@ def figure2(
         for n in sizes(n_min, n_max, steps):
             people = (
                 budgets.repeat_first(first, n=n)
-                if repeat_first
+                if repeat_first and name in _DRAWN
                 else budgets.draw(name, n=n, rng=np.random.default_rng([seed, index, n]))
             )
             mu = bounds.gspa_mu(people)

@@ -35,7 +35,10 @@ def glued(notebook: Any) -> dict[str, Any]:
             name = output.get("metadata", {}).get("scrapbook", {}).get("name")
             text = output.get("data", {}).get(_GLUE_PREFIX + "text/plain")
             if name and text is not None:
-                values[name] = ast.literal_eval(text)
+                try:
+                    values[name] = ast.literal_eval(text)
+                except (ValueError, SyntaxError):  # nan, inf, or a numpy scalar's repr
+                    raise GspaError(f"glue {name!r}: {text} is no plain finite number or text") from None
     return values
 
 
@@ -47,7 +50,10 @@ def resolve_glue(notebook: Any) -> None:
         key, spec = match.group(1), match.group(2) or ""
         if key not in values:
             raise GspaError(f"the prose uses {{glue:text}}`{key}`, which no cell glued")
-        return format(values[key], spec)
+        try:
+            return format(values[key], spec)
+        except (ValueError, TypeError):
+            raise GspaError(f"the prose uses {match.group()}, which does not suit {values[key]!r}") from None
 
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -80,13 +86,23 @@ class _Reporting(NBClientEngine):  # type: ignore[misc]  # papermill has no type
         stable_ids(nb_man.nb)
         _say(cls.channel, cells=len(nb_man.nb.cells))
         finish = nb_man.cell_complete
+        done = 0
 
-        def finished(cell: Any, cell_index: int | None = None, **extra: Any) -> None:
+        def finished(cell: Any, cell_index: int = 0, **extra: Any) -> None:
+            nonlocal done
             finish(cell, cell_index=cell_index, **extra)
-            _say(cls.channel, done=(cell_index or 0) + 1)
+            done = cell_index + 1
+            _say(cls.channel, done=done)
 
         nb_man.cell_complete = finished
-        super().execute_managed_notebook(nb_man, kernel_name, **options)
+        try:
+            super().execute_managed_notebook(nb_man, kernel_name, **options)
+        except Exception as error:  # a kernel that died or a cell that took too long says not which cell it was
+            if not done:
+                raise
+            what, *more = str(error).splitlines() or [""]
+            source = nb_man.nb.cells[done - 1].source
+            raise papermill.PapermillExecutionError(done - 1, None, source, type(error).__name__, what, more) from error
 
 
 def _say(channel: TextIO, **message: object) -> None:
@@ -108,16 +124,28 @@ def execute(source: Path, output: Path, parameters: dict[str, Any], *, timeout: 
         execution_timeout=timeout,
         cwd=str(cwd),
     )
+    _refuse_errors(notebook)
     normalise(notebook)
     resolve_glue(notebook)
     write_atomically(output, nbformat.writes(notebook) + "\n")
 
 
-def _describe(error: BaseException) -> dict[str, object]:
+def _refuse_errors(notebook: Any) -> None:
+    """Raise for an error that papermill let pass: it takes sys.exit(0) for success and skips the other cells."""
+    for index, cell in enumerate(notebook.cells):
+        for output in cell.get("outputs", []):
+            if output.output_type == "error":
+                raise papermill.PapermillExecutionError(
+                    index, None, cell.source, output.ename, output.evalue, output.traceback
+                )
+
+
+def _describe(error: BaseException, *, injected: bool) -> dict[str, object]:
+    """What failed, where the failure is counted in the source's cells: it has no injected one."""
     if isinstance(error, papermill.PapermillExecutionError):
         head = next((line for line in error.source.splitlines() if line.strip()), "")
         return {
-            "cell": error.cell_index + 1,
+            "cell": error.cell_index + (0 if injected else 1),
             "source": head,
             "what": f"{error.ename}: {error.evalue}",
             "traceback": [_plain(line) for line in error.traceback],
@@ -145,7 +173,7 @@ def main() -> int:
             cwd=Path(job["cwd"]),
         )
     except Exception as error:  # reported as data: the parent decides what to show
-        _say(_Reporting.channel, error=_describe(error))
+        _say(_Reporting.channel, error=_describe(error, injected=bool(job["parameters"])))
         return 1
     _say(_Reporting.channel, ok=True)
     return 0

@@ -40,7 +40,7 @@ def read_yaml(path: Path) -> Any:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # a SafeLoader
     except OSError as error:
         raise GspaError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or a scalar such as 2024-13-45
         line = " ".join(str(error).split())
         raise GspaError(f"{path}: is not valid YAML: {line}") from None
 
@@ -102,6 +102,8 @@ def _read(value: Value, entry: Mapping[str, Any]) -> Value:
         return value
     if entry["type"] in ("number", "integer"):
         try:
+            if entry["type"] == "integer" and re.fullmatch(r"[-+]?\d+", value.strip()):
+                return int(value)  # by way of a float, a seed beyond 2^53 would become another one
             number = float(value)
         except ValueError:
             return value

@@ -134,9 +134,12 @@ def run_notebook(
     except BaseException:
         process.terminate()
         raise
+    finally:
+        said = noise.text()  # ends when the kernel has ended too: none outlives this call
+        process.stdout.close()
     if not finished:
         report(notebook.name, total, total, "failed")
-        raise CheckFailed(_explain(notebook.name, process.returncode, error, noise.text()))
+        raise CheckFailed(_explain(notebook.name, process.returncode, error, said))
     report(notebook.name, total, total, "done")
 
 
@@ -144,11 +147,13 @@ class _Drain:
     """Reads a pipe to its end in the background, so that the writer never blocks on it."""
 
     def __init__(self, stream: Any) -> None:
+        self._stream = stream
         self._pool = ThreadPoolExecutor(1)
         self._future = self._pool.submit(stream.read)
 
     def text(self) -> str:
         self._pool.shutdown()
+        self._stream.close()
         return str(self._future.result())
 
 

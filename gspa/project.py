@@ -51,6 +51,13 @@ def find(start: Path | None = None) -> Project:
     raise GspaError(f"{here}: no _config.yml and notebooks/ here or above; run gspa inside a clone of the book")
 
 
+def cores() -> int:
+    """The processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # Linux: what taskset or a container allows
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def ensure_writable(folder: Path) -> Path:
     """Create `folder` and try a write in it, before any work starts."""
     try:

@@ -53,7 +53,7 @@ def commit(root: Path) -> str:
     try:
         head = _git(root, "rev-parse", "--short=12", "HEAD")
         changed = _git(root, "status", "--porcelain", "--untracked-files=no")
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, subprocess.SubprocessError):
         return ""
     return head + (" with uncommitted changes" if changed else "")
 
@@ -62,7 +62,7 @@ def commit_time(root: Path) -> int:
     """Seconds since 1970 of the last commit, for SOURCE_DATE_EPOCH; a fixed day outside git."""
     try:
         return int(_git(root, "log", "-1", "--format=%ct"))
-    except (OSError, subprocess.CalledProcessError, ValueError):
+    except (OSError, subprocess.SubprocessError, ValueError):
         return 1_700_000_000
 
 

@@ -9,7 +9,7 @@ from itertools import product
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.special import ndtri
@@ -17,14 +17,9 @@ from scipy.special import ndtri
 from gspa import tradeoff as t
 from gspa.errors import InvalidValue
 
-# A shared machine may pause: time is asserted only where it is the point.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
-
 MUS = [1e-4, 1e-3, 0.01, 0.023, 0.1, 0.5, 0.999, 1.0, 1.001, 2.0, 5.0, 10.0, 25.0, 50.0]
 DELTAS = [0.9, 0.5, 0.1, 1e-2, 1e-4, 1e-6, 1e-10, 1e-20, 1e-50, 1e-100, 1e-200, 1e-300]
 ALPHA = np.linspace(0, 1, 401)
-UNIT = st.floats(0, 1)
 
 
 def exact_delta(eps, mu):
@@ -32,21 +27,6 @@ def exact_delta(eps, mu):
     with mpmath.workdps(60):
         e, m = mpmath.mpf(eps), mpmath.mpf(mu)
         return mpmath.ncdf(-e / m + m / 2) - mpmath.exp(e) * mpmath.ncdf(-e / m - m / 2)
-
-
-def laws(size):
-    def normalise(weights):
-        total = sum(weights)
-        return [w / total for w in weights]
-
-    # Positive weights of at least 0.01 keep the slopes q/p below 600, so that rounding grows by no
-    # more than 600^2 even through a chain of two curves: 1e-10 and less.
-    weight = st.one_of(st.just(0.0), st.floats(0.01, 1))
-    law = st.lists(weight, min_size=size, max_size=size).filter(lambda w: sum(w) > 0).map(normalise)
-    return st.tuples(law, law)
-
-
-PAIRS = st.integers(2, 6).flatmap(laws)
 
 
 class TestGaussianDuality:
@@ -158,13 +138,6 @@ class TestGaussianDuality:
             (lambda: t.f_eps_delta(0.5, eps=-1, delta=0.1), "eps = -1"),
             (lambda: t.compose_gdp([1.0, -2.0]), "mus[1] = -2.0: must be a finite number >= 0"),
             (lambda: t.group_gdp(1.0, k=0), "k = 0: must be an integer >= 1"),
-            (
-                lambda: t.neyman_pearson([0.5, 0.4], [0.5, 0.5]),
-                "p = [0.5, 0.4]: must be a list of probabilities",
-            ),
-            (lambda: t.neyman_pearson([0.5, 0.5], [1.0]), "len(q) = 1: must be len(p) = 2"),
-            (lambda: t.total_variation([1.5, -0.5], [0.5, 0.5]), "p[0] = 1.5: must be in [0, 1]"),
-            (lambda: t.hockey_stick([1.0], [1.0], math.nan), "eps = nan"),
             (lambda: t.tradeoff_from_delta(0.5, [], []), "len(eps_grid) = 0 >= 1"),
             (lambda: t.tradeoff_from_delta(0.5, [1.0], [0.1, 0.2]), "len(delta_values) = 2"),
             (lambda: t.delta_from_tradeoff(lambda a: 1 - a, -1.0), "eps = -1.0"),
@@ -238,111 +211,8 @@ class TestFacts:
         chained = t.chain(lambda a: t.gaussian(a, mu=mu1), lambda a: t.gaussian(a, mu=mu2))(alpha)
         np.testing.assert_allclose(chained, t.gaussian(alpha, mu=mu1 + mu2), rtol=1e-9, atol=1e-12)
 
-    @settings(max_examples=50)
-    @given(st.integers(2, 5).flatmap(lambda k: st.tuples(laws(k), laws(k))))
-    def test_fact_4_bounds_discrete_laws(self, four):
-        (p, q), (r, _) = four
-        bound = t.chain(t.neyman_pearson(p, q), t.neyman_pearson(q, r))
-        assert np.all(t.neyman_pearson(p, r)(ALPHA) >= bound(ALPHA) - 1e-10)
-
-    @settings(max_examples=50)
-    @given(PAIRS, st.data())
-    def test_fact_2_post_processing_cannot_hurt(self, pair, data):
-        p, q = pair
-        # Merge two outcomes.
-        merged = [np.r_[law[0] + law[1], law[2:]] for law in pair]
-        before, after = t.neyman_pearson(p, q), t.neyman_pearson(*merged)
-        assert np.all(after(ALPHA) >= before(ALPHA) - 1e-12)
-        eps = data.draw(st.floats(0, 3))
-        assert t.hockey_stick(*merged, eps) <= t.hockey_stick(p, q, eps) + 1e-12
-
-
-class TestDiscrete:
-    @settings(max_examples=40)
-    @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=6), UNIT)
-    def test_neyman_pearson_against_a_linear_program(self, weights, alpha):
-        p, q = np.array(weights, dtype=float).T
-        assume(p.sum() > 0 and q.sum() > 0)
-        p, q = p / p.sum(), q / q.sum()
-        # eq. (5): minimize 1 - E_Q[phi] over tests 0 <= phi <= 1 with E_P[phi] <= alpha.
-        best = linprog(-q, A_ub=[p], b_ub=[alpha], bounds=[(0, 1)] * p.size)
-        # The solver's feasibility tolerance is 1e-7, seen through a slope q/p of at most 54.
-        assert float(t.neyman_pearson(p, q)(alpha)) == pytest.approx(1 + best.fun, abs=1e-5)
-
-    @settings(max_examples=60)
-    @given(PAIRS)
-    def test_no_deterministic_test_beats_the_curve_and_its_corners_are_tests(self, pair):
-        p, q = (np.array(law) for law in pair)
-        curve = t.neyman_pearson(p, q)
-        tests = np.array(list(product([0, 1], repeat=p.size)))
-        alpha, beta = np.minimum(tests @ p, 1), 1 - tests @ q
-        assert np.all(beta >= curve(alpha) - 1e-12)
-        for corner in zip(curve.alpha, curve.beta, strict=True):
-            assert np.min(np.hypot(alpha - corner[0], beta - corner[1])) < 1e-12
-
-    @settings(max_examples=60)
-    @given(PAIRS)
-    def test_neyman_pearson_is_a_trade_off_function(self, pair):
-        p, q = pair
-        curve = t.neyman_pearson(p, q)
-        assert (curve.alpha[0], curve.alpha[-1], curve.beta[-1]) == (0, 1, 0)
-        assert np.all(np.diff(curve.alpha) > 0)
-        assert np.all(np.diff(curve(ALPHA), 2) >= -1e-12)
-        mirror = t.neyman_pearson(q, p)
-        # T(Q, P) is the inverse of T(P, Q): at each corner it leads back, but for the flat end.
-        inner = curve.beta > 0
-        np.testing.assert_allclose(mirror(curve.beta[inner]), curve.alpha[inner], atol=1e-9)
-
-    def test_hand_computed(self):
-        # Disjoint supports: perfect test. Equal laws: coin toss.
-        assert t.neyman_pearson([1, 0], [0, 1])(np.array(0.0)) == 0.0
-        np.testing.assert_allclose(t.neyman_pearson([0.2, 0.8], [0.2, 0.8])(ALPHA), 1 - ALPHA, atol=1e-15)
-        # Lemma 4's quaternary pair is f_{eps, delta} exactly.
-        eps, delta = 0.7, 0.1
-        big, small = (1 - delta) / (1 + math.exp(-eps)), (1 - delta) / (1 + math.exp(eps))
-        curve = t.neyman_pearson([delta, big, small, 0], [0, small, big, delta])
-        np.testing.assert_allclose(curve(ALPHA), t.f_eps_delta(ALPHA, eps=eps, delta=delta), atol=1e-14)
-
-    def test_tiny_masses_keep_their_digits(self):
-        curve = t.neyman_pearson([1 - 1e-200, 1e-200], [1e-250, 1.0])
-        assert curve.alpha[1] == 1e-200
-        assert curve.beta[1] == 1e-250
-
-    @settings(max_examples=60)
-    @given(PAIRS, st.floats(-2, 2))
-    def test_total_variation_and_hockey_stick_over_all_events(self, pair, eps):
-        p, q = (np.array(law) for law in pair)
-        events = np.array(list(product([0, 1], repeat=p.size)))
-        assert t.total_variation(p, q) == pytest.approx(np.abs(events @ (p - q)).max(), abs=1e-14)
-        worst = (events @ p - math.exp(eps) * (events @ q)).max()
-        assert t.hockey_stick(p, q, eps) == pytest.approx(worst, abs=1e-13)
-        assert t.hockey_stick(p, q, 0.0) == pytest.approx(t.total_variation(p, q), abs=1e-14)
-        assert t.total_variation(p, q) == pytest.approx(t.total_variation(q, p), abs=0)
-
-    @settings(max_examples=60)
-    @given(PAIRS)
-    def test_equation_4(self, pair):
-        p, q = pair
-        curve, tv = t.neyman_pearson(p, q), t.total_variation(p, q)
-        sums = curve.alpha + curve.beta
-        assert np.all(sums >= 1 - tv - 1e-12)
-        assert sums.min() == pytest.approx(1 - tv, abs=1e-12)  # attained at a corner
-
-    def test_hockey_stick_beyond_exp(self):
-        assert t.hockey_stick([0.25, 0.75], [0.0, 1.0], 5000.0) == 0.25
-
 
 class TestConversions:
-    @settings(max_examples=60)
-    @given(PAIRS, st.floats(0, 4))
-    def test_delta_from_tradeoff_of_discrete_laws(self, pair, eps):
-        p, q = pair
-        # sup_alpha 1 - T(P,Q)(alpha) - e^eps alpha = sup over tests of E_Q - e^eps E_P = H_eps(Q, P).
-        found = t.delta_from_tradeoff(t.neyman_pearson(p, q), eps)
-        exact = t.hockey_stick(q, p, eps)
-        assert found == pytest.approx(exact, abs=1e-12)
-        assert found <= exact + 1e-14  # it errs downward
-
     @pytest.mark.parametrize("mu", [0.02, 0.5, 1.0, 4.0])
     @pytest.mark.parametrize("z", [0.0, 1.0, 4.0])
     def test_delta_from_tradeoff_of_a_gaussian(self, mu, z):

@@ -116,6 +116,8 @@ def test_long_values_are_shortened_to_one_line():
     assert len(message) < 100
     assert "\n" not in message
     assert "..." in message
+    # An array's repr breaks its lines.
+    assert str(InvalidValue("x", np.eye(2), "short")) == "x = array([[1., 0.], [0., 1.]]): must be short"
 
 
 def test_errors_belong_to_the_families_a_caller_would_catch():

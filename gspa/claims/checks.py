@@ -56,10 +56,10 @@ def settle(identifier: str, **evidence: object) -> Outcome:
 
 
 def verify(identifiers: Iterable[str] | None = None, *, profile: str = "paper") -> Iterator[tuple[Claim, Outcome]]:
-    """Re-derive verdicts one by one, in the registry's order.
+    """Re-derive verdicts one by one.
 
     Args:
-        identifiers: claim ids, or None for all.
+        identifiers: claim ids, in the order wanted, or None for all in the registry's.
         profile: `paper` for the papers' own sizes, `quick` for small ones.
     """
     wanted = list(registry()) if identifiers is None else [claim(name).id for name in identifiers]

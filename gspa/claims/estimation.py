@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -21,6 +22,13 @@ def _sweep(*, points: int, repeats: int) -> pd.DataFrame:
     return experiments.frequency_sweep(points=points, repeats=repeats)
 
 
+def _standard_errors(gap: float, error: float) -> float:
+    """A gap in standard errors; large budgets may leave no spread, where only rounding is no gap."""
+    if gap <= _ROUNDING:
+        return 0.0
+    return gap / error if error > 0 else math.inf
+
+
 @settles("G-A2")
 def frequency_unbiased(
     *, profile: str = "paper", sweep: pd.DataFrame | None = None, biases: Mapping[str, float] | None = None
@@ -28,8 +36,9 @@ def frequency_unbiased(
     """E(z) = c: with equal budgets, with bits dealt at random, and with bits that follow the budgets."""
     sweep = _sweep(**_SIZES[profile]) if sweep is None else sweep
     biases = experiments.frequency_bias() if biases is None else biases
-    worst = float(((sweep["bias"] - sweep["exact_bias"]).abs() / sweep["bias_error"]).max())
-    formula = abs(biases["simulated"] - biases["conservative"]) / biases["simulated_error"]
+    gaps = (sweep["bias"] - sweep["exact_bias"]).abs()
+    worst = max(_standard_errors(gap, error) for gap, error in zip(gaps, sweep["bias_error"], strict=True))
+    formula = _standard_errors(abs(biases["simulated"] - biases["conservative"]), biases["simulated_error"])
     low, high = biases["conservative"], biases["liberal"]
     evidence = {
         "bias with equal budgets (exact)": f"{biases['equal']:.1e}",

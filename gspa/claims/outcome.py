@@ -95,13 +95,15 @@ def show(value: object) -> str:
     return str(value)
 
 
-_MATH = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
+_MATH = re.compile(
+    r"\$\$(.+?)\$\$|\$(.+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]|\\begin\{equation\}(.+?)\\end\{equation\}", re.DOTALL
+)
 # An equation's number and environment belong to the paper's page, not to a line of ours.
 _LAYOUT = re.compile(r"\\(?:begin|end)\{equation\}|\\tag\{[^}]*\}|\\quad\s*\(\d+\)\s*$")
 
 
 def math_html(text: str) -> str:
-    r"""Text with `$...$`, `\(...\)` or `\[...\]` as HTML that MathJax typesets, in the book and in Jupyter."""
+    r"""Text with `$...$`, `\(...\)`, `\[...\]` or an equation environment as HTML that MathJax typesets."""
     parts, end = [], 0
     for match in _MATH.finditer(text):
         formula = _LAYOUT.sub("", next(group for group in match.groups() if group is not None)).strip()

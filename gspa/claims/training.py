@@ -11,6 +11,7 @@ from gspa import experiments
 from gspa.claims.checks import settles
 from gspa.claims.outcome import Outcome, not_yet
 from gspa.claims.registry import claim
+from gspa.errors import InvalidValue
 
 SEEDS = 20  # what a statistical claim needs
 EPOCHS = 50
@@ -29,8 +30,10 @@ def _computed(profile: str) -> tuple[pd.DataFrame, bool]:
 
 
 def _runs(profile: str, runs: pd.DataFrame | None, stand_in: bool | None) -> tuple[pd.DataFrame, bool]:
-    if runs is None or stand_in is None:
+    if runs is None and stand_in is None:
         return _computed(profile)
+    if runs is None or stand_in is None:  # half of the evidence must not be replaced in silence
+        raise InvalidValue("runs, stand_in", (runs is not None, stand_in), "given together or not at all")
     return runs, stand_in
 
 
@@ -38,12 +41,14 @@ def _unready(identifier: str, runs: pd.DataFrame, stand_in: bool, *, statistical
     """Why these runs cannot settle a claim about MNIST; None when they can."""
     if stand_in:
         return not_yet(identifier, missing="data", reason="MNIST was not at hand: this run used the digits stand-in.")
-    seeds, epochs = int(runs["seed"].nunique()), int(runs["epoch"].max())
+    last = runs[runs["epoch"] == runs["epoch"].max()].groupby("setting")["seed"].nunique()
+    needed = [experiments.setting_label(name) for name in experiments.SETTINGS]
+    seeds, epochs = int(last.reindex(needed, fill_value=0).min()), int(runs["epoch"].max())
     if epochs < EPOCHS or (statistical and seeds < SEEDS):
         return not_yet(
             identifier,
             missing="size",
-            reason=f"This run has {seeds} seed(s) and {epochs} epochs; the claim needs {SEEDS} and {EPOCHS}.",
+            reason=f"This run has {seeds} seed(s) a setting and {epochs} epochs; the claim needs {SEEDS} and {EPOCHS}.",
         )
     return None
 
@@ -76,6 +81,9 @@ def accuracy_without_noise(
     evidence["printed"] = f"{100 * printed:.2f}%"
     noisy = {name: v for name, v in finals.items() if name != experiments.NO_NOISE}
     best = max(noisy, key=lambda name: noisy[name].mean())
+    # The claim is about a private run; what happens without noise matters only if none reaches the print.
+    if abs(noisy[best].mean() - printed) <= tolerance:
+        return Outcome("G-SGD1", "verified", f"Reached with noise: {_percent(noisy[best])}.", evidence)
     if abs(clean.mean() - printed) > tolerance:
         return Outcome(
             "G-SGD1",
@@ -84,8 +92,6 @@ def accuracy_without_noise(
             "print; width, initialization and scaling are not stated in the paper.",
             evidence,
         )
-    if abs(noisy[best].mean() - printed) <= tolerance:
-        return Outcome("G-SGD1", "verified", f"Reached with noise too: {_percent(noisy[best])}.", evidence)
     return Outcome(
         "G-SGD1",
         "holds with correction",

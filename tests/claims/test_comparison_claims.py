@@ -1,0 +1,192 @@
+"""G-TAB2, G-C2, G-C3: what they say of the package's own numbers, and that they can say something else."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gspa import bounds, budgets, comparison
+from gspa.claims import settle
+
+SIZES = np.linspace(1_000, 10_000, 7)
+
+
+def fabricated(*, mu_power=-0.5, eps_power=-0.5, sizes=SIZES, others=2.0):
+    """A figure-2 table by power laws; the other bounds are `others` times the paper's eps."""
+    rows = []
+    for name, law in budgets.TABLE2.items():
+        for n in sizes:
+            mu, eps = 3 * n**mu_power, 5 * n**eps_power
+            for key, epsilon in (("gspa", eps), ("erlingsson19", others * eps), ("fmt21", 2 * others * eps)):
+                rows.append((name, f"{law.title}: {law.label}", n, mu, key, key, epsilon, True, ""))
+    columns = ["distribution", "population", "n", "mu", "key", "bound", "epsilon", "valid", "note"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+@pytest.fixture(scope="module")
+def figure():
+    return comparison.figure2(steps=4)
+
+
+@pytest.mark.parametrize("name", ["G-C2", "G-C3"])
+@pytest.mark.parametrize("sizes", [[1_000, 5_000, 9_999], [1_001, 10_000], [5_000, 6_000]])
+def test_a_run_that_does_not_cover_the_figure_settles_nothing(name, sizes):
+    # Both would have a clear verdict on these numbers if the range were right.
+    found = settle(name, table=fabricated(eps_power=-1, others=0.5, sizes=sizes))
+    assert (found.verdict, found.missing) == ("not yet checked", "size")
+    assert f"{min(sizes):,} to {max(sizes):,}" in found.reason
+
+
+@pytest.mark.parametrize("name", ["G-C2", "G-C3"])
+def test_a_wider_run_covers_the_figure(name):
+    assert settle(name, table=fabricated(sizes=[500, 1_000, 20_000])).missing == ""
+
+
+@pytest.mark.parametrize("name", ["G-TAB2", "G-C2", "G-C3"])
+def test_outcomes_are_json(name):
+    found = settle(name, profile="quick")
+    assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
+
+
+class TestTable2:
+    def test_the_packages_own_draws_are_the_papers(self):
+        found = settle("G-TAB2")
+        assert found.verdict == "verified"
+        shown = " ".join(f"{label} {value}" for label, value in found.evidence.items())
+        # Means of the four laws, by hand.
+        assert all(f"law {mean}" in shown for mean in ("0.505", "1.005", "0.5", "0.255"))
+
+    @pytest.mark.parametrize(
+        ("name", "make", "fault"),
+        [
+            ("unif1", lambda n, g, d: budgets.uniform(0.01, 0.99, n=n, rng=g), "mean of Unif 1"),
+            ("unif1", lambda n, g, d: budgets.uniform(0.255, 0.755, n=n, rng=g), "variance of Unif 1"),
+            ("unif2", lambda n, g, d: budgets.uniform(0.01, 1, n=n, rng=g), "mean of Unif 2"),
+            ("unif2", lambda n, g, d: budgets.constant(1.005, n=n), "variance of Unif 2"),
+            ("unif2", lambda n, g, d: budgets.uniform(0.0, 2.01, n=n, rng=g), "range of Unif 2"),
+            ("constant", lambda n, g, d: budgets.constant(0.51, n=n), "mean of Constant"),
+            ("mixed", lambda n, g, d: budgets.mixed_constant(0.5, 0.02, n=n), "mean of Mixed Constant"),
+            ("mixed", lambda n, g, d: budgets.mixed_constant(0.5, 0.01, n=n // 2 * 2 + 1), ""),
+        ],
+    )
+    def test_a_wrong_law_is_refuted_by_name(self, monkeypatch, name, make, fault):
+        law = dataclasses.replace(budgets.DISTRIBUTIONS[name], make=make)
+        monkeypatch.setitem(budgets.DISTRIBUTIONS, name, law)
+        found = settle("G-TAB2")
+        if not fault:  # one user more in the first half is what an odd n means, not a fault
+            assert found.verdict == "verified"
+            return
+        assert found.verdict == "refuted"
+        assert fault in found.reason
+
+    def test_one_draw_outside_the_range_is_enough(self, monkeypatch):
+        def make(n, g, d):
+            eps = g.uniform(0.01, 1, n)
+            eps[0] = 1.01  # moves mean and variance by less than a tenth of their errors
+            return budgets.from_array(eps)
+
+        law = dataclasses.replace(budgets.DISTRIBUTIONS["unif1"], make=make)
+        monkeypatch.setitem(budgets.DISTRIBUTIONS, "unif1", law)
+        assert settle("G-TAB2").reason == "Off: the range of Unif 1."
+
+
+class TestSquareRootOfN:
+    def test_true_power_laws_are_verified(self):
+        found = settle("G-C2", table=fabricated())
+        assert found.verdict == "verified"
+        assert found.evidence["Constant: 0.5: slope of eps"] == "-0.5000"
+
+    def test_the_packages_own_figure_needs_a_correction(self, figure):
+        found = settle("G-C2", table=figure)
+        assert found.verdict == "holds with correction"
+        slopes = comparison.slopes(figure)["epsilon_slope"]
+        assert f"between -{-slopes.max():.3f} and -{-slopes.min():.3f}" in found.correction
+
+    def test_the_profile_quick_covers_the_figure(self):
+        assert settle("G-C2", profile="quick").verdict == "holds with correction"
+
+    @pytest.mark.parametrize(
+        ("mu_power", "eps_power", "verdict"),
+        [
+            (-0.5, -1.0, "holds with correction"),  # eps like 1/n
+            (-0.5, -0.45, "holds with correction"),
+            (-0.5, 0.5, "holds with correction"),  # eps that grows
+            (-1.0, -0.5, "refuted"),
+            (-0.4, -0.4, "refuted"),
+            (0.5, -0.5, "refuted"),
+            # The registry's tolerance on a slope is 0.02.
+            (-0.519, -0.481, "verified"),
+            (-0.519, -0.521, "holds with correction"),
+            (-0.479, -0.5, "refuted"),
+        ],
+    )
+    def test_the_verdict_follows_the_exponents(self, mu_power, eps_power, verdict):
+        found = settle("G-C2", table=fabricated(mu_power=mu_power, eps_power=eps_power))
+        assert found.verdict == verdict
+
+    def test_the_correction_gives_the_exponent(self):
+        found = settle("G-C2", table=fabricated(eps_power=-1))
+        assert "between -1.000 and -1.000" in found.correction
+
+    def test_one_distribution_off_is_enough(self):
+        table = fabricated()
+        off = (table["distribution"] == "mixed") & (table["key"] == "gspa")
+        table.loc[off, "mu"] = 1 / table.loc[off, "n"]
+        assert settle("G-C2", table=table).verdict == "refuted"
+
+    def test_a_wrong_formula_is_refuted(self, monkeypatch):
+        monkeypatch.setattr(bounds, "gspa_mu", lambda people, **_: 10 / people.n)
+        found = settle("G-C2", profile="quick")
+        assert found.verdict == "refuted"
+        assert "off -1/2 by 0.5" in found.reason
+
+
+class TestOutperforms:
+    def test_the_packages_own_figure_needs_a_correction(self, figure):
+        found = settle("G-C3", table=figure)
+        assert found.verdict == "holds with correction"
+        # 4 sizes, 4 distributions. FMT21 needs eps0 <= log(n/(16 log(2e4))), 1.84 at n = 1000: not for U(0.01, 2).
+        # Erlingsson19 needs eps0 <= 1/2 (Constant, Mixed) and n >= 144 log(1e4) = 1326 (3 of the sizes).
+        assert "at each of 21 comparisons" in found.reason
+        assert found.evidence["FMT21: points where it applies"] == 15
+        assert found.evidence["Erlingsson19: points where it applies"] == 6
+        assert found.evidence["points where a compared bound does not apply"] == 2 * 16 - 21
+
+    def test_the_correction_gives_the_least_margin(self):
+        found = settle("G-C3", table=fabricated(others=1.25))
+        assert found.verdict == "holds with correction"
+        assert "by at least 20%" in found.correction  # 1 - 1/1.25
+        assert found.evidence["paper's eps / erlingsson19, smallest to largest"] == "0.800 to 0.800"
+
+    @pytest.mark.parametrize("factor", [0.5, 0.999, 1.0])
+    def test_another_bound_as_small_at_one_point_refutes(self, factor):
+        table = fabricated()
+        ours = table.index[(table["key"] == "gspa")][5]
+        table.loc[ours + 1, "epsilon"] = factor * table.loc[ours, "epsilon"]
+        found = settle("G-C3", table=table)
+        assert found.verdict == "refuted"
+        assert f"At 1 of {2 * 4 * len(SIZES)} comparisons" in found.reason
+
+    def test_a_bound_outside_its_conditions_does_not_count(self):
+        table = fabricated(others=0.1)
+        table.loc[table["key"] != "gspa", "valid"] = False
+        table.loc[table["key"] == "fmt21", ["valid", "epsilon"]] = [True, 100.0]
+        found = settle("G-C3", table=table)
+        assert found.verdict == "holds with correction"
+        assert found.evidence["points where a compared bound does not apply"] == 4 * len(SIZES)
+
+    def test_nothing_to_compare_with_is_no_victory(self):
+        table = fabricated()
+        table.loc[table["key"] != "gspa", ["valid", "epsilon"]] = [False, np.nan]
+        assert settle("G-C3", table=table).verdict == "not checkable"
+
+    def test_a_better_bound_in_the_catalogue_refutes(self, monkeypatch):
+        better = dataclasses.replace(bounds.CATALOGUE["fmt21"], epsilon=lambda people, delta: 1e-3)
+        monkeypatch.setitem(bounds.CATALOGUE, "fmt21", better)
+        found = settle("G-C3", profile="quick")
+        assert found.verdict == "refuted"
+        assert "At 40 of" in found.reason  # 4 distributions, 10 sizes

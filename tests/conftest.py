@@ -1,0 +1,9 @@
+"""What holds for every test."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+# A shared machine may pause, so time is asserted only where it is the point; and a run is repeatable.
+settings.register_profile("gspa", deadline=None, derandomize=True)
+settings.load_profile("gspa")

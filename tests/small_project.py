@@ -1,0 +1,45 @@
+"""Throwaway projects for the tests: a `_config.yml` and tiny notebooks, each with a schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import yaml
+
+from gspa.notebook_source import tidy
+from gspa.parameters import Notebook, select
+from gspa.project import Project
+
+PROPERTIES = {
+    "profile": {"type": "string", "default": "paper", "enum": ["paper", "quick"], "description": "which sizes"},
+    "n": {"type": "integer", "default": 3, "minimum": 1, "maximum": 100, "description": "how many"},
+    "c": {"type": "number", "default": 0.5, "exclusiveMinimum": 0, "exclusiveMaximum": 1, "description": "a share"},
+}
+
+
+def markdown(text: str) -> nbformat.NotebookNode:
+    return nbformat.v4.new_markdown_cell(text)
+
+
+def code(text: str, **metadata: object) -> nbformat.NotebookNode:
+    return nbformat.v4.new_code_cell(text, metadata=metadata)
+
+
+def make(root: Path) -> Project:
+    """An empty project."""
+    (root / "notebooks").mkdir(parents=True)
+    (root / "_config.yml").write_text("title: throwaway\n")
+    return Project(root)
+
+
+def add(project: Project, name: str, *cells: nbformat.NotebookNode | str, **schema: object) -> Notebook:
+    """Write a notebook of the given cells (a text is code), after a parameters cell made from the schema."""
+    properties = schema.setdefault("properties", PROPERTIES)
+    lines = [f"{key} = {entry['default']!r}" for key, entry in properties.items()]
+    parameters = code("\n".join(lines), tags=["parameters"])
+    body = [cell if isinstance(cell, nbformat.NotebookNode) else code(cell) for cell in cells]
+    notebook = nbformat.v4.new_notebook(cells=[markdown(f"# {name}"), parameters, *body])
+    (project.notebooks / f"{name}.ipynb").write_text(tidy(nbformat.writes(notebook)))
+    (project.notebooks / f"{name}.schema.yaml").write_text(yaml.safe_dump(schema, sort_keys=False))
+    return select(project, name)

@@ -1,0 +1,201 @@
+"""Figure 2's tables against formulas written out here, and their slopes and ratios on made-up numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+from gspa import bounds, budgets, comparison
+from gspa.errors import InvalidValue
+
+COLUMNS = ["distribution", "population", "n", "mu", "key", "bound", "epsilon", "valid", "note"]
+
+
+@pytest.fixture(scope="module")
+def table():
+    return comparison.figure2(steps=4, seed=3)
+
+
+def row(table, distribution, n, key):
+    found = table[(table["distribution"] == distribution) & (table["n"] == n) & (table["key"] == key)]
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+class TestSizes:
+    def test_of_the_figure(self):
+        assert comparison.sizes(1_000, 10_000, 37) == list(range(1_000, 10_001, 250))
+
+    @given(st.integers(2, 10**6), st.integers(1, 10**6), st.integers(2, 200))
+    def test_increase_from_end_to_end_by_equal_steps(self, low, width, steps):
+        found = comparison.sizes(low, low + width, steps)
+        assert found[0] == low
+        assert found[-1] == low + width
+        assert len(found) == min(steps, len(set(found)))
+        gaps = np.diff(found)
+        assert gaps.min() >= 1
+        if steps <= width + 1:
+            assert len(found) == steps
+            assert np.abs(gaps - width / (steps - 1)).max() <= 1  # rounding moves an end by at most 1/2
+
+    @pytest.mark.parametrize("arguments", [(1, 10, 2), (10, 10, 2), (10, 9, 2), (10, 20, 1), (10, 20.5, 2)])
+    def test_impossible_ones_are_refused(self, arguments):
+        with pytest.raises(InvalidValue, match=r"n_min|n_max|steps"):
+            comparison.sizes(*arguments)
+
+
+class TestFigure2:
+    def test_is_complete(self, table):
+        assert list(table.columns) == COLUMNS
+        assert len(table) == len(budgets.TABLE2) * 4 * len(bounds.CATALOGUE)
+        assert not table.duplicated(["distribution", "n", "key"]).any()
+        assert sorted(table["n"].unique()) == [1_000, 4_000, 7_000, 10_000]
+        assert set(table["key"]) == set(bounds.CATALOGUE)
+        assert list(table["population"].unique()) == [
+            "Unif 1: U(0.01, 1)",
+            "Unif 2: U(0.01, 2)",
+            "Constant: 0.5",
+            "Mixed Constant: 50% 0.5 + 50% 0.01",
+        ]
+
+    def test_a_refusal_has_no_number_but_a_reason(self, table):
+        assert (table["epsilon"].notna() == table["valid"]).all()
+        refused = table[~table["valid"]]
+        assert (refused["note"].str.len() > 10).all()
+        # Erlingsson et al. 2019 is stated for eps0 <= 1/2 only.
+        assert set(refused.loc[refused["n"] == 10_000, "distribution"]) == {"unif1", "unif2"}
+        assert set(refused.loc[refused["n"] == 10_000, "key"]) == {"erlingsson19"}
+
+    @pytest.mark.parametrize("n", [1_000, 4_000, 10_000])
+    def test_constant_budgets_by_hand(self, table, n):
+        # Theorem 2: mu = sqrt(2/((n-1) r)), r = 1/(1+e^eps); eps where the GDP curve (Fact 3) crosses delta.
+        mu = math.sqrt(2 * (1 + math.exp(0.5)) / (n - 1))
+
+        def curve(eps):
+            return stats.norm.cdf(-eps / mu + mu / 2) - math.exp(eps) * stats.norm.cdf(-eps / mu - mu / 2) - 1e-4
+
+        ours = row(table, "constant", n, "gspa")
+        assert ours["mu"] == pytest.approx(mu, rel=1e-12)
+        assert ours["epsilon"] == pytest.approx(optimize.brentq(curve, 0, 5, xtol=1e-14), rel=1e-9)
+        growth = math.exp(0.5) / n
+        fmt21 = math.log1p(math.tanh(0.25) * (8 * math.sqrt(growth * math.log(4e4)) + 8 * growth))
+        assert row(table, "constant", n, "fmt21")["epsilon"] == pytest.approx(fmt21, rel=1e-12)
+        if n > 1_000:
+            erlingsson19 = 12 * 0.5 * math.sqrt(math.log(1e4) / n)
+            assert row(table, "constant", n, "erlingsson19")["epsilon"] == pytest.approx(erlingsson19, rel=1e-12)
+
+    def test_mixed_budgets_by_hand(self, table):
+        half = 2_000
+        r = [1 / (1 + math.exp(0.5)), 1 / (1 + math.exp(0.01))]
+        mu = math.sqrt(2 / (half * r[0] + (half - 1) * r[1]))
+        assert row(table, "mixed", 4_000, "gspa")["mu"] == pytest.approx(mu, rel=1e-12)
+
+    def test_the_same_seed_gives_the_same_table(self, table):
+        pd.testing.assert_frame_equal(comparison.figure2(steps=4, seed=3), table, check_exact=True)
+
+    def test_the_seed_matters_to_the_uniform_laws_only(self, table):
+        other = comparison.figure2(steps=4, seed=4)
+        differ = (other["mu"] != table["mu"]).groupby(table["distribution"]).agg(["all", "any"])
+        assert differ.loc[["unif1", "unif2"]].all(axis=None)
+        assert not differ.loc[["constant", "mixed"]].any(axis=None)
+
+    def test_the_first_thousand_budgets_are_repeated(self, table):
+        # With 1,000 budgets repeated k times, 2/mu^2 + max r = sum r is k times that of the first thousand.
+        for name in budgets.TABLE2:
+            first, fourth, seventh = (2 / row(table, name, n, "gspa")["mu"] ** 2 for n in (1_000, 4_000, 7_000))
+            # The largest r, from two of the sizes; it belongs to an eps in [0.01, 0.5] in each of the laws.
+            m = (fourth - 4 * first) / 3
+            assert 1 / (1 + math.exp(0.5)) - 1e-9 <= m <= 1 / (1 + math.exp(0.01)) + 1e-9
+            assert seventh + m == pytest.approx(7 * (first + m), rel=1e-9)
+
+    def test_fresh_draws_are_not_repetitions(self):
+        fresh = comparison.figure2(steps=4, seed=3, repeat_first=False)
+        assert len(fresh) == 48
+        first, fourth = (2 / row(fresh, "unif2", n, "gspa")["mu"] ** 2 for n in (1_000, 4_000))
+        m = (fourth - 4 * first) / 3
+        assert not 0.3 < m < 0.5  # what a repetition would give, as above
+        # Another draw of the same law all the same: sum r/n has a standard error of 0.0036 at n = 1,000.
+        assert fourth / 4_000 == pytest.approx(first / 1_000, abs=0.02)
+
+    def test_more_users_hide_better_and_a_smaller_delta_costs(self, table):
+        for _, line in table[table["valid"]].groupby(["distribution", "key"]):
+            assert (np.diff(line.sort_values("n")["epsilon"]) < 0).all()
+        smaller = comparison.figure2(steps=4, seed=3, delta=1e-6)
+        both = table.merge(smaller, on=["distribution", "n", "key"], suffixes=("", "_smaller"))
+        both = both[both["valid"] & both["valid_smaller"]]
+        assert len(both) > 20
+        assert (both["epsilon_smaller"] > both["epsilon"]).all()
+        assert (both["mu_smaller"] == both["mu"]).all()
+
+    def test_a_wrong_delta_is_refused(self):
+        with pytest.raises(InvalidValue, match="delta"):
+            comparison.figure2(steps=2, delta=0)
+
+
+def made_up(*lines):
+    """Rows (distribution, n, key, epsilon[, valid]) as a table; mu is 3 n^-0.7."""
+    rows = [
+        (name, f"P {name}", n, 3 * n**-0.7, key, key.upper(), epsilon, valid[0] if valid else True, "")
+        for name, n, key, epsilon, *valid in lines
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+class TestSlopes:
+    @given(st.floats(-2, 2), st.floats(1e-3, 1e3))
+    def test_of_a_power_law_are_its_exponent(self, power, factor):
+        ns = [1_000, 2_500, 7_000, 10_000]
+        table = made_up(*(("a", n, "gspa", factor * n**power) for n in ns))
+        found = comparison.slopes(table).iloc[0]
+        # Ten digits lost of sixteen would still show: logs near 9 over a span of 2.3.
+        assert found["epsilon_slope"] == pytest.approx(power, abs=1e-10)
+        assert found["mu_slope"] == pytest.approx(-0.7, abs=1e-10)
+
+    def test_are_the_least_squares_ones(self):
+        rng = np.random.default_rng(0)
+        ns, eps = np.arange(1_000, 10_001, 1_000), rng.uniform(0.1, 1, 10)
+        table = made_up(*(("a", int(n), "gspa", e) for n, e in zip(ns, eps, strict=True)))
+        expected = stats.linregress(np.log(ns), np.log(eps)).slope
+        assert comparison.slopes(table)["epsilon_slope"][0] == pytest.approx(expected, abs=1e-10)
+
+    def test_are_of_the_papers_bound_for_each_population(self):
+        ns = [1_000, 10_000]
+        table = made_up(
+            *(("b", n, "gspa", n**-1.0) for n in ns),
+            *(("a", n, "gspa", n**-0.5) for n in ns),
+            *(("a", n, "fmt21", n**7.0) for n in ns),
+        )
+        found = comparison.slopes(table)
+        assert found["population"].tolist() == ["P b", "P a"]
+        assert found["epsilon_slope"].tolist() == pytest.approx([-1, -0.5], abs=1e-10)
+
+
+def test_ratios_of_a_hand_made_table():
+    table = made_up(
+        ("a", 10, "gspa", 1.0),
+        ("a", 10, "fmt21", 4.0),
+        ("a", 10, "erlingsson19", np.nan, False),
+        ("a", 20, "gspa", 3.0),
+        ("a", 20, "fmt21", 2.0),
+        ("b", 10, "gspa", 10.0),
+        ("b", 10, "fmt21", 20.0),
+        ("b", 10, "erlingsson19", 5.0, False),  # a number that its own conditions disown
+        ("b", 20, "gspa", 1.0),
+    )
+    found = comparison.ratios(table)
+    assert list(found.columns) == ["population", "n", "key", "bound", "ratio"]
+    assert found.to_numpy().tolist() == [
+        ["P a", 10, "fmt21", "FMT21", 0.25],
+        ["P a", 20, "fmt21", "FMT21", 1.5],
+        ["P b", 10, "fmt21", "FMT21", 0.5],
+    ]
+
+
+def test_ratios_without_another_bound_are_an_empty_table():
+    assert comparison.ratios(made_up(("a", 10, "gspa", 1.0))).empty
