@@ -11,7 +11,7 @@ book: $(VENV)/.book
 	$(BIN)/gspa build --profile $(PROFILE)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.test $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -34,9 +34,10 @@ def read(path: str | Path) -> dict[str, Array]:
         UnknownName: a column of another name; the nearest is suggested.
     """
     file = Path(path)
+    name = file.name or "path"  # a long path is cut short when it is shown, its name never
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
-            header = [name.strip() for name in next(csv.reader(lines), [])]
+            header = [column.strip() for column in next(csv.reader(lines), [])]
             _check_header(file.name, header)
             blocks: list[Array] = []
             while (block := _next_block(header, lines)) is not None and block.size:
@@ -46,11 +47,11 @@ def read(path: str | Path) -> dict[str, Array]:
                 _refuse(file.name, header, csv.reader(lines), good=BLOCK * len(blocks))
     except OSError as error:
         reason = error.strerror or "cannot be read"
-        raise InvalidBudget("path", str(path), "a readable CSV file", reason) from None
+        raise InvalidBudget(name, str(path), "a readable CSV file", reason) from None
     except UnicodeDecodeError:
-        raise InvalidBudget("path", str(path), "a CSV file in UTF-8") from None
+        raise InvalidBudget(name, str(path), "a CSV file in UTF-8") from None
     except csv.Error as error:  # a field longer than the csv module takes
-        raise InvalidBudget("path", str(path), "a CSV file of plain numbers", str(error)) from None
+        raise InvalidBudget(name, str(path), "a CSV file of plain numbers", str(error)) from None
     if not blocks:
         raise InvalidBudget(file.name, ",".join(header), "a file with rows below its header")
     return dict(zip(header, np.concatenate(blocks).T, strict=True))

@@ -130,13 +130,13 @@ def run_notebook(
                 report(notebook.name, message.get("done", 0), total, "running")
             error = message.get("error", error)
             finished = finished or message.get("ok", False)
-        process.wait()
     except BaseException:
         process.terminate()
         raise
     finally:
         said = noise.text()  # ends when the kernel has ended too: none outlives this call
         process.stdout.close()
+        process.wait()
     if not finished:
         report(notebook.name, total, total, "failed")
         raise CheckFailed(_explain(notebook.name, process.returncode, error, said))

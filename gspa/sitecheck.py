@@ -47,7 +47,8 @@ _ERRORS = {
     "papermill-error-cell": "a failed notebook's error cell",
     # The package reference shows doctests, where an expected error's trace is three dots.
     r"Traceback \(most recent call last\)(?!:(?:<[^>]*>|\s)*\.\.\.)": "a traceback",
-    'class="cell_output docutils container output_error"': "an error output",
+    # As MyST-NB writes it; a syntax error, for one, has no line that says "Traceback".
+    'class="output traceback ': "an error output",
 }
 
 

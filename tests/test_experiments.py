@@ -221,7 +221,7 @@ class TestFigure4:
         assert (runs.loc[runs["setting"] != "no noise", "noise"] > 0).all()
 
     def test_noise_by_hand(self, runs):
-        # Algorithm 3, line 7, with Table 3's C = 2, delta = 1e-5 and m = 7 clients: (2C/m) sqrt(2 ln(1.25/delta)) / eps.
+        # Line 7: (2C/m) sqrt(2 ln(1.25/delta)) / eps with Table 3's C = 2, delta = 1e-5, and m = 7 clients.
         unit = 2 * 2 / 7 * math.sqrt(2 * math.log(1.25e5))
         assert of(runs, "constant")["noise"].tolist() == pytest.approx([unit / 0.5] * 6, rel=1e-12)
         # Seven clients: four at 0.5, three at 0.01.

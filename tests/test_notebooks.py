@@ -21,7 +21,8 @@ from gspa.project import Project
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
-CLAIM = re.compile(r"\b(?:G-[A-Z]+\d*[pr]?[A-D]?|B-\d+|[FEQ]\d+)\b")
+# The longest first: G-T2 is a part of G-T2p.
+CLAIM = re.compile("|".join(sorted(map(re.escape, claims.registry()), key=len, reverse=True)))
 
 
 @pytest.fixture(params=NAMES)
@@ -116,10 +117,11 @@ class TestParameters:
         assert values["profile"] == profile
         assert notebook.validate(values, profile=profile) == values
 
-    def test_quick_is_another_set_of_values(self, notebook):
-        profiles = notebook.schema["profiles"]
-        assert set(profiles) <= set(parameters.PROFILES) - {"paper"}  # the defaults are the paper's
-        assert profiles["quick"]
+    def test_only_quick_has_values_of_its_own(self, notebook):
+        for profile, values in notebook.schema.get("profiles", {}).items():
+            assert profile == "quick"  # the defaults are the paper's
+            assert values
+            assert all(value != notebook.properties[key]["default"] for key, value in values.items())
 
     def test_every_parameter_says_what_it_is_and_where_it_ends(self, notebook):
         for key, entry in notebook.properties.items():
@@ -176,9 +178,10 @@ class TestContent:
         assert ("data=" in last.source) == notebook.needs_data
 
     def test_every_figure_has_a_name_a_caption_and_an_alternative_text(self, source):
-        figures = [cell for cell in source.cells if re.search(r"^figures\.(?!use_style|table|describe)", cell.source)]
-        assert figures
-        for cell in figures:
+        drawing = re.compile(r"^figures\.(?!use_style|table|describe)", re.MULTILINE)
+        for cell in source.cells:
+            if not (drawing.search(cell.source) or "mystnb" in cell.metadata):
+                continue
             about = cell.metadata["mystnb"]
             assert re.fullmatch(r"[a-z0-9-]+", about["figure"]["name"])
             assert about["figure"]["caption"].strip().endswith(".")
@@ -189,7 +192,7 @@ class TestContent:
         used = set(role.findall("".join(cell.source for cell in source.cells if cell.cell_type == "markdown")))
         used |= set(role.findall(json.dumps([cell.metadata for cell in source.cells])))
         made = set(re.findall(r'glue\("([^"]+)"', "".join(code_of(source))))
-        assert used == made
+        assert used <= made
 
 
 def test_papermill_alone_and_gspa_run_compute_the_same_numbers(tmp_path):

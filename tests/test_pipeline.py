@@ -96,7 +96,7 @@ class TestFailures:
 
     def test_progress_counts_cells_and_ends_with_the_result(self, mixed):
         assert set(mixed.states) == set(FAILING) | set(GOOD)
-        assert mixed.states["counts"] == [(i, 4, "running") for i in range(5)] + [(4, 4, "done")]
+        assert mixed.states["counts"] == [(i, 5, "running") for i in range(6)] + [(5, 5, "done")]
         assert {states[-1][2] for name, states in mixed.states.items() if name in FAILING} == {"failed"}
 
 

@@ -24,7 +24,8 @@ INDEX = """<html><head>
 <img src="_static/back.svg" srcset="_static/back.svg 1x, _static/back.svg 2x">
 <img src="data:image/png;base64,//8A,//9B"> a comma // and url(https://elsewhere.example/text) in the text
 </body></html>"""
-ONE = """<html><body><h1 id="deep">One</h1><a href="../index.html">up</a> <a href="../">up</a>
+ONE = """<html><body><style>p { color: red }</style> url(//elsewhere.example) in the text
+<h1 id="deep">One</h1> <a href="../index.html">up</a> <a href="../">up</a>
 <p>An expected error in a doctest: <span class="gt">Traceback (most recent call last):</span>
 <span class="w">    </span><span class="o">...</span> ValueError</p></body></html>"""
 
@@ -80,6 +81,7 @@ def test_missing_pages_are_named(site):
         ('<span id="papermill-error-cell">An exception</span>', "failed notebook's error cell"),
         ("<pre>Traceback (most recent call last)\n  Cell In[1]</pre>", "traceback"),
         ("<pre>Traceback (most recent call last):\n  File x, line 1</pre>", "traceback"),
+        ('<div class="output traceback highlight-ipythontb">SyntaxError</div>', "error output"),
         ('<span class="gt">Traceback (most recent call last):</span>\n  <span>File</span> "x"', "traceback"),
     ],
 )

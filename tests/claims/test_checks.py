@@ -99,6 +99,19 @@ def test_verify_refuses_an_unknown_id_before_any_work(few):
     assert few == []
 
 
+def test_the_record_is_what_the_checks_find():
+    # The others need the papers' sizes and MNIST.
+    settled = [name for name in sorted(SETTLED) if not name.startswith("G-SGD")]
+    found = list(verify(settled, profile="quick"))
+    assert [entry.id for entry, outcome in found if outcome.verdict == "not yet checked"] == []
+    assert [entry.id for entry, outcome in found if differs(entry, outcome)] == []
+
+
+def test_a_claim_is_recorded_as_settled_only_with_a_check():
+    recorded = {name for name, entry in registry().items() if entry.verdict != "not yet checked"}
+    assert recorded <= set(checks())
+
+
 @pytest.mark.parametrize("recorded", VERDICTS)
 @pytest.mark.parametrize("found", VERDICTS)
 def test_a_run_differs_when_its_verdict_is_another(recorded, found):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
@@ -42,7 +43,7 @@ def test_another_word_is_refused_and_the_message_lists_the_six(word):
 
 @pytest.mark.parametrize("word", ["verified", "holds with correction", "refuted", "not reproduced"])
 def test_a_verdict_without_evidence_is_refused(word):
-    with pytest.raises(InvalidValue, match="evidence.*needs its numbers"):
+    with pytest.raises(InvalidValue, match=r"evidence.*needs its numbers"):
         outcome(word, evidence={})
 
 
@@ -112,9 +113,7 @@ def test_the_card_without_evidence_has_no_table():
 
 def test_hostile_text_stays_text():
     entry = dataclasses.replace(claim("G-C3"), title=HOSTILE, quote=f"{HOSTILE} ${HOSTILE}$", location=HOSTILE)
-    found = outcome(
-        "holds with correction", reason=HOSTILE, evidence={HOSTILE: HOSTILE}, correction=f"\\({HOSTILE}\\)"
-    )
+    found = outcome("holds with correction", reason=HOSTILE, evidence={HOSTILE: HOSTILE}, correction=f"\\({HOSTILE}\\)")
     soup = BeautifulSoup(card(entry, found), "html.parser")
     assert soup(["script", "img"]) == []
     # title, quote (twice), location, reason, label, value, correction
@@ -179,8 +178,6 @@ def test_evidence_is_shown_with_four_digits(value, text):
 
 
 def test_slugs_are_css_classes_of_the_style_sheet():
-    from pathlib import Path
-
     style = (Path(__file__).resolve().parents[2] / "book" / "_static" / "gspa.css").read_text(encoding="utf-8")
     for word in VERDICTS:
         assert " " not in slug(word)

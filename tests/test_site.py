@@ -1,0 +1,385 @@
+"""Rendering: a broken book leaves the old site alone, a sound one replaces it, and nothing calls home."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from importlib.metadata import files
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+import gspa
+from gspa import site, sitecheck
+from gspa.claims.outcome import Outcome
+from gspa.errors import CheckFailed
+from gspa.pipeline import Run
+from gspa.project import Project, digest_tree
+
+pytestmark = pytest.mark.xdist_group("site")  # one worker: the real builds are made once
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTCOME = Outcome("G-C3", "refuted", "At 1 point.", {"points": 12345})
+# What IPython stores: in colour, and for a syntax error without the word "Traceback".
+RAISED = [
+    "\x1b[0;31m---------------------------------------------------------------------------\x1b[0m",
+    "\x1b[0;31mValueError\x1b[0m                                Traceback (most recent call last)",
+    "Cell \x1b[0;32mIn[1], line 1\x1b[0m\n\x1b[0;32m----> 1\x1b[0m \x1b[38;5;28;01mraise\x1b[39;00m ValueError",
+    "\x1b[0;31mValueError\x1b[0m: ",
+]
+UNREADABLE = ["\x1b[0;36m  Cell In[1], line 1\x1b[0m\n    x = = 1\n        ^\n\x1b[0;31mSyntaxError\x1b[0m: no\n"]
+
+
+def executed(project, name, outputs=()):
+    """A finished run of a notebook of that name."""
+    notebook = new_notebook(
+        metadata={
+            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+            "language_info": {"name": "python", "pygments_lexer": "ipython3"},
+        },
+        cells=[
+            new_markdown_cell(f"# Page {name}\n\nA formula $x^2$.", id="c0"),
+            new_code_cell("n: int = 1", id="c1", metadata={"tags": ["parameters"]}, execution_count=1),
+            new_code_cell("show", id="c2", outputs=list(outputs), execution_count=2),
+        ],
+    )
+    path = project.executed("quick") / f"{name}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(nbformat.writes(notebook), encoding="utf-8")
+    return Run(name, path, False, 0.0)
+
+
+def pages(project):
+    return sitecheck.pages_of(project.book / "_toc.yml")
+
+
+def real_book(root, *, url="", api=False):
+    """The project's own prose, style and configuration with trivial notebooks."""
+    ignored = shutil.ignore_patterns("notebooks", "_generated", "__pycache__")
+    shutil.copytree(ROOT / "book", root / "book", ignore=ignored)
+    project = Project(root)
+    project.notebooks.mkdir()
+    project.config.write_text(
+        (ROOT / "_config.yml").read_text(encoding="utf-8").replace('url: ""', f'url: "{url}"'), encoding="utf-8"
+    )
+    if not api:  # autodoc imports the whole package, which takes most of a build
+        (project.book / "api.md").write_text("# Package reference\n", encoding="utf-8")
+    names = [name.removeprefix("notebooks/") for name in pages(project) if name.startswith("notebooks/")]
+    card = new_output("display_data", data=OUTCOME._repr_mimebundle_())
+    return project, [executed(project, name, [card] if name == "08_comparison" else []) for name in names]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    project, runs = real_book(tmp_path_factory.mktemp("built"), api=True)
+    assert site.render(project, runs, profile="quick") is True
+    return project, runs
+
+
+@pytest.fixture(scope="module")
+def soups(built):
+    project, _ = built
+    return {page: BeautifulSoup((project.html / f"{page}.html").read_bytes(), "html.parser") for page in pages(project)}
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """The same book once its repository has an address."""
+    project, runs = real_book(tmp_path_factory.mktemp("published"), url="https://github.com/somebody/some-book")
+    assert site.render(project, runs, profile="paper") is True
+    return project, runs
+
+
+def hosts(soup):
+    return {urlsplit(link["href"]).netloc for link in soup("a", href=True)} - {""}
+
+
+class TestTheRealBook:
+    def test_its_prose_renders_without_a_warning_and_passes_the_check(self, built):
+        project, _ = built
+        assert sitecheck.check(project.html, pages=pages(project)) == []
+        assert not (project.build / "staging").exists()
+
+    def test_rendering_it_again_changes_nothing(self, built):
+        project, runs = built
+        before = {path: path.stat().st_mtime_ns for path in project.html.rglob("*")}
+        assert site.render(project, runs, profile="quick") is False
+        assert {path: path.stat().st_mtime_ns for path in project.html.rglob("*")} == before
+
+    def test_a_clean_build_elsewhere_has_the_same_bytes(self, built, tmp_path):
+        first, _ = built
+        second, runs = real_book(tmp_path, api=True)
+        assert site.render(second, runs, profile="quick") is True
+        names = [sorted(p.relative_to(x.html) for p in x.html.rglob("*") if p.is_file()) for x in (first, second)]
+        assert names[0] == names[1]
+        assert [n for n in names[0] if (first.html / n).read_bytes() != (second.html / n).read_bytes()] == []
+
+    def test_cards_and_claims_page_come_from_the_notebooks(self, soups):
+        assert "At 1 point." in soups["notebooks/08_comparison"].find(id="card-G-C3").get_text()
+        row = soups["claims"].find(id="G-C3")
+        assert row.find(class_="gspa-verdict").get_text() == "refuted"
+        assert row("a")[0]["href"] == "notebooks/08_comparison.html#card-G-C3"
+        assert "1 refuted" in soups["intro"].get_text()
+
+    def test_every_page_says_from_what_it_was_made(self, soups):
+        for page, soup in soups.items():
+            said = soup.find(class_="gspa-provenance")
+            assert said is not None, page
+            assert f"gspa {gspa.__version__}" in said.get_text()
+            assert "profile quick" in said.get_text()
+            assert "not from a git checkout" in said.get_text()
+
+    def test_a_quick_build_says_so(self, soups, published):
+        project, _ = published
+        assert "A quick build" in soups["intro"].get_text()
+        assert "A quick build" not in (project.html / "intro.html").read_text(encoding="utf-8")
+        assert "profile paper" in (project.html / "intro.html").read_text(encoding="utf-8")
+
+    def test_mathjax_comes_with_the_site(self, built, soups):
+        project, _ = built
+        packaged = next(f for f in files("sphinx-mathjax-offline") if f.name == "tex-svg-full.js")
+        assert (project.html / "mathjax" / "tex-svg-full.js").read_bytes() == packaged.locate().read_bytes()
+        for page, soup in soups.items():
+            sources = [script["src"] for script in soup("script", src=True) if "mathjax" in script["src"]]
+            assert len(sources) == 1, page
+            target = (project.html / page).parent / sources[0]
+            assert target.resolve() == (project.html / "mathjax" / "tex-svg-full.js").resolve()
+
+    def test_no_page_loads_thebe(self, soups):
+        for soup in soups.values():
+            for script in soup("script"):
+                assert "thebe" not in script.get("src", "")
+                assert "THEBE_JS_URL" not in script.get_text()
+
+    def test_scripts_and_styles_are_the_sites_own(self, soups):
+        for soup in soups.values():
+            fetched = [tag.get("src") or tag.get("href") for tag in soup(["script", "link", "img"])]
+            assert all(not urlsplit(url).netloc for url in fetched if url)
+
+    def test_no_invented_address_is_linked(self, soups):
+        for soup in soups.values():
+            assert not {host for host in hosts(soup) if "github" in host or "binder" in host or "colab" in host}
+
+    def test_the_repositorys_address_brings_source_binder_and_colab(self, published):
+        project, _ = published
+        soup = BeautifulSoup((project.html / "notebooks" / "08_comparison.html").read_bytes(), "html.parser")
+        assert {"github.com", "mybinder.org", "colab.research.google.com"} <= hosts(soup)
+        links = [link["href"] for link in soup("a", href=True) if urlsplit(link["href"]).netloc]
+        mine = [link for link in links if "somebody/some-book" in link]
+        assert "https://github.com/somebody/some-book" in mine
+        # The buttons open the committed notebook, which lies in notebooks/ of the checkout.
+        for host in ("mybinder.org", "colab.research.google.com"):
+            opened = [link for link in mine if urlsplit(link).netloc == host]
+            assert opened
+            assert all("notebooks/08_comparison.ipynb" in link for link in opened)
+            assert (ROOT / "notebooks" / "08_comparison.ipynb").is_file()
+
+
+class TestRealFailures:
+    """A page with a mistake, on top of a good site: the site must not notice."""
+
+    def test_a_warning_of_sphinx_keeps_the_old_site(self, published):
+        project, runs = published
+        before = digest_tree(project.html, ("*",))
+        page = project.book / "rerun.md"
+        good = page.read_text(encoding="utf-8")
+        page.write_text(good + "\n[A page that is not there](nowhere.md)\n", encoding="utf-8")
+        with pytest.raises(CheckFailed, match=r"old one stays[^$]*rerun\.md[^$]*WARNING[^$]*nowhere"):
+            site.render(project, runs, profile="paper")
+        assert digest_tree(project.html, ("*",)) == before
+        page.write_text(good, encoding="utf-8")
+        # The record still fits: nothing to do.
+        assert site.render(project, runs, profile="paper") is False
+
+    def test_a_notebooks_error_output_keeps_the_old_site(self, published):
+        project, runs = published
+        before = digest_tree(project.html, ("*",))
+        errors = [
+            new_output("error", ename=name, evalue="", traceback=lines)
+            for name, lines in (("ValueError", RAISED), ("SyntaxError", UNREADABLE))
+        ]
+        broken = [executed(project, run.name, [error]) for run, error in zip(runs, errors, strict=False)]
+        with pytest.raises(CheckFailed, match="old one stays") as failure:
+            site.render(project, [*broken, *runs[2:]], profile="paper")
+        assert [line.strip() for line in str(failure.value).splitlines()[1:]] == [
+            f"notebooks/{runs[0].name}.html: shows a traceback",
+            f"notebooks/{runs[0].name}.html: shows an error output",
+            f"notebooks/{runs[1].name}.html: shows an error output",
+        ]
+        assert digest_tree(project.html, ("*",)) == before
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A two-page project and a stand-in for Sphinx that writes `small.text` for each page and counts its calls."""
+    project = Project(tmp_path)
+    project.book.mkdir()
+    project.notebooks.mkdir()
+    toc = {"format": "jb-book", "root": "intro", "chapters": [{"file": "notebooks/one"}]}
+    (project.book / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
+    (project.book / "intro.md").write_text("# Intro\n", encoding="utf-8")
+    project.config.write_text("title: x\n", encoding="utf-8")
+
+    class Small:
+        text = "<html><body>fine</body></html>"
+        calls = 0
+        runs = (executed(project, "one"),)
+        here = project
+
+        def render(self, profile="quick"):
+            return site.render(project, self.runs, profile=profile)
+
+        def state(self):
+            return digest_tree(project.html, ("*",)) if project.html.exists() else None
+
+    state = Small()
+
+    def sphinx(project, staging, profile):
+        state.calls += 1
+        for page in pages(project):
+            path = staging / "_build" / "html" / f"{page}.html"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(state.text, encoding="utf-8")
+
+    monkeypatch.setattr(site, "_sphinx", sphinx)
+    return state
+
+
+class TestRender:
+    def test_a_first_render_makes_the_site(self, small):
+        assert small.render() is True
+        assert (small.here.html / "notebooks" / "one.html").read_text(encoding="utf-8") == small.text
+        assert sorted(path.name for path in small.here.build.iterdir()) == ["executed", "html", "site.json"]
+
+    def test_a_second_render_does_nothing(self, small):
+        small.render()
+        assert small.render() is False
+        assert small.calls == 1
+
+    def test_a_success_leaves_nothing_of_the_old_site(self, small):
+        small.render()
+        (small.here.html / "old.html").write_text("x", encoding="utf-8")
+        small.text = "<html><body>new</body></html>"
+        assert small.render() is True
+        assert not (small.here.html / "old.html").exists()
+        assert (small.here.html / "intro.html").read_text(encoding="utf-8") == small.text
+        assert not list(small.here.build.glob("html.*"))
+
+    @pytest.mark.parametrize("change", ["prose", "style", "configuration", "notebook", "profile", "page", "record"])
+    def test_any_change_renders_again(self, small, change):
+        small.render()
+        profile = "quick"
+        if change == "prose":
+            (small.here.book / "intro.md").write_text("# Other\n", encoding="utf-8")
+        elif change == "style":
+            (small.here.book / "_static").mkdir()
+            (small.here.book / "_static" / "x.css").write_text("p {}", encoding="utf-8")
+        elif change == "configuration":
+            small.here.config.write_text("title: y\n", encoding="utf-8")
+        elif change == "notebook":
+            small.runs = (executed(small.here, "one", [new_output("stream", name="stdout", text="new")]),)
+        elif change == "profile":
+            profile = "paper"
+        elif change == "page":  # somebody touched the site itself
+            (small.here.html / "intro.html").write_text("<html></html>", encoding="utf-8")
+        elif change == "record":
+            (small.here.build / "site.json").write_text("{", encoding="utf-8")
+        assert small.render(profile) is True
+        assert small.calls == 2
+        assert small.render(profile) is False
+
+    @pytest.mark.parametrize(
+        ("text", "problem"),
+        [
+            ('<a href="nowhere.html">x</a>', "link nowhere.html leads nowhere"),
+            ('<script src="https://elsewhere.example/x.js"></script>', "asks another host"),
+            ('<p id="papermill-error-cell">x</p>', "error cell"),
+        ],
+    )
+    def test_a_site_that_fails_a_check_is_not_shown(self, small, text, problem):
+        with pytest.raises(CheckFailed, match=problem):
+            _fail(small, text)
+        assert not small.here.html.exists()
+        small.text = "<html>good</html>"
+        small.render()
+        good = small.state()
+        with pytest.raises(CheckFailed, match=problem):
+            _fail(small, text)
+        assert small.state() == good
+        # It fails again the next time: a failure is not remembered as done.
+        with pytest.raises(CheckFailed, match=problem):
+            small.render()
+
+    def test_a_missing_page_is_a_failure(self, small):
+        (small.here.book / "_toc.yml").write_text("format: jb-book\nroot: intro\n", encoding="utf-8")
+        small.render()
+        good = small.state()
+        real = site._sphinx
+
+        def forgetful(project, staging, profile):
+            real(project, staging, profile)
+            (staging / "_build" / "html" / "intro.html").unlink()
+
+        small.here.config.write_text("title: y\n", encoding="utf-8")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(site, "_sphinx", forgetful)
+            with pytest.raises(CheckFailed, match="intro: is in the table of contents and not in the site"):
+                small.render()
+        assert small.state() == good
+
+    def test_many_problems_are_cut_short(self, small):
+        small.text = '<a href="x.html">x</a>' * 15  # on two pages
+        with pytest.raises(CheckFailed, match=r"30 problem\(s\)[^$]*and 10 more$") as failure:
+            small.render()
+        assert str(failure.value).count("leads nowhere") == 20
+
+    def test_notebooks_of_earlier_builds_are_removed_from_the_book(self, small):
+        stale = small.here.book / "notebooks" / "gone.ipynb"
+        stale.parent.mkdir()
+        stale.write_text("{}", encoding="utf-8")
+        small.render()
+        assert sorted(path.name for path in stale.parent.iterdir()) == ["one.ipynb"]
+        assert (stale.parent / "one.ipynb").read_bytes() == small.runs[0].path.read_bytes()
+
+
+def _fail(small, text):
+    small.text = text
+    # A change of the sources, so that there is something to render.
+    (small.here.book / "intro.md").write_text(f"# Intro {small.calls}\n", encoding="utf-8")
+    small.render()
+
+
+class TestExclusive:
+    def test_a_second_holder_is_refused_and_a_later_one_is_not(self, tmp_path):
+        project = Project(tmp_path)
+        with site.exclusive(project), pytest.raises(CheckFailed, match="another build is running"):  # noqa: SIM117
+            with site.exclusive(project):
+                pytest.fail("two holders")
+        with pytest.raises(RuntimeError, match="a failure inside"), site.exclusive(project):
+            raise RuntimeError("a failure inside")
+        with site.exclusive(project):
+            pass
+
+    def test_another_process_is_refused(self, tmp_path):
+        code = (
+            "import sys; from pathlib import Path; from gspa import site; from gspa.project import Project\n"
+            "with site.exclusive(Project(Path(sys.argv[1]))): print('held')"
+        )
+        command = [sys.executable, "-c", code, str(tmp_path)]
+        with site.exclusive(Project(tmp_path)):
+            refused = subprocess.run(command, capture_output=True, text=True)
+        assert refused.returncode != 0
+        assert "CheckFailed: another build is running" in refused.stderr
+        assert subprocess.run(command, capture_output=True, text=True).stdout == "held\n"
+
+    def test_two_checkouts_do_not_wait_for_each_other(self, tmp_path):
+        (tmp_path / "a").mkdir()
+        (tmp_path / "b").mkdir()
+        with site.exclusive(Project(tmp_path / "a")), site.exclusive(Project(tmp_path / "b")):
+            assert (tmp_path / "a" / "_build").is_dir()
