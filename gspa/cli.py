@@ -137,7 +137,7 @@ def run_one(
     if any("\0" not in pair for pair in p or []):  # -pNAME, written as one word
         raise GspaError(_PAIR)
     given |= dict(pair.split("\0", 1) for pair in p or [])
-    values = source.validate(given, profile=_profile(profile))
+    values = source.validate(given, profile=_profile(str(given.get("profile", profile))))
     if output is None:
         name = project.digest(json.dumps(values, sort_keys=True))[:8]
         output = here.build / "runs" / f"{source.name}-{name}.ipynb"

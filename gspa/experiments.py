@@ -131,6 +131,7 @@ def frequency_bias(
         `equal` (equal budgets), `conservative` and `liberal` (ones dealt to them first): exact biases.
         `independent` and `independent_error`: mean exact bias over random deals and its standard error.
         `simulated` and `simulated_error`: the conservative case by simulation.
+        `share` (of ones) and `weight_spread` (largest less smallest budget): whether anything varies.
     """
     share = (1 - f_liberal) * 0.54 / 0.91
     people = budgets.preference_groups(
@@ -158,6 +159,8 @@ def frequency_bias(
         "independent_error": float(dealt.std(ddof=1) / np.sqrt(deals)),
         "conservative": bias(ones_first, people.eps),
         "liberal": bias(ones_first[::-1], people.eps),
+        "share": truth,
+        "weight_spread": people.eps_max - people.eps_min,
         "simulated": simulated.bias,
         "simulated_error": simulated.bias_error,
     }

@@ -1,7 +1,8 @@
 """The parameters of a notebook: a JSON Schema beside it, profiles, and checks before a run.
 
 `notebooks/NAME.schema.yaml` lists every name of the notebook's parameters cell with its
-type, default and range, and under `profiles` the values that differ in `quick`.
+type, default and range, and under `profiles` the values that differ in `quick`. `fixed` marks
+what the paper states, so that another value is another experiment.
 """
 
 from __future__ import annotations
@@ -176,6 +177,24 @@ def from_file(path: Path) -> dict[str, Value]:
     if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):
         raise GspaError(f"{path}: must hold one mapping of parameter names to values")
     return values
+
+
+def departures(name: str, used: Mapping[str, Value]) -> list[str]:
+    """What a run changed that the paper states: `fixed` in the schema, and not at its default.
+
+    Args:
+        name: the notebook's name.
+        used: its parameters, from `of_notebook`.
+
+    Returns:
+        `name = value` for each; a claim about the paper's own setting is not settled by such a run.
+    """
+    properties = select(find(), name).properties
+    return [
+        f"{key} = {used[key]!r}"
+        for key, entry in properties.items()
+        if entry.get("fixed") and used[key] != entry["default"]
+    ]
 
 
 def of_notebook(name: str, namespace: Mapping[str, Any]) -> dict[str, Value]:

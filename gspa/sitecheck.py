@@ -111,22 +111,34 @@ def check(html: Path, *, pages: Iterable[str]) -> list[str]:
     """Every problem of the site under `html`, one line each; an empty list is a pass."""
     html = html.resolve()
     problems = [f"{page}: is in the table of contents and not in the site" for page in pages if not _file(html, page)]
-    parsed = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(html.rglob("*.html"))}
+    # The theme leaves templates among its static files, which no one is sent to.
+    found = [path for path in sorted(html.rglob("*.html")) if html / "_static" not in path.parents]
+    parsed = {path: _Page(path.read_text(encoding="utf-8")) for path in found}
     for path, page in parsed.items():
         name = path.relative_to(html).as_posix()
         text = path.read_text(encoding="utf-8")
         problems += [f"{name}: shows {what}" for mark, what in _ERRORS.items() if re.search(mark, text)]
         problems += [f"{name}: asks another host for {url}" for url in page.fetches if _ELSEWHERE.match(url)]
+        problems += [f"{name}: {url} is missing" for url in page.fetches if _lacks(html, path, url)]
         problems += [f"{name}: its style asks for {url}" for css in page.inline for url in _CSS_FETCH.findall(css)]
         problems += [f"{name}: {fault}" for link in page.links if (fault := _fault(html, path, link, parsed))]
     for path in sorted(html.rglob("*.css")):
-        found = _CSS_FETCH.findall(path.read_text(encoding="utf-8"))
-        problems += [f"{path.relative_to(html).as_posix()}: asks another host for {url}" for url in found]
+        asked = _CSS_FETCH.findall(path.read_text(encoding="utf-8"))
+        problems += [f"{path.relative_to(html).as_posix()}: asks another host for {url}" for url in asked]
     return problems
 
 
 def _file(html: Path, page: str) -> bool:
     return (html / f"{page}.html").is_file()
+
+
+def _lacks(html: Path, page: Path, url: str) -> bool:
+    """Whether a page fetches a file of its own site that is not there."""
+    parts = urlsplit(url)
+    if parts.scheme or parts.netloc or not parts.path:
+        return False
+    target = (page.parent / unquote(parts.path)).resolve()
+    return html not in target.parents or not target.is_file()
 
 
 def _fault(html: Path, page: Path, link: str, parsed: dict[Path, _Page]) -> str:

@@ -77,9 +77,7 @@ def serve(monkeypatch):
         for folder in folders:
             servers.append(ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)))
             threading.Thread(target=servers[-1].serve_forever, args=(0.01,), daemon=True).start()
-        monkeypatch.setattr(
-            files, "MIRRORS", tuple(f"http://127.0.0.1:{s.server_address[1]}/" for s in servers)
-        )
+        monkeypatch.setattr(files, "MIRRORS", tuple(f"http://127.0.0.1:{s.server_address[1]}/" for s in servers))
 
     yield start
     for server in servers:

@@ -115,9 +115,7 @@ def test_the_papers_size_is_quick_and_reproducible():
     second = est.simulate_frequency(x, eps, repeats=1000, rng=9)
     assert first.estimates.tobytes() == second.estimates.tobytes()
     # MAE of a normal variable is sigma sqrt(2/pi); the conditional bias is small against sigma here.
-    assert first.mae == pytest.approx(
-        np.sqrt(est.frequency_variance(eps) * 2 / np.pi), abs=5 * first.mae_error
-    )
+    assert first.mae == pytest.approx(np.sqrt(est.frequency_variance(eps) * 2 / np.pi), abs=5 * first.mae_error)
 
 
 @pytest.mark.parametrize(

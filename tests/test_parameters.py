@@ -279,3 +279,14 @@ class TestOfNotebook:
         del inside["n"], inside["c"]
         with pytest.raises(GspaError, match="page: the parameters cell lacks n, c, which the schema lists"):
             parameters.of_notebook("page", inside)
+
+
+def test_departures_name_what_the_paper_states_and_the_run_changed():
+    used = parameters.select(parameters.find(), "12_shuffled_sgd").validate({"clip": 3, "hidden_width": 7, "seed": 9})
+    assert parameters.departures("12_shuffled_sgd", used) == ["clip = 3.0"]
+
+
+def test_the_quick_profile_departs_from_nothing_that_the_paper_states():
+    for name, notebook in parameters.discover(parameters.find()).items():
+        for profile in parameters.PROFILES:
+            assert parameters.departures(name, notebook.defaults(profile)) == []

@@ -150,9 +150,7 @@ def test_infinite_budget_means_no_noise_and_clipping_stays(digits):
     assert none.sigma.max() == 0
     infinite = sgd.train(digits, np.full(20, np.inf), config, seeds=[1])
     assert none.test_loss.tobytes() == infinite.test_loss.tobytes()
-    clipped = sgd.train(
-        digits, None, sgd.SgdConfig(clients=20, epochs=2, hidden_width=16, clip=1e-3), seeds=[1]
-    )
+    clipped = sgd.train(digits, None, sgd.SgdConfig(clients=20, epochs=2, hidden_width=16, clip=1e-3), seeds=[1])
     # 40 steps of length at most eta C = 5e-5 barely move the loss.
     assert np.ptp(clipped.test_loss) < 0.02
     assert np.ptp(none.test_loss) > 0.2

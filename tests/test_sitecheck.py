@@ -196,3 +196,16 @@ def test_a_table_of_contents_that_is_not_yaml_is_one_clear_line(tmp_path):
     with pytest.raises(GspaError, match="not valid YAML") as refusal:
         sitecheck.pages_of(toc)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("html", ['<img src="_static/gone.svg">', '<script src="gone.js?v=1"></script>'])
+def test_a_missing_file_of_the_site_is_found(site, html):
+    (problem,) = plant(site, html)
+    assert problem.startswith("index.html: ")
+    assert "gone" in problem
+    assert problem.endswith("is missing")
+
+
+def test_templates_among_the_themes_static_files_are_no_pages(site):
+    site("_static/macros.html", '<script src="{{ prefix }}/x.js"></script>')
+    assert check(site) == []

@@ -7,10 +7,10 @@ function with nothing but a profile, and the check computes what it needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 
-from gspa.claims.outcome import Outcome
+from gspa.claims.outcome import Outcome, not_yet
 from gspa.claims.registry import Claim, claim, registry
 
 Check = Callable[..., Outcome]
@@ -37,11 +37,13 @@ def checks() -> dict[str, Check]:
     return _CHECKS
 
 
-def settle(identifier: str, **evidence: object) -> Outcome:
+def settle(identifier: str, *, departures: Sequence[str] = (), **evidence: object) -> Outcome:
     """Run the check of one claim.
 
     Args:
         identifier: the claim's id.
+        departures: parameters that differ from what the paper states (`parameters.departures`);
+            with any, the run is another experiment and settles nothing.
         evidence: what the caller has computed already, by the check's argument names;
             the check computes what is not given.
     """
@@ -49,6 +51,9 @@ def settle(identifier: str, **evidence: object) -> Outcome:
     check = checks().get(identifier)
     if check is None:
         return Outcome(identifier, "not yet checked", f"no check yet; it will come with {entry.notebook}.")
+    if departures:
+        changed = ", ".join(departures)
+        return not_yet(identifier, missing="settings", reason=f"This run changed what the paper states: {changed}.")
     outcome = check(**evidence)
     if outcome.claim != identifier:
         raise ValueError(f"the check of {identifier} returned an outcome of {outcome.claim}")
@@ -70,5 +75,5 @@ def verify(identifiers: Iterable[str] | None = None, *, profile: str = "paper") 
 
 
 def differs(entry: Claim, outcome: Outcome) -> bool:
-    """Whether a run contradicts the record. A run that lacked size or data contradicts nothing."""
+    """Whether a run contradicts the record. A run that lacked something contradicts nothing."""
     return not outcome.missing and outcome.verdict != entry.verdict

@@ -9,7 +9,7 @@ import pandas as pd
 
 from gspa import experiments
 from gspa.claims.checks import settles
-from gspa.claims.outcome import Outcome
+from gspa.claims.outcome import Outcome, not_yet
 
 _SIZES = {"paper": {"points": 25, "repeats": 1_000}, "quick": {"points": 6, "repeats": 200}}
 # Standard errors that a correct formula exceeds less than once in a million comparisons.
@@ -57,6 +57,9 @@ def frequency_unbiased(
             "Simulation and closed form disagree, so this run proves nothing.",
             evidence,
         )
+    if biases["weight_spread"] == 0 or not 0 < biases["share"] < 1:
+        reason = "Bits or budgets are all equal in this run, so they cannot follow each other."
+        return not_yet("G-A2", missing="settings", reason=reason)
     sound = (
         abs(biases["equal"]) < _ROUNDING and abs(biases["independent"]) <= _Z * biases["independent_error"] + _ROUNDING
     )

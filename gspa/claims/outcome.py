@@ -13,6 +13,7 @@ from gspa.errors import InvalidValue
 
 Verdict = Literal["verified", "holds with correction", "refuted", "not reproduced", "not checkable", "not yet checked"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+Missing = Literal["size", "data", "settings"]
 MIME = "application/vnd.gspa.outcome+json"
 
 
@@ -26,7 +27,7 @@ class Outcome:
         reason: one or two sentences, numbers included, for the card and the claims page.
         evidence: label to number or text, in the order to show; Monte-Carlo numbers carry their error.
         correction: the corrected statement, where the printed one needs one.
-        missing: why the claim could not be settled in this run ("size", "data"); empty when it was.
+        missing: why the claim could not be settled in this run ("size", "data", "settings"); empty when it was.
     """
 
     claim: str
@@ -34,7 +35,7 @@ class Outcome:
     reason: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
     correction: str = ""
-    missing: Literal["", "size", "data"] = ""
+    missing: Missing | Literal[""] = ""
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
@@ -72,7 +73,7 @@ class Outcome:
         }
 
 
-def not_yet(claim: str, *, missing: Literal["size", "data"], reason: str) -> Outcome:
+def not_yet(claim: str, *, missing: Missing, reason: str) -> Outcome:
     """The outcome of a run that was too small, or lacked the data, to settle `claim`."""
     return Outcome(claim, "not yet checked", reason, missing=missing)
 

@@ -124,3 +124,10 @@ def test_a_run_differs_when_its_verdict_is_another(recorded, found):
 def test_a_run_that_lacked_something_contradicts_nothing(recorded, missing):
     entry = dataclasses.replace(claim("G-C3"), verdict=recorded)
     assert not differs(entry, not_yet("G-C3", missing=missing, reason="small"))
+
+
+def test_a_run_that_left_the_papers_setting_settles_nothing():
+    found = settle("G-TAB2", departures=["delta = 0.5"], n=1)
+    assert (found.verdict, found.missing) == ("not yet checked", "settings")
+    assert "delta = 0.5" in found.reason
+    assert not differs(claim("G-TAB2"), found)

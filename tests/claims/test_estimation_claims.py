@@ -39,6 +39,12 @@ def test_the_check_computes_what_is_not_given(monkeypatch, sweep, biases):
     assert asked == [{"points": 6, "repeats": 200}, {"points": 25, "repeats": 1_000}]
 
 
+@pytest.mark.parametrize("change", [{"weight_spread": 0.0}, {"share": 0.0}, {"share": 1.0}])
+def test_nothing_that_varies_settles_nothing(sweep, biases, change):
+    found = settle("G-A2", sweep=sweep, biases=biases | change)
+    assert (found.verdict, found.missing) == ("not yet checked", "settings")
+
+
 def test_no_bias_anywhere_is_verified(sweep, biases):
     none = biases | {"conservative": 0.0, "liberal": 1e-12, "simulated": biases["simulated_error"]}
     assert settle("G-A2", sweep=sweep, biases=none).verdict == "verified"
@@ -93,7 +99,7 @@ def test_budgets_so_large_that_nothing_varies_are_no_division_by_zero():
     sweep = experiments.frequency_sweep(n=100, points=2, repeats=5, **large)
     biases = experiments.frequency_bias(n=100, deals=3, **large)
     assert biases["simulated_error"] == 0
-    assert settle("G-A2", sweep=sweep, biases=biases).verdict == "verified"
+    assert settle("G-A2", sweep=sweep, biases=biases).verdict == "not yet checked"
     # Without spread any gap beyond rounding is a contradiction.
     off = biases | {"simulated": 1e-3}
     assert settle("G-A2", sweep=sweep, biases=off).verdict == "not checkable"
