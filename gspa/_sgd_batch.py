@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-if TYPE_CHECKING:
-    from gspa.datasets import Dataset
-    from gspa.sgd import SgdConfig
+from gspa.datasets import Dataset
+from gspa.sgd_config import SgdConfig
 
 Floats = npt.NDArray[np.float64]
 Dims = tuple[int, int, int]  # inputs d, hidden units h, classes k

@@ -9,6 +9,7 @@ import torch
 from gspa import datasets, sgd
 from gspa._sgd_batch import Batch
 from gspa.errors import InvalidBudget, InvalidValue, UnknownName
+from gspa.sgd_config import CLIENT_SPLITS, INITIALIZATIONS
 
 
 @pytest.fixture(scope="module")
@@ -163,8 +164,8 @@ def test_a_noiseless_replica_is_untouched_by_a_noisy_neighbour(digits):
     np.testing.assert_allclose(mixed.test_loss[0], alone.test_loss[0], rtol=1e-5)
 
 
-@pytest.mark.parametrize("initialization", sgd.INITIALIZATIONS)
-@pytest.mark.parametrize("split", sgd.CLIENT_SPLITS)
+@pytest.mark.parametrize("initialization", INITIALIZATIONS)
+@pytest.mark.parametrize("split", CLIENT_SPLITS)
 def test_learns_the_digits(digits, initialization, split):
     config = sgd.SgdConfig(epochs=10, hidden_width=32, initialization=initialization, client_split=split)
     run = sgd.train(digits, None, config, seeds=[0], evaluate_every=10)

@@ -1,4 +1,4 @@
-"""Verdict words and the outcome of a claim's check: verdict, reason, evidence."""
+"""The outcome of a claim's check: verdict, reason, evidence, and the card that shows them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
+from gspa.claims.registry import Claim, claim
+from gspa.claims.verdicts import VERDICTS, Missing, Verdict
 from gspa.errors import InvalidValue
 
-Verdict = Literal["verified", "holds with correction", "refuted", "not reproduced", "not checkable", "not yet checked"]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-Missing = Literal["size", "data", "settings"]
 MIME = "application/vnd.gspa.outcome+json"
 
 
@@ -64,8 +63,6 @@ class Outcome:
         return cls(**data)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        from gspa.claims.registry import claim
-
         return {
             "text/plain": f"{self.claim}: {self.verdict}. {self.reason}",
             "text/html": card(claim(self.claim), self),
@@ -116,7 +113,7 @@ def math_html(text: str) -> str:
     return "".join([*parts, escape(text[end:])])
 
 
-def card(entry: Any, outcome: Outcome) -> str:
+def card(entry: Claim, outcome: Outcome) -> str:
     """The card that a notebook and the claims page show (an HTML fragment without scripts)."""
     rows = "".join(
         f"<tr><th scope='row'>{escape(label)}</th><td>{escape(show(value))}</td></tr>"

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import yaml
 
-from gspa.claims.outcome import Verdict
+from gspa.claims.verdicts import Verdict
 from gspa.errors import UnknownName
 
 PAPERS = {

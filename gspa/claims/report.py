@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from html import escape
 
-from gspa.claims.outcome import VERDICTS, Outcome, math_html, show, slug
+from gspa.claims.outcome import Outcome, math_html, show, slug
 from gspa.claims.registry import PAPERS, Claim, registry
+from gspa.claims.verdicts import VERDICTS
 
 # What a reader should know first, in this order; a line each on the landing page.
 HEADLINES = ("G-C3", "G-C2", "G-SGD3", "G-SGD1", "G-A2")

@@ -8,8 +8,9 @@ from importlib import import_module
 import pytest
 
 from gspa.claims.checks import checks, differs, settle, settles, verify
-from gspa.claims.outcome import VERDICTS, Outcome, not_yet
+from gspa.claims.outcome import Outcome, not_yet
 from gspa.claims.registry import claim, registry
+from gspa.claims.verdicts import VERDICTS
 from gspa.errors import UnknownName
 
 module = import_module("gspa.claims.checks")  # gspa.claims also has a function of this name

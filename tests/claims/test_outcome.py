@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from gspa.claims.outcome import MIME, VERDICTS, Outcome, card, math_html, not_yet, show, slug
+from gspa.claims.outcome import MIME, Outcome, card, math_html, not_yet, show, slug
 from gspa.claims.registry import claim, registry
+from gspa.claims.verdicts import VERDICTS
 from gspa.errors import InvalidValue
 
 WORDS = {"verified", "holds with correction", "refuted", "not reproduced", "not checkable", "not yet checked"}
