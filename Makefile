@@ -5,13 +5,17 @@ PROFILE ?= paper
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: book test lint serve tidy clean
+.PHONY: book test verify-slow lint serve tidy clean
 
 book: $(VENV)/.book
 	$(BIN)/gspa build --profile $(PROFILE)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+
+# The slow checks: interval arithmetic over a grid of cases, and what else takes minutes.
+verify-slow: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
 
 lint: $(VENV)/.test $(VENV)/.lint
 	$(BIN)/ruff check .

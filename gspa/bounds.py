@@ -1,29 +1,36 @@
-"""The catalogue of published bounds on the central epsilon, and their comparison.
+"""Published bounds on the central epsilon, evaluated and compared for one population.
 
 >>> from gspa import budgets
->>> for row in compare(budgets.constant(0.5, n=10_000), delta=1e-4):
-...     print(row.key, row.epsilon if row.epsilon is None else round(row.epsilon, 4))
-gspa 0.0518
+>>> for row in compare(budgets.constant(0.5, n=10_000), delta=1e-4, mechanism="laplace"):
+...     if row.valid:
+...         print(row.key, round(row.epsilon, 4))
+fmt21_numerical 0.0111
+blanket_laplace 0.0131
+girgis21 0.0299
+blanket_hoeffding 0.0373
+blanket_bennett 0.0642
 fmt21 0.079
+clones_blog 0.1517
 erlingsson19 0.1821
 
-The bounds are functions of `gspa.closed_forms`, all of them to be had from here as well. To add
-one: write its function there, then one `PublishedBound` in `CATALOGUE`.
+The table of the bounds is `gspa.catalogue`; their functions can all be had from here as well.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gspa import _validate as check
+from gspa.blanket_forms import blanket_delta, blanket_epsilon, blanket_moments
 from gspa.budgets import Budgets, repeat_first
+from gspa.catalogue import CATALOGUE, FAMILIES, PublishedBound
+from gspa.clone_forms import clones_blog_epsilon, fmt23_epsilon, liu23_clones, liu23_epsilon
 from gspa.closed_forms import (
-    ERLINGSSON19,
     READINGS,
     clone_probabilities,
     erlingsson19_epsilon,
@@ -34,107 +41,47 @@ from gspa.closed_forms import (
     gspa_mu,
 )
 from gspa.errors import OutsideValidity
+from gspa.renyi_forms import girgis21_epsilon, girgis21_renyi, renyi_to_epsilon
+from gspa.variation_ratio import krr_total_variation, laplace_total_variation, wang24_epsilon
 
 __all__ = [
     "CATALOGUE",
+    "FAMILIES",
     "READINGS",
     "BoundRow",
     "PublishedBound",
+    "blanket_delta",
+    "blanket_epsilon",
+    "blanket_moments",
     "clone_probabilities",
+    "clones_blog_epsilon",
     "compare",
     "epsilon_curve",
     "erlingsson19_epsilon",
     "fmt21_epsilon",
     "fmt21_total_delta",
+    "fmt23_epsilon",
+    "girgis21_epsilon",
+    "girgis21_renyi",
     "gspa_delta",
     "gspa_epsilon",
     "gspa_mu",
+    "krr_total_variation",
+    "laplace_total_variation",
+    "liu23_clones",
+    "liu23_epsilon",
+    "renyi_to_epsilon",
+    "wang24_epsilon",
 ]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class PublishedBound:
-    """One entry of the catalogue.
-
-    Attributes:
-        key: short name, stable.
-        label: name for figures.
-        source: where it is stated.
-        conditions: when it applies, in words and symbols.
-        valid_for: the class of local randomizers for which it is established.
-        personalized: takes different eps_i; otherwise it is given the largest.
-        rigorous: an upper bound by a proof that stands, rather than an estimate.
-        epsilon: (budgets, delta) to the central epsilon; raises OutsideValidity.
-    """
-
-    key: str
-    label: str
-    source: str
-    conditions: str
-    valid_for: str
-    personalized: bool
-    rigorous: bool
-    epsilon: Callable[[Budgets, float], float]
-
-
-def _erlingsson19(budgets: Budgets, delta: float) -> float:
-    if budgets.delta_max > 0:
-        hint = f"the largest delta_i is {budgets.delta_max:g}"
-        raise OutsideValidity(ERLINGSSON19, "pure local privacy, delta_i = 0", hint)
-    return erlingsson19_epsilon(budgets.eps_max, n=budgets.n, delta=delta)
-
-
-_COMMON = "any common eps0-LDP randomizer (one randomizer for all users)"
-
-CATALOGUE: Mapping[str, PublishedBound] = {
-    bound.key: bound
-    for bound in (
-        PublishedBound(
-            key="gspa",
-            label="GSPA",
-            source="Chen, Cao and Ge, AAAI 2024, Theorem 2 and Fact 3",
-            conditions="n >= 2; the slack C/sqrt(n-1) and the victim's delta_n are dropped",
-            valid_for=(
-                "stated for any PLDP; established only as a Gaussian limit for families with aligned clones, "
-                "such as personalized binary randomized response"
-            ),
-            personalized=True,
-            rigorous=False,
-            epsilon=lambda budgets, delta: gspa_epsilon(budgets, delta=delta),
-        ),
-        PublishedBound(
-            key="erlingsson19",
-            label="Erlingsson19",
-            source="Erlingsson et al., SODA 2019, arXiv:1811.12469",
-            conditions="eps0 <= 1/2, delta <= 0.01, n >= max(1000, 144 log(1/delta))",
-            valid_for=_COMMON,
-            personalized=False,
-            rigorous=True,
-            epsilon=_erlingsson19,
-        ),
-        PublishedBound(
-            key="fmt21",
-            label="FMT21",
-            source="Feldman, McMillan and Talwar, FOCS 2021, arXiv:2012.12803, Theorems 3.1 and 3.8",
-            conditions="eps0 <= log(n/(16 log(2/delta)))",
-            valid_for=_COMMON,
-            personalized=False,
-            rigorous=True,
-            epsilon=lambda budgets, delta: fmt21_epsilon(
-                budgets.eps_max, n=budgets.n, delta=delta, delta0=budgets.delta_max
-            ),
-        ),
-    )
-}
-"""Every published bound, by key."""
-
-
-@dataclass(frozen=True)
 class BoundRow:
     """What one published bound says about one population; `epsilon` is None if it refuses.
 
+    `valid`: it has a value, and is established for the mechanism that was asked for, if one was.
     `trivial`: the value is at least the largest eps_i, which holds without shuffling.
     `note`: the reason of a refusal, or what to know about the value.
     """
@@ -147,15 +94,21 @@ class BoundRow:
     note: str
     source: str
     trivial: bool
+    families: list[str]  # a list, so that JSON gives the same row back
+    rigorous: bool
 
 
-def _row(bound: PublishedBound, budgets: Budgets, delta: float) -> BoundRow:
+def _row(bound: PublishedBound, budgets: Budgets, delta: float, mechanism: str | None = None) -> BoundRow:
     epsilon: float | None = None
     notes = []
-    try:
-        epsilon = bound.epsilon(budgets, delta)
-    except OutsideValidity as refusal:
-        notes.append(str(refusal))
+    objection = "" if mechanism is None else bound.objection(budgets, mechanism)
+    if objection:
+        notes.append(objection)
+    else:
+        try:
+            epsilon = bound.epsilon(budgets, delta)
+        except OutsideValidity as refusal:
+            notes.append(str(refusal))
     trivial = epsilon is not None and epsilon >= budgets.eps_max
     if epsilon is not None:
         if not bound.personalized and budgets.eps_min < budgets.eps_max:
@@ -165,26 +118,42 @@ def _row(bound: PublishedBound, budgets: Budgets, delta: float) -> BoundRow:
         if trivial:
             notes.append("no smaller than the largest eps_i: holds without shuffling")
     note = "; ".join(notes)
-    valid = epsilon is not None
-    return BoundRow(bound.key, bound.label, epsilon, valid, bound.valid_for, note, bound.source, trivial)
+    return BoundRow(
+        key=bound.key,
+        label=bound.label,
+        epsilon=epsilon,
+        valid=epsilon is not None,
+        valid_for=bound.valid_for,
+        note=note,
+        source=bound.source,
+        trivial=trivial,
+        families=sorted(bound.families),
+        rigorous=bound.rigorous,
+    )
 
 
-def compare(budgets: Budgets, *, delta: float) -> list[BoundRow]:
+def compare(budgets: Budgets, *, delta: float, mechanism: str | None = None) -> list[BoundRow]:
     """Every published bound for one population, the smallest epsilon first, refusals last.
 
     Args:
         budgets: the users' local budgets.
         delta: central delta in (0, 1).
+        mechanism: the users' local randomizer, a key of `FAMILIES`. Bounds that are not established for it
+            refuse, and so do those for one common randomizer where different eps_i break them. If not
+            given, every bound speaks for the randomizers it is made for: see `valid_for`.
 
     Raises:
         InvalidValue: delta out of range. A bound outside its conditions is a row, not an error.
+        UnknownName: no such mechanism.
 
     >>> from gspa import budgets
-    >>> [row.key for row in compare(budgets.constant(0.5, n=1000), delta=1e-4)]
-    ['gspa', 'fmt21', 'erlingsson19']
+    >>> [row.key for row in compare(budgets.mixed_constant(n=1000), delta=1e-4, mechanism="clip_laplace") if row.valid]
+    ['liu23']
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    rows = [_row(bound, budgets, delta) for bound in CATALOGUE.values()]
+    if mechanism is not None:
+        mechanism = check.one_of(FAMILIES, mechanism=mechanism)
+    rows = [_row(bound, budgets, delta, mechanism) for bound in CATALOGUE.values()]
     return sorted(rows, key=lambda row: math.inf if row.epsilon is None else row.epsilon)
 
 

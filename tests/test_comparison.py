@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from gspa import bounds, budgets, comparison
+from gspa.accountant import central_epsilon
 from gspa.errors import InvalidValue
 
-COLUMNS = ["distribution", "population", "n", "mu", "key", "bound", "epsilon", "valid", "note"]
+COLUMNS = ["distribution", "population", "n", "mu", "key", "bound", "epsilon", "valid", "note", "families"]
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,9 @@ class TestFigure2:
         assert list(table.columns) == COLUMNS
         assert len(table) == len(budgets.TABLE2) * 4 * len(bounds.CATALOGUE)
         assert not table.duplicated(["distribution", "n", "key"]).any()
+        for key, families in table.groupby("key")["families"].unique().items():
+            assert len(families) == 1
+            assert set(families[0].split(", ")) == bounds.CATALOGUE[key].families
         assert sorted(table["n"].unique()) == [1_000, 4_000, 7_000, 10_000]
         assert set(table["key"]) == set(bounds.CATALOGUE)
         assert list(table["population"].unique()) == [
@@ -90,6 +94,20 @@ class TestFigure2:
             erlingsson19 = 12 * 0.5 * math.sqrt(math.log(1e4) / n)
             assert row(table, "constant", n, "erlingsson19")["epsilon"] == pytest.approx(erlingsson19, rel=1e-12)
 
+    @pytest.mark.parametrize("n", [1_000, 10_000])
+    def test_populations_of_one_largest_eps_share_the_bounds_for_a_common_one(self, table, n):
+        pair = {
+            f"{key}_numerical": central_epsilon(budgets.constant(0.5, n=n), delta=1e-4, mechanism=mechanism).upper
+            for key, mechanism in (("fmt21", "common"), ("fmt23", "rr"))
+        }
+        pair["girgis21"] = bounds.girgis21_epsilon(0.5, n=n, delta=1e-4)
+        pair["blanket_rr"] = bounds.blanket_epsilon(0.5, n=n, delta=1e-4, form="hoeffding", randomizer="krr")
+        for key, value in pair.items():
+            assert row(table, "constant", n, key)["epsilon"] == value
+            assert row(table, "mixed", n, key)["epsilon"] == value
+            assert row(table, "unif2", n, key)["epsilon"] > value
+        assert row(table, "mixed", n, "girgis21")["note"] == "given the largest eps_i, 0.5, as the common eps0"
+
     def test_mixed_budgets_by_hand(self, table):
         half = 2_000
         r = [1 / (1 + math.exp(0.5)), 1 / (1 + math.exp(0.01))]
@@ -116,7 +134,7 @@ class TestFigure2:
 
     def test_fresh_draws_are_not_repetitions(self):
         fresh = comparison.figure2(steps=4, seed=3, repeat_first=False)
-        assert len(fresh) == 48
+        assert len(fresh) == len(budgets.TABLE2) * 4 * len(bounds.CATALOGUE)
         first, fourth = (2 / row(fresh, "unif2", n, "gspa")["mu"] ** 2 for n in (1_000, 4_000))
         m = (fourth - 4 * first) / 3
         assert not 0.3 < m < 0.5  # what a repetition would give, as above
@@ -138,10 +156,14 @@ class TestFigure2:
             comparison.figure2(steps=2, delta=0)
 
 
-def made_up(*lines):
-    """Rows (distribution, n, key, epsilon[, valid]) as a table; mu is 3 n^-0.7."""
+def made_up(*lines, families=None):
+    """Rows (distribution, n, key, epsilon[, valid]) as a table; mu is 3 n^-0.7; families by key, else common."""
+    of = families or {}
     rows = [
-        (name, f"P {name}", n, 3 * n**-0.7, key, key.upper(), epsilon, valid[0] if valid else True, "")
+        (
+            *(name, f"P {name}", n, 3 * n**-0.7, key, key.upper(), epsilon, valid[0] if valid else True, ""),
+            of.get(key, "common"),
+        )
         for name, n, key, epsilon, *valid in lines
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -197,5 +219,51 @@ def test_ratios_of_a_hand_made_table():
     ]
 
 
+@pytest.mark.parametrize(
+    ("key", "families", "compared"),
+    [
+        ("new", "common", True),
+        ("new", "rr", True),
+        ("new", "laplace, rr", True),
+        ("new", "krr", False),  # not "rr", though it ends so
+        ("new", "laplace", False),
+        ("new", "clip_laplace, krr", False),
+        ("liu23", "clip_laplace", True),  # the paper's own baselines count for whatever they are
+        ("fmt21", "laplace", True),
+        ("erlingsson19", "krr", True),
+    ],
+)
+def test_ratios_are_with_bounds_for_the_same_randomizers_and_the_papers_baselines(key, families, compared):
+    table = made_up(("a", 10, "gspa", 1.0), ("a", 10, key, 4.0), families={"gspa": "rr", key: families})
+    assert comparison.ratios(table)[["key", "ratio"]].to_numpy().tolist() == ([[key, 0.25]] if compared else [])
+
+
+def test_ratios_of_the_packages_own_figure_leave_out_other_randomizers(table):
+    left_out = set(bounds.CATALOGUE) - set(comparison.ratios(table)["key"])
+    assert left_out == {"gspa", "blanket_laplace"}
+
+
 def test_ratios_without_another_bound_are_an_empty_table():
     assert comparison.ratios(made_up(("a", 10, "gspa", 1.0))).empty
+
+
+class TestCertifiedPair:
+    def test_is_the_accountants_answer_at_the_figures_points(self):
+        table = comparison.certified_pair(n_min=1000, n_max=2000, steps=2, delta=1e-5, seed=3)
+        figure = comparison.figure2(n_min=1000, n_max=2000, steps=2, delta=1e-5, seed=3)
+        points = figure[["distribution", "population", "n"]].drop_duplicates().reset_index(drop=True)
+        pd.testing.assert_frame_equal(table[["distribution", "population", "n"]], points)
+        constant = table[(table["distribution"] == "constant") & (table["n"] == 2000)].iloc[0]
+        exact = central_epsilon(budgets.constant(0.5, n=2000), delta=1e-5)
+        assert (constant["lower"], constant["epsilon"]) == (exact.lower, exact.upper)
+        assert (table["lower"] <= table["epsilon"]).all()
+
+    def test_smaller_budgets_beside_the_largest_help_it_against_the_common_bound(self):
+        # The pair knows every budget; the published numerical form is given the largest one for all.
+        table = comparison.certified_pair(n_min=1000, n_max=2000, steps=2)
+        figure = comparison.figure2(n_min=1000, n_max=2000, steps=2)
+        numerical = figure[figure["key"] == "fmt23_numerical"].set_index(["distribution", "n"])["epsilon"]
+        pair = table.set_index(["distribution", "n"])["epsilon"]
+        for name in ("unif1", "unif2", "mixed"):
+            assert (pair[name] < numerical[name]).all()
+        np.testing.assert_allclose(pair["constant"], numerical["constant"], rtol=1e-6)

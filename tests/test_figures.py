@@ -220,3 +220,28 @@ def test_tables_are_escaped_and_the_same_every_time():
     assert [cell.get_text() for cell in soup("td")] == ["<script>x</script>", "0.3333", "10", "a & b", "", "20"]
     digits = [cell.get_text() for cell in BeautifulSoup(figures.table(rows, digits=1).data, "html.parser")("td")]
     assert digits[1] == "0.3"
+
+
+class TestAccountantsFigures:
+    """What the accountant's pages draw and say, on small hand-made tables."""
+
+    CURVE = pd.DataFrame({"eps": [0.0, 0.1], "lower": [1e-3, 1e-6], "upper": [2e-3, 2e-6], "paper": [3e-3, 4e-6]})
+    USERS = pd.DataFrame({"local": [0.1, 1.0], "lower": [0.001, 0.0099], "upper": [0.001, 0.01]})
+    ROUNDS = pd.DataFrame({"rounds": [1, 1, 10, 10], "method": ["a", "b", "a", "b"], "epsilon": [0.1, 0.2, 0.31, 0.62]})
+
+    def test_they_draw_with_labelled_axes(self):
+        for figure in (
+            figures.delta_curves(self.CURVE),
+            figures.per_user(self.USERS),
+            figures.rounds_curves(self.ROUNDS),
+        ):
+            (axis,) = figure.axes
+            assert axis.get_xlabel()
+            assert axis.get_ylabel()
+            assert axis.get_legend() is not None
+            plt.close(figure)
+
+    def test_they_say_what_the_tables_hold(self):
+        assert "0.002 at 0, falling to 2e-06 at 0.1" in figures.describe_curve(self.CURVE)
+        assert "at most 1 percent apart" in figures.describe_users(self.USERS)
+        assert "At 10 rounds: a 0.31, b 0.62." in figures.describe_rounds(self.ROUNDS)

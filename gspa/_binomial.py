@@ -1,0 +1,149 @@
+"""Binomial probabilities to full relative accuracy at any size, and the tail integral of the pair.
+
+log-gamma differences lose 7 digits at c = 1e9; the saddle-point form of Loader (2000, "Fast and
+accurate computation of binomial probabilities") loses none:
+
+>>> float(fair_pmf(np.array([2.0]), np.array([4.0]))[0])
+0.375
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_LOG_2PI = math.log(2 * math.pi)
+# Stirling's series for log n! - log(sqrt(2 pi n) (n/e)^n); at n = 16 its next term is 2e-18.
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
+_SMALL_STIRLING = np.array(
+    [0.0] + [math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - 0.5 * _LOG_2PI for n in range(1, 16)]
+)
+# (1+v)log(1+v) + (1-v)log(1-v) = sum_k v^2k / (k (2k-1)); at v = 0.15 the next term is 1e-17 of the first.
+_FAIR_SERIES = tuple(1 / (k * (2 * k - 1)) for k in range(1, 10))
+_NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(24))
+_NODES = _NODES + 0.5
+_REACH = 33.0  # e^-33: where the tail integral is cut
+_SUMMED_TO = 64.0  # c + 1 below which the tail is summed term by term
+_ROWS = 360  # at once: in cache, and too few for BLAS to start threads, which stall on a busy machine
+_SHARED_FROM = 256.0  # c + 1 from which neighbours share quadrature nodes
+
+
+def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
+    """sum_k coefficients[k] x^k, by Horner."""
+    total = np.full_like(x, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        total *= x
+        total += coefficient
+    return total
+
+
+def stirling_error(n: Array) -> Array:
+    """log n! - log(sqrt(2 pi n) (n/e)^n) for whole n >= 0 (0 at n = 0); absolute error below 1e-15."""
+    inverse = 1 / np.maximum(n, 1.0)
+    out = inverse * _polynomial(inverse * inverse, _STIRLING)
+    small = n < 16
+    if small.any():
+        out[small] = _SMALL_STIRLING[n[small].astype(np.intp)]
+    return out
+
+
+def _deviance(x: Array, mean: Array) -> Array:
+    """x log(x/mean) + mean - x for x > 0, mean > 0, without cancellation near x = mean."""
+    v = (x - mean) / (x + mean)
+    series = (x - mean) * v + 2 * x * v**3 * _polynomial(v * v, tuple(1 / (2 * k + 3) for k in range(8)))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        plain = x * np.log(x / mean) + mean - x
+    return np.where(np.abs(v) < 0.1, series, plain)
+
+
+def pmf(k: Array, n: float, p: float, complement: float) -> Array:
+    """P(Bin(n, p) = k) for whole 0 <= k <= n, p in (0, 1), complement = 1 - p to full accuracy.
+
+    Relative error below about 1e-15 (1 + 8 sqrt(n p (1-p))) within 8 deviations: the rounding of n p.
+    """
+    k = np.asarray(k, dtype=np.float64)
+    rest = n - k
+    inside = (k > 0) & (rest > 0)
+    a, b = np.where(inside, k, 1.0), np.where(inside, rest, 1.0)
+    whole = stirling_error(np.array([n]))[0]
+    log = whole - stirling_error(a) - stirling_error(b)
+    log -= _deviance(a, np.full_like(a, n * p)) + _deviance(b, np.full_like(b, n * complement))
+    log += 0.5 * (np.log(n / a / b) - _LOG_2PI) if n > 0 else 0.0
+    none, every = n * math.log1p(-p) if p < 0.5 else n * math.log(complement), n * math.log(p)
+    log = np.where(inside, log, np.where(k == 0, none, every))
+    return np.exp(log)
+
+
+def fair_pmf(k: Array, n: Array) -> Array:
+    """P(Bin(n, 1/2) = k) for arrays of whole 0 <= k <= n/2; relative error below 1e-14 down to 1e-25."""
+    rest = n - k
+    inside = k > 0
+    a, b, c = np.where(inside, k, 1.0), np.where(inside, rest, 1.0), np.where(inside, n, 2.0)
+    v = np.where(inside, (rest - k) / c, 0.0)
+    exponent = 0.5 * v * v * _polynomial(v * v, _FAIR_SERIES)
+    wide = v > 0.15
+    if wide.any():
+        w = v[wide]
+        exponent[wide] = 0.5 * ((1 + w) * np.log1p(w) + (1 - w) * np.log1p(-w))
+    log = stirling_error(c) - stirling_error(a) - stirling_error(b) - c * exponent
+    return np.where(inside, np.exp(log) * np.sqrt(c / (2 * math.pi) / a / b), np.exp2(-n))
+
+
+def _log_cosh(y: Array) -> Array:
+    """log cosh y for y >= 0; relative error below 1e-15 for y < 0.05, absolute 1e-16 above."""
+    near = np.minimum(y, 0.05) ** 2
+    series = near * _polynomial(near, (1 / 2, -1 / 12, 1 / 45, -17 / 2520, 31 / 14175, -691 / 935550))
+    return np.where(y < 0.05, series, y + np.log1p(np.expm1(-2 * y) / 2))
+
+
+def _reach(c1: Array, d: Array) -> Array:
+    """Y with d Y + c1 log cosh Y about _REACH: beyond it the integrand of `tail_integral` is nothing."""
+    y = 2 * _REACH / (d + np.sqrt(d * d + 2 * _REACH * c1))
+    for _ in range(3):  # log cosh is convex, so Newton's method from the left overshoots, then is above
+        y = y + (_REACH - d * y - c1 * _log_cosh(y)) / (d + c1 * np.tanh(y))
+    return y
+
+
+def _tail_by_sum(c1: Array, d: Array) -> Array:
+    """`tail_integral` as 1 - (d/l) P(Bin(c, 1/2) < l)/b(l), c = c1 - 1, l = (c1 - d)/2, for few terms."""
+    left = (c1 - d) / 2
+    term, total = np.ones_like(c1), np.zeros_like(c1)
+    for j in range(int(left.max(initial=0.0))):
+        term = term * np.maximum(left - j, 0.0) / (c1 - left + j)  # b(l-j-1)/b(l-j)
+        total += term
+    return 1 - d * total / np.maximum(left, 1.0)
+
+
+def tail_integral(c1: Array, d: Array) -> Array:
+    """J = c1 int_0^inf e^{-d y} tanh(y) sech(y)^c1 dy, arrays in increasing c1, whole 1 <= d <= c1 - 2.
+
+    A positive integrand, so no cancellation: relative error below 2e-13 (measured against exact
+    sums). J lies in (0, 1).
+    """
+    out = np.empty_like(c1)
+    few = int(np.searchsorted(c1, _SUMMED_TO))
+    out[:few] = _tail_by_sum(c1[:few], d[:few])
+    first = int(np.searchsorted(c1, _SHARED_FROM))
+    if first > few:
+        count, slope = c1[few:first], d[few:first]
+        top = _reach(count, slope)
+        y = np.outer(top, _NODES)
+        values = np.exp(-slope[:, None] * y - count[:, None] * _log_cosh(y)) * np.tanh(y)
+        out[few:first] = count * (values @ _WEIGHTS) * top
+    while first < c1.size:
+        # Counts within 25% of each other share their nodes: one matrix product and one exp.
+        last = int(np.searchsorted(c1, 1.25 * c1[first], side="right"))
+        reach = float(_reach(c1[first : first + 1], d[first:last].min(keepdims=True))[0])
+        nodes = reach * _NODES
+        rates, weights = -np.stack([nodes, _log_cosh(nodes)]), reach * _WEIGHTS * np.tanh(nodes)
+        for start in range(first, last, _ROWS):
+            rows = slice(start, min(start + _ROWS, last))
+            exponent = np.stack([d[rows], c1[rows]], axis=1) @ rates
+            np.exp(exponent, out=exponent)
+            out[rows] = c1[rows] * (exponent @ weights)
+        first = last
+    return out

@@ -1,0 +1,140 @@
+"""The pair's privacy loss distribution for `dp_accounting` (the optional extra `dp`).
+
+Google's library composes it with its own mechanisms, Poisson-subsampled Gaussians among them:
+
+    from dp_accounting.pld import privacy_loss_distribution as google
+    step = 1e-4
+    noise = google.from_gaussian_mechanism(2.0, value_discretization_interval=step, sampling_prob=0.01)
+    both = to_dp_accounting(problem, step=step).self_compose(100).compose(noise.self_compose(50))
+    both.get_epsilon_for_delta(1e-6)
+
+Its answers are floating-point estimates with its own rounding and truncation; `gspa.composition` has intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from gspa import _validate as check
+from gspa._loss_grid import PrivacyLoss
+from gspa.accountant import Problem
+from gspa.composition import Round
+from gspa.errors import DataUnavailable, InvalidValue, OutsideValidity
+from gspa.privacy_loss import privacy_loss
+
+_HINT = "dp_accounting is not installed; pip install 'gspa[dp]'"
+
+
+def _google() -> Any:
+    try:
+        from dp_accounting.pld import privacy_loss_distribution
+    except ImportError as error:
+        raise DataUnavailable(_HINT) from error
+    return privacy_loss_distribution
+
+
+def from_losses(law: PrivacyLoss, *, pessimistic: bool) -> Any:
+    """A `dp_accounting` PrivacyLossDistribution of masses on a grid, the same in both directions.
+
+    Args:
+        law: masses on the grid, from `gspa.privacy_loss.privacy_loss`.
+        pessimistic: the side on which `law` errs; the library keeps to it.
+
+    Raises:
+        DataUnavailable: dp_accounting is not installed.
+    """
+    google = _google()
+    masses = {law.first + k: float(mass) for k, mass in enumerate(law.mass) if mass > 0}
+    return google.PrivacyLossDistribution.create_from_rounded_probability(
+        masses, min(law.infinite, 1.0), law.step, pessimistic_estimate=pessimistic
+    )
+
+
+def to_dp_accounting(problem: Problem, *, step: float = 1e-4, pessimistic: bool = True) -> Any:
+    """The pair of one victim as a `dp_accounting` PrivacyLossDistribution.
+
+    Pessimistic: the library's deltas are at least the pair's. Optimistic: at most. Up to the
+    library's floating-point error, about 1e-15 per mass.
+
+    Args:
+        problem: victim and clones.
+        step: value_discretization_interval; the same as that of what it is composed with. At most a
+            tenth of the loss's standard deviation, or the answers are far from the truth.
+        pessimistic: which side to err on.
+
+    Raises:
+        InvalidValue: step out of range.
+        DataUnavailable: dp_accounting is not installed.
+        OutsideValidity: see `gspa.privacy_loss.atoms`.
+    """
+    _google()
+    law = privacy_loss(problem, step=check.positive(step=step), pessimistic=pessimistic)
+    return from_losses(law, pessimistic=pessimistic)
+
+
+def compose_with_dp_accounting(
+    rounds: Sequence[tuple[Round, int]],
+    *,
+    step: float = 1e-4,
+    sampled: Sequence[tuple[float, float, int]] = (),
+    pessimistic: bool = True,
+) -> Any:
+    """Rounds of `gspa.composition` and Poisson-subsampled Gaussians, composed by `dp_accounting`.
+
+    The subsampled Gaussian there is for neighbours that differ by adding or removing a record, the
+    shuffled rounds here for replacing one: the composition is the library's user's to interpret.
+
+    Args:
+        rounds: (round, times) each, as in `gspa.composition.compose`.
+        step: value_discretization_interval.
+        sampled: (noise multiplier, sampling probability, times) each.
+        pessimistic: which side to err on.
+
+    Returns:
+        A `dp_accounting` PrivacyLossDistribution, ready for `get_epsilon_for_delta`.
+
+    Raises:
+        InvalidValue: nothing to compose, times below 1, step out of range.
+        DataUnavailable: dp_accounting is not installed.
+        OutsideValidity: a round whose worst user is not known.
+    """
+    google = _google()
+    step = check.positive(step=step)
+    parts: list[Any] = []
+    for one, times in rounds:
+        times = check.count(times=times)
+        if len(one.problems) > 1:
+            hint = f"{one.label}: which user is the worst is not known"
+            raise OutsideValidity("export to dp_accounting", "a known worst user", hint)
+        if one.problems:
+            parts.append(to_dp_accounting(one.problems[0], step=step, pessimistic=pessimistic).self_compose(times))
+        elif one.mu > 0:
+            noise = google.from_gaussian_mechanism(
+                1 / (one.mu * math.sqrt(times)), value_discretization_interval=step, pessimistic_estimate=pessimistic
+            )
+            parts.append(noise)
+        else:
+            revealed = -math.expm1(times * math.log1p(-one.local_delta))
+            parts.append(google.from_privacy_parameters(_parameters(revealed), step))
+    for multiplier, probability, times in sampled:
+        noise = google.from_gaussian_mechanism(
+            check.positive(multiplier=multiplier),
+            value_discretization_interval=step,
+            pessimistic_estimate=pessimistic,
+            sampling_prob=check.in_range(0, 1, probability=probability),
+        )
+        parts.append(noise.self_compose(check.count(times=times)))
+    if not parts:
+        raise InvalidValue("rounds", [], "a non-empty list, or something sampled")
+    total = parts[0]
+    for part in parts[1:]:
+        total = total.compose(part)
+    return total
+
+
+def _parameters(delta: float) -> Any:
+    from dp_accounting.pld import common
+
+    return common.DifferentialPrivacyParameters(0.0, delta)

@@ -1,0 +1,131 @@
+"""What shuffling really gives, by direct summation: the ground truth that the bounds are held against.
+
+Nothing here uses the package. Every `..._delta` is the hockey-stick divergence of two output laws of a
+shuffled protocol at eps, the larger of both directions; at fixed inputs of the others, and so a lower
+bound of what any valid statement must allow.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+from scipy.stats import binom, multinomial
+
+
+def hockey_stick(p, q, eps):
+    """The larger of both directions, for arrays of one shape."""
+    return max(float(np.maximum(a - math.exp(eps) * b, 0).sum()) for a, b in ((p, q), (q, p)))
+
+
+def solve(delta_at, delta, high):
+    """The least eps in [0, high] with delta_at(eps) <= delta, from below to 1e-9."""
+    low = 0.0
+    if delta_at(low) <= delta:
+        return low
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if delta_at(middle) > delta else (low, middle)
+        if high - low < 1e-9 * high:
+            break
+    return low
+
+
+def binary_laws(p0, p1, q0, q1, n, ones):
+    """Laws of a count over n users: the victim counts with probability p0 or p1, n-1-ones others q0, ones q1."""
+    others = np.convolve(binom.pmf(np.arange(n - ones), n - 1 - ones, q0), binom.pmf(np.arange(ones + 1), ones, q1))
+    return np.convolve([1 - p0, p0], others), np.convolve([1 - p1, p1], others)
+
+
+def rr_delta(eps0, n, eps, ones=0):
+    """Binary randomized response; `ones` of the others hold 1."""
+    r = 1 / (1 + math.exp(eps0))
+    return hockey_stick(*binary_laws(r, 1 - r, r, 1 - r, n, ones), eps)
+
+
+def rr_delta_worst(eps0, n, eps):
+    """The same, maximized over the others' inputs."""
+    return max(rr_delta(eps0, n, eps, ones) for ones in range(n))
+
+
+def personal_rr_delta(eps, victim, at):
+    """Randomized response with own budgets; the others hold 0; `eps` has one entry a user."""
+    law = np.array([1.0])
+    for i, e in enumerate(eps):
+        if i != victim:
+            r = 1 / (1 + math.exp(e))
+            law = np.convolve(law, [1 - r, r])
+    r = 1 / (1 + math.exp(eps[victim]))
+    return hockey_stick(np.convolve([1 - r, r], law), np.convolve([r, 1 - r], law), at)
+
+
+def histogram_delta(victim, others, eps):
+    """Three or more answers: law of the histogram; `others` is a list of (law, how many)."""
+    n = 1 + sum(m for _, m in others)
+    shape = (n + 1,) * (len(victim[0]) - 1)  # the last answer is what is left
+
+    def counts(law, m):
+        grid = np.indices(shape).reshape(len(shape), -1)
+        rest = m - grid.sum(0)
+        x = np.vstack([grid, rest])[:, rest >= 0].T
+        out = np.zeros(shape)
+        out[tuple(x.T[:-1])] = multinomial.pmf(x, m, law)
+        return out
+
+    laws = [counts(np.asarray(law), m) for law, m in others if m]
+    crowd = laws[0]
+    for law in laws[1:]:
+        size = [2 * s for s in shape]
+        crowd = np.fft.irfftn(np.fft.rfftn(crowd, size) * np.fft.rfftn(law, size), size)
+        crowd = np.maximum(crowd[tuple(slice(0, s) for s in shape)], 0)
+
+    def add(v):
+        total = v[-1] * crowd
+        for axis, mass in enumerate(v[:-1]):
+            total = total + mass * np.roll(crowd, 1, axis)
+        return total
+
+    return hockey_stick(add(victim[0]), add(victim[1]), eps)
+
+
+def krr(k, eps0, x):
+    """A row of k-ary randomized response."""
+    row = np.ones(k)
+    row[x] = math.exp(eps0)
+    return row / row.sum()
+
+
+def clone_pair_delta(eps0, n, eps, r):
+    """The pair of FMT21's numerical form: C ~ Bin(n-1, 2r), revealed; the victim as in randomized response."""
+    spread = 12 * math.sqrt((n - 1) * 2 * r * (1 - 2 * r)) + 12
+    low, high = max(0, int((n - 1) * 2 * r - spread)), min(n - 1, int((n - 1) * 2 * r + spread))
+    w = 1 / (1 + math.exp(-eps0))
+    total = 0.0
+    for c in range(low, high + 1):
+        a = binom.pmf(np.arange(-1, c + 1), c, 0.5)  # a[0] = 0
+        a = np.append(a, 0.0)
+        p, q = w * a[:-1] + (1 - w) * a[1:], w * a[1:] + (1 - w) * a[:-1]
+        total += binom.pmf(c, n - 1, 2 * r) * float(np.maximum(p - math.exp(eps) * q, 0).sum())
+    return total
+
+
+def laplace_cdf(x, centre, scale):
+    """P(centre + Laplace noise <= x)."""
+    z = (x - centre) / scale
+    return 0.5 * math.exp(z) if z < 0 else 1 - 0.5 * math.exp(-z)
+
+
+def laplace_delta(eps0, n, eps, cut=0.5, ones=None):
+    """Laplace reports on [0, 1], seen through the count of those <= cut; all others at 1."""
+    at0, at1 = (laplace_cdf(cut, x, 1 / eps0) for x in (0, 1))
+    return hockey_stick(*binary_laws(at0, at1, at0, at1, n, n - 1 if ones is None else ones), eps)
+
+
+def clipped_laplace_law(eps, x, edges):
+    """Law over cells of the density proportional to e^{-eps |y - x|} on [0, 1]."""
+
+    def cdf(y):
+        return laplace_cdf(y, x, 1 / eps)
+
+    return np.array([cdf(b) - cdf(a) for a, b in pairwise(edges)]) / (cdf(1) - cdf(0))
