@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from gspa import accountant, budgets, figures
+from gspa import accountant, budgets, composition, figures, interop
 
 
 def best(function: Callable[[], object], repeats: int = 5) -> float:
@@ -67,6 +67,19 @@ def main() -> None:
     print(f"\n(b) one delta at n = 2,000: ours {ours.value:.12g}, loop {looped:.12g}")
     row("accountant.central_delta", once, once, "ours")
     row("loop over C with scipy.stats", loop, once, "ours")
+
+    rounds = [(composition.shuffled(people), 100)]
+    ours_composed = composition.compose(rounds, delta=1e-6)
+    theirs = interop.compose_with_dp_accounting(rounds).get_epsilon_for_delta(1e-6)
+    print(f"\n    100 rounds: ours {ours_composed.lower:.8g} to {ours_composed.upper:.8g}, dp_accounting {theirs:.8g}")
+    composed = best(lambda: composition.compose(rounds, delta=1e-6), 3)
+    row("composition.compose, both sides and the certificate", composed, composed, "ours")
+    row(
+        "dp_accounting, one pessimistic side of our export",
+        best(lambda: interop.compose_with_dp_accounting(rounds).get_epsilon_for_delta(1e-6), 3),
+        composed,
+        "ours",
+    )
 
     print("\n(c) central_epsilon, eps0 = 0.5, delta = 1e-6")
     sizes = [10**k for k in range(1, 10)]

@@ -1,4 +1,4 @@
-"""The inverse questions: how much local budget, or how few users, meet a central (eps, delta).
+"""The inverse questions: how much local budget, how few users, how many rounds meet a central (eps, delta).
 
 >>> bound = largest_local_epsilon(eps=0.1, delta=1e-6, n=10_000)
 >>> from gspa import accountant, budgets
@@ -14,12 +14,14 @@ from gspa import _validate as check
 from gspa._solve import find_root
 from gspa.accountant import METHOD, central_delta
 from gspa.bound import Bound
-from gspa.budgets import constant
+from gspa.budgets import Budgets, constant
+from gspa.composition import compose, shuffled
 from gspa.errors import OutsideValidity
 from gspa.randomizers import Family
 
 _LARGEST = 600.0
 _MOST_USERS = 10**15
+_MOST_ROUNDS = 10**6
 
 
 def largest_local_epsilon(
@@ -136,3 +138,56 @@ def least_users(
     upper = last(True)
     lower = upper if upper == 1 or found(upper - 1).lower > delta else last(False)
     return Bound(lower, upper, upper, METHOD, valid_for, eps=eps, delta=delta)
+
+
+def most_rounds(
+    budgets: Budgets,
+    *,
+    eps: float,
+    delta: float,
+    mechanism: str = "rr",
+    k: int | None = None,
+    size: int | None = None,
+) -> Bound:
+    """The largest number of rounds, everybody reporting anew in each, that stays (eps, delta)-DP.
+
+    Args:
+        budgets: the users' local budgets in every round.
+        eps: central eps of all rounds together, > 0.
+        delta: central delta of all rounds together, in (0, 1).
+        mechanism: as for `gspa.accountant.central_delta`, and so the next two.
+        k: number of items.
+        size: number of items reported.
+
+    Returns:
+        Bound on the number of rounds: `lower` are certified to meet the target (0: not even one does),
+        `upper` + 1 are certified to miss it.
+
+    Raises:
+        InvalidValue: an argument out of range.
+        OutsideValidity: met even by 10^6 rounds, or as `gspa.composition.compose`.
+    """
+    eps, delta = check.positive(eps=eps), check.probability(allow_zero=False, delta=delta)
+    one = shuffled(budgets, mechanism=mechanism, k=k, size=size)
+    known: dict[int, Bound] = {}
+
+    def after(rounds: int) -> Bound:
+        if rounds not in known:
+            known[rounds] = compose([(one, rounds)], delta=delta)
+        return known[rounds]
+
+    low, high, guess = 0, _MOST_ROUNDS + 1, 1
+    while high - low > 1:
+        found = after(guess)
+        low, high = (guess, high) if found.upper <= eps else (low, guess)
+        # eps grows about like the square root of the number of rounds; a step past the bracket halves it.
+        ahead = int(guess * (eps / found.value) ** 2) if found.value > 0 else 16 * guess
+        guess = ahead if low < ahead < high else min((low + high) // 2, 16 * (low + 1))
+        if len(known) > 40:
+            guess = (low + high) // 2
+    if low == _MOST_ROUNDS:
+        raise OutsideValidity("calibration", f"a target that {_MOST_ROUNDS:,} rounds miss", f"eps = {eps:g}")
+    upper = low
+    while after(upper + 1).lower <= eps:  # the interval around eps covers a few whole numbers at most
+        upper += 1
+    return Bound(low, low, upper, after(max(low, 1)).method, after(max(low, 1)).valid_for, eps=eps, delta=delta)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +22,9 @@ Items = Annotated[int | None, typer.Option("--k", help="Number of items, for krr
 SubsetSize = Annotated[int | None, typer.Option("--size", help="Items in a reported subset, for subset.")]
 Variation = Annotated[float | None, typer.Option("--tv", help="Total variation of the randomizer, for tv.")]
 Rounds = Annotated[int, typer.Option("--rounds", help="How often everybody reports.")]
+Honest = Annotated[
+    int | None, typer.Option("--honest", help="How many users follow the protocol; the others collude or drop out.")
+]
 AtEps = Annotated[float, typer.Option("--at-eps", help="Central eps at which delta is asked, >= 0.")]
 TargetEps = Annotated[float, typer.Option("--target-eps", help="Central eps to meet, > 0.")]
 
@@ -29,16 +32,19 @@ TargetEps = Annotated[float, typer.Option("--target-eps", help="Central eps to m
 _BLANKET = ("laplace",)
 
 
-def _budgets(eps: float | None, n: int | None, file: Path | None) -> Any:
+def _budgets(eps: float | None, n: int | None, file: Path | None, honest: int | None = None) -> Any:
     from gspa import budgets
+    from gspa.collusion import honest_only
 
     if file is not None:
         if eps is not None or n is not None:
             raise GspaError("--budgets: give either --budgets FILE or --eps with --n, not both")
-        return budgets.from_csv(file)
-    if eps is None or n is None:
+        everybody = budgets.from_csv(file)
+    elif eps is None or n is None:
         raise GspaError("--eps, --n: give both, for instance --eps 0.5 --n 10000, or --budgets FILE.csv")
-    return budgets.constant(eps, n=n)
+    else:
+        everybody = budgets.constant(eps, n=n)
+    return everybody if honest is None else honest_only(everybody, honest=honest)
 
 
 def mu(
@@ -102,13 +108,14 @@ def epsilon(
     size: SubsetSize = None,
     tv: Variation = None,
     rounds: Rounds = 1,
+    honest: Honest = None,
     as_json: Json = False,
 ) -> None:
     """The certified central eps of the shuffled reports, as an interval."""
     from gspa import accountant, blanket, composition
     from gspa._validate import count
 
-    population = _budgets(eps, n, budgets)
+    population = _budgets(eps, n, budgets, honest)
     if count(rounds=rounds) > 1:
         shuffled = composition.shuffled(population, mechanism=mechanism, k=k, size=size, tv=tv)
         _print(composition.compose([(shuffled, rounds)], delta=delta), "eps", as_json)
@@ -132,13 +139,14 @@ def delta(
     size: SubsetSize = None,
     tv: Variation = None,
     rounds: Rounds = 1,
+    honest: Honest = None,
     as_json: Json = False,
 ) -> None:
     """The certified central delta at a central eps, as an interval."""
     from gspa import accountant, blanket, composition
     from gspa._validate import count
 
-    population = _budgets(eps, n, budgets)
+    population = _budgets(eps, n, budgets, honest)
     if count(rounds=rounds) > 1:
         shuffled = composition.shuffled(population, mechanism=mechanism, k=k, size=size, tv=tv)
         _print(composition.compose_delta([(shuffled, rounds)], eps=at_eps), "delta", as_json)
@@ -162,17 +170,22 @@ def calibrate(
     size: SubsetSize = None,
     as_json: Json = False,
 ) -> None:
-    """The largest local eps for --n users, or the least --n for --eps, that meets a central (eps, delta)."""
+    """What meets a central (eps, delta): the local eps for --n, the least n for --eps, or the rounds for both."""
+    from gspa import budgets
     from gspa import calibrate as solver
 
-    if (n is None) == (eps is None):
-        raise GspaError("--n, --eps: give one of them; the other is what calibrate finds")
-    if n is not None:
+    if n is not None and eps is not None:
+        crowd = budgets.constant(eps, n=n)
+        found = solver.most_rounds(crowd, eps=target_eps, delta=delta, mechanism=mechanism, k=k, size=size)
+        _print(found, "largest number of rounds", as_json)
+    elif n is not None:
         found = solver.largest_local_epsilon(eps=target_eps, delta=delta, n=n, mechanism=mechanism, k=k, size=size)
         _print(found, "largest local eps", as_json)
-    else:
-        found = solver.least_users(cast("float", eps), eps=target_eps, delta=delta, mechanism=mechanism, k=k, size=size)
+    elif eps is not None:
+        found = solver.least_users(eps, eps=target_eps, delta=delta, mechanism=mechanism, k=k, size=size)
         _print(found, "least number of users", as_json)
+    else:
+        raise GspaError("--n, --eps: give --n, --eps or both; calibrate finds the local eps, the users or the rounds")
 
 
 def register(app: typer.Typer) -> None:

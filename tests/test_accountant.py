@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_oracle import blanket_delta, hockey_stick, krr_blanket_delta, mpf, pair_law, sum_of_bernoullis, uniform_delta
 
-from gspa import budgets
+from gspa import budgets, calibrate, composition
 from gspa.accountant import central_delta, central_epsilon
 from gspa.bound import Bound
 from gspa.calibrate import largest_local_epsilon, least_users
@@ -304,3 +304,19 @@ class TestBound:
         assert (shown["delta"], shown["n"]) == (1e-6, 100)
         assert "eps" not in shown
         assert "binary randomized response" in shown["valid_for"]
+
+
+class TestRounds:
+    @pytest.mark.parametrize(("eps0", "n", "eps"), [(0.5, 1_000, 0.3), (1.0, 2_000, 1.0), (2.0, 100, 0.5)])
+    def test_one_more_round_is_too_many(self, eps0, n, eps):
+        crowd = budgets.constant(eps0, n=n)
+        found = calibrate.most_rounds(crowd, eps=eps, delta=1e-5)
+        one = composition.shuffled(crowd)
+        if found.lower:
+            assert composition.compose([(one, int(found.lower))], delta=1e-5).upper <= eps
+        assert composition.compose([(one, int(found.upper) + 1)], delta=1e-5).lower > eps
+        assert found.upper - found.lower <= 1
+
+    def test_a_target_that_everything_meets_is_refused(self):
+        with pytest.raises(OutsideValidity, match="rounds miss"):
+            calibrate.most_rounds(budgets.constant(0.0, n=100), eps=1.0, delta=1e-5)
