@@ -211,14 +211,20 @@ TABLE2: Mapping[str, Distribution] = {
         "Mixed Constant", "50% 0.5 + 50% 0.01", lambda n, g, d: mixed_constant(0.5, 0.01, n=n, delta=d)
     ),
 }
-"""The four rows of Table 2, Chen et al. 2024."""
+"""The four rows of Table 2, Chen et al. 2024.
+
+:meta hide-value:
+"""
 
 DISTRIBUTIONS: Mapping[str, Distribution] = {
     **TABLE2,
     # Introduced only in the text of the MNIST experiment (Figure 4).
     "unif3": Distribution("Unif 3", "U(0.5, 1)", lambda n, g, d: uniform(0.5, 1, n=n, rng=g, delta=d)),
 }
-"""Table 2 and the "Unif 3" of the MNIST experiment."""
+"""Table 2 and the "Unif 3" of the MNIST experiment.
+
+:meta hide-value:
+"""
 
 
 def draw(name: str, *, n: int, rng: Seed, delta: float = 0.0) -> Budgets:

@@ -287,4 +287,7 @@ CATALOGUE: Mapping[str, PublishedBound] = {
         ),
     )
 }
-"""Every published bound, by key."""
+"""Every published bound, by key.
+
+:meta hide-value:
+"""

@@ -18,6 +18,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Mechanism = Annotated[
     str, typer.Option("--mechanism", help="rr, krr, subset, laplace, gaussian, common, tv: what the users run.")
 ]
+Asked = Annotated[
+    str | None,
+    typer.Option("--mechanism", help="Only bounds that hold for it: common, rr, krr, laplace, clip_laplace."),
+]
 Items = Annotated[int | None, typer.Option("--k", help="Number of items, for krr and subset.")]
 SubsetSize = Annotated[int | None, typer.Option("--size", help="Items in a reported subset, for subset.")]
 Variation = Annotated[float | None, typer.Option("--tv", help="Total variation of the randomizer, for tv.")]
@@ -66,7 +70,12 @@ def mu(
 
 
 def bounds(
-    eps: Eps = None, n: Size = None, budgets: BudgetsFile = None, delta: Delta = 1e-4, as_json: Json = False
+    eps: Eps = None,
+    n: Size = None,
+    budgets: BudgetsFile = None,
+    delta: Delta = 1e-4,
+    mechanism: Asked = None,
+    as_json: Json = False,
 ) -> None:
     """Every published bound side by side, the tightest first, with what it is valid for."""
     from dataclasses import asdict
@@ -74,7 +83,7 @@ def bounds(
     from gspa import bounds as catalogue
 
     population = _budgets(eps, n, budgets)
-    rows = catalogue.compare(population, delta=delta)
+    rows = catalogue.compare(population, delta=delta, mechanism=mechanism)
     if as_json:
         typer.echo(json.dumps({"n": population.n, "delta": delta, "bounds": [asdict(row) for row in rows]}))
         return

@@ -1,6 +1,6 @@
 """The pair's privacy loss distribution for `dp_accounting` (the optional extra `dp`).
 
-Google's library composes it with its own mechanisms, Poisson-subsampled Gaussians among them:
+Google's library composes it with its own mechanisms, Poisson-subsampled Gaussians among them::
 
     from dp_accounting.pld import privacy_loss_distribution as google
     step = 1e-4

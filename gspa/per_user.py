@@ -30,7 +30,7 @@ Law = CloneLaw | BlanketLaw
 _ENTRIES = 2000  # as _BLOCKS, for a law with blankets
 _EXACT = 48  # distinct (eps, delta) up to which each user group is evaluated by itself
 _BLOCKS = 600  # of the laws that all victims share
-_NODES = 48  # else: victims evaluated, per local delta
+_NODES = 40  # else: victims evaluated, per local delta
 _FEW_DELTAS = 8
 
 
@@ -64,7 +64,7 @@ def per_user_epsilon(
 ) -> UserBounds:
     """Central eps of each user at the same delta; the largest of them is `central_epsilon`.
 
-    Up to 48 distinct (eps_i, delta_i) are solved one by one. Otherwise 48 victims are, against two
+    Up to 48 distinct (eps_i, delta_i) are solved one by one. Otherwise 40 victims are, against two
     laws that enclose every victim's own: all users, and all but the likeliest clone. In between, eps
     grows with eps_i (fixed others: mixing with a report that ignores the input is convex), and for
     randomized response e^eps - 1 at fixed delta grows at least in proportion to the victim's total

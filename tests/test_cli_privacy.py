@@ -99,3 +99,13 @@ def test_bad_input_is_one_line_and_status_2(capsys, arguments, words):
     (line,) = err.splitlines()
     assert line.startswith("gspa: ")
     assert words in line
+
+
+def test_bounds_refuses_what_is_not_established_for_the_mechanism(capsys):
+    assert run(["bounds", "--eps", "0.5", "--n", "5000", "--mechanism", "laplace", "--json"]) == 0
+    rows = {row["key"]: row for row in json.loads(capsys.readouterr().out)["bounds"]}
+    assert rows["blanket_laplace"]["valid"]
+    assert not rows["gspa"]["valid"]
+    assert "not established" in rows["gspa"]["note"]
+    values = [row["epsilon"] for row in rows.values() if row["epsilon"] is not None]
+    assert values == sorted(values)

@@ -14,6 +14,7 @@ from scipy import optimize, stats
 from gspa import bounds, budgets, comparison
 from gspa.accountant import central_epsilon
 from gspa.errors import InvalidValue
+from gspa.tradeoff import gdp_epsilon
 
 COLUMNS = ["distribution", "population", "n", "mu", "key", "bound", "epsilon", "valid", "note", "families"]
 
@@ -267,3 +268,14 @@ class TestCertifiedPair:
         for name in ("unif1", "unif2", "mixed"):
             assert (pair[name] < numerical[name]).all()
         np.testing.assert_allclose(pair["constant"], numerical["constant"], rtol=1e-6)
+
+    def test_the_tanh_limit_is_near_it_on_the_whole_figure(self):
+        # mu_tanh = tanh(eps_n/2) sqrt(2/sum of the others' r_j) is a Gaussian limit, not a bound: 0.3 percent.
+        for name, law in budgets.TABLE2.items():
+            for n in (1_000, 3_000, 10_000):
+                people = budgets.draw(name, n=n, rng=7)
+                r = np.repeat(bounds.clone_probabilities(people), people.count)
+                mu = math.tanh(people.eps_max / 2) * math.sqrt(2 / (r.sum() - r.min()))
+                limit = gdp_epsilon(delta=1e-4, mu=mu)
+                exact = central_epsilon(people, delta=1e-4)
+                assert limit == pytest.approx(exact.value, rel=3e-3), (name, law.label, n)
