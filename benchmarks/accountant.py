@@ -12,23 +12,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from scipy import stats
+from timing import best
 
 from gspa import accountant, budgets, composition, figures, interop
-
-
-def best(function: Callable[[], object], repeats: int = 5) -> float:
-    """Least seconds of a few runs: the one that other work disturbed least."""
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - begin)
-    return min(times)
 
 
 def loop_delta(eps: float, *, eps0: float, n: int) -> float:

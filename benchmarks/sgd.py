@@ -8,26 +8,14 @@ here is asserted.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import numpy as np
 import torch
+from timing import best
 
 from gspa import sgd
 from gspa.datasets import Dataset
 
 CLIENTS, SAMPLES, INPUTS, HIDDEN, CLASSES, EPOCHS = 100, 600, 60, 100, 10, 10
-
-
-def best(function: Callable[[], object], repeats: int = 3) -> float:
-    """Least seconds of a few runs: the one that other work disturbed least."""
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - begin)
-    return min(times)
 
 
 def products() -> None:

@@ -107,6 +107,46 @@ def _print(bound: Any, name: str, as_json: bool) -> None:
         typer.echo(f"note: {bound.note}")
 
 
+def _certified(
+    population: Any,
+    mechanism: str,
+    k: int | None,
+    size: int | None,
+    tv: float | None,
+    rounds: int,
+    honest: int | None,
+    *,
+    delta: float = 1e-4,
+    at_eps: float | None = None,
+) -> Any:
+    """eps at delta, or delta at a central eps, by the analysis that certifies this mechanism."""
+    from gspa._validate import count
+
+    if count(rounds=rounds) > 1:
+        from gspa import composition
+
+        many = [(composition.shuffled(population, mechanism=mechanism, k=k, size=size, tv=tv), rounds)]
+        if at_eps is None:
+            return composition.compose(many, delta=delta)
+        return composition.compose_delta(many, eps=at_eps)
+    if mechanism in _BLANKET:
+        from gspa import blanket
+
+        if not (k is size is tv is None):
+            raise GspaError(f"--k, --size, --tv: mechanism {mechanism!r} does not use them; leave them out")
+        if honest is not None and population.eps_min < population.eps_max:
+            # On a line it is not the smallest budgets whose loss must hurt most: the tails' shapes decide.
+            raise GspaError(f"--honest: which users to leave out is not known for {mechanism!r} with unequal eps")
+        if at_eps is None:
+            return blanket.blanket_epsilon(population, delta=delta, mechanism=mechanism)
+        return blanket.blanket_delta(population, eps=at_eps, mechanism=mechanism)
+    from gspa import accountant
+
+    if at_eps is None:
+        return accountant.central_epsilon(population, delta=delta, mechanism=mechanism, k=k, size=size, tv=tv)
+    return accountant.central_delta(population, eps=at_eps, mechanism=mechanism, k=k, size=size, tv=tv)
+
+
 def epsilon(
     eps: Eps = None,
     n: Size = None,
@@ -121,21 +161,8 @@ def epsilon(
     as_json: Json = False,
 ) -> None:
     """The certified central eps of the shuffled reports, as an interval."""
-    from gspa import accountant, blanket, composition
-    from gspa._validate import count
-
     population = _budgets(eps, n, budgets, honest)
-    if count(rounds=rounds) > 1:
-        shuffled = composition.shuffled(population, mechanism=mechanism, k=k, size=size, tv=tv)
-        _print(composition.compose([(shuffled, rounds)], delta=delta), "eps", as_json)
-    elif mechanism in _BLANKET:
-        _print(blanket.blanket_epsilon(population, delta=delta, mechanism=mechanism), "eps", as_json)
-    else:
-        _print(
-            accountant.central_epsilon(population, delta=delta, mechanism=mechanism, k=k, size=size, tv=tv),
-            "eps",
-            as_json,
-        )
+    _print(_certified(population, mechanism, k, size, tv, rounds, honest, delta=delta), "eps", as_json)
 
 
 def delta(
@@ -152,21 +179,8 @@ def delta(
     as_json: Json = False,
 ) -> None:
     """The certified central delta at a central eps, as an interval."""
-    from gspa import accountant, blanket, composition
-    from gspa._validate import count
-
     population = _budgets(eps, n, budgets, honest)
-    if count(rounds=rounds) > 1:
-        shuffled = composition.shuffled(population, mechanism=mechanism, k=k, size=size, tv=tv)
-        _print(composition.compose_delta([(shuffled, rounds)], eps=at_eps), "delta", as_json)
-    elif mechanism in _BLANKET:
-        _print(blanket.blanket_delta(population, eps=at_eps, mechanism=mechanism), "delta", as_json)
-    else:
-        _print(
-            accountant.central_delta(population, eps=at_eps, mechanism=mechanism, k=k, size=size, tv=tv),
-            "delta",
-            as_json,
-        )
+    _print(_certified(population, mechanism, k, size, tv, rounds, honest, at_eps=at_eps), "delta", as_json)
 
 
 def calibrate(

@@ -252,7 +252,11 @@ def test_a_finer_evaluation_stays_inside(monkeypatch):
 )
 def test_settings(name, scales, arguments, value):
     found = blanket_epsilon(scales, **arguments)
+    # Recorded from this engine: a guard against silent change. The evidence is the attack below it, the local
+    # guarantee above it, and the way back.
     assert found.upper == pytest.approx(value, rel=3e-3), name
+    if len(scales) <= 3:
+        assert audit.attack_epsilon(scales, **arguments).lower <= found.upper
     assert found.relative_width < 1e-3
     assert found.delta == arguments["delta"]
     back = blanket_delta(scales, eps=found.upper, **{k: v for k, v in arguments.items() if k != "delta"})

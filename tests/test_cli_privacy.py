@@ -87,6 +87,7 @@ def test_the_plain_answer_names_interval_and_class(capsys):
         (["epsilon", "--eps", "1", "--n", "10", "--rounds", "0"], "rounds = 0"),
         (["epsilon", "--eps", "1", "--n", "10", "--honest", "11"], "at most n = 10"),
         (["delta", "--eps", "1", "--n", "10", "--at-eps", "nan"], "eps = nan"),
+        (["epsilon", "--eps", "1", "--n", "10", "--mechanism", "laplace", "--k", "3"], "does not use them"),
         (["delta", "--eps", "1", "--n", "10"], "--at-eps"),
         (["calibrate", "--target-eps", "0.3"], "--n, --eps"),
         (["calibrate", "--target-eps", "-1", "--n", "10"], "eps = -1.0"),
@@ -109,3 +110,12 @@ def test_bounds_refuses_what_is_not_established_for_the_mechanism(capsys):
     assert "not established" in rows["gspa"]["note"]
     values = [row["epsilon"] for row in rows.values() if row["epsilon"] is not None]
     assert values == sorted(values)
+
+
+def test_honest_users_of_unequal_laplace_scales_are_refused(capsys, tmp_path):
+    file = tmp_path / "b.csv"
+    file.write_text("eps,count\n0.1,900\n1.5,100\n")
+    arguments = ["epsilon", "--budgets", str(file), "--mechanism", "laplace", "--honest", "900"]
+    assert run(arguments) == 2
+    assert "not known for 'laplace' with unequal eps" in capsys.readouterr().err
+    assert run(["epsilon", "--eps", "1", "--n", "1000", "--mechanism", "laplace", "--honest", "900"]) == 0
