@@ -169,7 +169,7 @@ def radii(radius: float, size: int) -> Array:
     return np.unique(np.r_[near, np.linspace(0.0, radius, size), np.geomspace(1e-3, radius, size)])
 
 
-def cells(victim: Noise, inputs: tuple[float, float], envelope: Envelope) -> Cells:
+def cells(victim: Noise, inputs: tuple[float, float], envelope: Envelope, size: int | None = None) -> Cells:
     """Cut B where the densities change form and where omega*, f0, f1 and the interval [0, 1] have their mass."""
     log_total = envelope.log_total()
     r = radii(envelope.radius, 2000)
@@ -186,7 +186,7 @@ def cells(victim: Noise, inputs: tuple[float, float], envelope: Envelope) -> Cel
     parts.append(sum(np.abs(change) for change in logs) / width + 1e-9)
     total = np.sum([part * width / (part * width).sum() for part in parts], axis=0)
     place = np.r_[0.0, np.cumsum(total)]
-    spread = np.interp(np.linspace(0, place[-1], _CELLS + 1)[1:-1], place, y)
+    spread = np.interp(np.linspace(0, place[-1], (size or _CELLS) + 1)[1:-1], place, y)
     bent = envelope.corners() ** (1 / envelope.power) - 0.5
     edges = np.unique(np.r_[spread, 0.5, inputs, 0.5 - bent, 0.5 + bent])
     edges = edges[np.abs(edges - 0.5) <= envelope.radius]

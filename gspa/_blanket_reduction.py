@@ -14,6 +14,7 @@ from gspa._random_sum import log_mgf, positive_part
 
 Array = NDArray[np.float64]
 
+_LARGEST = 200.0  # beyond it e^eps L overflows where it is squared
 _MISSING = 1e-5  # of delta: what the window of C may leave out
 
 
@@ -29,10 +30,17 @@ class Reduction:
 
     @classmethod
     def of(
-        cls, victim: Noise, inputs: tuple[float, float], others: Reports, envelope: Envelope, delta: float
+        cls,
+        victim: Noise,
+        inputs: tuple[float, float],
+        others: Reports,
+        envelope: Envelope,
+        delta: float,
+        size: int | None = None,
     ) -> Reduction:
+        """From a (B, omega*) for about this delta; `size` is about the number of cells."""
         window = bernoulli_sum(envelope.clones(others), others.count, missing=max(_MISSING * delta, 1e-100))
-        return cls(victim, inputs, envelope, cells(victim, inputs, envelope), window)
+        return cls(victim, inputs, envelope, cells(victim, inputs, envelope, size), window)
 
     def _directions(self) -> tuple[bool, ...]:
         # y -> 1 - y exchanges the laws of the inputs x and 1 - x and keeps omega*.
@@ -40,6 +48,7 @@ class Reduction:
 
     def upper(self, eps: float) -> float:
         """Not below the reduction's delta(eps)."""
+        eps = min(eps, _LARGEST)  # delta falls with eps
         first, masses, below, above, noise = self.clones
         weights = masses / (first + 1 + np.arange(masses.size))
         worst = 0.0
@@ -48,11 +57,13 @@ class Reduction:
             covered = positive_part(*atoms, first + 1, weights).upper
             # The expectation is at most 1, and decreases in C: noise meets its value at the window's start.
             covered += below + above + noise * masses.size * _crude(*atoms, first + 1)
-            worst = max(worst, covered + self._leak(eps, swap)[1])
+            worst = max(worst, covered + self.leak(eps, swap)[1])
         return min(worst, 1.0)
 
     def lower(self, eps: float) -> float:
         """Not above the reduction's delta(eps)."""
+        if eps > _LARGEST:
+            return 0.0
         first, masses, _, _, noise = self.clones
         weights = masses / (first + 1 + np.arange(masses.size))
         best = 0.0
@@ -60,10 +71,11 @@ class Reduction:
             atoms = lower_atoms(self.cells, eps, swap)
             covered = positive_part(*atoms, first + 1, weights).lower
             covered -= noise * masses.size * _crude(*atoms, first + 1)
-            best = max(best, max(covered, 0.0) + self._leak(eps, swap)[0])
+            best = max(best, max(covered, 0.0) + self.leak(eps, swap)[0])
         return best
 
-    def _leak(self, eps: float, swap: bool) -> tuple[float, float]:
+    def leak(self, eps: float, swap: bool) -> tuple[float, float]:
+        """Bounds on what the victim's report outside B costs."""
         return leak(self.victim, self.inputs[::-1] if swap else self.inputs, self.envelope.radius, eps)
 
 

@@ -80,6 +80,9 @@ def delta_of(sides: Sides, eps: float) -> Interval:
     ends = []
     for above in (True, False):
         factors, infinite = (sides.upper if above else sides.lower), sides.infinite(above)
+        if infinite >= 1:
+            ends.append(1.0)
+            continue
         law = fourier.tail(factors, fourier.tilt_for_mean(factors, eps))
         asked = max(eps, law.bottom)
         low, high = law.delta(asked + law.slip)[0], law.delta(asked - law.slip)[2]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+_FAR = 700.0  # e^_FAR is finite
 _ON_GRID = 1e-10  # a loss this near a grid point, in steps, is on it; see `_fourier_sum.Tail.slip`
 _FINE = 4  # cells of the first merging in one step of the grid
 _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(6))
@@ -99,7 +100,8 @@ def merge(loss: Array, mass: Array, step: float, infinite: float = 0.0) -> Priva
         while rest > 0:
             if fresh:
                 point, heap, short = math.floor(at / step + _ON_GRID), 0.0, 0.0
-            gap = -math.expm1(point * step - at)
+            apart = point * step - at
+            gap = -math.expm1(apart) if apart < _FAR else -math.inf  # so far away nothing of it is needed
             if fresh:
                 gap, fresh = max(gap, 0.0), False
             if gap >= 0 or short >= -gap * rest:

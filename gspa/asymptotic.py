@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa import _validate as check
+from gspa._blanket_crowd import population
 from gspa._blanket_law import Noise, Reports, radii
-from gspa.blanket import population
 from gspa.budgets import Budgets
 from gspa.errors import InvalidValue
 from gspa.tradeoff import gdp_delta, gdp_epsilon

@@ -122,7 +122,14 @@ def _certified(
     """eps at delta, or delta at a central eps, by the analysis that certifies this mechanism."""
     from gspa._validate import count
 
-    if count(rounds=rounds) > 1:
+    several = count(rounds=rounds) > 1
+    if mechanism in _BLANKET:
+        if not (k is size is tv is None):
+            raise GspaError(f"--k, --size, --tv: mechanism {mechanism!r} does not use them; leave them out")
+        if honest is not None and population.eps_min < population.eps_max:
+            # On a line it is not the smallest budgets whose loss must hurt most: the tails' shapes decide.
+            raise GspaError(f"--honest: which users to leave out is not known for {mechanism!r} with unequal eps")
+    if several:
         from gspa import composition
 
         many = [(composition.shuffled(population, mechanism=mechanism, k=k, size=size, tv=tv), rounds)]
@@ -132,11 +139,6 @@ def _certified(
     if mechanism in _BLANKET:
         from gspa import blanket
 
-        if not (k is size is tv is None):
-            raise GspaError(f"--k, --size, --tv: mechanism {mechanism!r} does not use them; leave them out")
-        if honest is not None and population.eps_min < population.eps_max:
-            # On a line it is not the smallest budgets whose loss must hurt most: the tails' shapes decide.
-            raise GspaError(f"--honest: which users to leave out is not known for {mechanism!r} with unequal eps")
         if at_eps is None:
             return blanket.blanket_epsilon(population, delta=delta, mechanism=mechanism)
         return blanket.blanket_delta(population, eps=at_eps, mechanism=mechanism)

@@ -98,7 +98,7 @@ def compose_with_dp_accounting(
     Raises:
         InvalidValue: nothing to compose, times below 1, step out of range.
         DataUnavailable: dp_accounting is not installed.
-        OutsideValidity: a round whose worst user is not known.
+        OutsideValidity: a round whose worst user is not known, or of reports on [0, 1].
     """
     google = _google()
     step = check.positive(step=step)
@@ -108,6 +108,9 @@ def compose_with_dp_accounting(
         if len(one.problems) > 1:
             hint = f"{one.label}: which user is the worst is not known"
             raise OutsideValidity("export to dp_accounting", "a known worst user", hint)
+        if one.reports is not None:
+            hint = f"{one.label}: its law depends on the delta that is asked; use gspa.composition.compose"
+            raise OutsideValidity("export to dp_accounting", "rounds of discrete or Gaussian mechanisms", hint)
         if one.problems:
             parts.append(to_dp_accounting(one.problems[0], step=step, pessimistic=pessimistic).self_compose(times))
         elif one.mu > 0:

@@ -13,9 +13,10 @@ from scipy.stats import binom
 
 from gspa import _blanket_law, audit, budgets
 from gspa._bernoulli_sum import bernoulli_sum
+from gspa._blanket_crowd import Crowd
 from gspa._blanket_law import Envelope, Noise, Reports, cells, lower_atoms, upper_atoms
 from gspa._random_sum import positive_part
-from gspa.blanket import _Crowd, blanket_delta, blanket_epsilon
+from gspa.blanket import blanket_delta, blanket_epsilon
 from gspa.errors import InvalidValue, OutsideValidity
 
 settings.register_profile("unhurried", deadline=None)
@@ -183,9 +184,9 @@ def simulated(one, eps, draws, rng):
     ],
 )
 def test_bracket_against_simulation(mechanism, scales, count, victim, eps):
-    crowd = _Crowd.of(scales, count, mechanism, (0.0, 1.0))
+    crowd = Crowd.of(scales, count, mechanism, (0.0, 1.0))
     one = min(crowd.reductions(victim, 1e-3)[0], key=lambda found: found.upper(eps))
-    leak = one._leak(eps, False)[1]
+    leak = one.leak(eps, False)[1]
     mean, error = simulated(one, eps, 60_000, np.random.default_rng(7))
     low, high = one.lower(eps) - leak, one.upper(eps)
     assert high - low < 0.01 * high + leak
@@ -413,6 +414,7 @@ def test_refuses_impure_budgets_and_unknown_mechanisms():
         blanket_delta([1.0], eps=-1)
 
 
+@pytest.mark.slow
 def test_reduction_brackets_over_a_wide_range():
     """Extreme scales must not crash or cross: warnings are errors here."""
     for mechanism, scale, n in product(["laplace", "gaussian"], [0.05, 0.3, 30.0, 1e4], [2, 50, 10**6]):

@@ -112,6 +112,12 @@ def test_bounds_refuses_what_is_not_established_for_the_mechanism(capsys):
     assert values == sorted(values)
 
 
+def test_laplace_rounds_are_composed(capsys):
+    arguments = ("epsilon", "--eps", "1", "--n", "1000", "--delta", "1e-5", "--mechanism", "laplace")
+    one, nine = answer(capsys, *arguments), answer(capsys, *arguments, "--rounds", "9")
+    assert 3 * one["upper"] < nine["lower"] < nine["upper"] < 9 * one["upper"]
+
+
 def test_honest_users_of_unequal_laplace_scales_are_refused(capsys, tmp_path):
     file = tmp_path / "b.csv"
     file.write_text("eps,count\n0.1,900\n1.5,100\n")

@@ -12,10 +12,16 @@ import pytest
 from exact_pair import composed, delta, losses, pair_law
 from scipy import stats
 
-from gspa import budgets
+from gspa import audit, budgets
+from gspa._blanket_crowd import Crowd
+from gspa._blanket_curve import reports_pair
+from gspa._loss_grid import spread
 from gspa.accountant import central_delta, central_epsilon
-from gspa.composition import compose, compose_delta, gaussian, shuffled
+from gspa.blanket import blanket_delta, blanket_epsilon
+from gspa.blanket_limit import blanket_limit
+from gspa.composition import compose, compose_delta, gaussian, shuffled, shuffled_reports
 from gspa.errors import InvalidValue, OutsideValidity
+from gspa.interop import compose_with_dp_accounting, from_losses
 from gspa.tradeoff import gdp_delta, gdp_epsilon
 
 CROWD = budgets.constant(0.5, n=10_000)
@@ -211,3 +217,112 @@ class TestRefusals:
 
     def test_silent_rounds(self):
         assert compose([(shuffled(budgets.constant(0.0, n=5)), 4)], delta=1e-5).upper == 0
+
+
+class TestReportsOnALine:
+    """Rounds whose pair is known only by the blanket's certified delta(eps)."""
+
+    @pytest.mark.parametrize(
+        ("scales", "count", "mechanism"),
+        [
+            ([1.0], 10_000, "laplace"),
+            ([9.7], 100, "gaussian"),
+            ([4.0, 1.0], [400, 100], "laplace"),
+            ([0.5], 1, "laplace"),
+        ],
+    )
+    def test_one_round_is_the_blankets_bound(self, scales, count, mechanism):
+        one = shuffled_reports(scales, count=count, mechanism=mechanism)
+        exact = blanket_epsilon(scales, count=count, mechanism=mechanism, delta=1e-5)
+        found = compose([(one, 1)], delta=1e-5)
+        assert exact.upper * (1 - 2e-3) <= found.upper <= exact.upper * 1.004
+        assert found.lower <= exact.upper * (1 + 1e-6)
+        assert found.relative_width < 0.02
+        back = compose_delta([(one, 1)], eps=0.5 * exact.upper)
+        direct = blanket_delta(scales, count=count, mechanism=mechanism, eps=0.5 * exact.upper)
+        assert direct.lower * 0.999 <= back.upper <= direct.upper * 1.05
+        assert back.lower <= direct.upper * (1 + 1e-6)
+
+    @pytest.mark.parametrize("n", [100, 600])
+    def test_fifty_gradients_of_one_coordinate(self, n):
+        # The noise of the classical Gaussian mechanism at (0.5, 1e-5), in every one of 50 rounds.
+        sigma = math.sqrt(2 * math.log(1.25e5)) / 0.5
+        arguments = {"count": n, "mechanism": "gaussian"}
+        one = shuffled_reports([sigma], **arguments)
+        bounds = [compose([(one, times)], delta=1e-5) for times in (1, 7, 50)]
+        # One round is close to a Gaussian, and 50 are the Gaussian of sqrt(50) mu.
+        limit = blanket_limit([sigma], delta=1e-5, **arguments).common.mu
+        for times, bound in zip((1, 7, 50), bounds, strict=True):
+            assert bound.upper == pytest.approx(gdp_epsilon(delta=1e-5, mu=limit * math.sqrt(times)), rel=0.01)
+        assert bounds[0].upper < bounds[1].lower < bounds[1].upper < bounds[2].lower
+        # 50 rounds of the linear attack on the mean, exactly Gaussian if the others' inputs are known, are not above.
+        attack = gdp_epsilon(delta=1e-5, mu=math.sqrt(50 / n) / sigma)
+        assert attack < bounds[2].upper
+        assert audit.attack_epsilon([sigma], delta=1e-5, **arguments).lower < bounds[0].upper
+
+    def test_against_dp_accounting(self):
+        pytest.importorskip("dp_accounting")
+        crowd = Crowd.of([1.0], 1000, "laplace", (0.0, 1.0))
+        pair = reports_pair(crowd, delta=1e-6, times=20)
+        google = from_losses(spread(pair.above.loss, pair.above.mass, 1e-4, pair.above.missing), pessimistic=True)
+        found = compose([(shuffled_reports([1.0], count=1000), 20)], delta=1e-6)
+        assert google.self_compose(20).get_epsilon_for_delta(1e-6) == pytest.approx(found.upper, rel=1e-4)
+
+    def test_with_other_rounds(self):
+        reports, bits = shuffled_reports([1.0], count=1000), shuffled(budgets.constant(0.5, n=1000))
+        mixed = compose([(reports, 3), (bits, 2), (gaussian(0.05), 1)], delta=1e-6)
+        parts = [compose([part], delta=1e-6) for part in ((reports, 3), (bits, 2), (gaussian(0.05), 1))]
+        assert max(part.upper for part in parts) < mixed.lower
+        assert mixed.upper < sum(part.upper for part in parts)
+        assert "Laplace reports" in mixed.valid_for
+        assert "binary" in mixed.valid_for
+
+    def test_by_name_and_by_budgets(self):
+        crowd = budgets.from_array([0.0, 1.0], count=[10, 300])
+        named = compose([(shuffled(crowd, mechanism="laplace"), 5)], delta=1e-5)
+        assert named == compose([(shuffled_reports([1.0], count=300), 5)], delta=1e-5)
+        assert named.upper <= 5.0
+        assert compose([(shuffled(budgets.constant(0.0, n=5), mechanism="laplace"), 4)], delta=1e-5).upper == 0
+        assert compose_delta([(shuffled(crowd, mechanism="laplace"), 2)], eps=2.0).upper == 0
+
+    def test_the_worst_of_several_users(self):
+        # Alone in the tails (see test_blanket): the pair must cover that user, not only the most precise ones.
+        scales, count = [1.0, 0.2], [1, 10**6]
+        found = compose([(shuffled_reports(scales, count=count), 2)], delta=1e-6)
+        assert found.upper >= audit.attack_epsilon(scales, count=count, delta=1e-6, victim=0).lower
+        assert "measured, not proved" in found.valid_for
+
+    def test_refusals(self):
+        with pytest.raises(InvalidValue, match=r"k = 3: must be left out"):
+            shuffled(CROWD, mechanism="laplace", k=3)
+        with pytest.raises(InvalidValue, match="at most 64 distinct ones"):
+            shuffled_reports(np.linspace(1, 2, 70))
+        with pytest.raises(OutsideValidity, match="depends on the delta that is asked"):
+            compose_with_dp_accounting([(shuffled_reports([1.0], count=9), 1)])
+
+    @pytest.mark.parametrize(
+        ("scales", "count", "mechanism", "times", "target"),
+        [
+            ([1.0], 10, "laplace", 10**6, 1e-6),
+            ([0.01], 3, "laplace", 5, 1e-9),
+            pytest.param([1e-3], 5, "gaussian", 5, 1e-9, marks=pytest.mark.slow),
+            pytest.param([1e-3], 5, "laplace", 5, 1e-9, marks=pytest.mark.slow),
+            ([1.0], 1, "gaussian", 3, 1e-5),
+            ([1e-3, 1.0], [1, 500], "gaussian", 5, 1e-9),
+            pytest.param([30.0], 10**6, "gaussian", 2, 0.3, marks=pytest.mark.slow),
+            ([1.0], 10**4, "laplace", 10, 1e-60),
+        ],
+    )
+    def test_extremes(self, scales, count, mechanism, times, target):
+        """Warnings are errors here; whatever B leaves out, no more than the reports alone say is promised."""
+        found = compose([(shuffled_reports(scales, count=count, mechanism=mechanism), times)], delta=target)
+        if mechanism == "laplace":
+            assert found.upper <= times / min(scales)
+        assert found.lower <= gdp_epsilon(delta=target, mu=math.sqrt(times) / min(scales)) * (1 + 1e-6)
+        if sum(np.atleast_1d(count)) > 1:
+            attack = audit.attack_epsilon(scales, count=count, mechanism=mechanism, delta=target)
+            assert attack.lower <= found.upper
+            for eps in (1.0, 150.0):
+                most = compose_delta([(shuffled_reports(scales, count=count, mechanism=mechanism), times)], eps=eps)
+                attack = audit.attack_delta(scales, count=count, mechanism=mechanism, eps=eps)
+                assert attack.lower <= most.upper
