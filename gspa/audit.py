@@ -39,24 +39,45 @@ _REACH = 16.0  # period of the sum, in its standard deviations
 _WIDTHS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5, 4.0)
 
 
-class _Laws(NamedTuple):
-    """P(sum = w mod W) under either input, each with an L1 error of at most `noise`."""
+class Laws(NamedTuple):
+    """Two laws on one finite set, one for each input of the victim, each with an L1 error of at most `noise`."""
 
     p0: Array
     p1: Array
     noise: float
 
-    def delta(self, eps: float) -> float:
-        """Lower bound on delta(eps): the better of the two directions, roundings subtracted."""
+    def delta(self, eps: float, *, side: int = -1) -> float:
+        """delta(eps) of the pair, the larger direction; errs downward (side = -1) or upward (side = 1)."""
         e = math.exp(eps)
         best = max(float(np.maximum(a - e * b, 0).sum()) for a, b in ((self.p0, self.p1), (self.p1, self.p0)))
-        return max(0.0, best - (1 + e) * self.noise - 4 * _UNIT)
+        return max(0.0, best + side * ((1 + e) * self.noise + 4 * _UNIT))
+
+    def epsilon(self, delta: float, *, side: int = -1) -> float:
+        """The eps at which delta(eps) crosses delta, errs as `delta`; 0 if there is none, or above 60 as inf or 60."""
+        if self.delta(0.0, side=side) < delta:
+            return 0.0
+        low, high = 0.0, 1e-3
+        while self.delta(high, side=side) >= delta:
+            if high > 60:
+                return math.inf if side > 0 else low
+            low, high = high, 2 * high
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.delta(middle, side=side) >= delta else (low, middle)
+        return low if side < 0 else high
 
 
-def _sum_laws(score: NDArray[np.int64], where: Setting, laws: Array, inputs: tuple[float, float]) -> _Laws:
-    """Laws of the sum of all scores modulo a period that it rarely exceeds."""
+def sum_laws(score: NDArray[np.int64], laws: Array, count: Array, victim: Array) -> Laws:
+    """Laws of the sum of all scores, victim's included, modulo a period that it rarely exceeds.
+
+    Args:
+        score: shape (k,), what a report in each of k cells adds.
+        laws: shape (g, k), law of one report of each group of the others, rows with sum 1.
+        count: shape (g,), how many of the others each group has.
+        victim: shape (2, k), law of the victim's report at either input.
+    """
     moments = np.array([(law @ score, law @ score**2) for law in laws])
-    deviation = math.sqrt(max(float(where.count @ (moments[:, 1] - moments[:, 0] ** 2)), 0.0))
+    deviation = math.sqrt(max(float(count @ (moments[:, 1] - moments[:, 0] ** 2)), 0.0))
     size = 2 ** math.ceil(math.log2(_REACH * deviation + 2 * float(np.ptp(score)) + 16))
 
     def transform(law: Array) -> NDArray[np.complex128]:
@@ -64,32 +85,38 @@ def _sum_laws(score: NDArray[np.int64], where: Setting, laws: Array, inputs: tup
 
     log_size, angle = np.zeros((2, size // 2 + 1))
     with np.errstate(divide="ignore"):  # a coefficient may vanish
-        for law, number in zip(laws, where.count, strict=True):
+        for law, number in zip(laws, count, strict=True):
             found = transform(law)
             log_size += number * np.log(np.abs(found))
             angle += number * np.angle(found)
     crowd = np.exp(log_size) * np.exp(1j * angle)
-    sums = [np.fft.irfft(crowd * transform(cell_masses(where.victim, x, where.edges)), size) for x in inputs]
+    sums = [np.fft.irfft(crowd * transform(law), size) for law in victim]
     # L1 error <= sqrt of the sum of squared errors of the coefficients (Cauchy, Parseval); each is a
     # product of n + 1 factors with a relative error of a few log2(size) units where it matters.
-    unit = _UNIT * (float(where.count.sum()) + 1) * (8 + 2 * math.log2(size))
+    unit = _UNIT * (float(count.sum()) + 1) * (8 + 2 * math.log2(size))
     noise = unit * math.sqrt(2 * float((np.abs(crowd) ** 2).sum())) + _UNIT * 8 * math.sqrt(size)
-    return _Laws(np.maximum(sums[0], 0), np.maximum(sums[1], 0), noise)
+    return Laws(np.maximum(sums[0], 0), np.maximum(sums[1], 0), noise)
+
+
+def linear_score(v: Array, laws: Array, count: Array) -> NDArray[np.int64]:
+    """The optimal linear statistic A^+ v in whole units, an eighth of the standard deviation of one report's score."""
+    law = count @ laws / count.sum()
+    # Any score will do; with many groups their common mean law is close enough to the best one.
+    few = laws.shape[0] <= _MOST_LAWS
+    number = count if few else np.array([count.sum()])
+    score = np.clip(solve(v, laws if few else law[None, :], number)[1], -1e100, 1e100)  # where nobody else reports
+    score = score - law @ score
+    deviation = math.sqrt(float(law @ score**2))
+    if deviation == 0:  # the victim's report says nothing
+        return np.zeros(v.size, dtype=np.int64)
+    units = np.clip(score / deviation, -_CLIP, _CLIP) * _PER_DEVIATION
+    return np.asarray(np.rint(units), dtype=np.int64)
 
 
 def _candidates(statistic: str, where: Setting, laws: Array, inputs: tuple[float, float]) -> list[NDArray[np.int64]]:
     """Integer scores to try, one per cell."""
     if statistic == "linear":
-        law = where.count @ laws / where.count.sum()
-        # Any score will do; with many scales their common mean law is close enough to the best one.
-        few = laws.shape[0] <= _MOST_LAWS
-        number = where.count if few else np.array([where.count.sum()])
-        score = solve(where.difference(inputs), laws if few else law[None, :], number)[1]
-        score = np.clip(score, -1e100, 1e100)  # where nobody else ever reports
-        score = score - law @ score
-        deviation = math.sqrt(float(law @ score**2))
-        units = np.clip(score / deviation, -_CLIP, _CLIP) * _PER_DEVIATION
-        return [np.rint(units).astype(np.int64)]
+        return [linear_score(where.difference(inputs), laws, where.count)]
     middle = 0.5 * (where.edges[1:] + where.edges[:-1])
     scale = 1 / where.victim.kappa if where.victim.power == 1 else math.sqrt(0.5 / where.victim.kappa)
     near = [np.abs(middle - x) <= h * scale for x in inputs for h in _WIDTHS]
@@ -106,7 +133,7 @@ def _attacks(
     others: ArrayLike | None,
     statistic: str,
     cells: int,
-) -> tuple[list[_Laws], str]:
+) -> tuple[list[Laws], str]:
     check.one_of(STATISTICS, statistic=statistic)
     where = setting(scales, count, mechanism, victim, cells)
     if others is None:
@@ -118,9 +145,9 @@ def _attacks(
         if places.shape != where.scales.shape:
             raise InvalidValue("len(others)", places.size, f"len(scales) = {where.scales.size}")
     laws = where.laws(places[where.place])
-    found = [
-        _sum_laws(score, where, laws, inputs) for score in _candidates(statistic, where, laws, inputs) if np.ptp(score)
-    ]
+    own = np.array([cell_masses(where.victim, x, where.edges) for x in inputs])
+    scores = [score for score in _candidates(statistic, where, laws, inputs) if np.ptp(score)]
+    found = [sum_laws(score, laws, where.count, own) for score in scores]
     shown = ", ".join(f"{x:g}" for x in np.unique(places[where.place]))
     return (
         found,
@@ -178,18 +205,5 @@ def attack_epsilon(
     """
     delta = check.probability(allow_zero=False, delta=delta)
     found, valid_for = _attacks(scales, count, mechanism, victim, inputs, others, statistic, cells)
-    value = max(_last_epsilon(law, delta) for law in found)
+    value = max(law.epsilon(delta) for law in found)
     return Bound(value, value, math.inf, method=f"attack, {statistic} statistic", valid_for=valid_for, delta=delta)
-
-
-def _last_epsilon(law: _Laws, delta: float) -> float:
-    """The largest eps found with law.delta(eps) >= delta; 0 if there is none."""
-    if law.delta(0.0) < delta:
-        return 0.0
-    low, high = 0.0, 1e-3
-    while law.delta(high) >= delta and high < 60:
-        low, high = high, 2 * high
-    for _ in range(30):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if law.delta(middle) >= delta else (low, middle)
-    return low

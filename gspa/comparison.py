@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from gspa import _validate as check
-from gspa import accountant, bounds, budgets
-from gspa.errors import InvalidValue
+from gspa import accountant, bounds, budgets, per_user
+from gspa.errors import InvalidValue, OutsideValidity
 
 _FIRST = 1_000  # "we repeat the first 10^3 parameters"
 _DRAWN = ("unif1", "unif2")  # the others are the same for every seed, and balanced at every n
@@ -36,10 +37,10 @@ def sizes(n_min: int, n_max: int, steps: int) -> list[int]:
     return list(dict.fromkeys(round(n) for n in np.linspace(n_min, n_max, steps)))
 
 
-def _populations(
-    n_min: int, n_max: int, steps: int, seed: int, repeat_first: bool
+def populations(
+    *, n_min: int = 1_000, n_max: int = 10_000, steps: int = 37, seed: int = 0, repeat_first: bool = True
 ) -> Iterator[tuple[str, str, budgets.Budgets]]:
-    """Table 2's distributions over n: name, label, budgets."""
+    """Table 2's distributions over n: name, label, budgets. Arguments as `figure2`."""
     for index, (name, law) in enumerate(budgets.TABLE2.items()):
         first = budgets.draw(name, n=_FIRST, rng=np.random.default_rng([seed, index]))
         for n in sizes(n_min, n_max, steps):
@@ -76,7 +77,8 @@ def figure2(
         `n`, `mu`, `key`, `bound`, `epsilon` (NaN where the bound refuses), `valid`, `note`, `families`.
     """
     rows = []
-    for name, population, people in _populations(n_min, n_max, steps, seed, repeat_first):
+    points = populations(n_min=n_min, n_max=n_max, steps=steps, seed=seed, repeat_first=repeat_first)
+    for name, population, people in points:
         mu = bounds.gspa_mu(people)
         rows += [
             {
@@ -114,7 +116,8 @@ def certified_pair(
         interval's upper end), `lower`, `valid`.
     """
     rows = []
-    for name, population, people in _populations(n_min, n_max, steps, seed, repeat_first):
+    points = populations(n_min=n_min, n_max=n_max, steps=steps, seed=seed, repeat_first=repeat_first)
+    for name, population, people in points:
         found = accountant.central_epsilon(people, delta=delta)
         rows.append(
             {
@@ -167,3 +170,120 @@ def ratios(table: pd.DataFrame) -> pd.DataFrame:
     joined = others.merge(ours, on=["distribution", "n"], suffixes=("_other", "_paper"))
     joined["ratio"] = joined["epsilon_paper"] / joined["epsilon_other"]
     return joined[["population", "n", "key", "bound", "ratio"]]
+
+
+def drawn(table: pd.DataFrame) -> pd.DataFrame:
+    """Where the paper's own bound and its baselines exist: a point is drawn only where a bound's conditions hold.
+
+    Args:
+        table: from `figure2`.
+
+    Returns:
+        One row for each (bound, distribution): `bound`, `key`, `population`, `points`, `exist`, `from_n` (least n
+        with a value; NaN if there is none), `falls` (the value falls from each size to the next), `why` (of the first
+        refusal).
+    """
+    rows = []
+    for key in ("gspa", *BASELINES):
+        for population, part in table[table["key"] == key].sort_values("n").groupby("population", sort=False):
+            found, refused = part[part["valid"]], part[~part["valid"]]
+            rows.append(
+                {
+                    "bound": part["bound"].iloc[0],
+                    "key": key,
+                    "population": population,
+                    "points": len(part),
+                    "exist": len(found),
+                    "from_n": found["n"].min() if len(found) else np.nan,
+                    "falls": bool((np.diff(found["epsilon"]) < 0).all()),
+                    "why": refused["note"].iloc[0] if len(refused) else "",
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def reductions(table: pd.DataFrame) -> pd.DataFrame:
+    """By how many percent the paper's eps is below each of its own baselines.
+
+    Args:
+        table: from `ratios`.
+
+    Returns:
+        One row for each (distribution, baseline) that has points: `population`, `bound`, `points`, `least` and `most`
+        (percent), `least_at` (the n of the least), `at_last` (percent at the largest n).
+    """
+    rows = []
+    for (population, bound), part in table[table["key"].isin(BASELINES)].groupby(["population", "bound"], sort=False):
+        percent, n = 100 * (1 - part["ratio"].to_numpy()), part["n"].to_numpy()
+        rows.append(
+            {
+                "population": population,
+                "bound": bound,
+                "points": len(part),
+                "least": float(percent.min()),
+                "most": float(percent.max()),
+                "least_at": int(n[percent.argmin()]),
+                "at_last": float(percent[n.argmax()]),
+            }
+        )
+    columns = ["population", "bound", "points", "least", "most", "least_at", "at_last"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def reached_from(table: pd.DataFrame, *, percent: float) -> float:
+    """The least n of the table from which on the paper's eps is `percent` below each of its baselines; NaN if none.
+
+    Args:
+        table: from `ratios`.
+        percent: in [0, 100].
+    """
+    percent = check.in_range(0, 100, percent=percent)
+    own = table[table["key"].isin(BASELINES)].sort_values("n")
+    short = own.loc[100 * (1 - own["ratio"]) < percent, "n"]
+    later = own["n"] if short.empty else own.loc[own["n"] > short.max(), "n"]
+    return float(later.min()) if len(later) else math.nan
+
+
+def extremes(*, budgets_near_zero: Sequence[float], n: int, delta: float) -> pd.DataFrame:
+    """The paper's bound and [Liu23] as local budgets vanish, and the certified truth for randomized response.
+
+    All users at one budget; then half of them at 0.5 and the other half at it.
+
+    Args:
+        budgets_near_zero: local budgets >= 0.
+        n: number of users, >= 2.
+        delta: central delta in (0, 1).
+
+    Returns:
+        One row for each crowd: `crowd` ("all" or "half at 0.5"), `budget`, `largest` (local eps), `paper`, `liu23`,
+        `echoes` (S of [Liu23]) and `needed` (its condition is S >= that), `certified` (upper end), `own` (the certified
+        eps of a user with that budget). NaN where a bound refuses.
+    """
+    paper, liu23 = bounds.CATALOGUE["gspa"], bounds.CATALOGUE["liu23"]
+    rows = []
+    for crowd in ("all", "half at 0.5"):
+        for eps in budgets_near_zero:
+            people = budgets.constant(eps, n=n) if crowd == "all" else budgets.mixed_constant(0.5, eps, n=n)
+            groups = people.grouped()
+            users = per_user.per_user_epsilon(groups, delta=delta)
+            rows.append(
+                {
+                    "crowd": crowd,
+                    "budget": eps,
+                    "largest": people.eps_max,
+                    "paper": _or_nan(paper, people, delta),
+                    "liu23": _or_nan(liu23, people, delta),
+                    "echoes": bounds.liu23_clones(people),
+                    "needed": 16 * math.log(4 / delta),
+                    "certified": accountant.central_epsilon(people, delta=delta).upper,
+                    "own": float(users.upper[groups.eps == eps].max()),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _or_nan(bound: bounds.PublishedBound, people: budgets.Budgets, delta: float) -> float:
+    try:
+        return bound.epsilon(people, delta)
+    except OutsideValidity:
+        return math.nan

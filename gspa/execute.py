@@ -15,6 +15,9 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
+from gspa import _schema  # noqa: F401 - before what imports jsonschema
+
+# isort: split
 import nbformat
 import papermill
 from papermill.engines import NBClientEngine, papermill_engines

@@ -11,6 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gspa import _schema  # noqa: F401 - before what imports jsonschema
+
+# isort: split
 import nbformat
 
 INJECTED = "injected-parameters"

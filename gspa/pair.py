@@ -86,6 +86,7 @@ def clone_divergence(c: Array, eps: float, truth: Array, excess: Array) -> Array
     """
     c1 = c + 1
     factor = math.exp(min(eps, _LARGEST)) + 1
+    truth = np.maximum(truth, np.finfo(np.float64).tiny)  # tanh of a subnormal budget is 0
     x = c1 * np.maximum(excess, 0.0) / truth * (math.exp(-eps) / (1 + math.exp(-eps)))
     l = np.minimum(np.maximum(np.ceil(x) - 1, 0.0), np.floor(c / 2))  # noqa: E741
     u = np.maximum(x - l, 0.0)

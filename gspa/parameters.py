@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import yaml
-from jsonschema import Draft202012Validator
 
+from gspa._schema import Draft202012Validator
 from gspa.errors import GspaError, InvalidValue, UnknownName
 from gspa.project import Project, find
 

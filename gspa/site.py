@@ -15,7 +15,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from gspa import pipeline, provenance, sitecheck
-from gspa.claims import report
+from gspa.claims import errata, report
 from gspa.errors import CheckFailed
 from gspa.pipeline import Run
 from gspa.project import Project, digest, digest_tree, ensure_writable, write_atomically
@@ -74,6 +74,7 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     outcomes = pipeline.outcomes(run.path for run in runs)
     write_atomically(folder / "findings.md", report.findings(outcomes))
     write_atomically(folder / "claims.md", report.claims_page(outcomes, {run.name for run in runs}))
+    write_atomically(folder / "errata.md", errata.errata_page(outcomes, {run.name for run in runs}))
     note = "" if profile == "paper" else _QUICK
     write_atomically(folder / "profile.md", note)
 

@@ -77,7 +77,8 @@ def histogram_delta(victim, others, eps):
     crowd = laws[0]
     for law in laws[1:]:
         size = [2 * s for s in shape]
-        crowd = np.fft.irfftn(np.fft.rfftn(crowd, size) * np.fft.rfftn(law, size), size)
+        axes = range(crowd.ndim)
+        crowd = np.fft.irfftn(np.fft.rfftn(crowd, size, axes) * np.fft.rfftn(law, size, axes), size, axes)
         crowd = np.maximum(crowd[tuple(slice(0, s) for s in shape)], 0)
 
     def add(v):

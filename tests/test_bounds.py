@@ -6,7 +6,6 @@ import inspect
 import math
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -102,13 +101,11 @@ class TestCatalogue:
         with pytest.raises(InvalidValue, match="n = 0"):
             bounds.epsilon_curve("gspa", base, sizes=[0], delta=1e-4)
 
-    def test_figure_2_in_a_second(self):
-        start = time.perf_counter()
+    def test_every_bound_takes_figure_2s_sizes_at_once(self):
         for name in budgets.TABLE2:
             base = budgets.draw(name, n=1000, rng=0)
             for key in bounds.CATALOGUE:
                 assert bounds.epsilon_curve(key, base, sizes=range(1000, 10_001, 250), delta=1e-4).size == 37
-        assert time.perf_counter() - start < 5  # about 0.8 s on an idle machine, 0.35 s of it girgis21
 
     def test_published_order_in_the_constant_panel(self):
         # Figure 2: GSPA below FMT21 below Erlingsson19 at eps0 = 0.5 wherever all three speak.

@@ -279,3 +279,74 @@ class TestCertifiedPair:
                 limit = gdp_epsilon(delta=1e-4, mu=mu)
                 exact = central_epsilon(people, delta=1e-4)
                 assert limit == pytest.approx(exact.value, rel=3e-3), (name, law.label, n)
+
+
+class TestDrawn:
+    def test_where_the_papers_baselines_exist(self, table):
+        found = comparison.drawn(table).set_index(["key", "population"])
+        assert len(found) == 16
+        # Erlingsson et al. need eps0 <= 1/2 and n >= 144 log(1e4) = 1327; FMT21 fails for U(0.01, 2) at 1,000.
+        erlingsson19 = found.loc["erlingsson19"]["exist"].to_dict()
+        assert [erlingsson19[name] for name in table["population"].unique()] == [0, 0, 3, 3]
+        assert found.loc[("erlingsson19", "Constant: 0.5"), "from_n"] == 4_000
+        assert found.loc[("fmt21", "Unif 2: U(0.01, 2)")][["exist", "from_n"]].tolist() == [3, 4_000]
+        assert "needs eps0" in found.loc[("fmt21", "Unif 2: U(0.01, 2)"), "why"]
+        assert (found.loc["gspa"]["exist"] == 4).all()
+        assert found["falls"].all()
+
+    def test_a_curve_that_rises_is_noticed(self, table):
+        bent = table.copy()
+        one = (bent["key"] == "gspa") & (bent["distribution"] == "constant") & (bent["n"] == 10_000)
+        bent.loc[one, "epsilon"] = 9.0
+        found = comparison.drawn(bent)
+        assert found.loc[~found["falls"], ["key", "population"]].to_numpy().tolist() == [["gspa", "Constant: 0.5"]]
+
+
+class TestReductions:
+    RATIOS = pd.DataFrame(
+        {
+            "population": ["a", "a", "a", "b"],
+            "n": [10, 20, 30, 20],
+            "key": ["fmt21", "fmt21", "fmt21", "new"],
+            "bound": ["FMT21", "FMT21", "FMT21", "New"],
+            "ratio": [0.9, 0.6, 0.7, 2.0],
+        }
+    )
+
+    def test_by_hand(self):
+        (row,) = comparison.reductions(self.RATIOS).to_dict("records")
+        assert (row["population"], row["bound"], row["points"], row["least_at"]) == ("a", "FMT21", 3, 10)
+        assert [row["least"], row["most"], row["at_last"]] == pytest.approx([10, 40, 30])
+        assert comparison.reductions(self.RATIOS.iloc[3:]).empty
+
+    @pytest.mark.parametrize(("percent", "n"), [(5, 10), (10.1, 20), (25, 20), (35, math.nan), (50, math.nan)])
+    def test_from_where_on(self, percent, n):
+        assert comparison.reached_from(self.RATIOS, percent=percent) == pytest.approx(n, nan_ok=True)
+
+    def test_without_a_baseline(self):
+        assert math.isnan(comparison.reached_from(self.RATIOS.iloc[3:], percent=1))
+        with pytest.raises(InvalidValue, match="percent"):
+            comparison.reached_from(self.RATIOS, percent=101)
+
+
+class TestExtremes:
+    def test_by_hand(self):
+        table = comparison.extremes(budgets_near_zero=[0.1, 0.0], n=2_000, delta=1e-4).set_index(["crowd", "budget"])
+        for eps in (0.1, 0.0):
+            row = table.loc[("all", eps)]
+            mu = math.sqrt(2 * (1 + math.exp(eps)) / 1_999)
+            assert row["paper"] == pytest.approx(gdp_epsilon(delta=1e-4, mu=mu), rel=1e-9)
+            echoes, log = 1_999 * math.exp(-eps), math.log(4e4)
+            assert row["echoes"] == pytest.approx(echoes)
+            spread = 8 * (math.sqrt(log / echoes) + 1 / echoes)
+            assert row["liu23"] == pytest.approx(math.log1p(math.tanh(eps / 2) * spread), rel=1e-9)
+            assert row["needed"] == pytest.approx(16 * log)
+            assert row["own"] == row["certified"]
+        half = table.loc[("half at 0.5", 0.0)]
+        assert (half["largest"], half["own"]) == (0.5, 0.0)
+        assert 0 < half["certified"] < half["paper"] < half["liu23"]
+
+    def test_a_refusal_is_no_number(self):
+        table = comparison.extremes(budgets_near_zero=[0.0], n=50, delta=1e-4)
+        assert table["liu23"].isna().all()
+        assert (table["echoes"] < table["needed"]).all()

@@ -227,3 +227,10 @@ class TestShape:
         # Nobody confuses this report with another unless somebody else is a clone: (1-q)^100 h_0 + ...
         assert 0.999**100 <= upper <= 1
         assert lower > 0.9
+
+
+def test_a_budget_too_small_to_halve_gives_nothing_away():
+    from gspa import budgets
+    from gspa.accountant import central_delta
+
+    assert central_delta(budgets.from_array([5e-324]), eps=0.0).upper == pytest.approx(0, abs=1e-300)

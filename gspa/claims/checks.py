@@ -15,7 +15,18 @@ from gspa.claims.registry import Claim, claim, registry
 
 Check = Callable[..., Outcome]
 _CHECKS: dict[str, Check] = {}
-_MODULES = ("comparison", "estimation", "training")
+_MODULES = (
+    "comparison",
+    "decomposition",
+    "estimation",
+    "gaussian_guarantee",
+    "hypothesis_testing",
+    "local_privacy",
+    "normal_limit",
+    "personalized",
+    "reduction",
+    "training",
+)
 
 
 def settles(identifier: str) -> Callable[[Check], Check]:

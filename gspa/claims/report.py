@@ -11,7 +11,7 @@ from gspa.claims.registry import PAPERS, Claim, registry
 from gspa.claims.verdicts import VERDICTS
 
 # What a reader should know first, in this order; a line each on the landing page.
-HEADLINES = ("G-C3", "G-C2", "G-SGD3", "G-SGD1", "G-A2")
+HEADLINES = ("G-T2p", "G-T2", "G-C3", "G-C4", "G-C2", "G-SGD3", "G-SGD1", "G-A2")
 
 
 def _settled(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:

@@ -51,3 +51,34 @@ def describe_bounds(table: pd.DataFrame) -> str:
         f"{table['population'].nunique()} panels of central epsilon against {sizes} "
         f"users. {'; '.join(said)}. {lowest.index[0]} is the lowest line at {lowest.iloc[0]} of {lowest.sum()} points."
     )
+
+
+def extreme_budgets(table: pd.DataFrame, *, delta: float) -> Figure:
+    """Central eps against a local budget that everybody has: the paper's, [Liu23]'s, the certified one, no shuffling.
+
+    Args:
+        table: from `gspa.comparison.extremes`; budgets of 0 are not on the axes.
+        delta: the central delta, for the axis label.
+    """
+    part = table[(table["crowd"] == "all") & (table["budget"] > 0)].sort_values("budget")
+    names = {"paper": "paper", "liu23": "Liu23", "certified": "certified", "budget": "the local budget itself"}
+    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    for index, (key, name) in enumerate(names.items()):
+        line = part[part[key] > 0]
+        dashes = DASHES[index] or (None, None)
+        axis.plot(line["budget"], line[key], color=PALETTE[index], dashes=dashes, lw=2, marker="o", ms=4, label=name)
+    axis.set(xscale="log", yscale="log", xlabel=r"local budget $\epsilon_0$ of every user")
+    axis.set_ylabel(rf"central $\epsilon$ at $\delta$ = {delta:g}")
+    axis.legend()
+    return figure
+
+
+def describe_extremes(table: pd.DataFrame) -> str:
+    """Alt text of `extreme_budgets`."""
+    part = table[(table["crowd"] == "all") & (table["budget"] > 0)].sort_values("budget")
+    said = [
+        f"at a local budget of {row.budget:g} the paper has {row.paper:.3g}, Liu23 {row.liu23:.3g}, certified is "
+        f"{row.certified:.3g}"
+        for row in (part.iloc[[-1, 0]] if len(part) else part).itertuples()
+    ]
+    return "Central epsilon against the local budget on logarithmic axes; " + "; ".join(said) + "."

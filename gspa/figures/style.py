@@ -38,4 +38,8 @@ def table(rows: pd.DataFrame, *, digits: int = 4) -> object:
     """A table for a page, `digits` significant ones; the same bytes every time, unlike `DataFrame.style`."""
     from IPython.display import HTML
 
-    return HTML(rows.to_html(index=False, float_format=f"{{:.{digits}g}}".format, na_rep="", border=0, justify="left"))
+    return HTML(
+        rows.rename_axis(columns=None).to_html(
+            index=False, float_format=f"{{:.{digits}g}}".format, na_rep="", border=0, justify="left"
+        )
+    )

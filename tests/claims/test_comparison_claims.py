@@ -250,3 +250,120 @@ class TestOutperforms:
         assert found.verdict == "refuted"
         assert "At 40 of" in found.reason  # 4 distributions, 10 sizes
         assert "(FMT21)" in found.reason
+
+
+@pytest.mark.parametrize("name", ["G-FIG2", "G-C4"])
+def test_the_new_ones_need_the_whole_range_too(name):
+    found = settle(name, table=fabricated(sizes=[1_000, 9_999]))
+    assert (found.verdict, found.missing) == ("not yet checked", "size")
+
+
+class TestFigure2:
+    def test_the_packages_own_figure_needs_a_correction(self, figure):
+        found = settle("G-FIG2", table=figure)
+        assert found.verdict == "holds with correction"
+        # 4 distributions, 4 sizes, 4 bounds; refusals as counted in TestOutperforms: 10 and 1.
+        assert f"but {10 + 1} of 64 points lie outside" in found.reason
+        assert "the lower one at 37 of 37 points" in found.reason
+        assert "Erlingsson19 in Unif 1: U(0.01, 1) nowhere" in found.correction
+        assert "FMT21 in Unif 2: U(0.01, 2) from n = 4,000 on" in found.correction
+
+    def test_a_whole_figure_is_verified(self):
+        assert settle("G-FIG2", table=fabricated()).verdict == "verified"
+
+    def test_another_order_is_not_reproduced(self):
+        assert settle("G-FIG2", table=fabricated(others=0.5)).verdict == "not reproduced"
+
+    def test_a_curve_that_rises_is_not_reproduced(self):
+        found = settle("G-FIG2", table=fabricated(eps_power=0.1))
+        assert found.verdict == "not reproduced"
+        assert "not all curves fall" in found.reason
+
+    def test_without_baselines_nothing_can_be_checked(self):
+        table = fabricated()
+        table.loc[table["key"] != "gspa", ["valid", "epsilon"]] = [False, np.nan]
+        assert settle("G-FIG2", table=table).verdict == "not checkable"
+
+
+class TestExtremeBudgets:
+    def near(self, **columns):
+        """Budgets 0.5, 0.01 and 0 of everybody; the paper's eps below them, Liu23 refusing."""
+        start = {
+            "crowd": "all",
+            "budget": [0.5, 0.01, 0.0],
+            "largest": [0.5, 0.01, 0.0],
+            "paper": [0.1, 0.001, -1.0],
+            "liu23": [0.2, np.nan, np.nan],
+            "certified": [0.1, 0.0, 0.0],
+            "own": [0.1, 0.0, 0.0],
+        }
+        return pd.DataFrame(start | columns)
+
+    @pytest.mark.parametrize("profile", ["quick", "paper"])
+    def test_the_packages_own_numbers_refute(self, profile):
+        found = settle("G-C1", profile=profile)
+        assert found.verdict == "refuted"
+        assert "refuses at 0 of" in found.reason
+        # mu = 2/sqrt(9,999) where the truth is 0.
+        assert found.evidence["everybody at 0: paper's eps, the truth"] == "0.044, 0"
+
+    @pytest.mark.parametrize(
+        ("columns", "verdict"),
+        [
+            ({}, "verified"),
+            ({"liu23": [0.2, 0.1, 0.1]}, "holds with correction"),  # has values, larger ones
+            ({"paper": [0.1, 0.02, 0.02]}, "holds with correction"),  # says nothing near 0, but the other refuses
+            ({"paper": [0.1, 0.02, 0.02], "liu23": [0.2, 0.1, 0.1]}, "refuted"),
+            ({"liu23": [0.2, 1e-4, 0.1]}, "refuted"),  # smaller at one row
+            ({"paper": [0.1, 0.001, np.nan]}, "refuted"),
+        ],
+    )
+    def test_the_verdict_follows_the_numbers(self, columns, verdict):
+        assert settle("G-C1", table=self.near(**columns)).verdict == verdict
+
+    def test_without_a_budget_of_zero_nothing_is_settled(self):
+        found = settle("G-C1", table=self.near().iloc[:2])
+        assert (found.verdict, found.missing) == ("not yet checked", "settings")
+
+    def test_a_liu23_that_refuses_small_budgets_changes_the_verdict(self, monkeypatch):
+        def refuse(people, delta):
+            if people.eps_min < 0.3:
+                raise bounds.OutsideValidity("Liu23", "eps_i >= 0.3", "too small")
+            return 1.0
+
+        monkeypatch.setitem(bounds.CATALOGUE, "liu23", dataclasses.replace(bounds.CATALOGUE["liu23"], epsilon=refuse))
+        assert settle("G-C1", profile="quick").verdict == "holds with correction"
+
+
+class TestAtLeast33Percent:
+    def test_the_packages_own_figure_refutes(self, figure):
+        found = settle("G-C4", table=figure)
+        assert found.verdict == "refuted"
+        constant = figure[(figure["distribution"] == "constant") & (figure["n"] == 1_000)].set_index("key")["epsilon"]
+        least = 100 * (1 - constant["gspa"] / constant["fmt21"])
+        assert f"at least {least:.1f}% smaller, not 33% (against FMT21, Constant: 0.5, n = 1,000)" in found.reason
+        assert found.reason.endswith("is reached from n = 10,000 on.")
+
+    @pytest.mark.parametrize(
+        ("others", "verdict"),
+        [(1 / 0.66, "verified"), (1 / 0.674, "verified"), (1 / 0.676, "refuted"), (1.2, "refuted")],
+    )
+    def test_the_verdict_follows_the_least_margin(self, others, verdict):
+        # The registry's tolerance is half a point: 32.5%.
+        assert settle("G-C4", table=fabricated(others=others)).verdict == verdict
+
+    def test_never_reached(self):
+        assert "No n of the figure has it" in settle("G-C4", table=fabricated(others=1.2)).reason
+
+    def test_one_point_is_enough(self):
+        table = fabricated(others=2.0)
+        ours = table.index[table["key"] == "gspa"][3]
+        table.loc[ours + 1, "epsilon"] = 1.25 * table.loc[ours, "epsilon"]
+        found = settle("G-C4", table=table)
+        assert found.verdict == "refuted"
+        assert "at least 20.0% smaller" in found.reason
+
+    def test_no_baseline(self):
+        table = fabricated()
+        table.loc[table["key"] != "gspa", "valid"] = False
+        assert settle("G-C4", table=table).verdict == "not checkable"
