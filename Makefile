@@ -5,7 +5,7 @@ PROFILE ?= paper
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: book test verify-slow lint serve tidy clean
+.PHONY: book test verify-slow benchmark lint serve tidy clean
 
 book: $(VENV)/.book
 	$(BIN)/gspa build --profile $(PROFILE)
@@ -16,6 +16,10 @@ test: $(VENV)/.test
 # The slow checks: interval arithmetic over a grid of cases, and what else takes minutes.
 verify-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
+
+# Times the accountant against plain evaluations and keeps what the page on speed shows.
+benchmark: $(VENV)/.test
+	$(BIN)/python benchmarks/accountant.py --record
 
 lint: $(VENV)/.test $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -1,24 +1,37 @@
 """The accountant's time, side by side with plain evaluations, in one run.
 
-`python benchmarks/accountant.py` prints ratios and writes a figure of the growth with n to
-`_build/benchmarks/accountant.svg`. Nothing here is asserted; seconds are this machine's and this moment's.
+`python benchmarks/accountant.py` prints ratios. With `--record` it also keeps them in `benchmarks/accountant.json` and
+draws from that file the table and the figure of the book's page on speed. Nothing here is asserted; seconds are this
+machine's and this moment's.
 
 (a) a million distinct budgets against `numpy.exp` over the same numbers;
-(b) one central epsilon against a loop over the number of clones with scipy.stats, as published code does it,
+(b) one central delta against a loop over the number of clones with scipy.stats, as published code does it,
     and a composition against dp_accounting's of the same privacy loss distribution;
 (c) growth with n.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import platform
+import sys
 import time
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import stats
 from timing import best
 
 from gspa import accountant, budgets, composition, figures, interop
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORD = ROOT / "benchmarks" / "accountant.json"
+TABLE = ROOT / "book" / "_speed_table.md"
+FIGURE = ROOT / "book" / "_static" / "speed.svg"
 
 
 def loop_delta(eps: float, *, eps0: float, n: int) -> float:
@@ -35,59 +48,97 @@ def loop_delta(eps: float, *, eps0: float, n: int) -> float:
     return total
 
 
-def row(name: str, seconds: float, unit: float, what: str) -> None:
-    """One line of the table."""
-    print(f"{name:52} {seconds * 1e3:10.2f} ms   {seconds / unit:10.2f} x {what}")
+def measure() -> dict[str, Any]:
+    """All three comparisons: `rows` of (part, what, milliseconds, ratio, ratio to what), `sizes` and `growth`."""
+    rows: list[dict[str, Any]] = []
 
+    def note(part: str, what: str, seconds: float, unit: float, against: str) -> None:
+        ratio = float(f"{seconds / unit:.3g}")
+        rows.append({"part": part, "what": what, "ms": float(f"{1e3 * seconds:.3g}"), "ratio": ratio, "to": against})
 
-def main() -> None:
-    """Print the table and write the figure."""
+    part = "a million distinct budgets, delta = 1e-6"
     many = budgets.uniform(0.01, 2, n=1_000_000, rng=0)
     unit = best(lambda: np.exp(many.eps))
-    print("(a) a million distinct budgets, delta = 1e-6")
-    row("numpy.exp over the budgets", unit, unit, "numpy.exp")
-    row("accountant.central_epsilon", best(lambda: accountant.central_epsilon(many, delta=1e-6)), unit, "numpy.exp")
+    note(part, "numpy.exp over the budgets", unit, unit, "numpy.exp")
+    note(
+        part,
+        "accountant.central_epsilon",
+        best(lambda: accountant.central_epsilon(many, delta=1e-6)),
+        unit,
+        "numpy.exp",
+    )
 
+    part = "one delta of 2,000 users at 0.5"
     people = budgets.constant(0.5, n=2_000)
     ours = accountant.central_delta(people, eps=0.03)
     begin = time.perf_counter()
     looped = loop_delta(0.03, eps0=0.5, n=2_000)
     loop = time.perf_counter() - begin
+    if not np.isclose(ours.value, looped, rtol=1e-9):
+        raise SystemExit(f"the two disagree: {ours.value} and {looped}")
     once = best(lambda: accountant.central_delta(people, eps=0.03))
-    print(f"\n(b) one delta at n = 2,000: ours {ours.value:.12g}, loop {looped:.12g}")
-    row("accountant.central_delta", once, once, "ours")
-    row("loop over C with scipy.stats", loop, once, "ours")
+    note(part, "accountant.central_delta", once, once, "ours")
+    note(part, "loop over the clones with scipy.stats", loop, once, "ours")
 
+    part = "100 rounds of them, delta = 1e-6"
     rounds = [(composition.shuffled(people), 100)]
-    ours_composed = composition.compose(rounds, delta=1e-6)
-    theirs = interop.compose_with_dp_accounting(rounds).get_epsilon_for_delta(1e-6)
-    print(f"\n    100 rounds: ours {ours_composed.lower:.8g} to {ours_composed.upper:.8g}, dp_accounting {theirs:.8g}")
-    composed = best(lambda: composition.compose(rounds, delta=1e-6), 3)
-    row("composition.compose, both sides and the certificate", composed, composed, "ours")
-    row(
-        "dp_accounting, one pessimistic side of our export",
-        best(lambda: interop.compose_with_dp_accounting(rounds).get_epsilon_for_delta(1e-6), 3),
-        composed,
-        "ours",
-    )
+    composed = best(lambda: composition.compose(rounds, delta=1e-6))
+    theirs = best(lambda: interop.compose_with_dp_accounting(rounds).get_epsilon_for_delta(1e-6))
+    note(part, "composition.compose, both sides with certificate", composed, composed, "ours")
+    note(part, "dp_accounting, one pessimistic side of our export", theirs, composed, "ours")
 
-    print("\n(c) central_epsilon, eps0 = 0.5, delta = 1e-6")
     sizes = [10**k for k in range(1, 10)]
-    seconds = []
+    growth = []
     for n in sizes:
         crowd = budgets.constant(0.5, n=n)
-        seconds.append(best(lambda crowd=crowd: accountant.central_epsilon(crowd, delta=1e-6)))
-        row(f"n = {n:,}", seconds[-1], seconds[0], "n = 10")
+        growth.append(best(lambda crowd=crowd: accountant.central_epsilon(crowd, delta=1e-6)))
+    return {
+        "rows": rows,
+        "sizes": sizes,
+        "growth": [float(f"{1e3 * seconds:.3g}") for seconds in growth],
+        "measured": f"{datetime.now(UTC):%Y-%m}",
+        "cores": os.cpu_count(),
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in ("numpy", "scipy")},
+    }
+
+
+def table(found: dict[str, Any]) -> str:
+    """The record as a Markdown table, and on what it was measured."""
+    lines = ["| What | Time (ms) | Ratio |", "|---|---:|---:|"]
+    part = ""
+    for row in found["rows"]:
+        if row["part"] != part:
+            part = row["part"]
+            lines.append(f"| **{part}** | | |")
+        lines.append(f"| {row['what']} | {row['ms']:g} | {row['ratio']:g} x {row['to']} |")
+    lines.append("| **one central epsilon at 0.5, delta = 1e-6** | | |")
+    for n, ms in zip(found["sizes"], found["growth"], strict=True):
+        lines.append(f"| n = {n:,} | {ms:g} | {ms / found['growth'][0]:.2g} x n = {found['sizes'][0]} |")
+    versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
+    return "\n".join([*lines, "", f"Measured {found['measured']} on {found['cores']} shared cores; {versions}."]) + "\n"
+
+
+def draw(found: dict[str, Any], target: Path) -> None:
+    """Growth with n, as SVG."""
+    from matplotlib import pyplot as plt
 
     figures.use_style()
-    figure, axis = figures.plt.subplots(figsize=(6, 3.6), layout="constrained")
-    axis.plot(sizes, 1e3 * np.array(seconds), color=figures.PALETTE[1], marker="o")
+    figure, axis = plt.subplots(figsize=(6, 3.6), layout="constrained")
+    axis.plot(found["sizes"], found["growth"], color=figures.PALETTE[1], marker="o")
     axis.set(xscale="log", xlabel="number of users $n$", ylabel="one central epsilon (ms)", ylim=(0, None))
-    target = Path("_build/benchmarks/accountant.svg")
-    target.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(target, metadata={"Date": None})
-    print(f"\nWrote {target}")
+    plt.close(figure)
+
+
+def main(arguments: list[str]) -> None:
+    """Measure and print; with --record, keep."""
+    found = measure()
+    print(table(found), end="")
+    if "--record" in arguments:
+        RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        TABLE.write_text(table(found), encoding="utf-8")
+        draw(found, FIGURE)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

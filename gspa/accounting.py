@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from gspa import accountant, asymptotic, audit, blanket, bounds, budgets, calibrate, exact_rr, per_user
+from gspa import accountant, asymptotic, audit, blanket, blanket_limit, bounds, budgets, calibrate, exact_rr, per_user
 from gspa._validate import count
 from gspa.bound import Bound
 
@@ -111,7 +111,9 @@ def continuous(*, settings: Sequence[Setting] = CONTINUOUS) -> pd.DataFrame:
 
     Returns:
         One row a setting: `setting`, `delta`, `attack` (a rigorous lower bound), `limit` (an estimate), `certified`
-        (upper), `ratio` (certified over limit), and `alone`: the local eps of the victim at the same delta.
+        (upper), `ratio` (certified over limit), `least ratio` (what no bound by one blanket density can beat when
+        there are many users in these proportions: `gspa.blanket_limit`), and `alone`: the victim's local eps at
+        the same delta.
     """
     rows = []
     for name, mechanism, scales, sizes, delta in settings:
@@ -119,6 +121,7 @@ def continuous(*, settings: Sequence[Setting] = CONTINUOUS) -> pd.DataFrame:
         alone = blanket.blanket_epsilon([min(scales)], count=[1], delta=delta, mechanism=mechanism)
         limit = asymptotic.asymptotic_mu(scales, count=sizes, mechanism=mechanism).epsilon(delta)
         attack = audit.attack_epsilon(scales, count=sizes, delta=delta, mechanism=mechanism)
+        best = blanket_limit.blanket_limit(scales, count=sizes, delta=delta, mechanism=mechanism).common
         rows.append(
             {
                 "setting": name,
@@ -127,6 +130,7 @@ def continuous(*, settings: Sequence[Setting] = CONTINUOUS) -> pd.DataFrame:
                 "limit": limit,
                 "certified": certified.upper,
                 "ratio": certified.upper / limit,
+                "least ratio": best.epsilon / limit,
                 "alone": alone.upper,
             }
         )

@@ -8,7 +8,7 @@ so the least such s can be had, and an s that is proved, for every victim and al
 with C the number of clones. Proof. (rho_0, rho_1) is made from (rho'_0, rho'_1), whose victim always tells the
 truth, by exchanging the first two counts with probability 1/(1 + e^{eps_n}). Let C be seen as well. Given C = c
 thresholds are the best tests of A + 1 against A, A ~ Bin(c, 1/2), and P(A <= x) differs from its normal
-approximation by at most k(c) = 1/sqrt(2 pi c) (Hipp and Mattner 2007), so that
+approximation by at most k(c) = 1/sqrt(2 pi c) (Hipp and Mattner 2008), so that
 T_c(alpha) >= G_{2/sqrt(c)}(alpha + k(c)) - k(c). The right side rises with c and is convex in alpha: averaged over
 C >= c0 it is at least its value at c0 and the mean alpha, which is at most P(C < c0) above alpha. Last, G_mu
 falls by at most 1/sqrt(2 pi) for each unit of mu.
