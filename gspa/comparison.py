@@ -139,20 +139,28 @@ def slopes(table: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One row a distribution: `population`, `mu_slope`, `epsilon_slope`; proportional to
-        1/sqrt(n) means a slope of -1/2.
+        1/sqrt(n) means a slope of -1/2. NaN where eps is 0 at all sizes but one: no power shows there.
     """
     ours = table[table["key"] == "gspa"]
     rows = []
     for population, part in ours.groupby("population", sort=False):
-        x = np.log(part["n"].to_numpy(float))
         rows.append(
             {
                 "population": population,
-                "mu_slope": float(np.polyfit(x, np.log(part["mu"].to_numpy(float)), 1)[0]),
-                "epsilon_slope": float(np.polyfit(x, np.log(part["epsilon"].to_numpy(float)), 1)[0]),
+                "mu_slope": _slope(part["n"], part["mu"]),
+                "epsilon_slope": _slope(part["n"], part["epsilon"]),
             }
         )
     return pd.DataFrame(rows)
+
+
+def _slope(n: pd.Series, values: pd.Series) -> float:
+    """Of log values against log n, where they are above 0."""
+    shown = values > 0
+    if n[shown].nunique() < 2:
+        return math.nan
+    x, y = (np.log(column[shown].to_numpy(float)) for column in (n, values))
+    return float(np.polyfit(x, y, 1)[0])
 
 
 def ratios(table: pd.DataFrame) -> pd.DataFrame:

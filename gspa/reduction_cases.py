@@ -20,6 +20,8 @@ from gspa import discrete
 from gspa import reduction as r
 from gspa.errors import InvalidValue
 
+_LONGEST = 30  # characters of a fraction that still fits into a table's cell
+
 
 @dataclass(frozen=True)
 class Case:
@@ -174,6 +176,8 @@ def cases(*, ratio: int = 4, small: int = 1, delta: Fraction = Fraction(1, 10), 
 def table(which: Sequence[Case]) -> pd.DataFrame:
     """Each case against the printed pair and the corrected one, over all inputs of the others and all eps >= 0.
 
+    Cases that differ in their key only, as many do where both budgets are the same, have one row.
+
     Returns:
         One row a case: `key`, `reports`, `attached`, `budgets` (e^eps, the victim's last), `at` (e^eps of the largest
         excess over the printed pair, 1 if there is none), `shuffled` and `pair` (delta there), `excess`, `bounds`
@@ -181,7 +185,10 @@ def table(which: Sequence[Case]) -> pd.DataFrame:
         and `corrected_excess` (the largest over it); all numbers are exact fractions.
     """
     rows = []
+    distinct: dict[tuple[object, ...], Case] = {}
     for case in which:
+        distinct.setdefault((case.label, case.attached, case.ratios), case)
+    for case in distinct.values():
         pair, better = case.printed_pair(), case.corrected_pair()
         printed, others = case.worst(pair)
         # Where nothing exceeds, both are 0 from eps_n on, which says little: eps = 0 is shown.
@@ -203,6 +210,27 @@ def table(which: Sequence[Case]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def short(fraction: Fraction) -> str:
+    """A fraction as a page can print it: a long one rounded to six digits, and said to be.
+
+    >>> short(Fraction(4, 27)), short(Fraction(10**20, 3 * 10**20 + 1))
+    ('4/27', 'about 0.333333')
+    """
+    exact = str(fraction)
+    return exact if len(exact) <= _LONGEST else f"about {float(fraction):.6g}"
+
+
+def exceeds(table: pd.DataFrame, keys: Sequence[str]) -> str:
+    """What the rows of `table` with these keys do to the printed pair: stay within it, or how many exceed it."""
+    rows = table[table["key"].isin(keys)]
+    broken = int((rows["excess"] > 0).sum())
+    if not len(rows):
+        return "has no such process here, as both budgets are equal"
+    if not broken:
+        return "stays within the pair"
+    return "exceeds the pair" if broken == len(rows) else f"exceeds the pair in {broken} of {len(rows)} processes"
 
 
 def worst_of(table: pd.DataFrame) -> pd.Series:
@@ -230,7 +258,8 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
         "corrected": "corrected pair",
         "corrected_excess": "largest excess over it",
     }
-    return table[list(headings)].rename(columns=headings)
+    shown = table[list(headings)].rename(columns=headings)
+    return shown.map(lambda value: short(value) if isinstance(value, Fraction) else value)
 
 
 def law_table(laws: Mapping[str, Mapping[r.History, Fraction]]) -> pd.DataFrame:

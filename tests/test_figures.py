@@ -222,6 +222,13 @@ def test_tables_are_escaped_and_the_same_every_time():
     assert digits[1] == "0.3"
 
 
+def test_numbers_below_the_floor_are_shown_as_0():
+    rows = pd.DataFrame({"gap": [-2.8e-17, 0.25, 1e-12], "k": [1, 2, 3]})
+    cells = [cell.get_text() for cell in BeautifulSoup(figures.table(rows, floor=1e-15).data, "html.parser")("td")]
+    assert cells == ["0", "1", "0.25", "2", "1e-12", "3"]
+    assert rows["gap"].iloc[0] == -2.8e-17, "the caller's table stays as it is"
+
+
 class TestAccountantsFigures:
     """What the accountant's pages draw and say, on small hand-made tables."""
 

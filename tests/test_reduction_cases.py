@@ -146,3 +146,16 @@ def test_what_a_page_shows(table):
 def test_refusals(given, words):
     with pytest.raises(InvalidValue, match=words):
         rc.cases(**given)
+
+
+def test_equal_budgets_leave_no_row_twice():
+    table = rc.table(rc.cases(ratio=4, small=4, n=2))
+    assert not table.duplicated(["reports", "attached", "budgets"]).any()
+    assert rc.exceeds(table, ["ternary-own"]).startswith("has no such process")
+
+
+def test_what_a_page_says_of_a_case(table):
+    rows = table.reset_index()
+    assert rc.exceeds(rows, ["rr-own-user"]) == "stays within the pair"
+    assert rc.exceeds(rows, ["signed"]) == "exceeds the pair"
+    assert rc.exceeds(rows, ["signed", "rr-own-user"]) == "exceeds the pair in 1 of 2 processes"

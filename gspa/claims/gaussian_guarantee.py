@@ -24,6 +24,8 @@ MAP_SIZES = (1_000, 10_000, 100_000)
 MAP_DELTAS = {"paper": tuple(10.0**-k for k in range(2, 13, 2)), "quick": (1e-4, 1e-12)}
 DELTA = 1e-4
 _GREW = 2.0  # constants within this factor of each other are one constant
+_CLONES = 100  # at fewer than about this many expected clones the pair is far from its limit, and C still grows
+_LARGE = 4.0  # with smaller budgets alone every least C is near 0, whether one serves all or none
 
 
 @settles("G-T2")
@@ -88,12 +90,20 @@ def theorem_2(
             f"more than the {first['proved']:.3g} that its clones allow.",
             evidence,
         )
+    growing = peaks[peaks["growing"]]
+    if (growing["n"] < _CLONES * np.exp(growing["eps0"])).any():
+        short = growing.loc[growing["n"] < _CLONES * np.exp(growing["eps0"]), "eps0"].max()
+        reason = f"At eps0 = {short:g} the numbers of users end before the least C can have reached its maximum."
+        return not_yet("G-T2", missing="size", reason=reason)
     if peaks["growing"].any():
         names = ", ".join(f"{eps0:g}" for eps0 in peaks.loc[peaks["growing"], "eps0"])
         return Outcome("G-T2", "refuted", f"No C serves all n at eps0 = {names}: the least one grows with n.", evidence)
     positive = peaks.loc[peaks["constant"] > 0, "constant"]
     highest = peaks.iloc[int(peaks["constant"].to_numpy().argmax())]
     uniform = positive.empty or positive.max() < _GREW * positive.min()
+    if uniform and broken.empty and min(constants["eps0"].max(), promises["eps0"].max()) < _LARGE:
+        reason = f"Budgets up to {_LARGE:g} are needed to tell one C for all of them from none."
+        return not_yet("G-T2", missing="size", reason=reason)
     if uniform and broken.empty:
         return Outcome(
             "G-T2",

@@ -51,14 +51,15 @@ def definition(*, profile: str = "paper", ratio: int = 4, small: int = 1) -> Out
         "G-D6",
         "verified",
         "The process is executable: its probabilities sum to 1 and do not depend on the order of the data. It is what "
-        f"the algorithms run if all randomizers are equal (distance {apart['equal']}), and something else if they "
-        f"are not (total variation {apart['own']} here).",
+        f"the algorithms run if all randomizers are equal (distance {apart['equal']}), and something else if they are "
+        + (f"not (total variation {apart['own']} here)." if apart["own"] else "not; here all are equal."),
         evidence,
     )
 
 
 def _numbers(row: pd.Series) -> str:
-    return f"delta {row['shuffled']}, printed pair {row['pair']}, corrected {row['corrected']}, at e^eps = {row['at']}"
+    delta, printed, corrected, at = (rc.short(row[name]) for name in ("shuffled", "pair", "corrected", "at"))
+    return f"delta {delta}, printed pair {printed}, corrected {corrected}, at e^eps = {at}"
 
 
 @settles("G-T1")
@@ -111,7 +112,7 @@ def theorem(
         most = rc.worst_of(table)
         where += (
             f", the most {most['reports']} by {most['attached']} with e^eps {most['budgets']}: delta "
-            f"{most['shuffled']} against {most['pair']} at e^eps = {most['at']}"
+            f"{rc.short(most['shuffled'])} against {rc.short(most['pair'])} at e^eps = {rc.short(most['at'])}"
         )
     return Outcome(
         "G-T1",

@@ -34,12 +34,21 @@ def use_style() -> None:
         set_matplotlib_formats("svg", metadata={"Date": None})
 
 
-def table(rows: pd.DataFrame, *, digits: int = 4) -> object:
-    """A table for a page, `digits` significant ones; the same bytes every time, unlike `DataFrame.style`."""
+def table(rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> object:
+    """A table for a page; the same bytes every time, unlike `DataFrame.style`.
+
+    Args:
+        rows: the table.
+        digits: significant ones of each floating number.
+        floor: floating numbers closer to 0 than this are shown as 0: rounding errors, and what no reader compares.
+    """
     from IPython.display import HTML
 
+    shown = rows.copy()
+    for name in shown.select_dtypes("float"):
+        shown[name] = shown[name].mask(shown[name].abs() < floor, 0.0)
     return HTML(
-        rows.rename_axis(columns=None).to_html(
+        shown.rename_axis(columns=None).to_html(
             index=False, float_format=f"{{:.{digits}g}}".format, na_rep="", border=0, justify="left"
         )
     )

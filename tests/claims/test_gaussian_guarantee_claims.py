@@ -73,6 +73,20 @@ class TestTheorem2:
         assert found.verdict == "refuted"
         assert "No C serves all n at eps0 = 4" in found.reason
 
+    def test_a_constant_that_grows_where_the_clones_are_few_settles_nothing(self, evidence):
+        constants = evidence["constants"].copy()
+        constants.loc[constants["eps0"] == 8, "constant"] = [0.1, 0.5, 2.5]  # 10,000 users: 6.7 clones
+        found = settle("G-T2", **(evidence | {"constants": constants}))
+        assert (found.verdict, found.missing) == ("not yet checked", "size")
+        assert "At eps0 = 8" in found.reason
+
+    def test_small_budgets_alone_do_not_verify(self, evidence):
+        constants = evidence["constants"].assign(slack=0.0, constant=0.0)
+        promises = evidence["promises"].assign(promise="holds")
+        promises["eps0"] /= 2
+        found = settle("G-T2", constants=constants, promises=promises, left=evidence["left"])
+        assert (found.verdict, found.missing) == ("not yet checked", "size")
+
     def test_a_proved_slack_that_is_too_small_refutes(self, evidence):
         constants = evidence["constants"].copy()
         constants["proved"] = constants["slack"] / 2
