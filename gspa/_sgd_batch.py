@@ -52,6 +52,16 @@ def _initial_point(rng: np.random.Generator, how: str, dims: Dims) -> npt.NDArra
     return np.concatenate(pieces).astype(np.float32)
 
 
+def first_order(seed: int, clients: int) -> npt.NDArray[np.int64]:
+    """The clients of a replica in the order of their first visits."""
+    return np.random.default_rng(_streams(seed)[2]).permutation(clients)
+
+
+def _streams(seed: int) -> list[np.random.SeedSequence]:
+    """Initial point, split, order and noise: changing one choice leaves the draws of the others alone."""
+    return np.random.SeedSequence(seed).spawn(4)
+
+
 def _tensor(array: npt.NDArray[Any], dtype: type[np.generic]) -> torch.Tensor:
     return torch.from_numpy(np.require(array, dtype=dtype, requirements=["C", "W"]))
 
@@ -74,9 +84,9 @@ class Batch:
         where: torch.device,
     ) -> None:
         self.config = config
+        self.divisor = samples if config.average_divisor == "samples" else config.clients
         clients, used = config.clients, config.clients * samples
-        # Four independent streams per replica: changing one choice leaves the draws of the others alone.
-        streams = [np.random.SeedSequence(seed).spawn(4) for seed in seeds]
+        streams = [_streams(seed) for seed in seeds]
         start = [_initial_point(np.random.default_rng(s[0]), config.initialization, dims) for s in streams]
         self.order_rngs = [np.random.default_rng(s[2]) for s in streams]
         self.noise_rngs = [
@@ -112,6 +122,20 @@ class Batch:
             for by_client in (self.x, self.target, self.sigma):
                 by_client[r] = by_client[r][order]
 
+    def state(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
+        """The weights (R, P) and the noise generators' states (R, bytes); the rest follows from the seeds."""
+        generators = torch.stack([generator.get_state() for generator in self.noise_rngs])
+        return self.theta.cpu().numpy(), generators.numpy()
+
+    def restore(self, epoch: int, theta: npt.NDArray[np.float32], generators: npt.NDArray[np.uint8]) -> None:
+        """Bring a fresh batch to where `state` was taken, after `epoch` epochs."""
+        if self.config.client_order == "per_epoch":
+            for _ in range(1, epoch):
+                self._shuffle_clients()
+        self.theta.copy_(_tensor(theta, np.float32))
+        for generator, state in zip(self.noise_rngs, generators, strict=True):
+            generator.set_state(_tensor(state, np.uint8))
+
     def epoch(self, number: int) -> None:
         """One pass over the clients, lines 6-14; `number` counts from 1."""
         if number > 1 and self.config.client_order == "per_epoch":
@@ -130,13 +154,13 @@ class Batch:
                 self.theta += self.noise[:, i]
 
     def average_gradient(self, x: torch.Tensor, target: torch.Tensor) -> None:
-        """Mean cross-entropy gradient of x (R, s, d), one-hot target (R, k, s), into `gradient`.
+        """Summed cross-entropy gradient of x (R, s, d), one-hot target (R, k, s), over `divisor`, into `gradient`.
 
         Written by hand: up to a third faster than autograd at these sizes. The tests hold it to autograd.
         """
         hidden = torch.baddbmm(self.b1, self.w1.mT, x.mT).relu_()
         error = torch.baddbmm(self.b2, self.w2, hidden).softmax(1)
-        error.sub_(target).div_(x.shape[1])
+        error.sub_(target).div_(self.divisor)
         torch.bmm(error, hidden.mT, out=self.g_w2)
         torch.sum(error, 2, keepdim=True, out=self.g_b2)
         # The sign of a ReLU's output is its derivative.

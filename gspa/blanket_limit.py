@@ -9,8 +9,8 @@ Gaussian mechanism of
     mu^2 = int_B v^2 / sum_j omega_j                                        (whatever the blankets),
     mu^2 = min int_B v^2 / (sum_j c_j omega*) over c_j omega* <= omega_j    (one common omega*: `gspa.blanket`).
 
-Reports outside B cost delta, so B leaves out what hides least per delta: any set for the first, {abs(y - 1/2) > R} for the
-second. Given c with sum_j c_j = 1 the best omega* is proportional to min_j omega_j/c_j, and the integral becomes
+Reports outside B cost delta, so B leaves out what hides least per delta: any set for the first, {abs(y - 1/2) > R} for
+the second. Given c with sum_j c_j = 1 the best omega* is proportional to min_j omega_j/c_j, and the integral becomes
 int_B v^2 max_j c_j/omega_j: convex in c, a linear program once y is cut into cells.
 
 >>> limit = blanket_limit([10.0, 2.0, 1.0], count=[5400, 3700, 900], delta=1e-4)

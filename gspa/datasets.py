@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gspa import _mnist_files as files
-from gspa import _validate
+from gspa import _npz, _validate
 from gspa._mnist_files import FileStatus, fetch, status
 from gspa.errors import DataCorrupted, DataUnavailable, InvalidValue
 
@@ -239,26 +238,14 @@ def _plain(scores: npt.ArrayLike) -> Images:
 def _read_projection(
     folder: Path | None, key: str, shapes: tuple[tuple[int, int], tuple[int, int]]
 ) -> tuple[Images, Images] | None:
-    if folder is None:
+    stored = None if folder is None else _npz.read(folder / f"{key}.npz")
+    if stored is None or not {"train_x", "test_x"} <= set(stored):
         return None
-    try:
-        # A zip archive carries a CRC per member, so truncation and bit flips raise here.
-        with open(folder / f"{key}.npz", "rb") as file, np.load(file, allow_pickle=False) as stored:
-            train, test = stored["train_x"], stored["test_x"]
-    except Exception:  # whatever is wrong with a cache file, computing again is right
-        return None
+    train, test = stored["train_x"], stored["test_x"]
     sound = (train.shape, test.shape) == shapes and train.dtype == test.dtype == np.float32
     return (train, test) if sound else None
 
 
 def _write_projection(folder: Path | None, key: str, arrays: tuple[Images, Images]) -> None:
-    if folder is None:
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as temporary:
-            part = Path(temporary) / "part.npz"
-            np.savez(part, train_x=arrays[0], test_x=arrays[1])
-            os.replace(part, folder / f"{key}.npz")
-    except OSError:
-        pass  # a read-only or full disk costs time at the next call, nothing else
+    if folder is not None:
+        _npz.write(folder / f"{key}.npz", {"train_x": arrays[0], "test_x": arrays[1]})

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class GspaError(Exception):
     """Base of all deliberate errors; `exit_code` is the command line's exit status."""
 
     exit_code = 2
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild without `__init__`, whose arguments are not those kept: an error crosses processes as it was."""
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(kind: type[GspaError], args: tuple[object, ...], state: dict[str, object]) -> GspaError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class InvalidValue(GspaError, ValueError):

@@ -1,4 +1,4 @@
-"""Estimators of the paper computed from shuffled reports: Algorithm 2, frequency.
+"""Algorithm 2, the frequency from shuffled reports. (Algorithm 1, the mean: `gspa.mean_estimation`.)
 
 Each user holds one bit and reports it through randomized response with a budget of their own. The
 aggregator sees the shuffled bits and the set of budgets, not which budget belongs to which bit, so
@@ -25,12 +25,12 @@ _BLOCK = 2_000_000  # random numbers drawn at a time when users cannot be groupe
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrequencySimulation:
-    """Repeated runs of Algorithm 2 on fixed bits and budgets.
+class Simulation:
+    """Repeated runs of an estimator on fixed data and budgets.
 
     Attributes:
-        estimates: (repeats,), not clipped to [0, 1].
-        truth: The frequency mean(x).
+        estimates: (repeats,), not clipped to the range of the data.
+        truth: What is estimated: the frequency or the mean of the data at hand.
         mae: Mean absolute error, of estimate - truth; `mae_error` is its Monte-Carlo standard error.
         bias: Mean of estimate - truth; `bias_error` is its Monte-Carlo standard error.
     """
@@ -41,6 +41,20 @@ class FrequencySimulation:
     mae_error: float
     bias: float
     bias_error: float
+
+    @classmethod
+    def of(cls, estimates: Floats, truth: float) -> Simulation:
+        """The summary of at least two estimates."""
+        errors = estimates - truth
+        root = float(np.sqrt(len(errors)))
+        return cls(
+            estimates=estimates,
+            truth=truth,
+            mae=float(np.abs(errors).mean()),
+            mae_error=float(np.abs(errors).std(ddof=1)) / root,
+            bias=float(errors.mean()),
+            bias_error=float(errors.std(ddof=1)) / root,
+        )
 
 
 def frequency_reports(x: npt.ArrayLike, eps: npt.ArrayLike, *, rng: np.random.Generator | int) -> Bits:
@@ -121,7 +135,7 @@ def frequency_variance(eps: npt.ArrayLike) -> float:
 
 def simulate_frequency(
     x: npt.ArrayLike, eps: npt.ArrayLike, *, repeats: int = 1000, rng: np.random.Generator | int
-) -> FrequencySimulation:
+) -> Simulation:
     """Run Algorithm 2 many times on the same users.
 
     Where few distinct (x_i, eps_i) occur, the number of ones in each group is drawn as a binomial, which has
@@ -135,7 +149,7 @@ def simulate_frequency(
         rng: Generator or seed.
 
     Returns:
-        A `FrequencySimulation`.
+        A `Simulation`.
 
     Raises:
         InvalidValue: x is not a vector of bits or repeats < 2.
@@ -152,17 +166,7 @@ def simulate_frequency(
         rows = max(1, _BLOCK // len(p))
         parts = [min(rows, repeats - low) for low in range(0, repeats, rows)]
         ones = np.concatenate([(generator.random((k, len(p))) < p).sum(axis=1) for k in parts])
-    estimates = _rescaled(ones, budgets)
-    truth = float(bits.mean())
-    errors = estimates - truth
-    return FrequencySimulation(
-        estimates=estimates,
-        truth=truth,
-        mae=float(np.abs(errors).mean()),
-        mae_error=float(np.abs(errors).std(ddof=1) / np.sqrt(repeats)),
-        bias=float(errors.mean()),
-        bias_error=float(errors.std(ddof=1) / np.sqrt(repeats)),
-    )
+    return Simulation.of(_rescaled(ones, budgets), float(bits.mean()))
 
 
 def _one_probability(bits: Bits, budgets: Floats) -> Floats:

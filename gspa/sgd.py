@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,8 @@ import numpy.typing as npt
 import torch
 
 from gspa import _validate
-from gspa._sgd_batch import Batch, Floats, parameters
+from gspa._checkpoint import EVERY, Checkpoint, default_folder
+from gspa._sgd_batch import Batch, Floats, first_order, parameters
 from gspa.datasets import Dataset
 from gspa.errors import InvalidBudget, InvalidValue
 from gspa.sgd_config import SgdConfig
@@ -32,7 +34,7 @@ from gspa.sgd_config import SgdConfig
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SgdConfig", "SgdResult", "gaussian_sigma", "train"]
+__all__ = ["SgdConfig", "SgdResult", "default_folder", "gaussian_sigma", "train", "visiting_order"]
 
 # Replicas beyond this much memory run in successive batches. On a CPU about five MNIST replicas
 # at a time are fastest: more of them only push each other out of the cache.
@@ -51,6 +53,7 @@ class SgdResult:
         seeds: One per replica.
         labels: The setting of each replica, as given to `train`.
         config, samples_per_client, data, device, torch_version: What was run, on what.
+        checkpoints: Names of the files left in the folder given to `train`.
     """
 
     accuracy: Floats
@@ -64,6 +67,7 @@ class SgdResult:
     data: str
     device: str
     torch_version: str
+    checkpoints: tuple[str, ...] = ()
 
     @property
     def final_accuracy(self) -> Floats:
@@ -118,6 +122,18 @@ def gaussian_sigma(eps: npt.ArrayLike, *, clip: float, divisor: int, delta: floa
     return sigma
 
 
+def visiting_order(seed: int, *, clients: int) -> npt.NDArray[np.int64]:
+    """The clients in the order in which the replica of this seed visits them.
+
+    In every epoch when `client_order` is "once", in the first one else.
+
+    Args:
+        seed: >= 0.
+        clients: >= 1.
+    """
+    return first_order(_validate.count(0, seed=seed), _validate.count(clients=clients))
+
+
 def train(
     data: Dataset,
     eps: npt.ArrayLike | None,
@@ -128,6 +144,7 @@ def train(
     device: str = "cpu",
     progress: Callable[[int, int], None] | None = None,
     evaluate_every: int = 1,
+    checkpoints: Path | None = None,
 ) -> SgdResult:
     """Train one replica per seed with Algorithm 3 and measure its test accuracy.
 
@@ -142,6 +159,9 @@ def train(
         device: "cpu", "cuda" or "cuda:k". CPU and GPU draw different noise from the same seed.
         progress: Called after each epoch with (replica-epochs done, replica-epochs in total).
         evaluate_every: Test after every so many epochs; epoch 0 and the last are always tested.
+        checkpoints: A folder to note down in, every few epochs, where the training stands. The same call finds
+            its notes there and goes on, with the same bytes as if it had never stopped. None: no notes.
+            They stay when the run is complete: `SgdResult.checkpoints` names them.
 
     Returns:
         An `SgdResult`. On one machine and device the same arguments give the same bytes. The other replicas
@@ -176,26 +196,35 @@ def train(
     sigma = gaussian_sigma(budgets, clip=config.clip, divisor=divisor, delta=config.delta)
 
     epochs = np.array([t for t in range(config.epochs + 1) if t % every == 0 or t == config.epochs])
-    accuracy = np.empty((len(seeds), len(epochs)))
-    test_loss = np.empty_like(accuracy)
+    accuracy = np.full((len(seeds), len(epochs)), np.nan)
+    test_loss = np.full_like(accuracy, np.nan)
     dims = (data.train_x.shape[1], config.hidden_width, data.classes)
     # Per replica: its gathered images and labels, and one epoch of noise.
     floats = config.clients * (samples * (dims[0] + dims[2]) + parameters(dims))
     size = max(1, _BATCH_BYTES[where.type] // (4 * floats))
     total = len(seeds) * config.epochs
+    files = []
     with _one_thread():
         for low in range(0, len(seeds), size):
             part = slice(low, low + size)
             batch = Batch(data, sigma[part], config, seeds[part], samples, dims, where)
-            column = 0
-            for epoch in range(config.epochs + 1):
+            note = (
+                None
+                if checkpoints is None
+                else Checkpoint(checkpoints, data, config, seeds[part], sigma[part], epochs, where)
+            )
+            done = -1 if note is None else note.restore(batch, accuracy[part], test_loss[part])
+            for epoch in range(done + 1, config.epochs + 1):
                 if epoch:
                     batch.epoch(epoch)
-                    if progress is not None:
-                        progress(low * config.epochs + epoch * len(seeds[part]), total)
+                column = int(np.searchsorted(epochs, epoch))
                 if epoch == epochs[column]:
                     accuracy[part, column], test_loss[part, column] = batch.evaluate()
-                    column += 1
+                if note is not None and (epoch % EVERY == 0 or epoch == config.epochs):
+                    note.save(epoch, batch, accuracy[part], test_loss[part])
+                if epoch and progress is not None:
+                    progress(low * config.epochs + epoch * len(seeds[part]), total)
+            files += [] if note is None else [note.path.name]
     return SgdResult(
         accuracy=accuracy,
         test_loss=test_loss,
@@ -208,6 +237,7 @@ def train(
         data=f"{data.name} ({data.preprocessing})",
         device=str(where),
         torch_version=str(torch.__version__),
+        checkpoints=tuple(files),
     )
 
 

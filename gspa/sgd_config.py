@@ -9,7 +9,7 @@ from gspa import _validate
 INITIALIZATIONS = ("he", "glorot", "torch_default")
 CLIENT_SPLITS = ("shuffled", "contiguous")
 CLIENT_ORDERS = ("once", "per_epoch")
-NOISE_DIVISORS = ("clients", "samples")
+DIVISORS = ("clients", "samples")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +32,9 @@ class SgdConfig:
             fresh one each epoch, as "at random without replacement" in the text also allows.
         noise_divisor: The `m` of line 7, which names two things in the paper. "clients": the number of
             clients; "samples": the samples of one client (the batch size of the input line).
+        average_divisor: The `m` of line 13. "samples": the sum over a client's samples is divided by their number,
+            an average as the text says; "clients": by the number of clients, as line 13 with Table 3's m. It acts
+            before the clip.
     """
 
     clients: int = 100
@@ -44,6 +47,7 @@ class SgdConfig:
     client_split: str = "shuffled"
     client_order: str = "once"
     noise_divisor: str = "clients"
+    average_divisor: str = "samples"
 
     def __post_init__(self) -> None:
         for name in ("clients", "epochs", "hidden_width"):
@@ -54,4 +58,5 @@ class SgdConfig:
         _validate.one_of(INITIALIZATIONS, initialization=self.initialization)
         _validate.one_of(CLIENT_SPLITS, client_split=self.client_split)
         _validate.one_of(CLIENT_ORDERS, client_order=self.client_order)
-        _validate.one_of(NOISE_DIVISORS, noise_divisor=self.noise_divisor)
+        _validate.one_of(DIVISORS, noise_divisor=self.noise_divisor)
+        _validate.one_of(DIVISORS, average_divisor=self.average_divisor)

@@ -55,7 +55,7 @@ def reference(data, eps, config, seed):
                 )
                 w1, b1, w2, b2 = torch.autograd.grad(loss, list(net.parameters()))
                 gradients.append(torch.cat([w1.T.reshape(-1), b1, w2.reshape(-1), b2]))
-            g = torch.stack(gradients).mean(0)
+            g = torch.stack(gradients).sum(0) / (size if config.average_divisor == "samples" else config.clients)
             g = g / max(1.0, float(g.norm()) / config.clip)
             sigma = 2 * config.clip / divisor * np.sqrt(2 * np.log(1.25 / config.delta)) / eps[client]
             update = -config.learning_rate * (g + sigma * z[step])
@@ -72,11 +72,18 @@ def reference(data, eps, config, seed):
     return np.array(accuracy)
 
 
-@pytest.mark.parametrize("divisor", ["clients", "samples"])
+@pytest.mark.parametrize(("noise", "average"), [("clients", "samples"), ("samples", "samples"), ("clients", "clients")])
 @pytest.mark.parametrize("clip", [0.3, 50.0], ids=["clipping", "not clipping"])
-def test_training_is_algorithm_3_line_by_line(tiny, divisor, clip):
+def test_training_is_algorithm_3_line_by_line(tiny, noise, average, clip):
     config = sgd.SgdConfig(
-        clients=5, epochs=3, hidden_width=8, clip=clip, noise_divisor=divisor, learning_rate=0.2, delta=0.01
+        clients=5,
+        epochs=3,
+        hidden_width=8,
+        clip=clip,
+        noise_divisor=noise,
+        average_divisor=average,
+        learning_rate=0.2,
+        delta=0.01,
     )
     eps = np.array([30.0, 50.0, np.inf, 70.0, 90.0])
     got = sgd.train(tiny, eps, config, seeds=[4])
@@ -101,6 +108,19 @@ def test_hand_written_gradient_is_autograds(tiny):
         total = total + torch.nn.functional.cross_entropy(logits, batch.target[r, 0].argmax(0))
     (automatic,) = torch.autograd.grad(total, theta)
     torch.testing.assert_close(by_hand, automatic, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("order", ["once", "per_epoch"])
+def test_the_visiting_order_is_that_of_the_training(tiny, order):
+    config = sgd.SgdConfig(clients=5, hidden_width=3, client_order=order)
+    sigma = np.arange(1.0, 11).reshape(2, 5)
+    batch = Batch(tiny, sigma, config, [7, 9], 7, (6, 3, 4), torch.device("cpu"))
+    for row, seed in enumerate((7, 9)):
+        visited = sgd.visiting_order(seed, clients=5)
+        assert sorted(visited) == [0, 1, 2, 3, 4]
+        assert batch.sigma[row].tolist() == sigma[row, visited].tolist()
+    with pytest.raises(InvalidValue, match="clients = 0"):
+        sgd.visiting_order(7, clients=0)
 
 
 @pytest.mark.parametrize("order", ["once", "per_epoch"])
@@ -236,6 +256,9 @@ def test_read_only_and_double_inputs_are_taken(tiny):
         ({"hidden_width": 1.5}, InvalidValue, "hidden_width"),
         ({"initialization": "hee"}, UnknownName, "did you mean 'he'"),
         ({"noise_divisor": "client"}, UnknownName, "did you mean 'clients'"),
+        ({"average_divisor": "sample"}, UnknownName, "did you mean 'samples'"),
+        ({"clip": -2.0}, InvalidValue, "clip"),
+        ({"clients": 0}, InvalidValue, "clients = 0: must be an integer >= 1"),
     ],
 )
 def test_bad_settings_are_refused(settings, error, words):

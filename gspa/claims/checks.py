@@ -19,13 +19,21 @@ _MODULES = (
     "comparison",
     "decomposition",
     "estimation",
+    "estimation_privacy",
+    "flame_messages",
+    "flame_numbers",
+    "flame_pieces",
+    "flame_sweeps",
+    "flame_theorems",
     "gaussian_guarantee",
     "hypothesis_testing",
     "local_privacy",
     "normal_limit",
     "personalized",
     "reduction",
+    "sgd_privacy",
     "training",
+    "training_explained",
 )
 
 

@@ -14,7 +14,17 @@ from gspa.figures.accounting import (
 from gspa.figures.auditing import audit_intervals, describe_audit
 from gspa.figures.comparison import bounds_panels, describe_bounds, describe_extremes, extreme_budgets
 from gspa.figures.decomposition import clone_shares, describe_dominated, describe_shares, dominated_panels
-from gspa.figures.estimation import describe_errors, error_curves
+from gspa.figures.estimation import describe_errors, describe_group_promises, error_curves, group_promises
+from gspa.figures.flame_privacy import (
+    describe_flame_budgets,
+    describe_flame_ratios,
+    describe_flame_sweeps,
+    describe_index_privacy,
+    flame_budgets,
+    flame_ratios,
+    flame_sweeps,
+    index_privacy_curve,
+)
 from gspa.figures.gaussian_guarantee import (
     describe_guarantee_map,
     describe_guarantee_power,
@@ -37,7 +47,18 @@ from gspa.figures.personalized import (
     describe_promise_map,
     promise_map,
 )
+from gspa.figures.readings import describe_noise_curve, describe_readings, noise_curve, reading_dots
 from gspa.figures.reduction import describe_trade_offs, trade_off_panels
+from gspa.figures.sgd_privacy import (
+    blanket_masses,
+    describe_blanket_masses,
+    describe_record_movement,
+    describe_training_budgets,
+    describe_true_budgets,
+    record_movement,
+    training_budgets,
+    true_budgets,
+)
 from gspa.figures.style import DASHES, PALETTE, table, use_style
 from gspa.figures.training import accuracy_curves, describe_accuracies, final_accuracies
 
@@ -46,12 +67,14 @@ __all__ = [
     "PALETTE",
     "accuracy_curves",
     "audit_intervals",
+    "blanket_masses",
     "bounds_panels",
     "broken_promise",
     "clone_shares",
     "delta_curves",
     "describe_accuracies",
     "describe_audit",
+    "describe_blanket_masses",
     "describe_bounds",
     "describe_broken_promise",
     "describe_curve",
@@ -60,15 +83,25 @@ __all__ = [
     "describe_dominated",
     "describe_errors",
     "describe_extremes",
+    "describe_flame_budgets",
+    "describe_flame_ratios",
+    "describe_flame_sweeps",
+    "describe_group_promises",
     "describe_guarantee_map",
     "describe_guarantee_power",
+    "describe_index_privacy",
     "describe_mechanisms",
     "describe_noise",
+    "describe_noise_curve",
     "describe_promise_map",
     "describe_promises",
+    "describe_readings",
+    "describe_record_movement",
     "describe_rounds",
     "describe_shares",
     "describe_trade_offs",
+    "describe_training_budgets",
+    "describe_true_budgets",
     "describe_users",
     "distance_curves",
     "dominated_panels",
@@ -76,16 +109,26 @@ __all__ = [
     "error_curves",
     "extreme_budgets",
     "final_accuracies",
+    "flame_budgets",
+    "flame_ratios",
+    "flame_sweeps",
+    "group_promises",
     "guarantee_map",
     "guarantee_power",
+    "index_privacy_curve",
     "mechanism_curves",
     "noise_by_dimension",
+    "noise_curve",
     "per_user",
     "promise_kept",
     "promise_map",
+    "reading_dots",
+    "record_movement",
     "rounds_curves",
     "table",
     "trade_off_curves",
     "trade_off_panels",
+    "training_budgets",
+    "true_budgets",
     "use_style",
 ]

@@ -191,6 +191,38 @@ class TestUnif3IsBest:
             assert shown == f"{100 * pairs.low:.2f} to {100 * pairs.high:.2f}"
 
 
+def read():
+    """Two readings; the second is 0.3 points from each printed number at most."""
+    labels = [experiments.setting_label(name) for name in ("no noise", "constant", "unif2")]
+    rows = [("as on this page", label, 0, value) for label, value in zip(labels, (0.96, 0.89, 0.83), strict=True)]
+    rows += [("m: other", label, 0, value) for label, value in zip(labels, (0.967, 0.9491, 0.932), strict=True)]
+    return pd.DataFrame(rows, columns=["reading", "setting", "seed", "accuracy"])
+
+
+def spread():
+    return pd.DataFrame({"seed": [0, 1, 2], "accuracy": [0.931, 0.935, 0.940]})
+
+
+class TestNearestReading:
+    def test_it_is_told_beside_the_verdict_and_does_not_change_it(self):
+        for name in ("G-SGD1", "G-SGD3"):
+            plain = settle(name, runs=fabricated(constant=0.89), stand_in=False)
+            told = settle(name, runs=fabricated(constant=0.89), stand_in=False, readings=read(), spread=spread())
+            assert (told.verdict, told.reason) == (plain.verdict, plain.reason)
+            assert told.evidence["nearest of 2 readings to the three printed numbers"] == "m: other"
+            assert set(plain.evidence) < set(told.evidence)
+
+    def test_the_numbers_are_those_of_the_reading(self):
+        found = settle("G-SGD3", runs=fabricated(), stand_in=False, readings=read(), spread=spread()).evidence
+        assert found["there, Constant: 0.5"] == "94.91%, printed 94.80%"
+        assert found["there, U(0.01, 2) over its seeds"] == (
+            "93.10% to 94.00%, mean 93.53%; 2 of 3 reach the printed number"
+        )
+        first = settle("G-SGD1", runs=fabricated(), stand_in=False, readings=read()).evidence
+        assert first["there, no noise"] == "96.70%, printed 96.78%"
+        assert not any("U(0.01, 2) over" in label for label in first)
+
+
 @pytest.fixture
 def at_hand(monkeypatch, tmp_path):
     """Set which data `gspa verify` finds: the digits, saying that they are MNIST or that they are not."""
@@ -229,5 +261,6 @@ def test_the_profile_paper_has_the_papers_size(monkeypatch, at_hand):
         return fabricated()
 
     monkeypatch.setattr(experiments, "figure4", figure4)
+    monkeypatch.setattr(training, "_read", lambda: (read(), spread()))
     assert [outcome.verdict for _, outcome in verify(CLAIMS)] == ["holds with correction", "verified", "verified"]
     assert asked == [(50, 100, 20)]
