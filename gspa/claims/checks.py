@@ -23,7 +23,6 @@ _MODULES = (
     "flame_messages",
     "flame_numbers",
     "flame_pieces",
-    "flame_sweeps",
     "flame_theorems",
     "gaussian_guarantee",
     "hypothesis_testing",
