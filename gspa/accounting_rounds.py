@@ -7,11 +7,15 @@ from collections.abc import Sequence
 import pandas as pd
 
 from gspa import accountant, bounds, budgets, composition, privacy_loss
+from gspa.accountant import Problem
 from gspa.tradeoff import compose_gdp, gdp_epsilon
 
 CERTIFIED = "certified"
 PAPER = "paper: sqrt(T) mu"
 BASIC = "T times one certified round"
+
+# Orders tried for a conversion: dense where few rounds want large ones, sparse beyond.
+RENYI_ORDERS = tuple(sorted({*range(2, 65), *(round(64 * 2 ** (k / 4)) for k in range(25))}))
 
 
 def over_rounds(*, eps0: float, n: int, delta: float, rounds: Sequence[int]) -> pd.DataFrame:
@@ -51,25 +55,53 @@ def over_rounds(*, eps0: float, n: int, delta: float, rounds: Sequence[int]) -> 
     return pd.DataFrame(rows)
 
 
-def renyi_orders(*, eps0: float, n: int, orders: Sequence[int]) -> pd.DataFrame:
+def renyi_orders(*, eps0: float, n: int, orders: Sequence[int], published: bool = True) -> pd.DataFrame:
     """The pair's Renyi divergence beside the published bound for any common randomizer.
 
+    Args:
+        eps0: local budget of every user.
+        n: users.
+        orders: integers >= 2.
+        published: whether to add the published bound, which needs two users or more.
+
     Returns:
-        One row an order: `order`, `lower`, `upper` (certified, of the pair), `girgis21` and their `ratio`.
+        One row an order: `order`, `lower`, `upper` (certified, of the pair) and, where asked for, `girgis21` and
+        their `ratio`.
     """
-    people = budgets.constant(eps0, n=n)
-    problem = accountant.problem_of(people, accountant.resolve("rr", people, None, None, None), 0)
+    problem = _shuffled_responses(eps0, n)
     rows = []
     for order in orders:
         exact = privacy_loss.renyi(problem, float(order))
-        published = bounds.girgis21_renyi(eps0, n=n, order=order)
-        rows.append(
-            {
-                "order": order,
-                "lower": exact.lower,
-                "upper": exact.upper,
-                "girgis21": published,
-                "ratio": published / exact.upper,
-            }
-        )
+        row: dict[str, object] = {"order": order, "lower": exact.lower, "upper": exact.upper}
+        if published:
+            bound = bounds.girgis21_renyi(eps0, n=n, order=order)
+            row |= {"girgis21": bound, "ratio": bound / exact.upper}
+        rows.append(row)
     return pd.DataFrame(rows)
+
+
+def renyi_over_rounds(
+    *, eps0: float, n: int, delta: float, rounds: Sequence[int], orders: Sequence[int] = RENYI_ORDERS
+) -> pd.DataFrame:
+    """Central eps after T rounds by adding up the pair's Renyi divergences: an upper bound, by the best order.
+
+    T divergences of one order add up; `bounds.renyi_to_epsilon` turns their sum into eps at delta.
+
+    Returns:
+        One row a number of rounds: `rounds`, `order` (the best of `orders`) and `epsilon`.
+    """
+    problem = _shuffled_responses(eps0, n)
+    divergences = {order: privacy_loss.renyi(problem, float(order)).upper for order in orders}
+    rows = []
+    for times in rounds:
+        found = {
+            order: bounds.renyi_to_epsilon(times * one, order=order, delta=delta) for order, one in divergences.items()
+        }
+        best = min(found, key=lambda order: found[order])
+        rows.append({"rounds": times, "order": best, "epsilon": found[best]})
+    return pd.DataFrame(rows)
+
+
+def _shuffled_responses(eps0: float, n: int) -> Problem:
+    people = budgets.constant(eps0, n=n)
+    return accountant.problem_of(people, accountant.resolve("rr", people, None, None, None), 0)

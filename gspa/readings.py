@@ -93,10 +93,10 @@ def open_questions(
         Reading(m, "the clients in both", {"noise_divisor": "clients", "average_divisor": "clients"}),
         Reading(m, "samples in line 7, clients in line 13", {"noise_divisor": "samples", "average_divisor": "clients"}),
         Reading(m, f"a batch: {batches:,} clients of {n // batches:,}", {"clients": batches, **samples}),
-        Reading("combined", "samples in both, standardized pixels", both),
+        Reading("combined", "samples, standardized pixels", both),
         Reading(
             "combined",
-            f"the same with width {check.count(combined_width=combined_width):,}",
+            f"samples, standardized pixels, width {check.count(combined_width=combined_width):,}",
             both | {"hidden_width": combined_width},
         ),
     ]

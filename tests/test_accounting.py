@@ -93,3 +93,14 @@ def test_renyi_divergences_grow_with_the_order_and_stay_below_the_published_boun
     assert (np.diff(table["lower"]) > 0).all()
     assert (table["lower"] <= table["upper"]).all()
     assert (table["ratio"] > 1).all()
+
+
+def test_renyi_rounds_bound_the_composed_pair_from_above():
+    rounds = [1, 4, 64]
+    summed = accounting_rounds.renyi_over_rounds(eps0=0.5, n=500, delta=1e-6, rounds=rounds)
+    composed = accounting_rounds.over_rounds(eps0=0.5, n=500, delta=1e-6, rounds=rounds)
+    certified = composed[composed["method"] == accounting_rounds.CERTIFIED]
+    assert (summed["epsilon"].to_numpy() > certified["lower"].to_numpy()).all()
+    assert summed["epsilon"].is_monotonic_increasing
+    # More rounds want smaller orders.
+    assert summed["order"].is_monotonic_decreasing

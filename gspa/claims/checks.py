@@ -30,6 +30,7 @@ _MODULES = (
     "normal_limit",
     "personalized",
     "reduction",
+    "renyi",
     "sgd_privacy",
     "training",
     "training_explained",

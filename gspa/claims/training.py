@@ -56,6 +56,7 @@ def _reading_evidence(
     ranked = open_readings.ranked(readings, PRINTED)
     best = ranked.iloc[0]
     found: dict[str, object] = {f"nearest of {len(ranked)} readings to the three printed numbers": str(best["reading"])}
+    found["largest distance from them there (points)"] = f"{best['furthest from print (points)']:.2f}"
     for name in settings:
         label = experiments.setting_label(name)
         found[f"there, {label}"] = f"{best[label]:.2f}%, printed {100 * PRINTED[name]:.2f}%"

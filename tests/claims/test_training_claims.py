@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from gspa import _mnist_files, datasets, experiments
+from gspa import _mnist_files, datasets, experiments, readings
 from gspa.claims import differs, settle, verify
 from gspa.errors import InvalidValue
 
@@ -221,6 +221,27 @@ class TestNearestReading:
         first = settle("G-SGD1", runs=fabricated(), stand_in=False, readings=read()).evidence
         assert first["there, no noise"] == "96.70%, printed 96.78%"
         assert not any("U(0.01, 2) over" in label for label in first)
+
+
+def test_what_verify_trains_for_the_readings(monkeypatch, tmp_path):
+    monkeypatch.setattr(_mnist_files, "cache", lambda kind: tmp_path / kind)
+    digits = datasets.load("digits")
+    monkeypatch.setattr(datasets, "load", lambda name="auto", **_: digits)
+    monkeypatch.setattr(training, "EPOCHS", 1)
+    monkeypatch.setattr(training, "SPREAD_SEEDS", 2)
+    training._read.cache_clear()
+    try:
+        table, found = training._read()
+    finally:
+        training._read.cache_clear()
+    assert table["reading"].nunique() >= 12
+    # One seed everywhere, and it is one of Figure 4's.
+    assert table["seed"].nunique() == 1
+    assert table["seed"].iloc[0] in range(training.SEEDS)
+    nearest = readings.ranked(table, training.PRINTED)["reading"].iloc[0]
+    assert found["reading"].unique().tolist() == [nearest]
+    assert found["seed"].tolist() == [0, 1]
+    assert found["setting"].unique().tolist() == [experiments.setting_label("unif2")]
 
 
 @pytest.fixture

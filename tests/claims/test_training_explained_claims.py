@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gspa import experiments, noise_power, readings
+from gspa import _mnist_files, datasets, experiments, noise_power, readings
 from gspa.claims import settle
 from gspa.errors import InvalidValue
 
@@ -185,3 +185,23 @@ def test_gspa_verify_computes_what_it_needs(monkeypatch, name):
     monkeypatch.setattr(explained, "_variants", variants)
     extra, make = EXTRA[name]
     assert settle(name) == settle(name, runs=figure4(), stand_in=False, **{extra: make()})
+
+
+def test_what_verify_trains(monkeypatch, tmp_path):
+    monkeypatch.setattr(_mnist_files, "cache", lambda kind: tmp_path / kind)
+    digits = datasets.load("digits")
+    monkeypatch.setattr(datasets, "load", lambda name="auto", **_: digits)
+    monkeypatch.setattr(explained, "EPOCHS", 1)
+    for compute in (explained._vanilla, explained._variants):
+        compute.cache_clear()
+    try:
+        plain, same = explained._vanilla(), explained._variants()
+    finally:
+        for compute in (explained._vanilla, explained._variants):
+            compute.cache_clear()
+    assert plain["seed"].tolist() == list(range(explained.VANILLA_SEEDS))
+    assert same.groupby("variant").size().to_dict() == {
+        noise_power.EQUAL: explained.SEEDS,
+        noise_power.FIRST: explained.ORDER_SEEDS,
+        noise_power.LAST: explained.ORDER_SEEDS,
+    }
