@@ -1,0 +1,249 @@
+"""The calculator's numbers against the Python package's, on a grid of settings, in the browser itself.
+
+Certified intervals of the two differ by rounding and by how long sums are blocked. Where the package's is narrower than
+1e-6 of its value, all three numbers agree to that; everywhere the intervals overlap, and the page's is hardly wider.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from gspa import accountant, bounds, composition, tradeoff
+from gspa.bound import Bound
+from gspa.budgets import Budgets, from_array, from_csv
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+BOOK = Path(__file__).parents[2] / "book"
+TOLERANCE = 1e-6
+
+Group = tuple[float, int]
+SIZES = (1, 10, 1000, 10_000, 10**6, 10**9)
+LOCAL = (1e-3, 0.1, 0.5, 2.0, 6.0, 20.0)
+DELTAS = (1e-1, 1e-4, 1e-8, 1e-12)
+UNIFORM = list(itertools.product(SIZES, LOCAL, DELTAS, ("rr", "common")))
+GROUPS: list[list[Group]] = [
+    [(low, n - round(share * n)), (high, round(share * n))]
+    for n, (low, high), share in itertools.product(
+        (20, 3000, 100_000, 10**9), ((0.1, 1.0), (0.01, 5.0), (1e-3, 20.0)), (0.5, 0.05)
+    )
+]
+
+
+def lists() -> list[list[Group]]:
+    rng = np.random.default_rng(5)
+    own = [np.unique(rng.uniform(0.01, top, n).round(5)) for n, top in ((40, 2.0), (1500, 3.0), (5000, 1.0))]
+    return [[(float(e), 1) for e in eps] for eps in own] + [[(0.0, 50), (0.1, 5400), (0.5, 3700), (1.0, 900)]]
+
+
+def budgets_of(groups: list[Group]) -> Budgets:
+    eps, count = zip(*groups, strict=True)
+    return Budgets(eps=np.array(eps), delta=np.zeros(len(groups)), count=np.array(count))
+
+
+def people_of(groups: list[Group]) -> list[dict[str, float]]:
+    return [{"eps": eps, "count": count} for eps, count in groups]
+
+
+@pytest.fixture(scope="module")
+def maths(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Page:
+    """A blank page with the parts that the calculator's page names, in its order, but for those that draw."""
+    names = re.findall(r'src="(calculator/\w+\.js)"', (BOOK / "calculator.md").read_text(encoding="utf-8"))
+    parts = [name for name in names if not name.endswith(("chart.js", "calculator.js"))]
+    scripts = "".join(f'<script src="{(BOOK / "_extra" / name).as_uri()}"></script>' for name in parts)
+    blank = tmp_path_factory.mktemp("maths") / "blank.html"
+    blank.write_text(f"{scripts}<script>const gspa = {{}}; gspaParts.forEach((part) => part(gspa));</script>")
+    page = browser.new_page()
+    page.goto(blank.as_uri())
+    return page
+
+
+def check(found: dict[str, float], wanted: Bound, where: object) -> None:
+    assert found["lower"] <= found["value"] <= found["upper"], where
+    assert max(found["lower"], wanted.lower) <= min(found["upper"], wanted.upper), where
+    width = found["upper"] - found["lower"]
+    assert width <= 1.5 * (wanted.upper - wanted.lower) + TOLERANCE * wanted.upper, where
+    assert found["value"] == pytest.approx(wanted.value, rel=max(TOLERANCE, wanted.relative_width), abs=0), where
+    if wanted.relative_width < TOLERANCE:
+        for end in ("lower", "value", "upper"):
+            assert found[end] == pytest.approx(getattr(wanted, end), rel=TOLERANCE, abs=0), where
+
+
+def test_more_than_300_settings_are_compared() -> None:
+    assert len(UNIFORM) + 2 * len(GROUPS) + 2 * len(lists()) > 300
+
+
+def test_eps_of_one_budget(maths: Page) -> None:
+    asked = [[people_of([(eps, n)]), mechanism, delta] for n, eps, delta, mechanism in UNIFORM]
+    script = "(all) => all.map(([people, kind, delta]) => gspa.epsilonOf(gspa.problemOf(people, kind), delta))"
+    narrow = 0
+    for found, (n, eps, delta, mechanism) in zip(maths.evaluate(script, asked), UNIFORM, strict=True):
+        wanted = accountant.central_epsilon(budgets_of([(eps, n)]), delta=delta, mechanism=mechanism)
+        check(found, wanted, (n, eps, delta, mechanism))
+        narrow += wanted.relative_width < TOLERANCE
+    assert narrow > 0.9 * len(UNIFORM)  # nearly everywhere the comparison is the sharp one
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-10])
+def test_eps_of_groups_and_lists(maths: Page, delta: float) -> None:
+    script = "([all, delta]) => all.map((people) => gspa.epsilonOf(gspa.problemOf(people, 'rr'), delta))"
+    settings = GROUPS + lists()
+    answers = maths.evaluate(script, [[people_of(groups) for groups in settings], delta])
+    for found, groups in zip(answers, settings, strict=True):
+        check(found, accountant.central_epsilon(budgets_of(groups), delta=delta), (groups[:2], delta))
+
+
+def test_delta_at_an_eps(maths: Page) -> None:
+    settings = [*GROUPS, *([(eps, n)] for n, eps in itertools.product(SIZES, LOCAL))]
+    script = "(all) => all.map(([people, eps]) => gspa.deltaOf(gspa.problemOf(people, 'rr'), eps))"
+    asked = []
+    for groups in settings:
+        top = accountant.central_epsilon(budgets_of(groups), delta=1e-6).value or 0.1 * groups[-1][0]
+        asked += [(groups, eps) for eps in (0.0, 0.4 * top, 1.4 * top)]
+    answers = maths.evaluate(script, [[people_of(groups), eps] for groups, eps in asked])
+    for found, (groups, eps) in zip(answers, asked, strict=True):
+        check(found, accountant.central_delta(budgets_of(groups), eps=eps), (groups, eps))
+
+
+def test_mu_and_the_papers_eps(maths: Page) -> None:
+    settings = GROUPS + lists() + [[(eps, n)] for n, eps in itertools.product(SIZES[1:], LOCAL)]
+    mus = maths.evaluate("(all) => all.map((people) => gspa.paperMu(people))", list(map(people_of, settings)))
+    for mu, groups in zip(mus, settings, strict=True):
+        assert mu == pytest.approx(bounds.gspa_mu(budgets_of(groups)), rel=1e-12)
+    asked = [(mu, delta) for mu in [*mus, 1e-6, 1.0, 1e3] for delta in (0.7, *DELTAS)]
+    eps = maths.evaluate("(all) => all.map(([mu, delta]) => gspa.gdpEpsilon(delta, mu))", asked)
+    for found, (mu, delta) in zip(eps, asked, strict=True):
+        assert found == pytest.approx(tradeoff.gdp_epsilon(delta=delta, mu=mu), rel=TOLERANCE, abs=0), (mu, delta)
+    points = [(mu, part * mu) for mu in (1e-4, 0.02, 0.6, 1.5, 12.0) for part in (0.0, 0.3, 1.0, 2.0, 5.0)]
+    deltas = maths.evaluate("(all) => all.map(([mu, eps]) => gspa.gdpDelta(eps, mu))", points)
+    for found, (mu, at) in zip(deltas, points, strict=True):
+        assert found == pytest.approx(tradeoff.gdp_delta(at, mu=mu), rel=TOLERANCE, abs=0), (mu, at)
+
+
+@pytest.mark.parametrize("mechanism", ["rr", "common"])
+def test_published_bounds(maths: Page, mechanism: str) -> None:
+    one = [[(eps, n)] for n, eps in itertools.product((1, 600, 10_000, 10**6, 10**9), (0.01, 0.5, 2.0, 6.0))]
+    settings = one + (GROUPS[:6] if mechanism == "rr" else [])
+    refused = 0
+    for delta in (1e-4, 1e-10):
+        script = "([all, delta, kind]) => all.map((people) => gspa.compare(people, delta, kind))"
+        tables = maths.evaluate(script, [list(map(people_of, settings)), delta, mechanism])
+        for table, groups in zip(tables, settings, strict=True):
+            wanted = {row.key: row for row in bounds.compare(budgets_of(groups), delta=delta, mechanism=mechanism)}
+            assert {row["key"] for row in table} == set(wanted)
+            values = [row["epsilon"] for row in table if row["valid"]]
+            assert values == sorted(values)
+            assert all(row["valid"] for row in table[: len(values)])  # refusals last
+            for row in table:
+                other, where = wanted[row["key"]], (row["key"], groups, delta)
+                assert (row["valid"], row["trivial"]) == (other.valid, other.trivial), where
+                assert row["rigorous"] == other.rigorous, where
+                if other.epsilon is None:
+                    assert row["epsilon"] is None, where
+                    assert row["notes"], where
+                    refused += 1
+                else:
+                    assert row["epsilon"] == pytest.approx(other.epsilon, rel=TOLERANCE, abs=0), where
+    assert refused > len(settings)
+
+
+@pytest.mark.parametrize(
+    ("groups", "mechanism", "rounds"),
+    [
+        *(([(0.5, 100)], "rr", rounds) for rounds in (2, 10, 100)),
+        *(([(2.0, 10_000)], "common", rounds) for rounds in (10, 100)),
+        *(([(0.1, 950), (1.0, 50)], "rr", rounds) for rounds in (10, 1000)),
+        *(([(1.0, 10**7)], "rr", rounds) for rounds in (10, 100)),
+    ],
+)
+def test_rounds(maths: Page, groups: list[Group], mechanism: str, rounds: int) -> None:
+    script = """([people, kind, delta, rounds]) => {
+      const problem = gspa.problemOf(people, kind), sides = gspa.sidesOf(problem, rounds, delta);
+      const exact = gspa.composedEpsilon(sides, problem.eps, delta);
+      const eps = [0.5, 1, 1.2].map((part) => part * exact.value);
+      return { exact, eps, curve: gspa.composedCurve(sides, problem.eps, eps) };
+    }"""
+    answer = maths.evaluate(script, [people_of(groups), mechanism, 1e-6, rounds])
+    many = [(composition.shuffled(budgets_of(groups), mechanism=mechanism), rounds)]
+    check(answer["exact"], composition.compose(many, delta=1e-6), rounds)
+    for eps, delta in zip(answer["eps"], answer["curve"], strict=True):
+        wanted = composition.compose_delta(many, eps=eps)
+        assert wanted.lower <= delta <= wanted.upper * (1 + 1e-4), eps
+
+
+def test_hardly_private_users_over_rounds(maths: Page) -> None:
+    # Losses from -20 to 20 on a grid that would be too fine: it is made coarser, and both ends still hold.
+    script = """() => {
+      const problem = gspa.problemOf([{ eps: 20, count: 1000 }], "rr");
+      return gspa.composedEpsilon(gspa.sidesOf(problem, 2, 1e-4), 20, 1e-4);
+    }"""
+    found: dict[str, float] = maths.evaluate(script)
+    assert 39.99 < found["lower"] <= found["upper"] <= 40
+
+
+def read(maths: Page, **texts: str) -> dict[str, Any]:
+    answer: dict[str, Any] = maths.evaluate("(texts) => gspa.read({ ...gspa.START, ...texts })", texts)
+    return answer
+
+
+def test_a_list_is_read_as_the_package_reads_it(maths: Page, tmp_path: Path) -> None:
+    text = "eps,count\n0.5,3\n1\n\n0.25,10\n0.5,2\n".replace("1\n\n", "1,1\n\n")
+    (tmp_path / "budgets.csv").write_text(text)
+    people = read(maths, budgets="list", list=text)["setting"]["people"]
+    same = from_csv(tmp_path / "budgets.csv").grouped()
+    assert people == [{"eps": e, "count": c} for e, c in zip(same.eps.tolist(), same.count.tolist(), strict=True)]
+    plain = read(maths, budgets="list", list="0.5\n1\n0.5")["setting"]["people"]
+    assert plain == people_of(list(zip(*np.unique(from_array([0.5, 1, 0.5]).eps, return_counts=True), strict=True)))
+
+
+def test_a_hundred_thousand_lines(maths: Page) -> None:
+    eps = np.random.default_rng(1).uniform(0.1, 2, 100_000).round(6)
+    script = """(text) => {
+      const { setting } = gspa.read({ ...gspa.START, budgets: "list", list: text });
+      return gspa.answer(setting).next().value.exact;
+    }"""
+    found = maths.evaluate(script, "\n".join(map(str, eps.tolist())))
+    check(found, accountant.central_epsilon(from_array(eps), delta=1e-4), "list")
+
+
+@pytest.mark.parametrize(
+    ("texts", "field", "words"),
+    [
+        ({"n": "0"}, "n", "a whole number from 1 to 1,000,000,000"),
+        ({"n": "2.5"}, "n", "2.5 is not a whole number"),
+        ({"n": "many"}, "n", "many is not"),
+        ({"eps": ""}, "eps", "Enter a number from 0.001 to 20"),
+        ({"eps": "-1"}, "eps", "-1 is not a number from 0.001 to 20"),
+        ({"delta": "0"}, "delta", "from 1e-12 to 0.1"),
+        ({"rounds": "1e9"}, "rounds", "from 1 to 1,000"),
+        ({"budgets": "two", "n": "1"}, "n", "at least 2 users"),
+        ({"budgets": "two", "share": "2"}, "share", "from 0 to 1"),
+        ({"budgets": "two", "mechanism": "common"}, "mechanism", "needs one eps"),
+        ({"budgets": "list", "list": ""}, "list", "at least one line"),
+        ({"budgets": "list", "list": "0.5\n1,x"}, "list", "Line 2"),
+        ({"budgets": "list", "list": "0.5,1,2"}, "list", "eps or eps,count"),
+        ({"budgets": "list", "list": "30"}, "list", "eps must be"),
+        ({"budgets": "list", "list": "0.5,0"}, "list", "whole number from 1"),
+        ({"budgets": "list", "list": "0.5,1e10"}, "list", "At most"),
+    ],
+)
+def test_what_is_refused(maths: Page, texts: dict[str, str], field: str, words: str) -> None:
+    answer = read(maths, **texts)
+    assert answer["setting"] is None
+    assert list(answer["complaints"]) == [field]
+    assert words in answer["complaints"][field]
+
+
+def test_small_groups_keep_a_member(maths: Page) -> None:
+    for share in ("0", "1"):
+        people = read(maths, budgets="two", n="10", share=share)["setting"]["people"]
+        assert sorted(group["count"] for group in people) == [1, 9]
+    same = read(maths, budgets="two", n="10", eps="1", eps2="1")["setting"]["people"]
+    assert same == [{"eps": 1, "count": 10}]
