@@ -20,15 +20,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gspa import _validate as check
 from gspa._solve import Interval, epsilon_interval, gaussian_guess
 from gspa.blankets import BlanketLaw, blanket_law
 from gspa.bound import Bound
-from gspa.budgets import Budgets
+from gspa.budgets import Budgets, constant
 from gspa.clone_law import DEPTH, CloneLaw, clone_law
-from gspa.errors import OutsideValidity
+from gspa.errors import InvalidValue, OutsideValidity
 from gspa.pair import Victim, divergence
 from gspa.randomizers import Family, family
 
@@ -265,3 +265,56 @@ def central_epsilon(
         raise OutsideValidity("central epsilon", f"delta > {budgets.delta_max:g}, the largest local delta", hint)
     low, value, high = _worst(budgets, chosen, lambda problem: epsilon_of(delta, problem))
     return Bound(low, value, high, METHOD, chosen.valid_for, delta=delta, n=budgets.n)
+
+
+def epsilon_table(
+    *,
+    n: ArrayLike,
+    eps: ArrayLike,
+    delta: ArrayLike,
+    local_delta: ArrayLike = 0.0,
+    mechanism: str | Family = "rr",
+    k: int | None = None,
+    size: int | None = None,
+    tv: float | None = None,
+) -> list[dict[str, float]]:
+    """`central_epsilon` of one common budget for many settings: a few milliseconds each, whatever n.
+
+    Args:
+        n: numbers of users, >= 1.
+        eps: local budgets >= 0.
+        delta: central deltas in (0, 1), above the local ones.
+        local_delta: local deltas in [0, 1). These four are broadcast together, as numpy does.
+        mechanism: as for `central_epsilon`, and so the next three.
+        k: number of items.
+        size: number of items reported.
+        tv: total variation.
+
+    Returns:
+        One row a setting, in numpy's order, ready for `pandas.DataFrame`: `n`, `eps`, `delta`, `local_delta`, and
+        `lower` <= `value` <= `upper` around the central eps.
+
+    Raises:
+        InvalidValue: shapes that do not go together, or an entry out of range.
+        OutsideValidity: as `central_epsilon`.
+
+    >>> [round(row["value"], 6) for row in epsilon_table(n=[10_000, 10**9], eps=0.5, delta=1e-4)]
+    [0.009664, 0.0]
+    """
+    names = ("n", "eps", "delta", "local_delta")
+    columns = [np.asarray(column) for column in (n, eps, delta, local_delta)]
+    for name, column in zip(names, columns, strict=True):
+        if column.dtype.kind not in "iuf":
+            raise InvalidValue(name, column.tolist(), "a number or an array of numbers")
+    try:
+        together = np.broadcast_arrays(*columns)
+    except ValueError:
+        shapes = ", ".join(f"{name} {column.shape}" for name, column in zip(names, columns, strict=True))
+        raise InvalidValue("shapes", shapes, "shapes that numpy broadcasts together") from None
+    rows = []
+    for setting in zip(*(column.ravel().tolist() for column in together), strict=True):
+        row = dict(zip(names, setting, strict=True))
+        crowd = constant(row["eps"], n=check.count(n=row["n"]), delta=row["local_delta"])
+        bound = central_epsilon(crowd, delta=row["delta"], mechanism=mechanism, k=k, size=size, tv=tv)
+        rows.append(row | {"lower": bound.lower, "value": bound.value, "upper": bound.upper})
+    return rows

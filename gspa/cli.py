@@ -1,7 +1,7 @@
 """Typer application `gspa`: a thin skin over the package's functions.
 
-The commands are in `cli_privacy` (bounds for your own budgets) and `cli_book` (notebooks, claims,
-site, data). Heavy modules (papermill, torch, Sphinx) load inside the commands that use them, so that
+The commands are in `cli_privacy` (bounds for your own budgets), `cli_book` (notebooks, claims,
+site, data) and `cli_sweep`. Heavy modules (papermill, torch, Sphinx) load inside the commands that use them, so that
 `gspa mu` answers at once.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from gspa import cli_book, cli_privacy
+from gspa import cli_book, cli_privacy, cli_sweep
 from gspa.errors import GspaError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 cli_privacy.register(app)
 cli_book.register(app)
+cli_sweep.register(app)
 
 
 def _pairs(arguments: Sequence[str]) -> list[str]:

@@ -83,3 +83,7 @@ class CheckFailed(GspaError):
     """Work was done and its result is a failure: a notebook raised, a check did not hold."""
 
     exit_code = 1
+
+
+class ProcessDied(CheckFailed):
+    """A process ended before its work did, as one killed for memory does; another try may succeed."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from gspa import provenance
 from gspa.claims.outcome import MIME, Outcome
-from gspa.errors import CheckFailed
+from gspa.errors import CheckFailed, ProcessDied
 from gspa.parameters import Notebook, Value
 from gspa.project import Project, digest, ensure_writable, write_atomically
 
@@ -36,7 +36,7 @@ class Run:
     seconds: float
 
 
-class _Children:
+class Children:
     """The processes at work, so that an interrupt can end them all."""
 
     def __init__(self) -> None:
@@ -84,12 +84,13 @@ def run_notebook(
     output: Path,
     *,
     progress: Progress | None = None,
-    children: _Children | None = None,
+    children: Children | None = None,
 ) -> None:
     """Run one notebook in a new process; `output` appears only when every cell succeeded.
 
     Raises:
         CheckFailed: a cell raised; the message names the notebook, the cell and the error.
+        ProcessDied: the process or its kernel ended before it could finish.
     """
     report = progress or (lambda name, done, total, state: None)
     # Only what differs from the notebook's own cell is injected, so that a page shows no more than that.
@@ -106,7 +107,7 @@ def run_notebook(
     environment.pop("MPLBACKEND", None)  # the kernel's inline backend sets its own
     if "GSPA_DATA_DIR" in environment:  # the kernel works in another folder
         environment["GSPA_DATA_DIR"] = str(Path(environment["GSPA_DATA_DIR"]).resolve())
-    process = (children or _Children()).start(
+    process = (children or Children()).start(
         [sys.executable, "-m", "gspa.execute"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -139,7 +140,8 @@ def run_notebook(
         process.wait()
     if not finished:
         report(notebook.name, total, total, "failed")
-        raise CheckFailed(_explain(notebook.name, process.returncode, error, said))
+        died = error is None or error["what"].startswith("DeadKernelError")
+        raise (ProcessDied if died else CheckFailed)(_explain(notebook.name, process.returncode, error, said))
     report(notebook.name, total, total, "done")
 
 
@@ -186,7 +188,7 @@ def run_all(
     report = progress or (lambda name, done, total, state: None)
     notebooks = list(notebooks)
     data = data_identity() if any(notebook.needs_data for notebook in notebooks) else {}
-    children = _Children()
+    children = Children()
 
     def one(notebook: Notebook) -> Run:
         parameters = notebook.defaults(profile)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pair_oracle import blanket_delta, hockey_stick, krr_blanket_delta, mpf, pair_law, sum_of_bernoullis, uniform_delta
 
 from gspa import budgets, calibrate, composition
-from gspa.accountant import central_delta, central_epsilon
+from gspa.accountant import central_delta, central_epsilon, epsilon_table
 from gspa.bound import Bound
 from gspa.calibrate import largest_local_epsilon, least_users
 from gspa.errors import InvalidValue, OutsideValidity
@@ -320,3 +320,43 @@ class TestRounds:
     def test_a_target_that_everything_meets_is_refused(self):
         with pytest.raises(OutsideValidity, match="rounds miss"):
             calibrate.most_rounds(budgets.constant(0.0, n=100), eps=1.0, delta=1e-5)
+
+
+class TestManySettings:
+    def test_each_row_is_one_call_in_numpy_s_order(self):
+        rows = epsilon_table(n=[[10], [1_000_000]], eps=[0.0, 0.5, 2.0], delta=1e-6, mechanism="krr", k=5)
+        assert [(row["n"], row["eps"]) for row in rows] == [(n, e) for n in (10, 10**6) for e in (0.0, 0.5, 2.0)]
+        for row in rows:
+            crowd = budgets.constant(row["eps"], n=int(row["n"]))
+            bound = central_epsilon(crowd, delta=1e-6, mechanism="krr", k=5)
+            assert (row["lower"], row["value"], row["upper"]) == (bound.lower, bound.value, bound.upper)
+
+    def test_local_deltas_and_single_numbers(self):
+        (row,) = epsilon_table(n=100, eps=1.0, delta=1e-4, local_delta=1e-6)
+        bound = central_epsilon(budgets.constant(1.0, n=100, delta=1e-6), delta=1e-4)
+        assert (row["lower"], row["upper"]) == (bound.lower, bound.upper)
+        assert epsilon_table(n=[], eps=1.0, delta=1e-4) == []
+
+    @pytest.mark.parametrize(
+        ("given", "words"),
+        [
+            ({"n": [10, 20]}, r"must be shapes that numpy broadcasts together"),
+            ({"n": 0}, r"n = 0: must be an integer >= 1"),
+            ({"n": 1.5}, r"n = 1.5: must be an integer >= 1"),
+            ({"delta": [0.1, 0.0, 0.1]}, r"delta = 0.0: must be in \(0, 1\)"),
+            ({"eps": "0.5"}, r"eps = '0.5': must be a number or an array of numbers"),
+        ],
+    )
+    def test_refusals(self, given, words):
+        with pytest.raises(InvalidValue, match=words):
+            epsilon_table(**({"n": 10, "eps": [0.1, 0.2, 0.3], "delta": 1e-4} | given))
+
+    def test_a_billion_users_given_as_counts(self):
+        """Against the limit of so many, a Gaussian: mu = tanh(eps/2) sqrt(4/E[C]), clones 2/(e^eps_j + 1)."""
+        eps, count = np.array([0.5, 1.0, 2.0]), np.array([500_000_000, 300_000_000, 200_000_000])
+        crowd = budgets.from_array(eps, count=count)
+        users = per_user_epsilon(crowd, delta=1e-6)
+        clones = float(count @ (2 / (np.exp(eps) + 1)))
+        limit = [gdp_epsilon(delta=1e-6, mu=math.tanh(e / 2) * math.sqrt(4 / clones)) for e in eps]
+        np.testing.assert_allclose(users.upper, limit, rtol=1e-4)
+        assert users.upper[2] == pytest.approx(central_epsilon(crowd, delta=1e-6).upper, rel=1e-12)

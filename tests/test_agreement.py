@@ -18,14 +18,14 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import gspa
-from gspa import parameters
+from gspa import parameters, sweep
 from gspa.cli import _pairs, app
 from gspa.project import Project
 
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
-PAGES = ("README.md", "book/rerun.md")
+PAGES = ("README.md", "book/rerun.md", "book/sweep.md")
 
 
 def text(name):
@@ -152,6 +152,11 @@ def test_every_command_on_a_page_is_understood(words):
         notebook = parameters.select(Project(ROOT), context.params["notebook"])
         given = dict(pair.split("\0", 1) for pair in context.params["p"] or [])
         assert notebook.validate(given)["profile"] == "paper"
+    if context.info_name == "sweep":
+        _, notebook = sweep.target(context.params["what"], lambda: Project(ROOT))
+        pairs = (pair.split("\0", 1) for pair in context.params["p"] or [])
+        axes = {axis: sweep.values_of(notebook, axis, values) for axis, values in pairs}
+        assert len(sweep.settings(notebook, axes)) > 1
 
 
 @pytest.mark.parametrize("words", [["nothing"], ["mu", "--nothing", "1"], ["mu", "--n", "many"], ["data", "nothing"]])
@@ -162,7 +167,7 @@ def test_a_command_that_does_not_exist_would_be_noticed(words):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_papermill_and_jupyter_are_given_notebooks_that_exist(page):
-    named = re.findall(r"\S+\.ipynb", text(page))
+    named = re.findall(r"[^\s`]+\.ipynb", text(page))
     assert named
     assert [name for name in named if "/" in name and not (ROOT / name).is_file()] == []
 

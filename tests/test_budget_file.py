@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
+from gspa import budgets
 from gspa._budget_file import BLOCK, read
+from gspa.accountant import central_epsilon
 from gspa.errors import InvalidBudget, UnknownName
 
 
@@ -101,3 +108,22 @@ class TestManyRows:
         path = write(tmp_path, "eps,delta,count\n" + "0.5,1e-6,3\n" * 300_000 + "0.5,1e-6,0\n")
         with pytest.raises(InvalidBudget, match="line 300002, column count = '0'"):
             read(path)
+
+    @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak memory that Linux counts")
+    def test_a_million_rows_are_answered_by_one_small_process(self, tmp_path):
+        """Processor time, not time on the wall: another process on the machine must not decide. It takes a second."""
+        eps = np.random.default_rng(0).uniform(0.01, 1, 10**6)
+        path = write(tmp_path, "eps\n" + "\n".join(map(repr, eps.tolist())))
+        command = [sys.executable, "-m", "gspa", "epsilon", "--budgets", str(path), "--delta", "1e-6", "--json"]
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        assert process.stdout is not None
+        answer = json.loads(process.stdout.read())
+        process.stdout.close()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0
+        bound = central_epsilon(budgets.from_array(eps), delta=1e-6)
+        assert (answer["n"], answer["lower"], answer["upper"]) == (10**6, bound.lower, bound.upper)
+        assert used.ru_utime + used.ru_stime < 2
+        assert used.ru_maxrss < 300 * 1024  # KiB

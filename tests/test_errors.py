@@ -15,6 +15,7 @@ RAISED = [
     errors.OutsideValidity("a bound", "n > 1"),
     errors.UnknownName("claim", "G-T9", ["G-T2"]),
     errors.CheckFailed("failed"),
+    errors.ProcessDied("killed"),
 ]
 
 

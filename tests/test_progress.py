@@ -59,3 +59,28 @@ def test_updates_from_many_threads_are_all_counted(shown):
     with progress.Display() as display, ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda name: display.update(name, 1, 1, "done"), names))
     assert sorted(stream.getvalue().splitlines()) == [f"{name}: done" for name in names]
+
+
+def test_a_countdown_says_now_and_then_how_much_is_left(shown):
+    stream = shown(terminal=False)
+    with progress.Countdown(every=0.0) as bar:
+        bar.update(0, 3, 0)
+        bar.update(1, 3, 0)
+        bar.update(2, 3, 1)
+    with progress.Countdown(every=60.0) as bar:
+        for done in range(1, 4):
+            bar.update(done, 3, 0)
+    assert stream.getvalue().splitlines() == [
+        "1 of 3 done, about 0:00:00 left",
+        "2 of 3 done, 1 failed, about 0:00:00 left",
+        "3 of 3 done, about 0:00:00 left",
+    ]
+
+
+def test_on_a_terminal_a_countdown_is_one_bar_with_the_time_left(shown):
+    stream = shown(terminal=True)
+    with progress.Countdown() as bar:
+        bar.update(1, 4, 0)
+        bar.update(2, 4, 1)
+    last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue()).replace("\r", "\n").strip().splitlines()[-1]
+    assert re.search(r" 2/4 1 failed 0:00:0\d left (0:00:0\d|-:--:--)$", last.rstrip())

@@ -60,6 +60,7 @@ from gspa.figures.sgd_privacy import (
     true_budgets,
 )
 from gspa.figures.style import DASHES, PALETTE, table, use_style
+from gspa.figures.sweep import describe_sweep, sweep_lines
 from gspa.figures.training import accuracy_curves, describe_accuracies, final_accuracies
 
 __all__ = [
@@ -99,6 +100,7 @@ __all__ = [
     "describe_record_movement",
     "describe_rounds",
     "describe_shares",
+    "describe_sweep",
     "describe_trade_offs",
     "describe_training_budgets",
     "describe_true_budgets",
@@ -125,6 +127,7 @@ __all__ = [
     "reading_dots",
     "record_movement",
     "rounds_curves",
+    "sweep_lines",
     "table",
     "trade_off_curves",
     "trade_off_panels",

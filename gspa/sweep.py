@@ -1,0 +1,339 @@
+"""One notebook or experiment under many settings: one tidy table, taken up again where it stopped.
+
+Every finished setting is a line of a journal beside the table, under a hash of all that its result depends on:
+the notebook, the parameters, the package's sources, the versions and the data. A setting whose hash is in the
+journal is not run again. The table holds the settings asked for, in their order; the journal never loses one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gspa._sweep_engines import Engine
+from gspa._sweep_work import Record, Target, Task
+from gspa.errors import GspaError, InvalidOutput, InvalidValue, UnknownName
+from gspa.parameters import Notebook, Value, discover
+from gspa.project import Project, digest, ensure_writable, write_atomically
+from gspa.sweep_experiments import EXPERIMENTS
+
+MOST = 100_000  # settings of one sweep
+LAST_COLUMNS = ("status", "error", "seconds", "started", "worker", "versions", "source", "data", "key")
+"""The columns after parameters and results: how each row came about."""
+
+_TABLE_EVERY = 5.0  # seconds between two tables while a sweep runs; the journal has each result at once
+
+# Before release 3, pandas reads a decimal to within a rounding error unless it is asked not to.
+_EXACT: Any = {} if int(pd.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
+
+Progress = Callable[[int, int, int], None]
+"""Called with settings finished in this run, settings to run, and how many of them failed."""
+
+
+@dataclass(frozen=True)
+class Swept:
+    """A sweep's result.
+
+    Attributes:
+        table: one row a setting: parameters, results, `LAST_COLUMNS`.
+        reused: how many settings were done before.
+        failed: how many failed now.
+    """
+
+    table: pd.DataFrame
+    reused: int
+    failed: int
+
+
+def target(name: str, project: Callable[[], Project]) -> tuple[Target, Notebook]:
+    """A notebook or an experiment by name, with what checks its parameters.
+
+    Args:
+        name: of either.
+        project: gives the checkout; asked only when `name` is no experiment.
+
+    Raises:
+        UnknownName: neither; the nearest is suggested.
+    """
+    if name in EXPERIMENTS:
+        return Target(name, EXPERIMENTS[name].needs_data), EXPERIMENTS[name].parameters(name)
+    notebooks = discover(project())
+    if name not in notebooks:
+        raise UnknownName("notebook or experiment", name, [*notebooks, *EXPERIMENTS])
+    notebook = notebooks[name]
+    texts = (path.read_text(encoding="utf-8") for path in (notebook.path, notebook.path.with_suffix(".schema.yaml")))
+    return Target(name, notebook.needs_data, *texts), notebook
+
+
+def values_of(notebook: Notebook, name: str, text: str) -> list[str]:
+    """An axis as the command line gives it: `v1,v2,...`, or lists `a,b;c,d` for a parameter that is a list.
+
+    >>> values_of(EXPERIMENTS["epsilon"].parameters("epsilon"), "n", "100, 1000")
+    ['100', '1000']
+    """
+    if name not in notebook.properties:
+        raise UnknownName(f"{notebook.name}: parameter", name, notebook.properties)
+    mark = ";" if notebook.properties[name]["type"] == "array" else ","
+    values = [part.strip() for part in text.split(mark)]
+    if not all(values):
+        raise InvalidValue(f"-p {name}", text, f"values with {mark!r} between them, none of them empty")
+    return values
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """Settings from a CSV file: a column a parameter, a row a setting; an empty cell is the default.
+
+    Raises:
+        GspaError: not readable, no header, a column twice, a row of another length (the line is named).
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            reader = csv.reader(lines)
+            header = [name.strip() for name in next(reader, [])]
+            found = []
+            if not header or not all(header) or len(set(header)) < len(header):
+                raise GspaError(f"{path.name} line 1: must name each parameter once")
+            for row in reader:
+                if row and len(row) != len(header):
+                    raise GspaError(
+                        f"{path.name} line {reader.line_num}: must have {len(header)} values: {','.join(header)}"
+                    )
+                if row:
+                    found.append({name: cell for name, cell in zip(header, row, strict=True) if cell.strip()})
+    except OSError as error:
+        raise GspaError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise GspaError(f"{path}: is not a CSV file in UTF-8 ({error})") from None
+    if not found:
+        raise GspaError(f"{path.name}: has no settings below its header")
+    return found
+
+
+def settings(
+    notebook: Notebook,
+    axes: Mapping[str, Sequence[Value]],
+    rows: Iterable[Mapping[str, Value]] = ({},),
+    *,
+    profile: str = "paper",
+) -> list[dict[str, Value]]:
+    """Every row with every combination of the axes, the last axis fastest; all checked before anything runs.
+
+    Args:
+        notebook: whose parameters they are.
+        axes: values by parameter name.
+        rows: settings that the axes are combined with, such as those of a file.
+        profile: which defaults the rest takes.
+
+    Raises:
+        InvalidValue: a value out of its range, more than 100,000 settings, or an axis that a row sets too.
+        UnknownName: a parameter that there is not.
+
+    >>> axes = {"n": [100, 1000], "eps": [0.5, 1.0]}
+    >>> found = settings(EXPERIMENTS["epsilon"].parameters("epsilon"), axes)
+    >>> [(one["n"], one["eps"]) for one in found]
+    [(100, 0.5), (100, 1.0), (1000, 0.5), (1000, 1.0)]
+    """
+    rows = list(rows)
+    many = len(rows)
+    for name, values in axes.items():
+        many *= len(values)
+        if any(name in row for row in rows):
+            raise InvalidValue("-p", name, "a parameter that the file of settings does not set")
+    if many > MOST:
+        raise InvalidValue("settings", many, f"at most {MOST:,}; split the sweep")
+    found: dict[str, dict[str, Value]] = {}
+    for row in rows:
+        for combination in product(*axes.values()):
+            given = dict(row) | dict(zip(axes, combination, strict=True))
+            checked = notebook.validate(given, profile=str(given.get("profile", profile)))
+            one = {name: checked[name] for name in notebook.properties}  # an experiment has no profile
+            found.setdefault(json.dumps(one), one)
+    return list(found.values())
+
+
+def run(
+    target: Target,
+    wanted: Sequence[Mapping[str, Value]],
+    *,
+    engine: Engine,
+    output: Path,
+    progress: Progress | None = None,
+) -> Swept:
+    """Run what the journal does not have; write the table at the end, every few seconds, and when interrupted.
+
+    Args:
+        target: what to repeat.
+        wanted: from `settings`.
+        engine: where.
+        output: the table, .csv or .parquet; its journal is the same name with .jsonl added.
+        progress: told after each setting.
+
+    Raises:
+        InvalidOutput: the table cannot be written, or is there without its journal.
+        CheckFailed: the cluster went away; what was finished is kept.
+    """
+    check_output(output)
+    report = progress or (lambda done, total, failed: None)
+    expected = engine.identity(target)
+    tasks = [Task(_key(target, values, expected), values) for values in wanted]
+    journal = Journal(Path(f"{output}.jsonl"))
+    records = {key: kept for key, kept in journal.read().items() if kept["status"] == "done"}
+    missing = [task for task in tasks if task.key not in records]
+    failed, pause, last = 0, _TABLE_EVERY, time.monotonic()
+    report(0, len(missing), 0)
+    try:
+        with closing(engine.run(target, missing, expected)) as found:  # type: ignore[type-var]  # a generator
+            for done, (task, record) in enumerate(found, start=1):
+                journal.append(task.key, record)
+                records[task.key] = record
+                failed += record["status"] == "failed"
+                report(done, len(missing), failed)
+                if time.monotonic() - last > pause:
+                    begin = time.monotonic()
+                    write_table(table(tasks, records), output)
+                    last = time.monotonic()
+                    pause = max(_TABLE_EVERY, 20 * (last - begin))
+    finally:
+        journal.close()
+        whole = table(tasks, records)
+        if journal.path.exists():  # else nothing was ever finished
+            write_table(whole, output)
+    return Swept(whole, len(tasks) - len(missing), failed)
+
+
+def _key(target: Target, values: Mapping[str, Value], expected: Mapping[str, Any]) -> str:
+    facts = (dict(values), expected["versions"], expected["data"])
+    return digest(target.name, target.source, expected["source"], json.dumps(facts, sort_keys=True))
+
+
+class Journal:
+    """Finished settings, a JSON object a line; a line that a kill cut short is passed over."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._handle: int | None = None
+
+    def read(self) -> dict[str, Record]:
+        """The newest record of each key; empty when there is no journal."""
+        found: dict[str, Record] = {}
+        try:
+            lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except FileNotFoundError:
+            return found
+        except OSError as error:
+            raise InvalidOutput(f"{self.path}: cannot be read ({error.strerror or error})") from None
+        for line in lines:
+            try:
+                entry = json.loads(line)
+                found[str(entry["key"])] = dict(entry["record"])
+            except (ValueError, KeyError, TypeError):
+                continue
+        return found
+
+    def append(self, key: str, record: Record) -> None:
+        """One line, in one write: two sweeps into one journal do not mix their lines."""
+        try:
+            if self._handle is None:
+                cut = self.path.is_file() and not self.path.read_bytes().endswith(b"\n")
+                self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+                if cut:
+                    os.write(self._handle, b"\n")
+            os.write(self._handle, (json.dumps({"key": key, "record": record}) + "\n").encode())
+        except OSError as error:
+            raise InvalidOutput(f"{self.path}: cannot be written ({error.strerror or error})") from None
+
+    def close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+def table(tasks: Sequence[Task], records: Mapping[str, Record]) -> pd.DataFrame:
+    """The finished settings, a row each: parameters, results, `LAST_COLUMNS`.
+
+    A result of a parameter's name, or of one of the last columns', is called `result_NAME`.
+    """
+    parameters = list(tasks[0].values)
+    taken = {*parameters, *LAST_COLUMNS}
+    rows = []
+    for task in tasks:
+        if task.key in records:
+            record = records[task.key]
+            shown = {name: _cell(value) for name, value in task.values.items()}
+            results = {f"result_{name}" if name in taken else name: v for name, v in record["results"].items()}
+            rows.append(shown | results | {name: record[name] for name in LAST_COLUMNS[:-1]} | {"key": task.key})
+    results = dict.fromkeys(name for row in rows for name in row if name not in taken)
+    return pd.DataFrame(rows, columns=[*parameters, *results, *LAST_COLUMNS])
+
+
+def _cell(value: Value) -> Value:
+    """A list as the command line takes it."""
+    return ",".join(str(part) for part in value) if isinstance(value, list) else value
+
+
+def check_output(output: Path) -> None:
+    """Refuse, before any work, a table that cannot be written or would replace what no sweep made."""
+    if output.suffix not in (".csv", ".parquet") or output.is_dir():
+        raise InvalidValue("-o", str(output), "a file name that ends in .csv or .parquet")
+    if output.suffix == ".parquet" and find_spec("pyarrow") is None:
+        raise InvalidValue("-o", str(output), "a .csv file", "for .parquet install pyarrow")
+    ensure_writable(output.resolve().parent)
+    if output.exists() and not Path(f"{output}.jsonl").exists():
+        raise InvalidOutput(f"{output}: is there without its journal {output.name}.jsonl; choose another name")
+
+
+def write_table(rows: pd.DataFrame, output: Path) -> None:
+    """Replace the table in one step."""
+    try:
+        if output.suffix == ".parquet":
+            _write_parquet(rows, output)
+        else:
+            write_atomically(output, rows.to_csv(index=False, lineterminator="\n"))
+    except OSError as error:
+        raise InvalidOutput(f"{output}: cannot be written ({error.strerror or error})") from None
+
+
+def _write_parquet(rows: pd.DataFrame, output: Path) -> None:
+    # A column has one type there: what is of several, such as counts that are numbers in some rows, becomes text.
+    plain = rows.copy()
+    for name in rows:
+        if rows[name].dtype == object:
+            plain[name] = rows[name].map(str, na_action="ignore")
+    data = io.BytesIO()
+    plain.to_parquet(data, index=False)
+    temporary = output.with_name(f".{output.name}.{os.getpid()}")
+    temporary.write_bytes(data.getvalue())
+    os.replace(temporary, output)
+
+
+def read_table(path: Path | str) -> pd.DataFrame:
+    """A sweep's table from its file.
+
+    Raises:
+        GspaError: no such file, or not a table that a sweep wrote.
+    """
+    path = Path(path)
+    try:
+        rows = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, **_EXACT)
+    except (OSError, ValueError, ImportError) as error:
+        raise GspaError(f"{path}: cannot be read ({next(iter(str(error).splitlines()), '')})") from None
+    if not set(LAST_COLUMNS) <= set(rows):
+        raise GspaError(f"{path}: is no table of gspa sweep; its columns {', '.join(LAST_COLUMNS)} are not there")
+    return rows
+
+
+def results_of(rows: pd.DataFrame, parameters: Iterable[str]) -> list[str]:
+    """The columns that hold results: neither parameters nor how the row came about."""
+    return [str(name) for name in rows if name not in {*parameters, *LAST_COLUMNS}]

@@ -1,0 +1,111 @@
+"""Sweeps on a Dask cluster: a local one of two workers, where dask.distributed is installed."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+
+import pytest
+from small_project import add, make
+
+pytest.importorskip("distributed")
+
+from gspa import sweep
+from gspa._sweep_engines import Cluster
+from gspa._sweep_work import Target
+from gspa.cli import run
+from gspa.errors import GspaError, InvalidValue
+from gspa.sweep import settings
+from gspa.sweep_experiments import EXPERIMENTS
+
+# What Dask warns of, such as a busy port, is not ours.
+pytestmark = [pytest.mark.xdist_group("pipeline"), pytest.mark.filterwarnings("ignore")]
+
+GLUES = "from myst_nb import glue\nglue('six', 6 * n, display=False)"
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A scheduler and two workers, each a process of its own."""
+    from distributed import LocalCluster
+
+    with (
+        warnings.catch_warnings(action="ignore"),
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as found,
+    ):
+        yield found
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    project = make(tmp_path / "project")
+    monkeypatch.chdir(project.root)
+    return project
+
+
+def test_an_experiment_gives_the_rows_that_this_machine_gives(cluster, tmp_path):
+    target, wanted = Target("epsilon"), settings(EXPERIMENTS["epsilon"].parameters("epsilon"), {"n": [10, 100, 1000]})
+    engine = Cluster(cluster.scheduler_address)
+    try:
+        there = sweep.run(target, wanted, engine=engine, output=tmp_path / "there.csv").table
+    finally:
+        engine.close()
+    here = sweep.run(target, wanted, engine=sweep_local(), output=tmp_path / "here.csv").table
+    same = ["n", "value", "lower", "upper", "versions", "source", "key"]
+    assert there[same].equals(here[same])
+    assert set(there["worker"]).isdisjoint(here["worker"])
+
+
+def sweep_local():
+    from gspa._sweep_engines import Local
+
+    return Local(1)
+
+
+def test_a_notebook_runs_on_both_workers_and_one_that_dies_is_replaced(cluster, here, capsys):
+    flag = here.root / "died"
+    dies = (
+        f"import pathlib, psutil\nflag = pathlib.Path({str(flag)!r})\n"
+        "if n == 2 and not flag.exists():\n    flag.touch()\n    psutil.Process().parents()[1].kill()"
+    )
+    add(here, "01_page", dies, GLUES, "if n == 13: raise ValueError('thirteen')")
+    line = f"sweep 01_page -p n 1,2,13 --scheduler {cluster.scheduler_address} -o t.csv"
+    assert run(shlex.split(line)) == 1
+    assert flag.exists()
+    assert "2 done, 0 of them before, 1 failed" in capsys.readouterr().out
+    rows = sweep.read_table("t.csv")
+    assert rows["six"].tolist()[:2] == [6, 12]
+    assert "thirteen" in rows["error"].iloc[2]
+    assert rows["worker"].nunique() >= 2
+    # The same command goes on: only what failed is tried again.
+    assert run(shlex.split(line)) == 1
+    assert "2 done, 2 of them before, 1 failed" in capsys.readouterr().out
+
+
+def test_no_scheduler_there(here, capsys, tmp_path):
+    add(here, "01_page", GLUES)
+    assert run(shlex.split("sweep 01_page --scheduler nonsense://x")) == 2
+    with pytest.raises(InvalidValue, match="a scheduler file that exists"):
+        Cluster(str(tmp_path / "none.json"))
+    err = capsys.readouterr().err
+    assert "must be the address of a running Dask scheduler" in err
+    assert "Traceback" not in err
+
+
+def test_workers_of_another_gspa_are_refused(cluster, monkeypatch):
+    from gspa import _sweep_engines
+
+    engine = Cluster(cluster.scheduler_address)
+    try:
+        monkeypatch.setattr(_sweep_engines, "identity", other)
+        with pytest.raises(GspaError, match=r"worker tcp://.*: has another gspa than this machine"):
+            engine.identity(Target("epsilon"))
+    finally:
+        engine.close()
+
+
+def other(*, needs_data):
+    """On this machine something else than on a worker."""
+    from multiprocessing import parent_process
+
+    return {"source": "here" if parent_process() is None else "there", "versions": {}, "data": {}}
