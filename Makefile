@@ -25,6 +25,7 @@ lint: $(VENV)/.test $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell
 
 serve: $(VENV)/.book
 	$(BIN)/gspa serve

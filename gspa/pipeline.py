@@ -200,7 +200,13 @@ def run_all(
         begin = time.monotonic()
         run_notebook(project, notebook, parameters, output, progress=progress, children=children)
         seconds = time.monotonic() - begin
-        facts = {"key": wanted, "sha256": _sha256(output), "seconds": round(seconds, 1)}
+        facts = {
+            "key": wanted,
+            "sha256": _sha256(output),
+            "seconds": round(seconds, 1),
+            "machine": provenance.machine(),
+            "data": data if notebook.needs_data else {},
+        }
         write_atomically(record, json.dumps(facts))
         return Run(notebook.name, output, False, seconds)
 

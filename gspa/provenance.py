@@ -5,6 +5,7 @@ A page's footer and a build's cache key use the same facts.
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gspa import __version__
-from gspa.project import digest_tree
+from gspa.project import cores, digest_tree
 
 # The packages whose release can change a number or a pixel on a page.
 _PACKAGES = (
@@ -46,6 +47,32 @@ def versions() -> dict[str, str]:
 def source_digest() -> str:
     """SHA-256 over the package's own sources: the code that computed a page."""
     return digest_tree(Path(__file__).parent, ("*.py", "*.yaml"))
+
+
+def machine() -> dict[str, Any]:
+    """This machine as a reader of timings needs it: `cpu`, `cores` at hand, `memory_gib` (0: unknown), `system`."""
+    return {
+        "cpu": _cpu(),
+        "cores": cores(),
+        "memory_gib": _memory(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:  # not Linux
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def _memory() -> float:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (AttributeError, ValueError, OSError):  # not POSIX
+        return 0.0
 
 
 def commit(root: Path) -> str:

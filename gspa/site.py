@@ -14,13 +14,13 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from gspa import pipeline, provenance, sitecheck
-from gspa.claims import errata, report
+from gspa import build_record, front_page, pipeline, provenance, sitecheck
+from gspa.claims import differences, errata, report
 from gspa.errors import CheckFailed
 from gspa.pipeline import Run
 from gspa.project import Project, digest, digest_tree, ensure_writable, write_atomically
 
-_SOURCES = ("*.md", "*.yml", "*.py", "*.bib", "*.css", "*.js", "*.svg", "*.png", "*.rst")
+_SOURCES = ("*.md", "*.yml", "*.py", "*.bib", "*.css", "*.js", "*.svg", "*.png", "*.rst", "*.csv")
 
 
 @contextmanager
@@ -57,6 +57,7 @@ def render(project: Project, runs: Sequence[Run], *, profile: str) -> bool:
     shutil.rmtree(staging, ignore_errors=True)
     _sphinx(project, staging, profile)
     built = staging / "_build" / "html"
+    build_record.write(built, runs, profile)
     problems = sitecheck.check(built, pages=sitecheck.pages_of(project.book / "_toc.yml"))
     if problems:
         listed = "\n".join(f"  {problem}" for problem in problems[:20])
@@ -72,11 +73,22 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     """The pages' parts that come from results."""
     folder = ensure_writable(project.book / "_generated")
     outcomes = pipeline.outcomes(run.path for run in runs)
-    write_atomically(folder / "findings.md", report.findings(outcomes))
-    write_atomically(folder / "claims.md", report.claims_page(outcomes, {run.name for run in runs}))
-    write_atomically(folder / "errata.md", errata.errata_page(outcomes, {run.name for run in runs}))
-    note = "" if profile == "paper" else _QUICK
-    write_atomically(folder / "profile.md", note)
+    names = {run.name for run in runs}
+    front_page.write(folder)
+    parts = {
+        "headline": front_page.figure_directive(),
+        "dashboard": report.dashboard(outcomes),
+        "highlights": report.highlights(outcomes, names),
+        "findings": report.findings(outcomes),
+        "claims": report.claims_page(outcomes, names),
+        "departures": differences.departures(run.path for run in runs),
+        "corrections": differences.corrections(outcomes, names),
+        "errata": errata.errata_page(outcomes, names),
+        "build_record": build_record.page(project, runs, profile),
+        "profile": "" if profile == "paper" else _QUICK,
+    }
+    for name, text in parts.items():
+        write_atomically(folder / f"{name}.md", text)
 
 
 _QUICK = """```{admonition} A quick build

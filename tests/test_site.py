@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import gspa
-from gspa import site, sitecheck
+from gspa import build_record, front_page, site, sitecheck
 from gspa.claims.outcome import Outcome
 from gspa.errors import CheckFailed
 from gspa.pipeline import Run
@@ -125,7 +126,33 @@ class TestTheRealBook:
         row = soups["claims"].find(id="G-C3")
         assert row.find(class_="gspa-verdict").get_text() == "refuted"
         assert row("a")[0]["href"] == "notebooks/08_comparison.html#card-G-C3"
-        assert "1 refuted" in soups["intro"].get_text()
+        refuted = soups["intro"].find("a", href="claims.html#claims-gspa-refuted")
+        assert refuted.get_text() == "1"
+        assert refuted["aria-label"].startswith("1 refuted")
+        assert soups["intro"].find(class_="gspa-highlights").a["href"] == "notebooks/08_comparison.html#card-G-C3"
+
+    def test_the_front_page_shows_the_picture_that_the_build_drew(self, built, soups):
+        project, _ = built
+        image = soups["intro"].find("img", src=lambda src: "headline" in src)
+        assert image["alt"] == front_page.picture().alt
+        assert (project.html / image["src"]).read_text(encoding="utf-8") == front_page.picture().svg
+        data = soups["intro"].find("a", class_="download", href=lambda href: href.endswith("headline.csv"))
+        assert (project.html / data["href"]).read_text(encoding="utf-8") == front_page.picture().csv
+        doors = [card["href"] for card in soups["intro"]("a", class_="sd-stretched-link")]
+        assert doors == ["notebooks/08_comparison.html", "rerun.html", "claims.html"]
+
+    def test_times_change_two_files_and_no_page(self, built, tmp_path):
+        first, _ = built
+        second, runs = real_book(tmp_path, api=True)
+        for number, run in enumerate(runs, 1):
+            facts = {"seconds": number / 4, "machine": {"cpu": "c", "cores": 1, "memory_gib": 1.0, "system": "s"}}
+            run.path.with_suffix(".json").write_text(json.dumps(facts), encoding="utf-8")
+        assert site.render(second, runs, profile="quick") is True
+        names = sorted(p.relative_to(first.html).as_posix() for p in first.html.rglob("*") if p.is_file())
+        differ = [n for n in names if (first.html / n).read_bytes() != (second.html / n).read_bytes()]
+        assert differ == sorted(build_record.FILES)
+        record = json.loads((second.html / "build-record.json").read_text(encoding="utf-8"))
+        assert [one["seconds"] for one in record["notebooks"][:2]] == [0.25, 0.5]
 
     def test_every_page_says_from_what_it_was_made(self, soups):
         for page, soup in soups.items():
@@ -134,6 +161,8 @@ class TestTheRealBook:
             assert f"gspa {gspa.__version__}" in said.get_text()
             assert "profile quick" in said.get_text()
             assert "not from a git checkout" in said.get_text()
+            depth = "../" * page.count("/")
+            assert said.a["href"] in (f"{depth}build_record.html", "#")  # "#": the page itself
 
     def test_a_quick_build_says_so(self, soups, published):
         project, _ = published

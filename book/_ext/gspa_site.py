@@ -14,6 +14,7 @@ from pathlib import Path
 from gspa import __version__, provenance
 
 MATHJAX = "tex-svg-full.js"
+RECORD = "{build record}"  # stands in the footer for a link whose address differs from page to page
 # Shown once the repository has an address; until then nothing points to an invented one.
 LINKS = {
     "use_repository_button": True,
@@ -39,8 +40,16 @@ def configure(app, config):
         f"profile {profile}",
     ]
     options["extra_footer"] = (
-        f"<p class='gspa-provenance'>Made from {', '.join(made)}. Code under the MIT licence, text under CC BY 4.0.</p>"
+        f"<p class='gspa-provenance'>Made from {', '.join(made)}{RECORD}. Code under the MIT licence, "
+        "text under CC BY 4.0.</p>"
     )
+
+
+def link_record(app, pagename, templatename, context, doctree):
+    """Lead the footer to the build record, from whatever folder the page is in, if this book has one."""
+    here = "build_record" in app.env.found_docs
+    link = f" (<a href='{context['pathto']('build_record')}'>build record</a>)" if here else ""
+    context["theme_extra_footer"] = context["theme_extra_footer"].replace(RECORD, link)
 
 
 def without_thebe(app, pagename, templatename, context, doctree):
@@ -69,6 +78,7 @@ def setup(app):
     # Cards bring formulas as HTML, which Sphinx does not count when it decides whether a page needs MathJax.
     app.set_html_assets_policy("always")
     app.connect("config-inited", configure, priority=900)
+    app.connect("html-page-context", link_record, priority=900)
     app.connect("html-page-context", without_thebe, priority=900)
     app.connect("build-finished", add_mathjax)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -113,6 +113,67 @@ def math_html(text: str) -> str:
     return "".join([*parts, escape(text[end:])])
 
 
+# What makes a word of a quotation a formula: a command, or something raised or lowered.
+_TEX = re.compile(r"\\[A-Za-z{|]|[_^]")
+# Punctuation and endings such as "-DP" that belong to the sentence around a formula.
+_ENDING = re.compile(r"(?:[.,;:]|-[A-Za-z]+)+$")
+
+
+def quote_html(text: str) -> str:
+    r"""A quotation as `math_html` has it, its formulas typeset also where the source lost their dollar signs.
+
+    >>> quote_html(r"a variable \tilde{X}_0 , such that")
+    'a variable <span class="math notranslate nohighlight">\\(\\tilde{X}_0\\)</span> , such that'
+    """
+    parts, end = [], 0
+    for match in _MATH.finditer(text):
+        parts += [_with_dollars(text[end : match.start()]), match.group()]
+        end = match.end()
+    return math_html("".join([*parts, _with_dollars(text[end:])]))
+
+
+def _with_dollars(text: str) -> str:
+    """Text without formulas of its own, dollar signs put around each run of words that is TeX."""
+    words = _words(text)
+    tex = [bool(_TEX.search(word)) for word in words]
+    done, at = [], 0
+    while at < len(words):
+        upto = at + 1
+        if tex[at]:
+            while upto + 1 < len(words) and tex[upto + 1]:  # every other word is white space
+                upto += 2
+            done.append(_delimited("".join(words[at:upto])))
+        else:
+            done.append(words[at])
+        at = upto
+    return "".join(done)
+
+
+def _words(text: str) -> list[str]:
+    """Words and the white space between them, in turns; braces hold a word together."""
+    words, word, depth = [], "", 0
+    for index, letter in enumerate(text):
+        escaped = index > 0 and text[index - 1] == "\\"
+        depth += 0 if escaped else (letter == "{") - (letter == "}")
+        if letter.isspace() and depth <= 0:
+            words += [word, letter]
+            word = ""
+        else:
+            word += letter
+    return [*words, word]
+
+
+def _delimited(run: str) -> str:
+    ending = _ENDING.search(run)
+    formula, after = (run[: ending.start()], ending.group()) if ending else (run, "")
+    before = ""
+    if formula.startswith("(") and formula.count("(") > formula.count(")"):
+        before, formula = "(", formula[1:]
+    if formula.endswith(")") and formula.count(")") > formula.count("("):
+        formula, after = formula[:-1], ")" + after
+    return f"{before}${formula}${after}"
+
+
 def card(entry: Claim, outcome: Outcome) -> str:
     """The card that a notebook and the claims page show (an HTML fragment without scripts)."""
     rows = "".join(
@@ -128,7 +189,7 @@ def card(entry: Claim, outcome: Outcome) -> str:
         f"<div class='gspa-card gspa-{slug(outcome.verdict)}' id='card-{entry.id}'>"
         f"<p class='gspa-head'><span class='gspa-id'>{entry.id}</span> {math_html(entry.title)} "
         f"<span class='gspa-verdict'>{outcome.verdict}</span></p>"
-        f"<blockquote>{math_html(entry.quote)}<footer>{escape(entry.location)}</footer></blockquote>"
+        f"<blockquote>{quote_html(entry.quote)}<footer>{escape(entry.location)}</footer></blockquote>"
         f"<p>{math_html(outcome.reason)}</p>{correction}"
         + (f"<table class='gspa-evidence'><tbody>{rows}</tbody></table>" if rows else "")
         + "</div>"

@@ -18,6 +18,8 @@ PAPERS = {
     "clones": "Hide among the clones (blog, 2022)",
     "flame": "FLAME (AAAI 2021)",
 }
+SHORT = {"gspa": "Framework", "clones": "Clones blog", "flame": "FLAME"}
+"""Names of the papers for the heads of narrow columns."""
 
 
 @dataclass(frozen=True)

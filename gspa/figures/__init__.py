@@ -31,6 +31,7 @@ from gspa.figures.gaussian_guarantee import (
     guarantee_map,
     guarantee_power,
 )
+from gspa.figures.headline import describe_headline, headline_curves
 from gspa.figures.hypothesis_testing import describe_curves, envelope, trade_off_curves
 from gspa.figures.local_privacy import (
     describe_mechanisms,
@@ -90,6 +91,7 @@ __all__ = [
     "describe_group_promises",
     "describe_guarantee_map",
     "describe_guarantee_power",
+    "describe_headline",
     "describe_index_privacy",
     "describe_mechanisms",
     "describe_noise",
@@ -117,6 +119,7 @@ __all__ = [
     "group_promises",
     "guarantee_map",
     "guarantee_power",
+    "headline_curves",
     "index_privacy_curve",
     "mechanism_curves",
     "noise_by_dimension",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 
-from gspa.claims.outcome import MIME, Outcome, card, math_html, not_yet, show, slug
+from gspa.claims.outcome import MIME, Outcome, card, math_html, not_yet, quote_html, show, slug
 from gspa.claims.registry import claim, registry
 from gspa.claims.verdicts import VERDICTS
 from gspa.errors import InvalidValue
@@ -149,17 +150,50 @@ def test_formulas_become_spans_for_mathjax(text, html):
     assert math_html(text) == html
 
 
+@pytest.mark.parametrize(
+    ("quote", "html"),
+    [
+        (r"variables \tilde{X}_0 , such", "variables " + formula(r"\tilde{X}_0") + " , such"),
+        (r"the first two (X_0, X_1) , there", "the first two " + formula("(X_0, X_1)") + " , there"),
+        (r"(0.9,5\times 10^{-6})-DP when", formula(r"(0.9,5\times 10^{-6})") + "-DP when"),
+        (r"(see e^x) and", "(see " + formula("e^x") + ") and"),
+        (r"from (e^x on", "from (" + formula("e^x") + " on"),
+        (r"\text{Top k}(x).", formula(r"\text{Top k}(x)") + "."),
+        (r"\{a_j \}^{k}", formula(r"\{a_j \}^{k}")),
+        (r"$a_1$ and b_1", formula("a_1") + " and " + formula("b_1")),
+        ("no formula, at 5%; l=1", "no formula, at 5%; l=1"),
+        ("a_<b", formula("a_&lt;b")),
+    ],
+)
+def test_a_quotations_formulas_are_typeset_without_dollar_signs_too(quote, html):
+    assert quote_html(quote) == html
+
+
+@pytest.mark.parametrize("name", registry())
+def test_no_letter_of_a_quotation_is_lost(name):
+    def letters(html):
+        return BeautifulSoup(html, "html.parser").get_text().replace(r"\(", "").replace(r"\)", "")
+
+    assert letters(quote_html(claim(name).quote)) == letters(math_html(claim(name).quote))
+
+
 @pytest.mark.parametrize("name", registry())
 def test_no_formula_of_the_registry_is_left_as_source(name):
-    for text in (claim(name).title, claim(name).quote):
-        soup = BeautifulSoup(math_html(text), "html.parser")
+    for html in (math_html(claim(name).title), quote_html(claim(name).quote)):
+        soup = BeautifulSoup(html, "html.parser")
         for span in soup("span", class_="math"):
             inside = span.extract().get_text()
             assert inside.startswith(r"\(")
             assert inside.endswith(r"\)")
             # MathJax would number the line, or stop at a delimiter within a formula.
             assert not any(mark in inside[2:-2] for mark in ("$", r"\(", r"\)", r"\[", r"\]", r"\tag", "{equation}"))
+            unescaped = re.sub(r"\\[{}]", "", inside)
+            assert unescaped.count("{") == unescaped.count("}")
         assert not any(mark in soup.get_text() for mark in ("$", r"\(", r"\[", r"\tag", r"\begin"))
+    bare = BeautifulSoup(quote_html(claim(name).quote), "html.parser")
+    for span in bare("span", class_="math"):
+        span.extract()
+    assert not re.search(r"[$\\^_{}]", bare.get_text())
 
 
 @pytest.mark.parametrize(

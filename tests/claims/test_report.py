@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 from bs4 import BeautifulSoup
 
-from gspa.claims.outcome import Outcome
-from gspa.claims.registry import PAPERS, claim, registry
-from gspa.claims.report import HEADLINES, claims_page, counts, findings
+from gspa.claims.outcome import Outcome, slug
+from gspa.claims.registry import PAPERS, SHORT, claim, registry
+from gspa.claims.report import HEADLINES, anchor, claims_page, counts, dashboard, findings
 
 HOSTILE = "<script>alert(1)</script>&"
 FOUND = {
@@ -45,13 +45,8 @@ def test_headlines_are_claims():
 
 
 def test_findings_give_a_line_to_each_settled_headline():
-    lines = findings(FOUND).splitlines()
-    assert f"Of {len(registry())} claims" in lines[0]
-    assert "1 verified, 1 holds with correction, 1 refuted" in lines[0]
-    assert f"{len(registry()) - 3} not yet checked" in lines[0]
-    assert "(claims.md)" in lines[0]
     # In the order of the headlines; the correction where there is one, else the reason; no line for G-SGD1.
-    assert lines[2:] == [
+    assert findings(FOUND).splitlines() == [
         f"- {claim('G-C3').title}: **holds with correction** ([G-C3](notebooks/08_comparison.ipynb)). "
         "Smaller by $10$ percent.",
         f"- {claim('G-A2').title}: **refuted** ([G-A2](notebooks/11_frequency.ipynb)). Off by 3.",
@@ -60,25 +55,96 @@ def test_findings_give_a_line_to_each_settled_headline():
 
 @pytest.mark.parametrize("outcomes", [{}, {"G-SGD1": FOUND["G-SGD1"]}, {"G-TAB2": FOUND["G-TAB2"]}])
 def test_findings_say_so_when_no_headline_was_settled(outcomes):
-    lines = findings(outcomes).splitlines()[2:]
+    lines = findings(outcomes).splitlines()
     assert len(lines) == 1
     assert "settled no headline claim" in lines[0]
 
 
-def test_every_claim_is_a_row_of_its_papers_table():
+@pytest.fixture(scope="module")
+def board():
+    return BeautifulSoup(tables(dashboard(FOUND))[0], "html.parser")
+
+
+class TestTheDashboard:
+    def test_its_numbers_add_up_to_the_registry(self, board):
+        assert [th.get_text() for th in board.thead("th")] == ["Verdict", *SHORT.values(), "all"]
+        rows = [[int(td.get_text()) for td in row("td")] for row in board.tbody("tr")]
+        assert [row.th.get_text() for row in board.tbody("tr")] == list(counts(FOUND))
+        assert all(sum(row[:-1]) == row[-1] for row in rows)
+        total = [int(td.get_text()) for td in board.tfoot("td")]
+        assert total == [sum(column) for column in zip(*rows, strict=True)]
+        assert total[-1] == len(registry())
+
+    def test_each_count_leads_to_an_anchor_of_the_claims_page_that_lists_as_many(self, board):
+        page = claims_page(FOUND, {"08_comparison"})
+        listed = BeautifulSoup("".join(tables(page)), "html.parser")
+        anchors = set(re.findall(r"^\((.+)\)=$", page, re.MULTILINE))
+        for row in board.tbody("tr"):
+            for paper, cell in zip([*PAPERS, ""], row("td"), strict=True):
+                if cell.get_text() == "0":
+                    assert cell.a is None
+                    continue
+                target = cell.a["href"].removeprefix("claims.html#")
+                assert target == anchor(paper, row.th.get_text())
+                if paper:
+                    assert target in anchors
+                    found = listed.find("table", attrs={"data-anchor": target}).tbody("tr")
+                else:  # a total: the index of all papers
+                    found = listed.find(id=target).dd("a")
+                assert len(found) == int(cell.get_text())
+        for link in board.thead("a"):
+            assert link["href"].removeprefix("claims.html#") in anchors
+
+    def test_a_screen_reader_hears_what_a_number_counts(self, board):
+        (refuted,) = [row for row in board.tbody("tr") if row.th.get_text() == "refuted"]
+        assert refuted("td")[0].a["aria-label"] == f"1 refuted, {SHORT['gspa']}"
+        assert board.caption.get_text()
+
+
+def test_every_claim_is_a_row_of_its_papers_and_verdicts_table():
     page = claims_page(FOUND, {"08_comparison"})
     assert re.findall(r"^## (.*)$", page, re.MULTILINE) == list(PAPERS.values())
     blocks = tables(page)
-    assert len(blocks) == len(PAPERS)
-    assert len(re.findall("^```", page, re.MULTILINE)) == 2 * len(PAPERS)  # no text closes a block early
-    for paper, block in zip(PAPERS, blocks, strict=True):
-        rows = [row["id"] for row in BeautifulSoup(block, "html.parser").tbody("tr")]
-        assert rows == [name for name, entry in registry().items() if entry.paper == paper]
+    assert len(re.findall("^```", page, re.MULTILINE)) == 2 * len(blocks)  # no text closes a block early
+    soup = BeautifulSoup("".join(blocks), "html.parser")
+    shown = soup("table", class_="gspa-registry")
+    heads = re.findall(r"^### (.*) \((\d+)\)$", page, re.MULTILINE)
+    assert len(heads) == len(shown)
+    for (verdict, number), table in zip(heads, shown, strict=True):
+        rows = table.tbody("tr")
+        assert len(rows) == int(number)
+        assert {row["data-verdict"] for row in rows} == {slug(verdict.lower())}
+        assert {anchor(row["data-paper"], verdict.lower()) for row in rows} == {table["data-anchor"]}
+    # In the papers' order inside a table, each once.
+    order = list(registry())
+    for table in shown:
+        places = [order.index(row["id"]) for row in table.tbody("tr")]
+        assert places == sorted(places)
+    assert sorted(row["id"] for table in shown for row in table.tbody("tr")) == sorted(order)
+
+
+def test_the_form_offers_what_the_rows_carry_and_waits_for_its_script(soup):
+    form = soup.find("form", id="gspa-filter")
+    assert form.has_attr("hidden")
+    rows = [row for table in soup("table", class_="gspa-registry") for row in table.tbody("tr")]
+    for name in ("paper", "verdict", "kind"):
+        offered = [option["value"] for option in form.find("select", attrs={"name": name})("option")]
+        assert offered[0] == ""
+        assert set(offered[1:]) == {row[f"data-{name}"] for row in rows}
+    assert form.find(role="status")["aria-live"] == "polite"
+    assert all(field.find_parent("label") for field in form(["input", "select"]))
+
+
+def test_without_a_script_an_index_leads_to_every_claim(soup):
+    index = soup.find(id="gspa-index")
+    assert sorted(link["href"] for link in index("a")) == sorted(f"#{name}" for name in registry())
+    assert [term.span.get_text() for term in index("dt")] == list(counts(FOUND))
 
 
 def test_ids_are_unique_on_the_page(soup):
     ids = Counter(tag["id"] for tag in soup(id=True))
-    assert ids == Counter(list(registry()))
+    assert set(registry()) < set(ids)
+    assert set(ids.values()) == {1}
 
 
 def test_a_row_says_what_was_claimed_and_found(soup):
@@ -97,7 +163,7 @@ def test_links_lead_only_to_pages_that_exist(soup):
     assert soup.find(id="G-C1").a["href"] == "notebooks/08_comparison.html"  # no card: no anchor
     assert soup.find(id="G-A2").a is None
     assert "11_frequency" in soup.find(id="G-A2").get_text()
-    assert {link["href"].split("#")[0] for link in soup("a")} == {"notebooks/08_comparison.html"}
+    assert {link["href"].split("#")[0] for link in soup("a")} == {"notebooks/08_comparison.html", ""}
 
 
 def test_a_claim_without_outcome_is_not_yet_checked(soup):
@@ -108,7 +174,7 @@ def test_a_claim_without_outcome_is_not_yet_checked(soup):
 
 
 def test_hostile_evidence_stays_text(soup):
-    assert soup("script") == []
+    assert [script["src"] for script in soup("script")] == ["_static/claims.js"]
     assert [item.get_text() for item in soup.find(id="G-A2")("li")] == [f"{HOSTILE}: {HOSTILE}", "count: 12,345"]
 
 

@@ -1,0 +1,105 @@
+// Search and filters of the claims page. Without this script the page lists everything, with anchors by paper and
+// verdict. The state is in the address: #claims-gspa-refuted (the anchors) or #paper=gspa&verdict=refuted&q=tanh.
+(function () {
+  "use strict";
+  var form = document.getElementById("gspa-filter");
+  if (!form) return;
+  var rows = Array.prototype.map.call(document.querySelectorAll(".gspa-registry tbody tr"), function (row) {
+    return { row: row, data: row.dataset, text: row.textContent.toLowerCase() };
+  });
+  var status = form.querySelector("[role=status]");
+  var names = ["paper", "verdict", "kind"];
+
+  function state() {
+    var found = { q: form.q.value.trim() };
+    names.forEach(function (name) { found[name] = form[name].value; });
+    return found;
+  }
+
+  function show() {
+    var wanted = state();
+    var words = wanted.q.toLowerCase().split(/\s+/).filter(Boolean);
+    var shown = 0;
+    rows.forEach(function (one) {
+      var fits = names.every(function (name) { return !wanted[name] || one.data[name] === wanted[name]; }) &&
+        words.every(function (word) { return one.text.indexOf(word) >= 0; });
+      one.row.hidden = !fits;
+      shown += fits ? 1 : 0;
+    });
+    // A section without a shown claim goes with its heading; the inner ones come last in the document.
+    var sections = Array.prototype.slice.call(document.querySelectorAll("article section section"));
+    sections.reverse().forEach(function (section) {
+      if (section.querySelector(".gspa-registry")) {
+        section.hidden = !section.querySelector(".gspa-registry tbody tr:not([hidden])");
+      }
+    });
+    status.textContent = shown === rows.length ? "All " + shown + " claims" : shown + " of " + rows.length + " claims";
+    return wanted;
+  }
+
+  function remember() {
+    var wanted = show();
+    var parts = names.concat("q").filter(function (name) { return wanted[name]; }).map(function (name) {
+      return name + "=" + encodeURIComponent(wanted[name]);
+    });
+    try {
+      history.replaceState(null, "", "#" + parts.join("&"));
+    } catch (error) { /* some browsers keep the address of a file as it is; the filter works without */ }
+  }
+
+  function set(wanted) {
+    names.concat("q").forEach(function (name) { form[name].value = wanted[name] || ""; });
+    names.forEach(function (name) { if (form[name].selectedIndex < 0) form[name].value = ""; }); // no such choice
+    show();
+  }
+
+  function decode(text) {
+    try {
+      return decodeURIComponent(text);
+    } catch (error) { // an address cut short
+      return text;
+    }
+  }
+
+  function choices(name) {
+    return Array.prototype.map.call(form[name].options, function (option) { return option.value; }).filter(Boolean);
+  }
+
+  // What an anchor asks for: claims-gspa, claims-refuted, claims-gspa-refuted, or a list of name=value.
+  function read(hash) {
+    var wanted = {};
+    if (hash.indexOf("claims-") === 0) {
+      var rest = hash.slice("claims-".length);
+      choices("paper").forEach(function (paper) {
+        if (rest === paper || rest.indexOf(paper + "-") === 0) {
+          wanted.paper = paper;
+          rest = rest.slice(paper.length + 1);
+        }
+      });
+      if (choices("verdict").indexOf(rest) >= 0) wanted.verdict = rest;
+    } else if (/^(paper|verdict|kind|q)=/.test(hash)) {
+      hash.split("&").forEach(function (pair) {
+        var at = pair.indexOf("=");
+        wanted[pair.slice(0, at)] = decode(pair.slice(at + 1));
+      });
+    }
+    return wanted;
+  }
+
+  // The browser itself scrolls to an anchor; only a claim that was hidden a moment ago needs help.
+  function follow() {
+    var hash = location.hash.slice(1);
+    set(read(hash));
+    var target = document.getElementById(decode(hash));
+    if (target && target.getClientRects().length) target.scrollIntoView();
+    else if (hash) form.scrollIntoView({ block: "center" });
+  }
+
+  form.hidden = false;
+  document.getElementById("gspa-index").hidden = true; // the form does more
+  form.addEventListener("submit", function (event) { event.preventDefault(); });
+  form.addEventListener("input", remember);
+  form.addEventListener("reset", function () { setTimeout(remember, 0); }); // the fields are empty only afterwards
+  window.addEventListener("hashchange", follow);
+  follow();
+})();
