@@ -54,8 +54,8 @@ def tilt_for_delta(factors: Factors, log_target: float) -> float:
         return whole - theta * mean - math.log1p(theta) - math.log(2.5 * theta * width + 1) - log_target
 
     _, _, variance = log_moment(factors, 0.0)
-    high = 1 / math.sqrt(variance)
-    step = factors[0][0].step  # a tilt that differs much from one grid point to the next is of no use
+    step = factors[0][0].step
+    high = 1 / max(math.sqrt(variance), step)  # a tilt that differs much from one grid point to the next is of no use
     if excess(1e-3 * high) < 0:
         return 0.0
     low = 0.0
@@ -72,8 +72,9 @@ def tilt_for_mean(factors: Factors, eps: float) -> float:
     _, mean, variance = log_moment(factors, 0.0)
     if mean >= eps:
         return 0.0
-    high, low = 1 / math.sqrt(variance), 0.0
-    while log_moment(factors, high)[1] < eps and high < 0.5 / factors[0][0].step:
+    step = factors[0][0].step
+    high, low = 1 / max(math.sqrt(variance), step), 0.0
+    while log_moment(factors, high)[1] < eps and high < 0.5 / step:
         low, high = high, 2 * high
     for _ in range(16):
         middle = (low + high) / 2

@@ -46,6 +46,7 @@ __all__ = ["METHOD", "Round", "Rounds", "compose", "compose_delta", "gaussian", 
 METHOD = "composition of dominating pairs, Fourier transform on a grid from both sides"
 _STEPS = 250  # grid steps in a round's standard deviation, root mean square over the rounds
 _POINTS = 1 << 20  # about as many in the sum's window, at most
+_GRID = 1 << 19  # points of one round's own grid, at most: a coarser one widens the interval, it breaks nothing
 _MOST_ROUNDS = 10**8
 _LEAST_DELTA = 1e-20
 
@@ -92,7 +93,8 @@ def _sides(chosen: Sequence[tuple[Round, int, Problem | None]], depth: float, ta
     if total == 0:
         return None
     count = sum(times for _, times, _, _, variance in found if variance > 0)
-    step = max(math.sqrt(total / count) / _STEPS, 20 * math.sqrt(total) / _POINTS)
+    reach = max((float(np.ptp(law.loss)) for *_, both, _ in found if both is not None for law in both), default=0.0)
+    step = max(math.sqrt(total / count) / _STEPS, 20 * math.sqrt(total) / _POINTS, reach / _GRID)
     if tops := [problem.victim.eps for _, _, problem in chosen if problem is not None]:
         step = max(tops) / math.ceil(max(tops) / step)  # the largest loss is on the grid
     upper: fourier.Factors = []
