@@ -151,6 +151,55 @@ def least_reduction(reductions: pd.DataFrame) -> str:
     )
 
 
+# --- The blog on clones ---
+
+
+def turned(printed: pd.DataFrame) -> str:
+    """What randomized response does with the inequality of eq. (1) as printed; from `clones.direction`."""
+    times = float(printed["times"].iloc[0])
+    said = f"randomized response has {value(times)} times the delta promised"
+    return f"where {said}" if times > 1 else f"though this run's example, in which {said}, is too private to show it"
+
+
+def condition(needed: pd.DataFrame) -> str:
+    """From which number of users down eq. (1) is false; from `clones.users_needed`."""
+    constant = float(needed["constant"][needed["n"] > 0].max())
+    if not math.isfinite(constant):
+        return "formula (1) holds with every number of users tried"
+    return f"with {constant:.2f} times as many users as stand on its right-hand side formula (1) is false"
+
+
+def shown(fitted: pd.DataFrame, *, tolerance: float) -> str:
+    """How many of the exponents of `scaling.fit_regimes` have intervals within the tolerance of what is stated."""
+    within = (fitted["low"] >= fitted["stated"] - tolerance) & (fitted["high"] <= fitted["stated"] + tolerance)
+    beyond = int(
+        ((fitted["low"] > fitted["stated"] + tolerance) | (fitted["high"] < fitted["stated"] - tolerance)).sum()
+    )
+    intervals = f"the 95% intervals of {{}} lie within {tolerance:g} of what is stated"
+    if within.all():
+        return intervals.format(f"all {len(fitted)} exponents")
+    words = intervals.format(f"{int(within.sum())} of {len(fitted)} exponents")
+    wide = len(fitted) - int(within.sum()) - beyond
+    return f"{words} (too wide to tell in a run of this size: {wide}; beyond: {beyond})"
+
+
+def bent(fitted: pd.DataFrame) -> str:
+    """How many intervals do not contain the stated exponent, and how far the estimates are off at most."""
+    missed = int(((fitted["low"] > fitted["stated"]) | (fitted["high"] < fitted["stated"])).sum())
+    off = float((fitted["exponent"] - fitted["stated"]).abs().max())
+    return (
+        f"{missed} of {len(fitted)} intervals do not contain the stated exponent; the largest difference is {off:.2f}"
+    )
+
+
+def literally(choices: pd.DataFrame) -> str:
+    """What eq. (5) gives without its constants; from `clone_budget.choices`."""
+    worst = float(choices["own"].max())
+    if worst <= 1:
+        return "even without its constants the target is met in this run"
+    return f"without its constants the central epsilon is up to {worst:.1f} times the target"
+
+
 # --- Personal budgets ---
 
 _JUDGED = {

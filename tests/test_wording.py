@@ -120,3 +120,34 @@ class TestPersonalBudgets:
         assert "alike the promise is broken at 0 of 2 points" in said
         assert said.endswith("not always the worst off.")
         assert "worst off" not in wording.where_broken(table.assign(promise=["kept", "broken", "kept", "kept"]))
+
+
+class TestClones:
+    @pytest.mark.parametrize(("times", "said"), [(2016.0, "where randomized"), (0.0126, "too private to show it")])
+    def test_the_printed_inequality(self, times, said):
+        words = wording.turned(pd.DataFrame({"times": [times, 0.0]}))
+        assert said in words
+        assert wording.value(times) in words
+
+    def test_the_condition(self):
+        needed = pd.DataFrame({"n": [712, 0], "constant": [0.94, 0.0]})
+        assert wording.condition(needed).startswith("with 0.94 times")
+        assert "every number" in wording.condition(needed.assign(n=0))
+
+    def test_the_exponents(self):
+        fitted = pd.DataFrame(
+            {"stated": [1.0, 2.0], "exponent": [1.05, 2.0], "low": [1.02, 1.99], "high": [1.08, 2.01]}
+        )
+        assert "all 2 exponents lie within 0.1" in wording.shown(fitted, tolerance=0.1)
+        assert (
+            wording.bent(fitted)
+            == "1 of 2 intervals do not contain the stated exponent; the largest difference is 0.05"
+        )
+        wide = wording.shown(fitted.assign(high=[9.0, 2.01]), tolerance=0.1)
+        assert "of 1 of 2 exponents" in wide
+        assert "of this size: 1; beyond: 0" in wide
+        assert "beyond: 1)" in wording.shown(fitted, tolerance=0.01)
+
+    @pytest.mark.parametrize(("own", "said"), [(2.69, "up to 2.7 times"), (0.9, "is met")])
+    def test_equation_five_at_its_word(self, own, said):
+        assert said in wording.literally(pd.DataFrame({"own": [0.5, own]}))

@@ -16,6 +16,8 @@ from gspa.claims.registry import Claim, claim, registry
 Check = Callable[..., Outcome]
 _CHECKS: dict[str, Check] = {}
 _MODULES = (
+    "clone_cases",
+    "clones",
     "comparison",
     "decomposition",
     "estimation",
@@ -23,9 +25,12 @@ _MODULES = (
     "flame_messages",
     "flame_numbers",
     "flame_pieces",
+    "flame_sweeps",
     "flame_theorems",
+    "flame_training",
     "gaussian_guarantee",
     "hypothesis_testing",
+    "learning",
     "local_privacy",
     "normal_limit",
     "personalized",
@@ -34,6 +39,7 @@ _MODULES = (
     "sgd_privacy",
     "training",
     "training_explained",
+    "uniformity",
 )
 
 

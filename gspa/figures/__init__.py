@@ -12,9 +12,23 @@ from gspa.figures.accounting import (
     rounds_curves,
 )
 from gspa.figures.auditing import audit_intervals, describe_audit
+from gspa.figures.clones import (
+    clone_formulas,
+    clone_looseness,
+    describe_clone_formulas,
+    describe_clone_looseness,
+)
 from gspa.figures.comparison import bounds_panels, describe_bounds, describe_extremes, extreme_budgets
 from gspa.figures.decomposition import clone_shares, describe_dominated, describe_shares, dominated_panels
 from gspa.figures.estimation import describe_errors, describe_group_promises, error_curves, group_promises
+from gspa.figures.flame import (
+    describe_flame_accuracies,
+    describe_flame_variations,
+    describe_flame_worth,
+    flame_accuracies,
+    flame_variations,
+    flame_worth,
+)
 from gspa.figures.flame_privacy import (
     describe_flame_budgets,
     describe_flame_ratios,
@@ -33,6 +47,14 @@ from gspa.figures.gaussian_guarantee import (
 )
 from gspa.figures.headline import describe_headline, headline_curves
 from gspa.figures.hypothesis_testing import describe_curves, envelope, trade_off_curves
+from gspa.figures.learning import (
+    describe_exponents,
+    describe_learning,
+    describe_power,
+    exponent_dots,
+    learning_curves,
+    power_lines,
+)
 from gspa.figures.local_privacy import (
     describe_mechanisms,
     describe_noise,
@@ -72,6 +94,8 @@ __all__ = [
     "blanket_masses",
     "bounds_panels",
     "broken_promise",
+    "clone_formulas",
+    "clone_looseness",
     "clone_shares",
     "delta_curves",
     "describe_accuracies",
@@ -79,23 +103,31 @@ __all__ = [
     "describe_blanket_masses",
     "describe_bounds",
     "describe_broken_promise",
+    "describe_clone_formulas",
+    "describe_clone_looseness",
     "describe_curve",
     "describe_curves",
     "describe_distances",
     "describe_dominated",
     "describe_errors",
+    "describe_exponents",
     "describe_extremes",
+    "describe_flame_accuracies",
     "describe_flame_budgets",
     "describe_flame_ratios",
     "describe_flame_sweeps",
+    "describe_flame_variations",
+    "describe_flame_worth",
     "describe_group_promises",
     "describe_guarantee_map",
     "describe_guarantee_power",
     "describe_headline",
     "describe_index_privacy",
+    "describe_learning",
     "describe_mechanisms",
     "describe_noise",
     "describe_noise_curve",
+    "describe_power",
     "describe_promise_map",
     "describe_promises",
     "describe_readings",
@@ -111,20 +143,26 @@ __all__ = [
     "dominated_panels",
     "envelope",
     "error_curves",
+    "exponent_dots",
     "extreme_budgets",
     "final_accuracies",
+    "flame_accuracies",
     "flame_budgets",
     "flame_ratios",
     "flame_sweeps",
+    "flame_variations",
+    "flame_worth",
     "group_promises",
     "guarantee_map",
     "guarantee_power",
     "headline_curves",
     "index_privacy_curve",
+    "learning_curves",
     "mechanism_curves",
     "noise_by_dimension",
     "noise_curve",
     "per_user",
+    "power_lines",
     "promise_kept",
     "promise_map",
     "reading_dots",

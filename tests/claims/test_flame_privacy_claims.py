@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from gspa import mechanisms
-from gspa.claims import flame_messages, flame_theorems, settle
+from gspa.claims import flame_messages, flame_numbers, flame_theorems, settle
 from gspa.claims.registry import registry
 from gspa.flame import accounting, amplification, attacks, error, index_privacy, privacy
 from gspa.flame.amplification import Setting
@@ -39,6 +39,13 @@ def accounts():
     ]
     columns = ["protocol", "variant", "old_bennett", "bennett", "hoeffding", "exact", "attack", "certified"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def test_the_released_codes_own_number_comes_out():
+    one = privacy.paper_settings()["SS-Topk"]
+    found = amplification.double(one, bound="old_bennett", subsampling=False).eps
+    assert found == pytest.approx(flame_numbers.README_EPS, abs=5e-8)
+    assert amplification.double(one, bound="old_bennett").eps == pytest.approx(0.237926, abs=1e-6)  # there too
 
 
 @pytest.mark.slow
@@ -262,9 +269,15 @@ class TestNumbers:
 
     def test_what_counts_as_coming_out(self, accounts):
         found = settle("F6", table=accounts)
-        assert "20.5353, cut, not rounded" in found.reason
-        for value, good in ((20.5251, True), (20.5399, True), (20.541, False), (20.524, False)):
+        assert "gives 20.53525, which rounds to 20.54 and is 20.53 only when cut, 0.00525 away" in found.reason
+        exactly = settle("F6", table=changed(accounts, *PLAIN, old_bennett=20.5301))
+        assert exactly.reason.startswith("20.53 comes out of")
+        # The registry's tolerance is a unit of the last digit; F4's is half of one.
+        for value, good in ((20.5201, True), (20.5399, True), (20.541, False), (20.519, False)):
             got = settle("F6", table=changed(accounts, *PLAIN, old_bennett=value)).verdict
+            assert (got != "not reproduced") is good, value
+        for value, good in ((0.9051, True), (0.9149, True), (0.916, False), (0.904, False)):
+            got = settle("F4", table=changed(accounts, *SIMPLE, old_bennett=value)).verdict
             assert (got != "not reproduced") is good, value
 
     def test_f5_needs_both_protocols(self, accounts):
