@@ -64,8 +64,8 @@ def renyi_privacy(
         return Outcome(
             "G-FW",
             "refuted",
-            f"{len(exceeded)} of {len(small)} laws written out exceed what the pair certifies, and the published "
-            f"bound is below the pair at {len(below)} of {len(orders)} orders: the pair does not carry over to Renyi privacy.",
+            f"{len(exceeded)} of {len(small)} laws written out exceed what the pair certifies; the published bound "
+            f"is below the pair at {len(below)} of {len(orders)} orders: the pair does not carry over.",
             evidence,
         )
     return Outcome(
