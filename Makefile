@@ -5,13 +5,17 @@ PROFILE ?= paper
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: book test verify-slow benchmark lint serve tidy clean
+.PHONY: book test browser verify-slow benchmark lint serve tidy clean
 
 book: $(VENV)/.book
 	$(BIN)/gspa build --profile $(PROFILE)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not browser"
+
+# The built book in a real browser: Chromium from GSPA_CHROMIUM or the path; without one the tests are skipped.
+browser: $(VENV)/.test $(VENV)/.browser
+	$(BIN)/python -m pytest tests/browser
 
 # The slow checks: interval arithmetic over a grid of cases, and what else takes minutes.
 verify-slow: $(VENV)/.test
@@ -42,7 +46,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 # A stamp for each set of packages: installed again only when the pins change.
-$(VENV)/.book $(VENV)/.test $(VENV)/.lint: $(VENV)/.%: $(VENV)/bin/python pyproject.toml constraints.txt
+$(VENV)/.book $(VENV)/.test $(VENV)/.browser $(VENV)/.lint: $(VENV)/.%: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "Installing the packages for '$*' into $(VENV) (minutes the first time) ..."
 	$(PIP) --editable '.[$*]'
 	@touch $@

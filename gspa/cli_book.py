@@ -51,9 +51,10 @@ def run_one(
     file: Annotated[Path | None, typer.Option("-f", help="A YAML file of parameters.")] = None,
     output: Annotated[Path | None, typer.Option("-o", help="Where the executed notebook goes.")] = None,
     profile: Profile = "paper",
+    show: Annotated[bool, typer.Option("--open", help="Render the page beside the result and open a browser.")] = False,
 ) -> None:
     """Run one notebook with new parameters."""
-    from gspa import parameters, pipeline, project
+    from gspa import parameters, pipeline, project, site
     from gspa.progress import Display
 
     here = project.find()
@@ -69,9 +70,24 @@ def run_one(
     elif output.suffix != ".ipynb" or output.is_dir():
         raise InvalidValue("-o", str(output), "a file name that ends in .ipynb")
     project.ensure_writable(output.resolve().parent)
+    folder = site.page_folder(output) if show else None
     with Display() as display:
         pipeline.run_notebook(here, source, values, output.resolve(), progress=display.update)
     typer.echo(f"Wrote {output}")
+    if folder is not None:
+        page = site.render_page(here, source.name, output, folder, profile=str(values["profile"]))
+        opened = _browse(page.as_uri())
+        typer.echo(f"Opened {page}" if opened else f"No browser here; open it yourself: {page}")
+
+
+def _browse(address: str) -> bool:
+    """Whether a browser took the address."""
+    import webbrowser
+
+    try:
+        return webbrowser.open(address)
+    except webbrowser.Error:
+        return False
 
 
 def verify(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -195,6 +196,30 @@ def departures(name: str, used: Mapping[str, Value]) -> list[str]:
         for key, entry in properties.items()
         if entry.get("fixed") and used[key] != entry["default"]
     ]
+
+
+def command(notebook: Notebook, changed: Mapping[str, Value]) -> str:
+    """The command line that repeats a run.
+
+    Args:
+        notebook: which.
+        changed: the run's values that differ from the schema's defaults, as papermill injects them.
+    """
+    profile = str(changed.get("profile", "paper"))
+    usual = notebook.defaults(profile)
+    values = {name: entry["default"] for name, entry in notebook.properties.items()} | dict(changed)
+    words = ["gspa", "run", notebook.name, *(["--profile", profile] if profile != "paper" else [])]
+    for name, value in values.items():
+        if value != usual[name]:
+            words += ["-p", name, shlex.quote(_written(value))]
+    return " ".join(words)
+
+
+def _written(value: Value) -> str:
+    """A value as the command line takes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(_written, value)) if isinstance(value, list) else str(value)
 
 
 def of_notebook(name: str, namespace: Mapping[str, Any]) -> dict[str, Value]:

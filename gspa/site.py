@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from gspa import build_record, front_page, pipeline, provenance, sitecheck
 from gspa.claims import differences, errata, report
-from gspa.errors import CheckFailed
+from gspa.errors import CheckFailed, InvalidOutput
 from gspa.pipeline import Run
 from gspa.project import Project, digest, digest_tree, ensure_writable, write_atomically
 
@@ -120,25 +121,24 @@ def _is_current(project: Project, record: Path, wanted: str) -> bool:
 
 
 def _sphinx(project: Project, staging: Path, profile: str) -> None:
-    """Jupyter Book with warnings as errors; what it says is shown only when it fails."""
+    """The whole book with warnings as errors."""
+    done = _jupyter_book(project, Path("book"), staging, profile, "--all", "-W", "--keep-going")
+    if done.returncode != 0:
+        raise CheckFailed("Jupyter Book did not render the site cleanly, the old one stays:\n" + _complaints(done))
+
+
+def _jupyter_book(
+    project: Project, source: Path, target: Path, profile: str, *flags: str
+) -> subprocess.CompletedProcess[str]:
+    """Render the book in `source` to `target/_build/html`, with the project's configuration."""
     code = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
-    arguments = [
-        "build",
-        "book",
-        "--config",
-        "_config.yml",
-        "--path-output",
-        str(staging),
-        "--all",
-        "-W",
-        "--keep-going",
-    ]
+    arguments = ["build", str(source), "--config", "_config.yml", "--path-output", str(target), *flags]
     environment = os.environ | {
         "SOURCE_DATE_EPOCH": str(provenance.commit_time(project.root)),
         "PYTHONHASHSEED": "0",
         "GSPA_PROFILE": profile,
     }
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-c", code, *arguments],
         cwd=project.root,
         env=environment,
@@ -146,12 +146,60 @@ def _sphinx(project: Project, staging: Path, profile: str) -> None:
         text=True,
         stdin=subprocess.DEVNULL,
     )
-    if done.returncode != 0:
-        said = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in (done.stdout + done.stderr).splitlines()]
-        warnings = [line for line in said if "WARNING" in line or "ERROR" in line] or said[-15:]
-        raise CheckFailed(
-            "\n".join(["Jupyter Book did not render the site cleanly, the old one stays:", *warnings[:25]])
-        )
+
+
+def _complaints(done: subprocess.CompletedProcess[str]) -> str:
+    """What Jupyter Book said of its failure: its warnings, else its last lines."""
+    said = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in (done.stdout + done.stderr).splitlines()]
+    return "\n".join([line for line in said if "WARNING" in line or "ERROR" in line][:25] or said[-15:])
+
+
+def page_folder(executed: Path) -> Path:
+    """Where the page of an executed notebook goes: beside it.
+
+    Raises:
+        InvalidOutput: something that is not a rendered page is there; it would be replaced.
+    """
+    folder = executed.resolve().with_name(f"{executed.stem}_html")
+    if folder.exists() and not (folder / ".buildinfo").is_file():  # which Sphinx leaves in every site
+        raise InvalidOutput(f"{folder}: is there already and is no rendered page; move it or choose another -o")
+    return folder
+
+
+def render_page(project: Project, notebook: str, executed: Path, folder: Path, *, profile: str) -> Path:
+    """Render one executed notebook as the book would show it, for a look at it.
+
+    It is a book of one page: links to the book's other pages are plain text.
+
+    Args:
+        project: where the book's configuration and style are.
+        notebook: the notebook's name.
+        executed: the run, from `pipeline.run_notebook`.
+        folder: from `page_folder`; becomes the page's own small site.
+        profile: the run's, for the footer.
+
+    Returns:
+        The page's file.
+
+    Raises:
+        CheckFailed: Jupyter Book gave up.
+    """
+    ensure_writable(project.build)
+    # Inside of the checkout, from where the configuration's extensions find the notebook's parameters.
+    with tempfile.TemporaryDirectory(prefix="page-", dir=project.build) as temporary:
+        book = Path(temporary) / "book"
+        (book / "notebooks").mkdir(parents=True)
+        shutil.copytree(project.book / "_static", book / "_static")
+        shutil.copyfile(project.book / "references.bib", book / "references.bib")
+        shutil.copyfile(executed, book / "notebooks" / f"{notebook}.ipynb")
+        (book / "_toc.yml").write_text(f"format: jb-book\nroot: notebooks/{notebook}\n", encoding="utf-8")
+        done = _jupyter_book(project, book, Path(temporary), profile)
+        built = Path(temporary) / "_build" / "html"
+        if done.returncode != 0 or not (built / "notebooks" / f"{notebook}.html").is_file():
+            raise CheckFailed("Jupyter Book did not render the page:\n" + _complaints(done))
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.move(built, folder)
+    return folder / "notebooks" / f"{notebook}.html"
 
 
 def _swap(project: Project, built: Path) -> None:

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import socket
 import struct
@@ -330,6 +331,48 @@ class TestRun:
         assert "gspa: notebook 01_page, cell 5 (if n == 13: raise ValueError('thirteen')): ValueError: thirteen" in err
         assert "gspa/" not in err
         assert list(project.build.rglob("*.ipynb")) == []
+
+    def test_open_shows_the_page_with_its_figures_in_a_browser(self, tmp_path):
+        """In a process of its own, with a browser that only notes what it is asked for."""
+        here = make(tmp_path / "clone")
+        add(here, "01_page", markdown("## Theirs\n\nA formula $x^2$."), "n + 1", title="A page")
+        (here.root / "_config.yml").write_bytes((ROOT / "_config.yml").read_bytes())
+        for part in ("_ext", "_static"):
+            shutil.copytree(ROOT / "book" / part, here.book / part)
+        shutil.copy(ROOT / "book" / "references.bib", here.book)
+        browser = tmp_path / "browser"
+        browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path / "asked"}\n')
+        browser.chmod(0o755)
+        command = [sys.executable, "-m", "gspa", "run", "01_page", "-p", "n", "7", "-o", "out/mine.ipynb", "--open"]
+        environment = os.environ | {"BROWSER": f"{browser} %s"}
+        done = subprocess.run(command, cwd=here.root, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        page = here.root / "out" / "mine_html" / "notebooks" / "01_page.html"
+        assert done.stdout.splitlines() == ["Wrote out/mine.ipynb", f"Opened {page}"]
+        assert (tmp_path / "asked").read_text().strip() == page.as_uri()
+        text = page.read_text(encoding="utf-8")
+        assert "<h1>01_page" in text
+        assert "<pre>8\n</pre>" in text.replace("<span></span>", "")
+        assert (page.parents[1] / "mathjax" / "tex-svg-full.js").is_file()
+        assert sorted(path.name for path in here.build.iterdir()) == []
+
+    def test_open_without_a_browser_says_where_the_page_is(self, project, capsys, monkeypatch):
+        from gspa import site
+
+        page = project.build / "x_html" / "page.html"
+        monkeypatch.setattr(site, "render_page", lambda *given, **named: page)
+        monkeypatch.setattr("webbrowser.open", lambda address: False)
+        assert run(shlex.split("run 01_page -o x.ipynb --open")) == 0
+        assert capsys.readouterr().out == f"Wrote x.ipynb\nNo browser here; open it yourself: {page}\n"
+
+    def test_open_replaces_no_folder_of_somebody_elses(self, project, refused):
+        mine = Path("x_html")
+        mine.mkdir()
+        (mine / "thesis.txt").write_text("years of work")
+        said = refused("run 01_page -o x.ipynb --open")
+        assert not Path("x.ipynb").exists()
+        assert said.endswith("x_html: is there already and is no rendered page; move it or choose another -o")
+        assert (mine / "thesis.txt").read_text() == "years of work"
 
     def test_an_interrupt_ends_the_kernel_and_says_so(self, tmp_path):
         here = make(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from pathlib import Path
 
 import pytest
@@ -279,6 +280,29 @@ class TestOfNotebook:
         del inside["n"], inside["c"]
         with pytest.raises(GspaError, match="page: the parameters cell lacks n, c, which the schema lists"):
             parameters.of_notebook("page", inside)
+
+
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        ({}, "gspa run page"),
+        ({"profile": "quick", "n_users": 2, "sizes": [1]}, "gspa run page --profile quick"),
+        ({"profile": "quick", "n_users": 3, "sizes": [1]}, "gspa run page --profile quick -p n_users 3"),
+        ({"profile": "quick", "sizes": [1]}, "gspa run page --profile quick -p n_users 10"),
+        (
+            {"sizes": [3, 4], "delta": 1e-6, "noise": False, "label": "a b"},
+            "gspa run page -p delta 1e-06 -p noise false -p label 'a b' -p sizes 3,4",
+        ),
+    ],
+)
+def test_a_runs_command_line_gives_the_same_run(notebook, changed, line):
+    assert parameters.command(notebook, changed) == line
+    words = shlex.split(line)[3:]
+    profile = words[1] if words[:1] == ["--profile"] else "paper"
+    pairs = words[2:] if profile == "quick" else words
+    given = {pairs[i + 1]: pairs[i + 2] for i in range(0, len(pairs), 3)}
+    usual = {name: entry["default"] for name, entry in KINDS.items()}
+    assert notebook.validate(given, profile=profile) == usual | changed
 
 
 def test_departures_name_what_the_paper_states_and_the_run_changed():

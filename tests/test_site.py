@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import gspa
 from gspa import build_record, front_page, site, sitecheck
 from gspa.claims.outcome import Outcome
 from gspa.errors import CheckFailed
+from gspa.figures.data import MIME
 from gspa.pipeline import Run
 from gspa.project import Project, digest_tree
 
@@ -37,10 +39,26 @@ RAISED = [
 UNREADABLE = ["\x1b[0;36m  Cell In[1], line 1\x1b[0m\n    x = = 1\n        ^\n\x1b[0;31mSyntaxError\x1b[0m: no\n"]
 
 
-def executed(project, name, outputs=()):
+def drawn(name, *tables, alt="A line that rises."):
+    """A cell that drew a figure, as `gspa.figures` leaves it."""
+    data = {"image/svg+xml": "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'/>"}
+    if tables:
+        data[MIME] = {"tables": list(tables)}
+    about = {"figure": {"name": name, "caption": "What it shows, in words."}, "image": {"alt": alt}}
+    return new_code_cell(
+        f"figures.draw({name!r});",
+        id=name,
+        execution_count=3,
+        metadata={"tags": ["hide-input"], "mystnb": about},
+        outputs=[new_output("display_data", data=data)],
+    )
+
+
+def executed(project, name, outputs=(), cells=(), used=None):
     """A finished run of a notebook of that name."""
     notebook = new_notebook(
         metadata={
+            "papermill": {"parameters": used or {}},
             "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
             "language_info": {"name": "python", "pygments_lexer": "ipython3"},
         },
@@ -48,12 +66,25 @@ def executed(project, name, outputs=()):
             new_markdown_cell(f"# Page {name}\n\nA formula $x^2$.", id="c0"),
             new_code_cell("n: int = 1", id="c1", metadata={"tags": ["parameters"]}, execution_count=1),
             new_code_cell("show", id="c2", outputs=list(outputs), execution_count=2),
+            *cells,
         ],
     )
     path = project.executed("quick") / f"{name}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(nbformat.writes(notebook), encoding="utf-8")
     return Run(name, path, False, 0.0)
+
+
+# A page with figures: of one table; of two, of which one was thinned.
+DRAWN = "18_composition_and_renyi"
+FIGURES = [
+    drawn("figure-one", {"name": "table", "rows": 2, "of": 2, "csv": "x,y\n1,0.5\n2,0.25\n"}),
+    drawn(
+        "figure-2",
+        {"name": "table", "rows": 1, "of": 1, "csv": "x\n1\n"},
+        {"name": "printed", "rows": 1, "of": 5000, "csv": "z\n3\n"},
+    ),
+]
 
 
 def pages(project):
@@ -73,7 +104,15 @@ def real_book(root, *, url="", api=False):
         (project.book / "api.md").write_text("# Package reference\n", encoding="utf-8")
     names = [name.removeprefix("notebooks/") for name in pages(project) if name.startswith("notebooks/")]
     card = new_output("display_data", data=OUTCOME._repr_mimebundle_())
-    return project, [executed(project, name, [card] if name == "08_comparison" else []) for name in names]
+    for path in (ROOT / "notebooks").glob(f"{DRAWN}.*"):
+        shutil.copy(path, project.notebooks)
+    few = {"profile": "quick", "rounds": [1, 10, 100], "orders": [2, 8], "n": 500}
+    injected = new_code_cell("n = 500", id="injected", metadata={"tags": ["injected-parameters"]}, execution_count=3)
+    extras = {
+        "08_comparison": {"outputs": [card]},
+        DRAWN: {"cells": [injected, *FIGURES], "used": few},
+    }
+    return project, [executed(project, name, **extras.get(name, {})) for name in names]
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +193,34 @@ class TestTheRealBook:
         record = json.loads((second.html / "build-record.json").read_text(encoding="utf-8"))
         assert [one["seconds"] for one in record["notebooks"][:2]] == [0.25, 0.5]
 
+    def test_each_figure_has_its_cell_its_command_and_its_data(self, built, soups):
+        project, _ = built
+        page = soups[f"notebooks/{DRAWN}"]
+        lines = [figure.find(class_="gspa-made-from") for figure in page("figure")]
+        command = f"gspa run {DRAWN} --profile quick -p n 500"
+        # The cell of injected parameters is not in the source notebook, so it does not count.
+        assert [line.get_text() for line in lines] == [
+            f"From cell 4 of the notebook; remake it: {command}; data: figure-one.csv (2 rows).",
+            f"From cell 5 of the notebook; remake it: {command}; data: "
+            "figure-2-table.csv (1 row), figure-2-printed.csv (1 of 5,000 rows, evenly chosen).",
+        ]
+        assert page.find(id="cell-4").find("pre").get_text() == "figures.draw('figure-one');\n"
+        assert [link["href"] for link in lines[0]("a")] == [
+            "#cell-4",
+            f"../_sources/notebooks/{DRAWN}.ipynb",
+            f"../_static/data/{DRAWN}/figure-one.csv",
+        ]
+        data = project.html / "_static" / "data" / DRAWN
+        assert sorted(path.name for path in data.iterdir()) == [
+            "figure-2-printed.csv",
+            "figure-2-table.csv",
+            "figure-one.csv",
+        ]
+        assert (data / "figure-one.csv").read_bytes() == b"x,y\n1,0.5\n2,0.25\n"
+        for figure in page("figure"):
+            assert figure.find(class_="gspa-figure").find("img")["alt"] == "A line that rises."
+            assert figure.find("figcaption").find_parent(class_="gspa-figure") is None
+
     def test_every_page_says_from_what_it_was_made(self, soups):
         for page, soup in soups.items():
             said = soup.find(class_="gspa-provenance")
@@ -196,18 +263,25 @@ class TestTheRealBook:
             assert not {host for host in hosts(soup) if "github" in host or "binder" in host or "colab" in host}
 
     def test_the_repositorys_address_brings_source_binder_and_colab(self, published):
-        project, _ = published
-        soup = BeautifulSoup((project.html / "notebooks" / "08_comparison.html").read_bytes(), "html.parser")
-        assert {"github.com", "mybinder.org", "colab.research.google.com"} <= hosts(soup)
-        links = [link["href"] for link in soup("a", href=True) if urlsplit(link["href"]).netloc]
-        mine = [link for link in links if "somebody/some-book" in link]
-        assert "https://github.com/somebody/some-book" in mine
-        # The buttons open the committed notebook, which lies in notebooks/ of the checkout.
-        for host in ("mybinder.org", "colab.research.google.com"):
-            opened = [link for link in mine if urlsplit(link).netloc == host]
-            assert opened
-            assert all("notebooks/08_comparison.ipynb" in link for link in opened)
-            assert (ROOT / "notebooks" / "08_comparison.ipynb").is_file()
+        project, runs = published
+        for run in runs:
+            soup = BeautifulSoup((project.html / "notebooks" / f"{run.name}.html").read_bytes(), "html.parser")
+            assert {"github.com", "mybinder.org", "colab.research.google.com"} <= hosts(soup)
+            links = [link["href"] for link in soup("a", href=True) if urlsplit(link["href"]).netloc]
+            mine = [link for link in links if "somebody/some-book" in link]
+            assert "https://github.com/somebody/some-book" in mine
+            # The buttons open the committed notebook, which lies in notebooks/ of the checkout.
+            for host in ("mybinder.org", "colab.research.google.com"):
+                (opened,) = {link for link in mine if urlsplit(link).netloc == host}
+                file = re.search(r"notebooks/\w+\.ipynb", opened)[0]
+                assert file == f"notebooks/{run.name}.ipynb"
+                assert (ROOT / file).is_file()
+
+    def test_what_binder_installs_is_there_and_is_the_book(self):
+        wanted = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+        assert "--editable .[book]" in wanted[-1]["pip"]
+        # Binder takes a folder of its own before the file at the root.
+        assert not any((ROOT / folder).exists() for folder in ("binder", ".binder"))
 
 
 class TestRealFailures:
@@ -225,6 +299,19 @@ class TestRealFailures:
         page.write_text(good, encoding="utf-8")
         # The record still fits: nothing to do.
         assert site.render(project, runs, profile="paper") is False
+
+    def test_figures_that_lack_something_keep_the_old_site(self, published):
+        project, runs = published
+        before = digest_tree(project.html, ("*",))
+        lacking = [drawn("figure-x"), drawn("figure-y", {"name": "t", "rows": 1, "of": 1, "csv": "x\n1\n"}, alt=" ")]
+        broken = [executed(project, run.name, cells=lacking) if run.name == DRAWN else run for run in runs]
+        with pytest.raises(CheckFailed, match="old one stays") as failure:
+            site.render(project, broken, profile="paper")
+        said = str(failure.value)
+        assert "cell 4 has a figure without data; draw it with a function that gspa.figures exports" in said
+        assert "cell 5 has a figure without alternative text" in said
+        assert digest_tree(project.html, ("*",)) == before
+        executed(project, DRAWN, cells=FIGURES)
 
     def test_a_notebooks_error_output_keeps_the_old_site(self, published):
         project, runs = published

@@ -63,6 +63,14 @@ def without_thebe(app, pagename, templatename, context, doctree):
     context["script_files"] = [script for script in context.get("script_files", []) if wanted(script)]
 
 
+def plain_citations(app, pagename, templatename, context, doctree):
+    """Drop roles that docutils writes and ARIA has retired; as lists of entries they are broken ones, too."""
+    body = context.get("body") or ""
+    context["body"] = body.replace(' role="doc-biblioentry"', "").replace(
+        '<div role="list" class="cit', '<div class="cit'
+    )
+
+
 def add_mathjax(app, exception):
     """Copy MathJax out of the installed package; a missing package is an error, not a page without maths."""
     if exception or app.builder.format != "html":
@@ -80,5 +88,6 @@ def setup(app):
     app.connect("config-inited", configure, priority=900)
     app.connect("html-page-context", link_record, priority=900)
     app.connect("html-page-context", without_thebe, priority=900)
+    app.connect("html-page-context", plain_citations)
     app.connect("build-finished", add_mathjax)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

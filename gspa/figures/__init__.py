@@ -3,6 +3,7 @@
 One module a chapter; `style` is what they share.
 """
 
+from gspa.figures import data
 from gspa.figures.accounting import (
     delta_curves,
     describe_curve,
@@ -176,3 +177,6 @@ __all__ = [
     "true_budgets",
     "use_style",
 ]
+
+# Each figure keeps what it was drawn from, for the book to offer as CSV; this covers whatever is imported above.
+data.keep_all(globals())

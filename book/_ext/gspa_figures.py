@@ -1,0 +1,123 @@
+"""What stands under each figure that a notebook drew: its cell, the command that remakes it, its data as CSV.
+
+A notebook's cell only draws. The line under the caption, the anchor of the cell's code and the files
+`_static/data/<page>/<figure>.csv` are made here, from what `gspa.figures` put into the cell's output.
+"""
+
+import json
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util import logging, osutil
+
+from gspa import parameters
+from gspa.figures.data import MIME
+from gspa.notebook_source import INJECTED
+from gspa.project import find
+
+LOG = logging.getLogger(__name__)
+FOLDER = "_static/data"
+
+
+def annotate(app, doctree, docname):
+    """Complete every figure of a page; a figure without a caption, an alternative text or data is a warning."""
+    if app.builder.format != "html":
+        return
+    path = Path(app.env.doc2path(docname))
+    notebook = None
+    for cell in doctree.findall(is_cell):
+        for figure in cell.findall(nodes.figure):
+            notebook = notebook or json.loads(path.read_text(encoding="utf-8"))
+            number = number_of(notebook, cell["cell_index"])
+            tables = [part for output in notebook["cells"][cell["cell_index"]]["outputs"] for part in kept(output)]
+            caption = next(iter(figure.findall(nodes.caption)), None)
+            lacking = {
+                "caption": caption is None,
+                "alternative text": not all(image.get("alt", "").strip() for image in figure.findall(nodes.image)),
+                "data; draw it with a function that gspa.figures exports": not tables,
+            }
+            for what in (what for what, lacks in lacking.items() if lacks):
+                LOG.warning("cell %s has a figure without %s", number, what, location=docname, type="gspa")
+            if any(lacking.values()):
+                continue
+            name = notebook["cells"][cell["cell_index"]]["metadata"]["mystnb"]["figure"]["name"]
+            anchor = anchored(cell, number)
+            files = written(app, path.stem, name, tables)
+            caption += made_from(app, docname, number, anchor, remake(app, path.stem, notebook), files)
+            boxed(figure)
+
+
+def is_cell(node):
+    """Whether a node is a notebook's code cell."""
+    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
+
+
+def number_of(notebook, index):
+    """A cell's place in the source notebook, from 1: a run adds a cell of injected parameters, which does not count."""
+    before = notebook["cells"][:index]
+    return 1 + sum(INJECTED not in cell["metadata"].get("tags", []) for cell in before)
+
+
+def kept(output):
+    """The tables in one output of a cell."""
+    return output.get("data", {}).get(MIME, {}).get("tables", [])
+
+
+def anchored(cell, number):
+    """An anchor on the cell's code, inside of what may be folded: a browser that goes there unfolds it."""
+    name = f"cell-{number}"
+    code = next(node for node in cell.findall(nodes.container) if node.get("nb_element") == "cell_code_source")
+    if name not in code["ids"]:
+        code["ids"].append(name)
+    return name
+
+
+def boxed(figure):
+    """Put the picture into a box of its own, which scrolls on a narrow screen while the caption stays."""
+    box = nodes.container(classes=["gspa-figure"])
+    for picture in [child for child in figure.children if not isinstance(child, nodes.caption | nodes.legend)]:
+        figure.remove(picture)
+        box += picture
+    figure.insert(0, box)
+
+
+def written(app, page, figure, tables):
+    """Write the tables as files; their addresses from the site's root, with how many rows of how many they have."""
+    folder = Path(app.outdir) / FOLDER / page
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for table in tables:
+        name = f"{figure}.csv" if len(tables) == 1 else f"{figure}-{table['name']}.csv"
+        (folder / name).write_text(table["csv"], encoding="utf-8", newline="\n")
+        files.append((name, f"{FOLDER}/{page}/{name}", table["rows"], table["of"]))
+    return files
+
+
+def remake(app, page, notebook):
+    """The command that makes the page's figures again, with the parameters they were made with."""
+    used = notebook["metadata"].get("papermill", {}).get("parameters", {})
+    return parameters.command(parameters.select(find(Path(app.confdir)), page), used)
+
+
+def made_from(app, docname, number, anchor, command, files):
+    """The line's nodes."""
+    here = app.builder.get_target_uri(docname)
+    source = osutil.relative_uri(here, f"_sources/{docname}.ipynb")
+    parts = [link("cell " + str(number), f"#{anchor}"), nodes.Text(" of "), link("the notebook", source)]
+    parts += [nodes.Text("; remake it: "), nodes.literal(command, command), nodes.Text("; data: ")]
+    for place, (name, address, rows, of) in enumerate(files):
+        size = f" ({of:,} row{'s' * (of != 1)})" if rows == of else f" ({rows:,} of {of:,} rows, evenly chosen)"
+        parts += [nodes.Text(", ")] if place else []
+        parts += [link(name, osutil.relative_uri(here, address)), nodes.Text(size)]
+    return nodes.inline("", "", nodes.Text("From "), *parts, nodes.Text("."), classes=["gspa-made-from"])
+
+
+def link(text, target):
+    """A link within the site."""
+    return nodes.reference("", text, refuri=target, internal=True)
+
+
+def setup(app):
+    """Runs when a page's outputs have been chosen and its code has been folded."""
+    app.connect("doctree-resolved", annotate)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,39 @@
+// What style alone cannot do: boxes that scroll sideways take part in the keyboard's order, print is light, and
+// the search of a site opened as files shows no excerpts.
+(() => {
+  const boxes = "div.math, mjx-container[display='true'], .gspa-figure, .gspa-scroll, .gspa-card blockquote, .gspa-claims p, .cell_output .output";
+  const reach = () => {
+    for (const box of document.querySelectorAll(boxes)) {
+      const hidden = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
+      if (hidden && !box.hasAttribute("tabindex")) {
+        box.tabIndex = 0;
+        box.dataset.gspaReached = "";
+      } else if (!hidden && "gspaReached" in box.dataset) {
+        box.removeAttribute("tabindex");
+        delete box.dataset.gspaReached;
+      }
+    }
+  };
+  let waiting;
+  window.addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(reach, 200);
+  });
+  // Formulas have their widths once MathJax is done; pages without it are ready when they are loaded.
+  window.addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reach));
+
+  // The dark theme's text is light, and paper is white.
+  let theme;
+  window.addEventListener("beforeprint", () => {
+    theme ??= document.documentElement.dataset.theme; // printing to a file may announce itself twice
+    document.documentElement.dataset.theme = "light";
+  });
+  window.addEventListener("afterprint", () => {
+    if (theme) document.documentElement.dataset.theme = theme;
+    theme = undefined;
+  });
+
+  // The search fetches each page that it found for an excerpt, which a browser refuses to a page opened as a file.
+  if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined")
+    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+})();
