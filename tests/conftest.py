@@ -7,3 +7,6 @@ from hypothesis import settings
 # A shared machine may pause, so time is asserted only where it is the point; and a run is repeatable.
 settings.register_profile("gspa", deadline=None, derandomize=True)
 settings.load_profile("gspa")
+
+# The search for doctests would import it a second time, under a name that another conftest.py has too.
+collect_ignore = ["conftest.py"]

@@ -48,6 +48,9 @@ ALLOWED = {
     ("09_personalized", "0.01"): "the others' budgets, and the lower end of the paper's range",
     ("09_personalized", "1e-30"): "below which numbers are shown as 0",
     ("12_shuffled_sgd", "0.5"): "Table 2's constant budget",
+    ("calculator", "0.001"): "the range of the field",
+    ("calculator", "1e-12"): "the range of the field",
+    ("calculator", "1e-6"): "the tolerance that the tests hold the page to",
     ("19_auditing", "0.01"): "the lower end of the paper's range of budgets",
 }
 

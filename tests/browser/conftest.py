@@ -17,6 +17,7 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+collect_ignore = ["conftest.py"]  # as the one above: fixtures only
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _LOCAL = ("file:", "data:", "blob:", "about:")
 

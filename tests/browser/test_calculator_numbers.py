@@ -21,6 +21,8 @@ from gspa.budgets import Budgets, from_array, from_csv
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+pytestmark = pytest.mark.browser
+
 BOOK = Path(__file__).parents[2] / "book"
 TOLERANCE = 1e-6
 

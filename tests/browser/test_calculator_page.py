@@ -20,6 +20,8 @@ from gspa.budgets import constant
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+pytestmark = pytest.mark.browser
+
 ROOT = Path(__file__).parents[2]
 CONF = """
 extensions = ["myst_parser"]
