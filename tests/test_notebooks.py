@@ -236,3 +236,12 @@ def epsilon_by_hand() -> float:
 
     with mpmath.workdps(30):
         return float(mpmath.findroot(excess, (0.05, 0.15), solver="anderson"))
+
+
+def test_no_two_statements_share_a_label():
+    labels = [
+        label
+        for name in NAMES
+        for label in re.findall(r":label: ([\w-]+)", (ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))
+    ]
+    assert sorted(label for label in set(labels) if labels.count(label) > 1) == []
