@@ -42,7 +42,7 @@ NOTEBOOKS = [page for page in BOOK if page.startswith("notebooks/")]
 # Sphinx's own pages; one page of the package's source stands for them all.
 PAGES = [*BOOK, "search", "genindex", "py-modindex", "prf-prf", "_modules/index", "_modules/gspa/bound"]
 # For looking things up; nobody reads them from one end to the other.
-REFERENCE = {"api", "bibliography", "claims", "errata"}
+REFERENCE = {"api", "bibliography", "claims", "differences", "errata"}  # to look things up in
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 
 TYPESET = "() => window.MathJax?.startup?.promise"
@@ -83,6 +83,9 @@ LOOKS = """() => {
 }"""
 NARROW = """() => ({
   over: document.documentElement.scrollWidth - innerWidth,
+  // What starts left of its box cannot be scrolled to.
+  cut: [...document.querySelectorAll("div.math mjx-container > svg")].filter(
+    (e) => e.getBoundingClientRect().left < e.closest("div.math").getBoundingClientRect().left - 1).length,
   small: [...document.querySelectorAll(".gspa-figure img")].filter((e) => e.clientWidth < 480).map((e) => e.src),
 })"""
 
@@ -198,6 +201,9 @@ class TestEveryPage:
     def test_it_fits_a_phone_where_figures_keep_a_readable_size(self, seen):
         assert seen.narrow["over"] <= 0
         assert seen.narrow["small"] == []
+
+    def test_no_formula_is_cut_off_at_its_left_end(self, seen):
+        assert seen.narrow["cut"] == 0
 
     def test_dark_mode_is_dark_and_light_mode_light(self, seen):
         text, ground = map(luminance, seen.looks["colours"])
