@@ -5,7 +5,7 @@ PROFILE ?= paper
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: book test browser verify-slow benchmark lint serve tidy clean
+.PHONY: book test browser verify-slow repeat benchmark lint serve tidy clean
 
 book: $(VENV)/.book
 	$(BIN)/gspa build --profile $(PROFILE)
@@ -17,9 +17,14 @@ test: $(VENV)/.test
 browser: $(VENV)/.test $(VENV)/.browser
 	$(BIN)/python -m pytest tests/browser
 
-# The slow checks: interval arithmetic over a grid of cases, and what else takes minutes.
+# The slow checks: interval arithmetic over a grid of cases, builds killed at random moments, and what else takes minutes.
 verify-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
+
+# Two builds from clean clones of the committed state, compared byte for byte; PROFILE=paper for the papers' sizes.
+repeat: PROFILE = quick
+repeat: $(VENV)/.test
+	$(BIN)/python tests/faults/repeat.py --profile $(PROFILE)
 
 # Times the accountant against plain evaluations and keeps what the page on speed shows.
 benchmark: $(VENV)/.test

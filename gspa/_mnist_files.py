@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gspa.errors import DataCorrupted, DataUnavailable
+from gspa.project import remove_abandoned
 
 MIRRORS = (
     "https://ossci-datasets.s3.amazonaws.com/mnist/",
@@ -33,6 +34,7 @@ CHECKSUMS = {
     "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
 }
 CONNECT_SECONDS = 3.0
+_FETCH = ".fetch-"  # temporary folders of downloads
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ def fetch(*, progress: bool = True) -> Path:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise DataUnavailable(f"MNIST: no cache folder to write to ({error}); set GSPA_DATA_DIR") from None
+    remove_abandoned(folder, _FETCH)
     mirrors = _reachable(MIRRORS)
     if not mirrors:
         raise DataUnavailable(
@@ -210,7 +213,7 @@ def _download(folder: Path, file: str, mirrors: list[str], progress: bool) -> No
     damaged: DataCorrupted | None = None
     reason = "no mirror"
     for base in mirrors:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-") as temporary:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=_FETCH) as temporary:
             part = Path(temporary) / f"{file}.gz"
             try:
                 # A total of 1 until the answer's length is known: pooch takes a bar without a total for none.

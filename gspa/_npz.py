@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gspa.project import remove_abandoned
+
+_PART = ".part-"
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -27,7 +30,8 @@ def write(path: Path, arrays: Arrays) -> None:
     """Replace `path` in one step; where that is not possible (full or read-only disk), leave it as it was."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as temporary:
+        remove_abandoned(path.parent, _PART)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=_PART) as temporary:
             part = Path(temporary) / "part.npz"
             # Keyword arguments of savez would clash with an array called "file".
             np.savez(part, allow_pickle=False, **arrays)

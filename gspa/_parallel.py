@@ -7,11 +7,17 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TypeVar
 
+from gspa import _lifeline
 from gspa import _validate as check
 from gspa.project import cores
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
+
+
+def workers(at_once: int) -> ProcessPoolExecutor:
+    """Processes that end with this one, however it ends; those of a pool alone would wait for ever after a kill."""
+    return ProcessPoolExecutor(at_once, mp_context=get_context("spawn"), initializer=_lifeline.hold_to_creator)
 
 
 def each(function: Callable[[Task], Found], tasks: Sequence[Task], *, jobs: int | None = None) -> Iterator[Found]:
@@ -27,5 +33,5 @@ def each(function: Callable[[Task], Found], tasks: Sequence[Task], *, jobs: int 
     if at_once <= 1:
         yield from map(function, tasks)
         return
-    with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
+    with workers(at_once) as pool:
         yield from pool.map(function, tasks)

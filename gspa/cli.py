@@ -51,6 +51,9 @@ def run(arguments: Sequence[str]) -> int:
     except GspaError as error:
         print(f"gspa: {error}", file=sys.stderr)
         return error.exit_code
+    except OSError as error:  # a full disk, a file that may not be read: the machine's state, no bug
+        print(f"gspa: {_os_failure(error)}", file=sys.stderr)
+        return 1
     except (KeyboardInterrupt, typer.Abort):
         status = 130
     except typer.Exit as stop:
@@ -64,6 +67,12 @@ def run(arguments: Sequence[str]) -> int:
     if status == 130:  # Typer returns an interrupt as this status, Click raises Abort
         print("gspa: stopped; what was finished is kept", file=sys.stderr)
     return status
+
+
+def _os_failure(error: OSError) -> str:
+    """What the operating system refused, and of which file where it says so."""
+    what = error.strerror or str(error) or type(error).__name__
+    return f"{error.filename}: {what}" if error.filename else what
 
 
 def _usage(error: Any) -> str:

@@ -1,8 +1,10 @@
 """Run one notebook in this process and write it only if it succeeded.
 
-`python -m gspa.execute` reads one JSON job on standard input and reports on standard
+`python -m gspa.execute` reads one JSON job, a line of standard input, and reports on standard
 output, a JSON object a line: `{"cells": N}`, `{"done": i}`, then `{"ok": true}` or
-`{"error": {...}}`. The pipeline starts one such process a notebook.
+`{"error": {...}}`. The pipeline starts one such process a notebook. Where the job names a
+`temporary` folder, the end of standard input tells that the caller is gone: the process removes
+the folder and ends.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ from gspa import _schema  # noqa: F401 - before what imports jsonschema
 # isort: split
 import nbformat
 import papermill
+from nbclient.exceptions import DeadKernelError
 from papermill.engines import NBClientEngine, papermill_engines
 
+from gspa import _lifeline
 from gspa.errors import GspaError
 from gspa.notebook_source import INJECTED, stable_ids
 from gspa.project import write_atomically
@@ -79,6 +83,9 @@ def normalise(notebook: Any) -> None:
     notebook.metadata["papermill"] = {key: kept[key] for key in ("parameters", "version") if key in kept}
 
 
+_DEAD = "Its process was killed or crashed. Most often memory ran out: try --jobs 1, or --profile quick."
+
+
 class _Reporting(NBClientEngine):  # type: ignore[misc]  # papermill has no type hints
     """papermill's own engine, telling how far it is."""
 
@@ -104,6 +111,8 @@ class _Reporting(NBClientEngine):  # type: ignore[misc]  # papermill has no type
             if not done:
                 raise
             what, *more = str(error).splitlines() or [""]
+            if isinstance(error, DeadKernelError):
+                more.append(_DEAD)
             source = nb_man.nb.cells[done - 1].source
             raise papermill.PapermillExecutionError(done - 1, None, source, type(error).__name__, what, more) from error
 
@@ -162,7 +171,9 @@ def _plain(text: str) -> str:
 
 def main() -> int:
     """One job from standard input; 0 when the notebook ran, 1 when it raised."""
-    job = json.load(sys.stdin)
+    job = json.loads(sys.stdin.readline())
+    if "temporary" in job:
+        _lifeline.hold(job["temporary"])
     # The protocol has standard output to itself; whatever else prints goes to standard error.
     _Reporting.channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +14,7 @@ from scipy.special import stdtrit
 
 from gspa import _validate as check
 from gspa import budgets
+from gspa._parallel import workers
 from gspa.project import cores
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def figure4(
         for name in settings:
             collect(train(name))
     else:
-        with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
+        with workers(at_once) as pool:
             for found in pool.map(train, settings):
                 collect(found)
     if checkpoints is not None:

@@ -8,19 +8,23 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from gspa import provenance
+from gspa import _kernel_settings, provenance
 from gspa.claims.outcome import MIME, Outcome
 from gspa.errors import CheckFailed, ProcessDied
 from gspa.parameters import Notebook, Value
-from gspa.project import Project, digest, ensure_writable, write_atomically
+from gspa.project import Project, digest, ensure_writable, remove_abandoned, write_atomically
+
+_OWN = "gspa-kernel-"  # temporary folders of running notebooks
 
 Progress = Callable[[str, int, int, str], None]
 """Called with a notebook's name, cells done, cells in all, and a state word."""
@@ -92,6 +96,21 @@ def run_notebook(
         CheckFailed: a cell raised; the message names the notebook, the cell and the error.
         ProcessDied: the process or its kernel ended before it could finish.
     """
+    remove_abandoned(Path(tempfile.gettempdir()), _OWN)
+    with tempfile.TemporaryDirectory(prefix=_OWN, ignore_cleanup_errors=True) as own:
+        _run_in(Path(own), project, notebook, parameters, output, progress, children)
+
+
+def _run_in(
+    own: Path,
+    project: Project,
+    notebook: Notebook,
+    parameters: dict[str, Value],
+    output: Path,
+    progress: Progress | None,
+    children: _Children | None,
+) -> None:
+    """`run_notebook` with a temporary folder of its own for what a kernel writes beside its results."""
     report = progress or (lambda name, done, total, state: None)
     # Only what differs from the notebook's own cell is injected, so that a page shows no more than that.
     changed = {k: v for k, v in parameters.items() if v != notebook.properties[k]["default"]}
@@ -101,10 +120,15 @@ def run_notebook(
         "parameters": changed,
         "timeout": notebook.timeout,
         "cwd": str(project.root),
+        "temporary": str(own),
     }
     # A hash seed would make the order of sets differ between two runs.
-    environment = os.environ | {"PYTHONHASHSEED": "0"}
+    environment = os.environ | _kernel_settings.environment(own) | {"PYTHONHASHSEED": "0"}
     environment.pop("MPLBACKEND", None)  # the kernel's inline backend sets its own
+    # Sums in another order differ in their last digits: one thread, so that the number of cores does not matter.
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        environment.setdefault(f"{library}_NUM_THREADS", "1")
+    environment.pop("PYTHONSTARTUP", None)  # a kernel would run it
     if "GSPA_DATA_DIR" in environment:  # the kernel works in another folder
         environment["GSPA_DATA_DIR"] = str(Path(environment["GSPA_DATA_DIR"]).resolve())
     process = (children or Children()).start(
@@ -114,6 +138,7 @@ def run_notebook(
         stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
+        errors="replace",  # what a library prints need not be UTF-8
         env=environment,
     )
     assert process.stdin is not None
@@ -122,8 +147,9 @@ def run_notebook(
     noise = _Drain(process.stderr)
     total, error, finished = 1, None, False
     try:
-        process.stdin.write(json.dumps(job))
-        process.stdin.close()
+        with suppress(BrokenPipeError):  # it ended already: its status and last words tell why
+            process.stdin.write(json.dumps(job) + "\n")
+            process.stdin.flush()  # and stays open: its end would tell the child that this process is gone
         for line in process.stdout:
             message = json.loads(line)
             total = message.get("cells", total)
@@ -136,6 +162,8 @@ def run_notebook(
         raise
     finally:
         said = noise.text()  # ends when the kernel has ended too: none outlives this call
+        with suppress(BrokenPipeError):
+            process.stdin.close()
         process.stdout.close()
         process.wait()
     if not finished:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from gspa.errors import GspaError, InvalidOutput
+
+_ABANDONED = 24 * 3600  # seconds
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,8 @@ def ensure_writable(folder: Path) -> Path:
     """Create `folder` and try a write in it, before any work starts."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as probe:
+            probe.write(bytes(1 << 16))  # on a full disk a file can be made, not written
     except OSError as error:
         raise InvalidOutput(
             f"output folder {folder}: cannot be written ({error.strerror or error}); choose another"
@@ -79,9 +84,25 @@ def write_atomically(path: Path, text: str) -> None:
             stream.write(text)
         os.chmod(temporary, 0o644)  # mkstemp makes it private
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename is None:  # a failed write names no file
+            error.filename = str(path)
         raise
+
+
+def remove_temporaries(folder: Path) -> None:
+    """Remove what `write_atomically` left in `folder` when it was killed; call it where nobody else writes."""
+    for path in folder.glob(".?*.????????"):
+        path.unlink(missing_ok=True)
+
+
+def remove_abandoned(folder: Path, prefix: str) -> None:
+    """Remove temporary folders of processes that were killed: a day old, so that nobody is at work in them."""
+    for path in folder.glob(f"{prefix}*"):
+        with suppress(OSError):  # gone already, or not ours to remove
+            if time.time() - path.stat().st_mtime > _ABANDONED:
+                shutil.rmtree(path)
 
 
 def digest(*parts: bytes | str) -> str:

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +21,7 @@ import pandas as pd
 import torch
 
 from gspa import _validate as check
+from gspa._parallel import workers
 from gspa._sgd_batch import Batch
 from gspa.datasets import Dataset
 from gspa.errors import InvalidValue
@@ -172,7 +171,7 @@ def variants_table(
     if at_once == 1 or len(asked) * len(seeds) * config.epochs < _WORTH_A_PROCESS:
         tables = [work(one) for one in asked]
     else:
-        with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
+        with workers(at_once) as pool:
             tables = list(pool.map(work, asked))
     return pd.concat(tables, ignore_index=True)
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from gspa import build_record, front_page, pipeline, provenance, sitecheck
+from gspa import _lifeline, build_record, front_page, pipeline, provenance, sitecheck
 from gspa.claims import differences, errata, report
 from gspa.errors import CheckFailed, InvalidOutput
 from gspa.pipeline import Run
-from gspa.project import Project, digest, digest_tree, ensure_writable, write_atomically
+from gspa.project import Project, digest, digest_tree, ensure_writable, remove_temporaries, write_atomically
 
 _SOURCES = ("*.md", "*.yml", "*.py", "*.bib", "*.css", "*.js", "*.svg", "*.png", "*.rst", "*.csv")
 
@@ -27,16 +27,32 @@ _SOURCES = ("*.md", "*.yml", "*.py", "*.bib", "*.css", "*.js", "*.svg", "*.png",
 @contextmanager
 def exclusive(project: Project) -> Iterator[None]:
     """Hold the checkout's build lock; a second build is refused rather than mixed in."""
-    ensure_writable(project.build)
+    for folder in (project.build, *_places(project)):
+        ensure_writable(folder)
     lock = FileLock(project.build / ".lock")
     try:
         lock.acquire(timeout=0)
     except Timeout:
         raise CheckFailed("another build is running in this checkout; wait for it to end") from None
     try:
+        _recover(project)
         yield
     finally:
         lock.release()
+
+
+def _places(project: Project) -> tuple[Path, Path]:
+    """The folders of the book that a build fills: refused, if at all, before any notebook has run."""
+    return project.book / "notebooks", project.book / "_generated"
+
+
+def _recover(project: Project) -> None:
+    """Put right what a build that was killed left behind; only under the lock."""
+    old = project.build / "html.old"
+    if old.exists() and not project.html.exists():  # killed between the two renames of `_swap`
+        old.rename(project.html)
+    for folder in (project.build, project.book / "_generated", *project.build.glob("executed/*")):
+        remove_temporaries(folder)
 
 
 def render(project: Project, runs: Sequence[Run], *, profile: str) -> bool:
@@ -131,21 +147,24 @@ def _jupyter_book(
     project: Project, source: Path, target: Path, profile: str, *flags: str
 ) -> subprocess.CompletedProcess[str]:
     """Render the book in `source` to `target/_build/html`, with the project's configuration."""
-    code = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
+    code = "import sys; from gspa import _lifeline; _lifeline.hold(); "
+    code += "from jupyter_book.cli.main import main; sys.exit(main())"
     arguments = ["build", str(source), "--config", "_config.yml", "--path-output", str(target), *flags]
     environment = os.environ | {
         "SOURCE_DATE_EPOCH": str(provenance.commit_time(project.root)),
         "PYTHONHASHSEED": "0",
         "GSPA_PROFILE": profile,
     }
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        cwd=project.root,
-        env=environment,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
+    with _lifeline.pipe() as ending:
+        return subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            cwd=project.root,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",  # not the locale's, which may be unable to say a path
+            errors="replace",
+            stdin=ending,
+        )
 
 
 def _complaints(done: subprocess.CompletedProcess[str]) -> str:

@@ -1,0 +1,179 @@
+"""A download that breaks off, or whose process is killed: nothing half is kept, and the next one is whole."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from small_book import environment
+
+from gspa import _mnist_files as files
+from gspa import _npz, datasets
+from gspa.errors import DataCorrupted, DataUnavailable
+
+DAY = 24 * 3600
+
+
+def contents() -> dict[str, bytes]:
+    """Four IDX files as MNIST's, with three training and two test images of one pixel."""
+    made = {}
+    for name, size in (("train", 3), ("t10k", 2)):
+        made[f"{name}-images-idx3-ubyte"] = struct.pack(">IIII", 0x803, size, 1, 1) + bytes(range(size))
+        made[f"{name}-labels-idx1-ubyte"] = struct.pack(">II", 0x801, size) + bytes(size)
+    return made
+
+
+class Mirror:
+    """A server that sends `share` of each file and then does what `end` says: nothing, or wait."""
+
+    def __init__(self) -> None:
+        self.share, self.honest, self.end = 1.0, True, threading.Event()
+        self.end.set()
+        self.sent = threading.Event()
+        packed = {f"/{name}.gz": gzip.compress(raw, mtime=0) for name, raw in contents().items()}
+        mirror = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_HEAD(self) -> None:
+                self.send_response(200)
+                self.end_headers()
+
+            def do_GET(self) -> None:
+                whole = packed[self.path]
+                part = whole[: int(len(whole) * mirror.share)]
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(whole if mirror.honest else part)))
+                self.end_headers()
+                self.wfile.write(part)
+                self.wfile.flush()
+                mirror.sent.set()
+                mirror.end.wait(20)
+
+            def log_message(self, *arguments: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_address[1]}/"
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+
+@pytest.fixture
+def mirror(tmp_path, monkeypatch):
+    """A mirror, and a cache that is empty."""
+    made = Mirror()
+    for name in ("GSPA_DATA_DIR", "GSPA_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    sums = {name: hashlib.sha256(raw).hexdigest() for name, raw in contents().items()}
+    monkeypatch.setattr(files, "CHECKSUMS", sums)
+    monkeypatch.setattr(files, "MIRRORS", (made.address,))
+    monkeypatch.setattr(files, "cache", lambda kind: tmp_path / kind)
+    yield made
+    made.end.set()
+    made.server.shutdown()
+    made.server.server_close()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
+@pytest.mark.parametrize("honest", [True, False], ids=["cut", "short"])
+def test_a_download_that_breaks_off_is_not_kept(mirror, tmp_path, share, honest):
+    """The connection ends early, or a proxy took the part for the whole."""
+    mirror.share, mirror.honest = share, honest
+    with pytest.raises(DataUnavailable if honest else DataCorrupted, match="train-images-idx3-ubyte"):
+        datasets.fetch(progress=False)
+    assert list((tmp_path / "mnist").iterdir()) == []
+    assert [row.state for row in datasets.status()] == ["missing"] * 4
+    mirror.share = 1.0
+    assert datasets.fetch(progress=False) == tmp_path / "mnist"
+    assert datasets.load("mnist").train_y.tolist() == [0, 0, 0]
+
+
+FETCH = """import json, sys
+from pathlib import Path
+from gspa import _mnist_files as files
+files.CHECKSUMS, files.MIRRORS = json.loads(sys.argv[1]), (sys.argv[2],)
+files.cache = lambda kind: Path(sys.argv[3]) / kind
+files.fetch(progress=False)
+"""
+
+
+def test_a_download_that_is_killed_is_whole_the_next_time(mirror, tmp_path):
+    mirror.share = 0.5
+    mirror.end.clear()
+    line = [sys.executable, "-c", FETCH, json.dumps(files.CHECKSUMS), mirror.address, str(tmp_path)]
+    env = environment(GSPA_OFFLINE=None, NO_PROXY="127.0.0.1", no_proxy="127.0.0.1")
+    with subprocess.Popen(line, env=env) as process:
+        assert mirror.sent.wait(60)
+        time.sleep(0.2)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    (left,) = (tmp_path / "mnist").iterdir()  # what it had, under a name that nobody reads
+    assert [row.state for row in datasets.status()] == ["missing"] * 4
+    assert datasets.load("auto", download=False).stand_in
+    mirror.share = 1.0
+    mirror.end.set()
+    datasets.fetch(progress=False)
+    assert [row.state for row in datasets.status()] == ["ok"] * 4
+    assert left.exists(), "another process may be at work in it"
+    # A day later nobody is.
+    os.utime(left, (time.time() - 2 * DAY,) * 2)
+    (tmp_path / "mnist" / "t10k-labels-idx1-ubyte.gz").unlink()
+    datasets.fetch(progress=False)
+    assert not left.exists()
+    assert [row.state for row in datasets.status()] == ["ok"] * 4
+
+
+def test_what_a_killed_writer_of_a_cache_left_goes_after_a_day(tmp_path):
+    for name, age in (("new", 0), ("old", 2 * DAY), ("future", -2 * DAY)):
+        folder = tmp_path / f".part-{name}"
+        folder.mkdir()
+        (folder / "part.npz").write_bytes(b"PK\x03\x04 torn")
+        os.utime(folder, (time.time() - age,) * 2)
+    (tmp_path / "unrelated").mkdir()
+    os.utime(tmp_path / "unrelated", (0, 0))
+    _npz.write(tmp_path / "a.npz", {})
+    assert {path.name for path in tmp_path.iterdir()} == {".part-new", ".part-future", "unrelated", "a.npz"}
+
+
+@pytest.mark.parametrize("name", ["GSPA_DATA_DIR", "XDG_CACHE_HOME"])
+def test_a_build_with_a_damaged_file_is_refused_before_any_notebook(tmp_path, name):
+    """The file's name, both checksums and what to do are said in one line."""
+    from small_book import BUILD, make_book, one_line
+    from small_project import add
+
+    here = make_book(tmp_path / "book")
+    add(here, "two", "n", needs_data=True)
+    folder = tmp_path / "data" if name == "GSPA_DATA_DIR" else tmp_path / "data" / "gspa" / "mnist"
+    folder.mkdir(parents=True)
+    for file in files.CHECKSUMS:
+        (folder / f"{file}.gz").write_bytes(gzip.compress(b"other"))
+    env = environment(**{name: str(tmp_path / "data")})
+    done = subprocess.run(BUILD, cwd=here.root, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    said = one_line(done.stderr)
+    assert str(folder / "train-images-idx3-ubyte.gz") in said
+    assert files.CHECKSUMS["train-images-idx3-ubyte"] in said
+    assert hashlib.sha256(b"other").hexdigest() in said
+    assert "delete it and run `gspa data fetch`" in said
+    assert list(here.executed("quick").iterdir()) == []
+
+
+def test_a_data_folder_with_a_strange_name(mirror, tmp_path, monkeypatch):
+    folder = tmp_path / "Daten «数» 50 % #1"
+    folder.mkdir()
+    for name, raw in contents().items():
+        (folder / f"{name}.gz").write_bytes(gzip.compress(raw))
+    monkeypatch.setenv("GSPA_DATA_DIR", str(folder))
+    assert datasets.load("mnist").test_y.tolist() == [0, 0]
+    assert {Path(row.path).parent for row in datasets.status()} == {folder}

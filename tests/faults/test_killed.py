@@ -1,0 +1,299 @@
+"""SIGKILL at any moment: started again, a build ends with the bytes of one that was never disturbed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from small_book import BUILD, build, command, environment, make_book, pages, products, write_page
+from small_project import add, make
+
+from gspa import project, site
+
+KILLS = 50
+
+
+def gone(path: Path, *, within: float) -> bool:
+    """Whether a file stops changing."""
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        before = path.read_bytes()
+        time.sleep(0.5)
+        if path.read_bytes() == before:
+            return True
+    return False
+
+
+def ended(process: int, *, within: float) -> bool:
+    """Whether a process that is no child of this one ends; one whose status nobody has asked for has ended too."""
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        try:
+            os.kill(process, 0)
+            if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 120
+    while not path.exists():
+        assert process.poll() is None, "it ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def start(line: list[str], folder: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        line,
+        cwd=folder,
+        env=environment(TMPDIR=str(folder.parent)),  # what dies with all its processes leaves a folder there
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The older and the newer state of one book, each built in peace, and how long a build takes."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    older = make_book(folder / "older", factor=2)
+    build(older)
+    newer = make_book(folder / "newer", factor=3)
+    begin = time.monotonic()
+    build(newer)
+    seconds = time.monotonic() - begin
+    assert products(older)["html"] != products(newer)["html"]
+    return older, products(newer), seconds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(KILLS))
+def test_a_killed_build_started_again_is_an_undisturbed_one(undisturbed, tmp_path, number):
+    """Killed alone, or with all its processes; in a fresh checkout, or where an older site is."""
+    older, expected, seconds = undisturbed
+    here = project.Project(tmp_path / "book")
+    with_old_site, whole_group = number % 2 == 0, number % 4 < 2
+    if with_old_site:
+        shutil.copytree(older.root, here.root)
+        for name in ("one", "two"):
+            write_page(here, name, 3)
+    else:
+        make_book(here.root, factor=3)
+    old_html = pages(here.html)
+    process = start(BUILD, here.root)
+    time.sleep(random.Random(number).uniform(0, seconds))
+    if whole_group:
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()
+    # A reader finds the old site or the new one, never a part. Between two renames there can be none.
+    assert pages(here.html) in (old_html, expected["html"], {})
+    build(here)
+    assert products(here) == expected
+    assert sorted(path.name for path in here.build.iterdir()) == [".lock", "executed", "html", "site.json"]
+
+
+@pytest.mark.slow
+def test_no_notebook_outlives_a_build_that_was_killed(tmp_path):
+    here = make(tmp_path / "project")
+    beat = here.root / "beat"
+    loop = (
+        f"import pathlib, time\nwhile True: pathlib.Path({str(beat)!r}).write_text(str(time.time())); time.sleep(0.05)"
+    )
+    add(here, "endless", loop)
+    process = start(command("run", "endless"), here.root)
+    wait_for(beat, process)
+    process.kill()
+    process.wait()
+    assert gone(beat, within=20), "the notebook is still at work"
+
+
+@pytest.mark.slow
+def test_no_sphinx_outlives_a_build_that_was_killed(tmp_path):
+    here = make_book(tmp_path / "book")
+    process = start(BUILD, here.root)
+    staging = here.build / "staging"
+    wait_for(staging, process)
+    process.kill()
+    process.wait()
+    time.sleep(1)
+    left = pages(staging)
+    time.sleep(8)  # it renders in less
+    assert pages(staging) == left
+    assert "_build/html/searchindex.js" not in left, "it had ended before the kill"
+
+
+CHILD = "from gspa import _lifeline; _lifeline.hold({folder!r}); print('held', flush=True); import time; time.sleep(60)"
+PARENT = """import subprocess, sys, time
+from gspa import _lifeline
+with _lifeline.pipe() as end:
+    process = subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=end, stdout=subprocess.PIPE)
+    process.stdout.readline()
+    print(process.pid, flush=True)
+    if sys.argv[2] == "killed":
+        time.sleep(60)
+assert process.wait() == 1
+"""
+
+
+@pytest.mark.parametrize("how", ["killed", "left"])
+def test_a_child_ends_with_its_parent_and_clears_up(tmp_path, how):
+    temporary = tmp_path / "temporary"
+    (temporary / "below").mkdir(parents=True)
+    line = [sys.executable, "-c", PARENT, CHILD.format(folder=str(temporary)), how]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, env=environment()) as parent:
+        child = int(parent.stdout.readline())
+        if how == "killed":
+            parent.kill()
+    assert parent.returncode == (-signal.SIGKILL if how == "killed" else 0)
+    assert ended(child, within=10)
+    assert not temporary.exists()
+
+
+POOL = """import os, sys, time
+from pathlib import Path
+from gspa._parallel import each
+def task(name):
+    Path(name).write_text(str(os.getpid()))
+    time.sleep(60)
+if __name__ == "__main__":
+    list(each(task, sys.argv[1:], jobs=2))
+"""
+
+
+def test_the_processes_of_a_pool_end_with_the_one_that_made_them(tmp_path):
+    (tmp_path / "pool.py").write_text(POOL)
+    notes = [tmp_path / "a", tmp_path / "b"]
+    process = start([sys.executable, "pool.py", *map(str, notes)], tmp_path)
+    for note in notes:
+        wait_for(note, process)
+    time.sleep(0.2)
+    process.kill()
+    process.wait()
+    assert all(ended(int(note.read_text()), within=10) for note in notes)
+
+
+WRITER = """import sys
+from pathlib import Path
+from gspa.project import write_atomically
+path, texts = Path(sys.argv[1]), ["a" * 300_000, "b" * 200_000]
+write_atomically(path, texts[0])
+print("ready", flush=True)
+while True:
+    texts.reverse()
+    write_atomically(path, texts[0])
+"""
+
+
+def kill_writer(code: str, path: Path, after: float) -> None:
+    line = [sys.executable, "-c", code, str(path)]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, env=environment()) as writer:
+        writer.stdout.readline()
+        time.sleep(after)
+        writer.kill()
+    assert writer.returncode == -signal.SIGKILL
+
+
+def test_a_file_is_the_old_one_or_the_new_one(tmp_path):
+    path = tmp_path / "page.ipynb"
+    rng = random.Random(0)
+    for _ in range(6):
+        kill_writer(WRITER, path, rng.uniform(0, 0.02))
+        assert path.read_text() in ("a" * 300_000, "b" * 200_000)
+
+
+def test_what_a_writer_left_that_was_killed_before_the_last_step(tmp_path):
+    path = tmp_path / "page.ipynb"
+    path.write_text("the older page")
+    pause = "import os, time\nos.replace = lambda *a: print('ready', flush=True) or time.sleep(60)\n"
+    kill_writer(pause + WRITER, path, 0)
+    assert path.read_text() == "the older page"
+    assert len(list(tmp_path.iterdir())) == 2
+    project.remove_temporaries(tmp_path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+class TestWhatAKilledBuildLeft:
+    @pytest.fixture
+    def here(self, tmp_path):
+        here = make_book(tmp_path / "book")
+        (here.build / "html.old").mkdir(parents=True)
+        (here.build / "html.old" / "index.html").write_text("the old site")
+        return here
+
+    def test_the_old_site_comes_back_when_it_was_moved_away(self, here):
+        with site.exclusive(here):
+            assert (here.html / "index.html").read_text() == "the old site"
+            assert not (here.build / "html.old").exists()
+
+    def test_a_site_that_is_there_is_left_alone(self, here):
+        here.html.mkdir()
+        (here.html / "index.html").write_text("the new site")
+        with site.exclusive(here):
+            assert (here.html / "index.html").read_text() == "the new site"
+
+    def test_half_written_files_are_removed_and_others_are_not(self, here):
+        kept = [here.executed("quick") / "one.ipynb", here.executed("quick") / "one.json", here.build / ".lock"]
+        litter = [
+            here.executed("quick") / ".one.ipynb.abcd1234",
+            here.executed("paper") / ".one.json.abc_1234",
+            here.build / ".site.json.a2345678",
+            here.book / "_generated" / ".claims.md.a2345678",
+        ]
+        for path in (*kept, *litter):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("x")
+        with site.exclusive(here):
+            assert all(path.exists() for path in kept)
+            assert not any(path.exists() for path in litter)
+
+    def test_a_second_build_touches_nothing_of_a_running_one(self, here):
+        temporary = here.build / ".site.json.a2345678"
+        with site.exclusive(here):
+            temporary.write_text("being written")
+            done = subprocess.run(BUILD, cwd=here.root, env=environment(), capture_output=True, text=True)
+            assert done.returncode == 1
+            assert done.stderr == "gspa: another build is running in this checkout; wait for it to end\n"
+            assert temporary.exists()
+            assert not here.executed("quick").exists()
+
+
+@pytest.mark.slow
+def test_two_builds_at_once(undisturbed, tmp_path):
+    """The second is refused at once; the first ends as if it had been alone."""
+    _, expected, _ = undisturbed
+    here = make_book(tmp_path / "book", factor=3)
+    first = start(BUILD, here.root)
+    wait_for(here.executed("quick"), first)
+    for _ in range(3):
+        second = subprocess.run(BUILD, cwd=here.root, env=environment(), capture_output=True, text=True, timeout=60)
+        assert second.returncode == 1
+        assert second.stderr == "gspa: another build is running in this checkout; wait for it to end\n"
+    assert first.poll() is None, "the first had ended: nothing was tested"
+    assert first.wait(300) == 0
+    assert products(here) == expected
+
+
+@pytest.mark.slow
+def test_builds_that_start_in_the_same_moment(undisturbed, tmp_path):
+    _, expected, _ = undisturbed
+    here = make_book(tmp_path / "book", factor=3)
+    builds = [start(BUILD, here.root) for _ in range(4)]
+    assert sorted(process.wait(300) for process in builds) == [0, 1, 1, 1]
+    assert products(here) == expected
+    facts = json.loads((here.executed("quick") / "one.json").read_text())
+    assert facts["sha256"] == pages(here.executed("quick"))["one.ipynb"]

@@ -1,0 +1,274 @@
+"""Odd surroundings: no home, no network, a jumping clock, strange paths, a checkout that cannot be written."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from small_book import (
+    BUILD,
+    ROOT,
+    build,
+    command,
+    environment,
+    in_private_mounts,
+    make_book,
+    namespace,
+    one_line,
+    products,
+    run,
+)
+from small_project import add
+
+from gspa import _kernel_settings
+from gspa.project import Project
+
+STRANGE = "Thèse «数学» 50 % #1 (a) & it's ~here"
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """A book that was built in ordinary surroundings."""
+    here = make_book(tmp_path_factory.mktemp("plain") / "book", figure=True)
+    build(here)
+    return here
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """The same book elsewhere, not built."""
+    return make_book(tmp_path / "book", figure=True)
+
+
+def with_customisation(folder: Path, code: str, **more: str | None) -> dict[str, str]:
+    """An environment in which every Python process of the build runs `code` first."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(code)
+    return environment(PYTHONPATH=os.pathsep.join([str(folder), str(ROOT)]), **more)
+
+
+NO_ENTRY = """import pwd
+def nobody(uid):
+    raise KeyError(uid)
+pwd.getpwuid = nobody
+"""
+
+
+class TestNoHome:
+    @pytest.mark.slow
+    @pytest.mark.parametrize("home", [None, "/nonexistent/home", "/dev/null", "relative"])
+    def test_the_same_bytes_and_nothing_written_where_it_does_not_belong(self, plain, copy, tmp_path, home):
+        env = with_customisation(tmp_path / "custom", NO_ENTRY, HOME=home)
+        build(copy, env=env)
+        assert products(copy) == products(plain)
+        assert {path.name for path in copy.root.iterdir()} == {"_build", "_config.yml", "book", "notebooks"}
+
+    @pytest.mark.parametrize("home", [None, "/nonexistent/home", "/dev/null", "relative"])
+    def test_matplotlib_gets_a_place_of_its_own_then(self, tmp_path, home):
+        code = "import sys; from pathlib import Path; from gspa import _kernel_settings as k\n"
+        code += "print('MPLCONFIGDIR' in k.environment(Path(sys.argv[1])))"
+        folder = tmp_path / "folder"
+        folder.mkdir()
+        answers = []
+        for index, value in enumerate([home, str(tmp_path)]):
+            env = with_customisation(tmp_path / f"custom{index}", NO_ENTRY, HOME=value, MPLCONFIGDIR=None)
+            line = [sys.executable, "-c", code, str(folder)]
+            done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+            answers.append(done.stdout)
+        assert answers == ["True\n", "False\n"]
+
+    def test_commands_that_need_no_home_answer(self, tmp_path):
+        env = with_customisation(tmp_path / "custom", NO_ENTRY, HOME=None)
+        for line in (["mu", "--eps", "0.5", "--n", "100"], ["data", "status"]):
+            done = subprocess.run(command(*line), cwd=ROOT, env=env, capture_output=True, text=True)
+            assert (done.returncode, done.stderr) == (0, "")
+
+
+class TestSettingsOfTheUser:
+    @pytest.mark.slow
+    def test_they_do_not_reach_a_page(self, plain, copy, tmp_path):
+        home = tmp_path / "home"
+        files = {
+            ".ipython/profile_default/startup/00.py": "n = 77\nprint('hello from home')",
+            ".ipython/profile_default/ipython_config.py": "c.InteractiveShell.ast_node_interactivity = 'all'",
+            ".config/matplotlib/matplotlibrc": "lines.linewidth: 9\n",
+            ".local/share/jupyter/kernels/python3/kernel.json": json.dumps(
+                {"argv": ["false"], "display_name": "Python 3", "language": "python"}
+            ),
+            "startup.py": "print('hello from PYTHONSTARTUP')",
+        }
+        for name, text in files.items():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text(text)
+        build(copy, env=environment(HOME=str(home), PYTHONSTARTUP=str(home / "startup.py")))
+        assert products(copy) == products(plain)
+
+    def test_every_setting_lies_in_the_folder_that_is_given(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.delenv("MPLCONFIGDIR", raising=False)
+        folder = tmp_path / "own"
+        folder.mkdir()
+        found = _kernel_settings.environment(folder)
+        assert set(found) >= {"IPYTHONDIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MATPLOTLIBRC"}
+        assert all(Path(path).parent == folder for path in found.values())
+        assert (folder / "matplotlibrc").read_bytes() == b""
+
+
+# Of every 40 readings, the next ones are 400 days ahead, then years behind.
+JUMPING = """import itertools, time
+_readings, _time = itertools.count(), time.time
+_jumps = (0, 400 * 86400, -4000 * 86400)
+time.time = lambda: _time() + _jumps[next(_readings) // 40 % 3]
+time.time_ns = lambda: int(time.time() * 1e9)
+"""
+
+
+class TestAClockThatJumps:
+    @pytest.mark.slow
+    def test_the_same_bytes(self, plain, copy, tmp_path):
+        build(copy, env=with_customisation(tmp_path / "custom", JUMPING))
+        assert products(copy) == products(plain)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("year", [1980, 2090])
+    def test_the_times_of_files_mean_nothing(self, plain, tmp_path, year):
+        here = Project(tmp_path / "book")
+        shutil.copytree(plain.root, here.root)
+        then = (year - 1970) * 365.25 * 86400
+        for path in here.root.rglob("*"):
+            os.utime(path, (then, then))
+        done = run(here)
+        assert done.returncode == 0
+        assert done.stderr.splitlines() == ["one: unchanged", "two: unchanged"]
+        assert "The site is unchanged." in done.stdout
+        # And a source that is other but claims to be old is seen.
+        source = here.notebooks / "two.ipynb"
+        before = source.stat()
+        source.write_text(source.read_text().replace("* 2", "* 3"))
+        os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+        done = run(here)
+        assert "one: unchanged" in done.stderr
+        assert "two: done" in done.stderr
+
+
+# Whoever asks for another machine is written down and told that there is no network.
+NO_NETWORK = """import errno, os, socket
+_log = os.environ["ASKED"]
+def _refuse(what):
+    with open(_log, "a") as file:
+        file.write(f"{what}\\n")
+    raise OSError(errno.ENETUNREACH, "Network is unreachable")
+_connect, _connect_ex, _lookup = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+def _here(address):
+    return not isinstance(address, tuple) or str(address[0]) in ("127.0.0.1", "::1", "localhost")
+class _Socket(socket.socket):
+    def connect(self, address):
+        return _connect(self, address) if _here(address) else _refuse(address[0])
+    def connect_ex(self, address):
+        return _connect_ex(self, address) if _here(address) else _refuse(address[0])
+socket.socket = _Socket
+socket.getaddrinfo = lambda host, *a, **k: _lookup(host, *a, **k) if _here((host,)) else _refuse(host)
+"""
+LO_UP = 'ip link set lo up || exit 77; exec "$@"'
+WHICH = "from gspa import datasets\ndatasets.load('auto').name"
+
+
+def without_proxies(**more: str | None) -> dict[str, str | None]:
+    names = [f"{kind}_proxy" for kind in ("http", "https", "all")]
+    return dict.fromkeys([*names, *map(str.upper, names)]) | more
+
+
+class TestNoNetwork:
+    @pytest.mark.slow
+    def test_a_build_asks_nobody(self, plain, copy, tmp_path):
+        asked = tmp_path / "asked"
+        more = without_proxies(ASKED=str(asked), GSPA_OFFLINE=None)
+        build(copy, env=with_customisation(tmp_path / "custom", NO_NETWORK, **more))
+        assert products(copy) == products(plain)
+        assert not asked.exists()
+
+    @pytest.mark.slow
+    def test_one_that_wants_data_asks_the_mirrors_only_and_falls_back(self, copy, tmp_path):
+        add(copy, "two", WHICH, needs_data=True)
+        asked = tmp_path / "asked"
+        more = without_proxies(ASKED=str(asked), GSPA_OFFLINE=None, HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path))
+        build(copy, env=with_customisation(tmp_path / "custom", NO_NETWORK, **more))
+        assert "'digits'" in (copy.executed("quick") / "two.ipynb").read_text()
+        assert set(asked.read_text().split()) == {"ossci-datasets.s3.amazonaws.com", "storage.googleapis.com"}
+
+    @pytest.mark.slow
+    def test_in_a_network_of_its_own_with_nobody_in_it(self, plain, copy, tmp_path):
+        add(copy, "two", WHICH, needs_data=True)
+        line = [*namespace("--net", "--map-root-user"), "sh", "-c", LO_UP, "sh", *BUILD]
+        more = without_proxies(GSPA_OFFLINE=None, HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path))
+        done = run(copy, line, env=environment(**more))
+        if done.returncode == 77:
+            pytest.skip("the loopback device cannot be brought up here")
+        assert done.returncode == 0, done.stderr
+        assert "'digits'" in (copy.executed("quick") / "two.ipynb").read_text()
+        one = "one.ipynb"
+        assert (copy.executed("quick") / one).read_bytes() == (plain.executed("quick") / one).read_bytes()
+
+
+class TestStrangePaths:
+    @pytest.mark.slow
+    @pytest.mark.parametrize("locale", [None, "C"])
+    def test_spaces_and_letters_of_other_alphabets(self, plain, tmp_path, locale):
+        here = make_book(tmp_path / STRANGE / "book", figure=True)
+        ascii_only = {"LC_ALL": "C", "LANG": None, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+        env = environment(TMPDIR=str(here.root.parent), **(ascii_only if locale else {}))
+        build(here, env=env)
+        assert products(here) == products(plain)
+
+    def test_in_outputs_and_in_what_is_said(self, tmp_path):
+        here = make_book(tmp_path / STRANGE)
+        (here.root / "a file").touch()
+        done = run(here, command("run", "one", "-o", f"{STRANGE}.html"))
+        assert done.returncode == 2
+        assert one_line(done.stderr).startswith("gspa: -o = ")
+        done = run(here, command("run", "one", "-o", str(here.root / "a file" / "out.ipynb")))
+        assert done.returncode == 2
+        assert f"output folder {here.root / 'a file'}: cannot be written" in one_line(done.stderr)
+
+
+READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" || exit 77; cd "$1"; shift; exec "$@"'
+
+
+class TestAReadOnlyCheckout:
+    def start(self, here: Project, *line: str, **more: str | None) -> subprocess.CompletedProcess[str]:
+        whole = in_private_mounts(READ_ONLY, str(here.root), *command(*line))
+        done = run(here, whole, env=environment(**more))
+        if done.returncode == 77:
+            pytest.skip("a folder cannot be made read-only here")
+        return done
+
+    @pytest.mark.parametrize("built", [False, True])
+    def test_a_build_is_refused_before_any_work(self, copy, built):
+        if built:
+            copy.html.mkdir(parents=True)
+        done = self.start(copy, "build", "--profile", "quick")
+        assert done.returncode == 2
+        expected = f"gspa: output folder {copy.build}: cannot be written (Read-only file system); choose another"
+        assert done.stderr.splitlines() == [expected]
+
+    def test_a_folder_of_the_book_that_cannot_be_written_is_refused_before_any_work(self, copy):
+        (copy.book / "notebooks").write_text("a file where a folder belongs")
+        done = run(copy)
+        assert done.returncode == 2
+        assert f"output folder {copy.book / 'notebooks'}: cannot be written" in one_line(done.stderr)
+        assert "running" not in done.stderr
+
+    @pytest.mark.slow
+    def test_a_notebook_runs_with_its_output_elsewhere(self, plain, copy, tmp_path):
+        output = tmp_path / "elsewhere" / "one.ipynb"
+        done = self.start(copy, "run", "one", "--profile", "quick", "-o", str(output), HOME=str(copy.root))
+        assert done.returncode == 0, done.stderr
+        assert output.read_bytes() == (plain.executed("quick") / "one.ipynb").read_bytes()
+        done = self.start(copy, "run", "one")
+        assert done.returncode == 2
+        assert "cannot be written (Read-only file system)" in one_line(done.stderr)
