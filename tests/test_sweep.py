@@ -278,6 +278,7 @@ def deadly(target, task, expected):
     return {"status": "done"}
 
 
+@pytest.mark.slow  # real kernels
 class TestCommand:
     def test_a_notebook_s_numbers_become_columns(self, here, capsys):
         assert run(shlex.split("sweep 01_page -p n 3,13,4 --jobs 2 --profile quick --page shown.ipynb --y six")) == 1

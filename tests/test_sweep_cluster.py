@@ -19,7 +19,8 @@ from gspa.sweep import settings
 from gspa.sweep_experiments import EXPERIMENTS
 
 # What Dask warns of, such as a busy port, is not ours.
-pytestmark = [pytest.mark.xdist_group("pipeline"), pytest.mark.filterwarnings("ignore")]
+# Slow: a scheduler, two workers and real kernels.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("pipeline"), pytest.mark.filterwarnings("ignore")]
 
 GLUES = "from myst_nb import glue\nglue('six', 6 * n, display=False)"
 
