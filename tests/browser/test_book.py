@@ -126,7 +126,9 @@ def look(browser: Browser, axe: str, name: str) -> Visit:
     context.on("weberror", lambda problem: seen.complaints.append(str(problem.error)))
     context.on(
         "request",
-        lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else seen.complaints.append(request.url),
+        lambda request: (
+            None if request.url.startswith(("file:", "data:", "blob:")) else seen.complaints.append(request.url)
+        ),
     )
     page = context.new_page()
     page.goto((SITE / f"{name}.html").as_uri())
