@@ -108,7 +108,7 @@ def _run_in(
     parameters: dict[str, Value],
     output: Path,
     progress: Progress | None,
-    children: _Children | None,
+    children: Children | None,
 ) -> None:
     """`run_notebook` with a temporary folder of its own for what a kernel writes beside its results."""
     report = progress or (lambda name, done, total, state: None)
