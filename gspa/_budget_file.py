@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -33,6 +34,8 @@ def read(path: str | Path) -> dict[str, Array]:
             message names the line (the header is line 1) and the column.
         UnknownName: a column of another name; the nearest is suggested.
     """
+    if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
+        raise InvalidBudget("path", path, "the path of a CSV file")
     file = Path(path)
     name = file.name or "path"  # a long path is cut short when it is shown, its name never
     try:

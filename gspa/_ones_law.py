@@ -29,6 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from gspa.errors import OutsideValidity
+
 Array = NDArray[np.float64]
 Combine = Callable[[Array], Array]  # one row per group of users to one row per choice of their inputs
 
@@ -36,6 +38,7 @@ _CELLS = 1 << 19  # size of the arrays worked on at once
 _LEFT_OUT = 44.0  # e^-44: tilted mass outside one period of the sum, on each side
 _CUT = 50.0  # terms of the sum below e^-50 are not formed
 _UNIT = 2.0**-52
+_MOST_EPS = 1e100  # far beyond any use, and no sum of such numbers overflows
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,11 @@ class Crowd:
     victim: float
     eps: Array
     count: Array
+
+    def __post_init__(self) -> None:
+        if self.victim > _MOST_EPS:
+            hint = f"the largest is {self.victim:g}, which hides nothing"
+            raise OutsideValidity("the exact law of the bits", f"eps <= {_MOST_EPS:g}", hint)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -13,9 +13,9 @@ gspa.errors.InvalidValue: eps = -1: must be a finite number > 0
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from gspa.errors import InvalidValue, UnknownName
 
 T = TypeVar("T")
+
+MOST = 2**63 - 1  # of anything that is counted: what numpy counts with
 
 
 def _only(argument: dict[str, T]) -> tuple[str, T]:
@@ -34,10 +36,17 @@ def _real(name: str, value: object, allowed: str) -> float:
     # bool is an int in Python, but `eps=True` is a mistake.
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise InvalidValue(name, value, allowed)
-    number = float(value)
+    number = _float(value)
     if not math.isfinite(number):
         raise InvalidValue(name, value, allowed)
     return number
+
+
+def _float(value: Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an integer or a fraction beyond every float
+        return math.inf
 
 
 def real(**argument: object) -> float:
@@ -96,7 +105,7 @@ def array_in(low: float, high: float, /, **argument: object) -> NDArray[np.float
     allowed = f"in [{low:g}, {high:g}]"
     try:
         numbers = np.asarray(value)
-    except ValueError:  # ragged lists
+    except (ValueError, OverflowError):  # ragged lists
         raise InvalidValue(name, value, "a rectangular array of numbers") from None
     if numbers.size and numbers.dtype.kind not in "iuf":
         raise InvalidValue(name, numbers.tolist(), "a number or an array of numbers")
@@ -117,13 +126,79 @@ def count(minimum: int = 1, /, **argument: object) -> int:
         raise InvalidValue(name, value, allowed)
     if isinstance(value, Integral):
         number = int(value)
-    elif isinstance(value, Real) and math.isfinite(float(value)) and float(value).is_integer():
-        number = int(float(value))
+    elif isinstance(value, Real) and math.isfinite(_float(value)) and _float(value).is_integer():
+        number = int(_float(value))
     else:
         raise InvalidValue(name, value, allowed)
     if number < minimum:
         raise InvalidValue(name, value, allowed)
+    if number > MOST:
+        raise InvalidValue(name, value, f"an integer from {minimum} to 2^63 - 1")
     return number
+
+
+def seed(**argument: object) -> int:
+    """An integer of at least 0, of any size: it only starts a generator."""
+    value = _only(argument)[1]
+    if isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) > MOST:
+        return int(value)
+    return count(0, **argument)
+
+
+def numbers(low: float, high: float, /, **argument: object) -> list[float]:
+    """Finite numbers in [low, high] in a row, at least one of them.
+
+    >>> numbers(0, 1, deltas=[])
+    Traceback (most recent call last):
+        ...
+    gspa.errors.InvalidValue: deltas = []: must be a list of numbers, at least one
+    """
+    name, value = _only(argument)
+    return [in_range(low, high, **{f"{name}[{i}]": part}) for i, part in enumerate(_some(name, value))]
+
+
+def counts(minimum: int = 1, /, **argument: object) -> list[int]:
+    """Integers of at least `minimum` in a row, at least one of them."""
+    name, value = _only(argument)
+    return [count(minimum, **{f"{name}[{i}]": part}) for i, part in enumerate(_some(name, value))]
+
+
+def seeds(**argument: object) -> list[int]:
+    """Seeds in a row; there may be none."""
+    name, value = _only(argument)
+    return [seed(**{f"{name}[{i}]": part}) for i, part in enumerate(row(**{name: value}))]
+
+
+def floats(**argument: object) -> NDArray[np.float64]:
+    """An array of numbers, NaN and infinities among them: what its entries may be is for the caller to say."""
+    name, value = _only(argument)
+    try:
+        numbers = np.asarray(value)
+        if numbers.size and numbers.dtype.kind not in "iuf":
+            raise ValueError
+        return numbers.astype(np.float64)
+    except (ValueError, OverflowError):
+        raise InvalidValue(name, value, "a number or a rectangular array of numbers") from None
+
+
+def row(**argument: object) -> list[Any]:
+    """The parts of a list, a tuple or an array, of which there may be none."""
+    name, value = _only(argument)
+    allowed = "a list"
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InvalidValue(name, value, allowed)
+    try:
+        parts = list(value)
+    except TypeError:  # an array without axes
+        raise InvalidValue(name, value, allowed) from None
+    return parts
+
+
+def _some(name: str, value: object) -> list[Any]:
+    parts = row(**{name: value})
+    if not parts:
+        raise InvalidValue(name, parts, "a list of numbers, at least one")
+    return parts
 
 
 def one_of(allowed: Iterable[str], /, **argument: object) -> str:
@@ -137,8 +212,8 @@ def one_of(allowed: Iterable[str], /, **argument: object) -> str:
     return value
 
 
-def rng(seed: np.random.Generator | int) -> np.random.Generator:
+def rng(seed_or_rng: np.random.Generator | int, /) -> np.random.Generator:
     """A generator from a seed, or the generator itself."""
-    if isinstance(seed, np.random.Generator):
-        return seed
-    return np.random.default_rng(count(0, seed=seed))
+    if isinstance(seed_or_rng, np.random.Generator):
+        return seed_or_rng
+    return np.random.default_rng(seed(seed=seed_or_rng))

@@ -130,7 +130,7 @@ class Case:
 
 
 def _selection(k: int, size: int, ratios: Sequence[Fraction | int]) -> Case:
-    exact = tuple(Fraction(ratio) for ratio in ratios)
+    exact = reduction.ratios_of(ratios)
     name = f"subset selection, {size} of {k}"
     mechanism: tuple[tuple[str, object], ...] = (("mechanism", "subset"), ("k", k), ("size", size))
     if size == 1:
@@ -141,14 +141,14 @@ def _selection(k: int, size: int, ratios: Sequence[Fraction | int]) -> Case:
 
 def one_of_many(k: int, ratio: Fraction, n: int) -> Case:
     """k-ary response with one budget for all, looked at as any one randomizer of its total variation."""
-    case = _selection(k, 1, [ratio] * n)
+    case = _selection(check.count(2, k=k), 1, [ratio] * check.count(n=n))
     tv = float((ratio - 1) / (ratio + k - 1))
     return Case(f"{k}-ary response as any of its TV", case.randomizers, case.ratios, (("mechanism", "tv"), ("tv", tv)))
 
 
 def signed(ratios: Sequence[Fraction | int]) -> Case:
     """Binary response with the sender's number on each report."""
-    exact = tuple(Fraction(ratio) for ratio in ratios)
+    exact = reduction.ratios_of(ratios)
     n = len(exact)
     rows = tuple(reduction.signed(reduction.subset_selection(2, 1, r), j, n) for j, r in enumerate(exact))
     return Case("binary response, signed", rows, exact)
@@ -237,6 +237,7 @@ def cut_delta(laws: Sequence[Array], victim: tuple[Array, Array], *, eps: float)
         victim: the victim's under either input.
         eps: >= 0.
     """
+    eps = check.in_range(0, 700, eps=eps)
     shuffled = []
     for mine in victim:
         joint = mine

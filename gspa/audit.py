@@ -39,6 +39,9 @@ _REACH = 16.0  # period of the sum, in its standard deviations
 _WIDTHS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5, 4.0)
 
 
+_MOST_EPS = 700.0  # e^eps beyond it is no double; a delta there is at most the one here
+
+
 class Laws(NamedTuple):
     """Two laws on one finite set, one for each input of the victim, each with an L1 error of at most `noise`."""
 
@@ -48,7 +51,9 @@ class Laws(NamedTuple):
 
     def delta(self, eps: float, *, side: int = -1) -> float:
         """delta(eps) of the pair, the larger direction; errs downward (side = -1) or upward (side = 1)."""
-        e = math.exp(eps)
+        if eps > _MOST_EPS and side < 0:
+            return 0.0
+        e = math.exp(min(eps, _MOST_EPS))
         best = max(float(np.maximum(a - e * b, 0).sum()) for a, b in ((self.p0, self.p1), (self.p1, self.p0)))
         return max(0.0, best + side * ((1 + e) * self.noise + 4 * _UNIT))
 
@@ -149,6 +154,8 @@ def _attacks(
     scores = [score for score in _candidates(statistic, where, laws, inputs) if np.ptp(score)]
     found = [sum_laws(score, laws, where.count, own) for score in scores]
     shown = ", ".join(f"{x:g}" for x in np.unique(places[where.place]))
+    if not found:  # no score tells two cells apart: the reports say nothing, and neither does the attack
+        found = [Laws(np.ones(1), np.ones(1), 0.0)]
     return (
         found,
         f"{mechanism} reports on [0, 1]: the others' inputs {shown}, the victim's {inputs[0]:g} or {inputs[1]:g}",

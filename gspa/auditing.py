@@ -127,7 +127,7 @@ def intervals(some: Sequence[Case], *, samples: int, seed: int, confidence: floa
     each = 1 - (1 - confidence) / max(len(some), 1)
     rows = []
     for index, case in enumerate(some):
-        rng = np.random.default_rng([check.count(0, seed=seed), index])
+        rng = np.random.default_rng([check.seed(seed=seed), index])
         simulated = sampled(case, samples=samples, confidence=each, rng=rng)
         low, high = truth(case)
         best, by = _best_published(case)
@@ -255,7 +255,8 @@ def by_bound(some: Sequence[Case], table: pd.DataFrame) -> pd.DataFrame:
                 "proved": "yes" if bool(worst["proved"]) else "no",
             }
         )
-    return pd.DataFrame(rows).sort_values("least", ignore_index=True)
+    columns = ["bound", "settings", "least", "where", "refuted", "proved"]
+    return pd.DataFrame(rows, columns=columns).sort_values("least", ignore_index=True)
 
 
 def price_of_sampling(case: Case, *, sizes: Sequence[int], seed: int, confidence: float = 0.95) -> pd.DataFrame:
@@ -265,8 +266,8 @@ def price_of_sampling(case: Case, *, sizes: Sequence[int], seed: int, confidence
         One row a size: `samples` (runs of each world), `sampled`, `note`.
     """
     rows = []
-    for size in sizes:
-        rng = np.random.default_rng([check.count(0, seed=seed), int(size)])
+    for size in check.counts(sizes=sizes):
+        rng = np.random.default_rng([check.seed(seed=seed), size])
         found = sampled(case, samples=size, confidence=confidence, rng=rng)
         rows.append({"samples": size, "sampled": found.lower, "note": found.note})
     return pd.DataFrame(rows)

@@ -28,6 +28,7 @@ FORMS = ("hoeffding", "bennett")
 RANDOMIZERS = ("generic", "krr", "laplace")
 BLANKET = "Balle et al. 2019, privacy blanket"
 _SMALLEST = 1e-100  # below it squares underflow; eps0 itself is the answer
+_NO_DOUBLE = 700.0  # e^eps beyond it is none
 _LARGEST = 100.0  # beyond it no population of at most 2^53 users has a value below eps0
 
 
@@ -61,7 +62,7 @@ def blanket_moments(eps: float, *, eps0: float, randomizer: str = "generic", k: 
     >>> blanket_moments(0.0, eps0=1.0986122886681098, randomizer="krr").gamma.__round__(12)
     0.5
     """
-    eps, eps0, k = check.nonnegative(eps=eps), check.in_range(0, _LARGEST, eps0=eps0), check.count(2, k=k)
+    eps, eps0, k = check.in_range(0, _NO_DOUBLE, eps=eps), check.in_range(0, _LARGEST, eps0=eps0), check.count(2, k=k)
     return _moments(eps, eps0, check.one_of(RANDOMIZERS, randomizer=randomizer), k)
 
 
@@ -153,6 +154,8 @@ def blanket_delta(
     eps0 = check.in_range(0, _LARGEST, eps0=check.positive(eps0=eps0))
     form, randomizer = check.one_of(FORMS, form=form), check.one_of(RANDOMIZERS, randomizer=randomizer)
     k = check.count(2, k=k)
+    if eps > _NO_DOUBLE:  # far above any eps0, so nothing is left
+        return 0.0
     log = _log_delta(eps, eps0, n, form, randomizer, k)
     return math.exp(log) if log < 700 else math.inf
 

@@ -89,11 +89,12 @@ def _own(victim: Noise, others: Reports, delta: float) -> float:
     gain = cell.square * cell.width / (others.count @ np.exp(cell.covers(others)))
     whole = float(gain.sum())
     # At an eps that is rather too large, leaving out costs rather too little.
-    eps = gdp_epsilon(delta=delta, mu=whole**0.5)
+    eps = min(gdp_epsilon(delta=delta, mu=whole**0.5), 700.0)
     cost = np.maximum(cell.f0 - np.exp(eps) * cell.f1, 0.0) * cell.width
     order = np.argsort(cost / gain)
     dropped = order[np.cumsum(cost[order]) <= delta]
-    return float((whole - gain[dropped].sum()) ** 0.5)
+    # Where everything may be dropped, rounding may leave less than nothing.
+    return float(max(whole - gain[dropped].sum(), 0.0) ** 0.5)
 
 
 def _common(victim: Noise, others: Reports, delta: float) -> float:

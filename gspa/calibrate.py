@@ -183,6 +183,8 @@ def most_rounds(
         # eps grows about like the square root of the number of rounds; a step past the bracket halves it.
         ahead = int(guess * (eps / found.value) ** 2) if found.value > 0 else 16 * guess
         guess = ahead if low < ahead < high else min((low + high) // 2, 16 * (low + 1))
+        if ahead > _MOST_ROUNDS < high:  # even the largest number may be met: look there at once
+            guess = _MOST_ROUNDS
         if len(known) > 40:
             guess = (low + high) // 2
     if low == _MOST_ROUNDS:

@@ -49,7 +49,9 @@ def run(arguments: Sequence[str]) -> int:
     try:
         status = int(command.main(list(_pairs(arguments)), prog_name="gspa", standalone_mode=False) or 0)
     except GspaError as error:
-        print(f"gspa: {error}", file=sys.stderr)
+        # What was asked wrongly is said in one line, whatever the words hold; a failure may have an output to show.
+        message = " ".join(str(error).split()) if error.exit_code == 2 else str(error)
+        print(f"gspa: {message}", file=sys.stderr)
         return error.exit_code
     except OSError as error:  # a full disk, a file that may not be read: the machine's state, no bug
         print(f"gspa: {_os_failure(error)}", file=sys.stderr)
@@ -82,4 +84,4 @@ def _usage(error: Any) -> str:
     message = error.format_message()
     if message.startswith("Usage:"):  # a group without a command: its help is the answer
         return str(message)
-    return f"gspa: {message.rstrip('.')}; see {path} --help"
+    return f"gspa: {' '.join(message.rstrip('.').split())}; see {path} --help"

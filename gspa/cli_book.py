@@ -67,7 +67,8 @@ def run_one(
     if output is None:
         name = project.digest(json.dumps(values, sort_keys=True))[:8]
         output = here.build / "runs" / f"{source.name}-{name}.ipynb"
-    elif output.suffix != ".ipynb" or output.is_dir():
+    elif "\0" in str(output) or output.is_dir() or {output.suffix, output.resolve().suffix} != {".ipynb"}:
+        # The file behind a link is the one that would be replaced.
         raise InvalidValue("-o", str(output), "a file name that ends in .ipynb")
     project.ensure_writable(output.resolve().parent)
     folder = site.page_folder(output) if show else None

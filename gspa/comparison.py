@@ -42,12 +42,12 @@ def populations(
 ) -> Iterator[tuple[str, str, budgets.Budgets]]:
     """Table 2's distributions over n: name, label, budgets. Arguments as `figure2`."""
     for index, (name, law) in enumerate(budgets.TABLE2.items()):
-        first = budgets.draw(name, n=_FIRST, rng=np.random.default_rng([seed, index]))
+        first = budgets.draw(name, n=_FIRST, rng=np.random.default_rng([check.seed(seed=seed), index]))
         for n in sizes(n_min, n_max, steps):
             people = (
                 budgets.repeat_first(first, n=n)
                 if repeat_first and name in _DRAWN
-                else budgets.draw(name, n=n, rng=np.random.default_rng([seed, index, n]))
+                else budgets.draw(name, n=n, rng=np.random.default_rng([check.seed(seed=seed), index, n]))
             )
             yield name, f"{law.title}: {law.label}", people
 
@@ -267,10 +267,11 @@ def extremes(*, budgets_near_zero: Sequence[float], n: int, delta: float) -> pd.
         `echoes` (S of [Liu23]) and `needed` (its condition is S >= that), `certified` (upper end), `own` (the certified
         eps of a user with that budget). NaN where a bound refuses.
     """
+    n = check.count(2, n=n)
     paper, liu23 = bounds.CATALOGUE["gspa"], bounds.CATALOGUE["liu23"]
     rows = []
     for crowd in ("all", "half at 0.5"):
-        for eps in budgets_near_zero:
+        for eps in check.row(budgets_near_zero=budgets_near_zero):
             people = budgets.constant(eps, n=n) if crowd == "all" else budgets.mixed_constant(0.5, eps, n=n)
             groups = people.grouped()
             users = per_user.per_user_epsilon(groups, delta=delta)

@@ -46,7 +46,8 @@ __all__ = ["METHOD", "Round", "Rounds", "compose", "compose_delta", "gaussian", 
 METHOD = "composition of dominating pairs, Fourier transform on a grid from both sides"
 _STEPS = 250  # grid steps in a round's standard deviation, root mean square over the rounds
 _POINTS = 1 << 20  # about as many in the sum's window, at most
-_GRID = 1 << 19  # points of one round's own grid, at most: a coarser one widens the interval, it breaks nothing
+_MOST_CELLS = 1e7  # of one round's grid
+_MOST_EPS = 700.0  # e^eps beyond it is no double
 _MOST_ROUNDS = 10**8
 _LEAST_DELTA = 1e-20
 
@@ -56,7 +57,7 @@ Rounds = Sequence[tuple[Round, int]]
 
 def _checked(rounds: Rounds) -> list[tuple[Round, int]]:
     merged: dict[int, tuple[Round, int]] = {}
-    for i, entry in enumerate(rounds):
+    for i, entry in enumerate(check.row(rounds=rounds)):
         if not (isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], Round)):
             raise InvalidValue(
                 f"rounds[{i}]", entry, "(round, times), a round made by shuffled(), shuffled_reports() or gaussian()"
@@ -77,6 +78,10 @@ def _checked(rounds: Rounds) -> list[tuple[Round, int]]:
 def _sides(chosen: Sequence[tuple[Round, int, Problem | None]], depth: float, target: float) -> Sides | None:
     """None if no round says anything (apart from local deltas); `target` is about their delta."""
     found: list[tuple[Round, int, float, tuple[Atoms, Atoms] | None, float]] = []
+    tops = [problem.victim.eps for _, _, problem in chosen if problem is not None]
+    if tops and max(tops) > _MOST_EPS:
+        hint = f"the largest is {max(tops):g}, which hides nothing"
+        raise OutsideValidity("composition of shuffled reports", f"local eps <= {_MOST_EPS:g}", hint)
     everything = sum(times for _, times, _ in chosen)
     for one, times, problem in chosen:
         if problem is not None:
@@ -93,9 +98,11 @@ def _sides(chosen: Sequence[tuple[Round, int, Problem | None]], depth: float, ta
     if total == 0:
         return None
     count = sum(times for _, times, _, _, variance in found if variance > 0)
-    reach = max((float(np.ptp(law.loss)) for *_, both, _ in found if both is not None for law in both), default=0.0)
-    step = max(math.sqrt(total / count) / _STEPS, 20 * math.sqrt(total) / _POINTS, reach / _GRID)
-    if tops := [problem.victim.eps for _, _, problem in chosen if problem is not None]:
+    step = max(math.sqrt(total / count) / _STEPS, 20 * math.sqrt(total) / _POINTS)
+    if tops:
+        if max(tops) > _MOST_CELLS * step:
+            hint = f"a largest loss of {max(tops):g} and steps of {step:.2g}: rare losses are too large for the others"
+            raise OutsideValidity("composition of shuffled reports", f"a grid of at most {_MOST_CELLS:g} points", hint)
         step = max(tops) / math.ceil(max(tops) / step)  # the largest loss is on the grid
     upper: fourier.Factors = []
     lower: fourier.Factors = []

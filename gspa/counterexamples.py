@@ -26,6 +26,8 @@ def least_constant(delta: float, *, eps: float, mu: float, n: int) -> float:
     (15) with s = C/sqrt(n-1) says T(alpha) >= G_mu(alpha + s) - s, so delta(eps) = sup 1 - T(alpha) - e^eps alpha
     <= delta_mu(eps) + (1 + e^eps) s.
     """
+    n, eps = check.count(n=n), check.in_range(0, 700, eps=eps)
+    delta, mu = check.in_range(0, 1, delta=delta), check.nonnegative(mu=mu)
     return max(0.0, math.sqrt(n - 1) * (delta - gdp_delta(eps, mu=mu)) / (1 + math.exp(eps)))
 
 
@@ -55,7 +57,7 @@ def named_messages(*, eps: float, others: float, sizes: Sequence[int], delta: fl
     alone = budgets.from_array([check.positive(eps=eps)])
     true = accountant.central_epsilon(alone, delta=delta).value
     rows = []
-    for n in sizes:
+    for n in check.counts(2, sizes=sizes):
         people = budgets.from_array([eps, others], count=[1, n - 1])
         promised, mu = bounds.gspa_epsilon(people, delta=delta), bounds.gspa_mu(people)
         found = accountant.central_delta(alone, eps=promised).value
@@ -105,7 +107,9 @@ def krr_table(
         over the delta of the paper's pair (Theorem 1) at the same eps: at most 1 where that pair dominates.
     """
     rows = []
-    for k in answers:
+    n, delta = check.count(2, n=n), check.probability(allow_zero=False, delta=delta)
+    local = check.row(local=local)
+    for k in check.row(answers=answers):
         for eps in local:
             people = budgets.from_array([eps, eps if others is None else others], count=[1, n - 1])
             promised = bounds.gspa_epsilon(people, delta=delta)

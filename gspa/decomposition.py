@@ -25,12 +25,14 @@ import numpy as np
 from scipy.optimize import linprog
 
 from gspa.dominating import TOLERANCES, channel
-from gspa.errors import OutsideValidity
+from gspa.errors import InvalidValue, OutsideValidity
 from gspa.finite_mechanisms import (
     LETTERS,
     Matrix,
     Mechanism,
     Number,
+    exact_or_float,
+    likelihood_ratio,
     local_delta,
     positive_part,
     quaternary_pair,
@@ -50,6 +52,7 @@ def victim_parts(p0: Matrix, p1: Matrix, *, ratio: Number) -> Matrix:
     Raises:
         OutsideValidity: the two laws are not within a factor e^eps.
     """
+    ratio = likelihood_ratio(ratio)
     needed = local_delta(np.array([p0, p1]), ratio=ratio)
     if needed > rounding(p0, ratio):
         raise OutsideValidity("eqs. (9) and (10) with delta = 0", f"a pure pair, got delta = {float(needed):.6g}")
@@ -67,6 +70,7 @@ def shared_parts_exist(p0: Matrix, p1: Matrix, *, ratio: Number, delta: Number) 
         ratio: e^eps > 1.
         delta: in [0, 1).
     """
+    ratio, delta = likelihood_ratio(ratio), exact_or_float(0, 1, delta=delta)
     far = local_delta(np.array([p0, p1]), ratio=ratio)
     variation = positive_part(p0 - p1).sum()
     return bool(
@@ -99,6 +103,7 @@ def largest_coefficient(p0: Matrix, p1: Matrix, other: Matrix, *, ratio: Number,
         OutsideValidity: the victim's laws are not (eps, delta)-close.
     """
     least = np.atleast_2d(other).min(axis=0)
+    delta = exact_or_float(0, 1, delta=delta)
     if delta == 0:
         victim_parts(p0, p1, ratio=ratio)
         seen = p0 + p1 > 0
@@ -241,6 +246,8 @@ def printed_sets(ratio: Number, delta: Number, *, text: str) -> tuple[str, str]:
     >>> printed_sets(3, Fraction(1, 10), text="aaai"), printed_sets(3, Fraction(1, 10), text="arxiv")
     (('0', '0'), ('0', ''))
     """
+    if not isinstance(text, str):
+        raise InvalidValue("text", text, "a word such as aaai or arxiv")
     first, second = quaternary_pair(ratio, delta)
     high, low = first[1], first[2]
     lower = (first == high) & (second == low)
@@ -251,6 +258,11 @@ def printed_sets(ratio: Number, delta: Number, *, text: str) -> tuple[str, str]:
 
 
 def rest_distance(ratio: Number, delta: Number) -> Number:
-    """Total variation of the two laws of Lemma 4's pair given an outcome outside L and U; the proof has 0."""
+    """Total variation of the two laws of Lemma 4's pair given an outcome outside L and U; the proof has 0.
+
+    With delta = 0 there is no such outcome, and so no distance: 0.
+    """
+    if exact_or_float(0, 1, delta=delta) == 0:
+        return zero(likelihood_ratio(ratio))
     first, second = quaternary_pair(ratio, delta)[:, [0, 3]]
     return positive_part(first / first.sum() - second / second.sum()).sum()  # type: ignore[no-any-return]

@@ -53,7 +53,7 @@ def decompositions(mechanisms: Iterable[Mechanism]) -> pd.DataFrame:
         `error` (largest failure of the corrected eqs. (9) and (10), a part of weight delta for each input), `largest`
         (the largest r of eq. (11) for one common randomizer), `claimed`, `share` (largest over claimed), `holds` (the
         lemma as arXiv prints it), and for pure mechanisms `general` (share of r = e^-eps/2), `variation` (share of
-        a = TV/(e^eps - 1)) and `variation_error`.
+        a = TV/(e^eps - 1)) and `variation_error` (NaN for others).
     """
     rows = []
     for m in mechanisms:
@@ -104,9 +104,10 @@ def shares(eps: Iterable[float], *, seed: int = 2024, inputs: int = 11) -> pd.Da
     Returns:
         One row a point: `mechanism`, `eps`, `share` (1 is what the lemma claims) and `general`, the share of e^-eps/2.
     """
-    rows = []
-    for e in eps:
-        ratio = math.exp(check.positive(eps=e))
+    rows: list[dict[str, object]] = []
+    inputs = check.count(2, inputs=inputs)
+    for e in check.numbers(1e-9, 30, eps=eps):
+        ratio = math.exp(e)
         built = [
             ("binary RR", randomized_response(ratio)),
             ("4-ary RR", randomized_response(ratio, k=4)),

@@ -31,6 +31,8 @@ from gspa.finite_mechanisms import (
     Matrix,
     Mechanism,
     Number,
+    exact_or_float,
+    likelihood_ratio,
     local_delta,
     positive_part,
     quaternary_pair,
@@ -65,6 +67,7 @@ def channel(p0: Matrix, p1: Matrix, *, ratio: Number, delta: Number = 0) -> Matr
     Raises:
         OutsideValidity: the two laws are not (eps, delta)-close.
     """
+    ratio, delta = likelihood_ratio(ratio), exact_or_float(0, 1, delta=delta)
     needed = local_delta(np.array([p0, p1]), ratio=ratio)
     if needed > delta + rounding(p0, ratio):
         raise OutsideValidity(

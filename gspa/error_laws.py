@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 READINGS = ("constants", "ranges")
 VARIED = ("f_conservative", "eps_conservative")
 ESTIMANDS = ("mean", "frequency")
+_MOST = 1e100  # its square is a double
 F_CONSERVATIVE = (0.01, 0.5)  # the range the paper varies it over
 
 # What a reader may take for the "utility" that is said to be linear, as functions of the mean squared error.
@@ -154,7 +155,9 @@ def r_squared(x: ArrayLike, y: ArrayLike) -> float:
     >>> r_squared([0, 1, 2], [1.0, 3.0, 5.0])
     1.0
     """
-    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    a, b = check.array_in(-_MOST, _MOST, x=x), check.array_in(-_MOST, _MOST, y=y)
+    if a.shape != b.shape or a.ndim != 1 or a.size < 2 or np.ptp(a) <= 1e-12 * np.abs(a).max():
+        raise InvalidValue("x, y", (a.shape, b.shape), "two lists of one length >= 2, x not constant")
     size = float(np.abs(b).max())
     b = b - b.mean()
     if float(np.abs(b).max()) <= 1e-12 * size:

@@ -27,13 +27,22 @@ def _rebuilt(kind: type[GspaError], args: tuple[object, ...], state: dict[str, o
     return error
 
 
+def _one_line(value: object) -> str:
+    """The repr in one line: an array's has several, and Python refuses to print an integer of thousands of digits."""
+    try:
+        return " ".join(repr(value).split())
+    except ValueError:
+        return f"a {type(value).__name__} too long to print"
+
+
 class InvalidValue(GspaError, ValueError):
     """An argument is outside its allowed range or of the wrong type."""
 
     def __init__(self, name: str, value: object, allowed: str, hint: str = "") -> None:
-        shown = " ".join(repr(value).split())  # an array's repr has several lines
+        shown = _one_line(value)
         if len(shown) > 60:
             shown = shown[:57] + "..."
+        name = " ".join(name.split())  # a file's name may hold a line break
         super().__init__(f"{name} = {shown}: must be {allowed}" + (f"; {hint}" if hint else ""))
         self.name = name
         self.value = value

@@ -35,7 +35,7 @@ def _sweep(
     rows = []
     for which, reading in enumerate(READINGS):
         for index, value in enumerate(groups.axis(vary, points)):
-            rng = np.random.default_rng([seed, VARIED.index(vary), which, index])
+            rng = np.random.default_rng([check.seed(seed=seed), VARIED.index(vary), which, index])
             here = groups.varied(vary, value)
             found, bias, exact = at(here, reading, here.people(reading=reading, rng=rng).expanded().eps, rng)
             rows.append(
@@ -156,7 +156,7 @@ def frequency_bias(
     """
     groups = groups or Groups()
     n, people = groups.n, groups.people().expanded()
-    rng = np.random.default_rng(seed)
+    rng = check.rng(seed)
     # Users are stored from conservative to liberal.
     ones_first = (np.arange(n) < round(check.in_range(0, 1, c=c) * n)).astype(int)
     truth = float(ones_first.mean())

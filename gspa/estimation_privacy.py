@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import brentq
+from scipy.special import expit
 
 from gspa import _validate as check
 from gspa import accountant, blanket, budgets, exact_rr, mechanisms, per_user, personalized
@@ -194,7 +195,7 @@ def groups_of(people: Budgets, *, mechanism: str, delta: float) -> pd.DataFrame:
 def at_deltas(people: Budgets, *, mechanism: str, deltas: Sequence[float]) -> pd.DataFrame:
     """`groups_of` at several deltas, with a column `delta` in front."""
     parts = []
-    for delta in deltas:
+    for delta in check.numbers(0, 1, deltas=deltas):
         table = groups_of(people, mechanism=mechanism, delta=delta)
         table.insert(0, "delta", float(delta))
         parts.append(table)
@@ -209,7 +210,7 @@ def along(groups: Groups, *, mechanism: str, eps_conservative: Sequence[float] |
         out) in front.
     """
     parts = []
-    for value in eps_conservative:
+    for value in check.numbers(0, math.inf, eps_conservative=eps_conservative):
         here = groups.varied("eps_conservative", value)
         shares = (here.f_conservative, here.f_moderate, here.f_liberal)
         sizes = budgets.preference_sizes(
@@ -242,7 +243,7 @@ def crowded_out(groups: Groups, *, delta: float, eps_conservative: Sequence[floa
         `attacked`: a delta certainly reached at the promised eps.
     """
     rows = []
-    for value in eps_conservative:
+    for value in check.numbers(1e-9, 1e9, eps_conservative=eps_conservative):
         here = replace(groups, f_conservative=1 - groups.f_liberal, eps_conservative=float(value))
         people = here.people()
         last = people.eps.size - 1
@@ -286,7 +287,8 @@ def response_limits(*, local: Sequence[float], sizes: Sequence[int], delta: floa
         end of the pair), `ratio` (promised over exact; NaN where that is 0) and `promise`, as `laplace_groups`.
     """
     rows = []
-    for eps0 in local:
+    sizes = check.counts(2, sizes=sizes)
+    for eps0 in check.numbers(0, math.inf, local=local):
         for n in sizes:
             people = budgets.constant(eps0, n=n)
             promised = gspa_epsilon(people, delta=delta)
@@ -309,7 +311,7 @@ def bits_mu(people: Budgets) -> float:
     >>> round(bits_mu(people) / gspa_mu(people), 3) < math.tanh(0.5)
     True
     """
-    r = 1 / (1 + np.exp(people.eps))
+    r = expit(-people.eps)
     victim = int(np.argmax(people.eps))
     count = people.count - (np.arange(r.size) == victim)
     variance = float(count @ (r * (1 - r)))

@@ -110,9 +110,10 @@ def mean_choices(
     groups = groups or Groups()
     repeats = check.count(2, repeats=repeats)
     eps = groups.people().expanded().eps
-    scale = sensitivity / eps
+    low, high, center = check.real(low=low), check.real(high=high), check.real(center=center)
+    scale = check.positive(sensitivity=sensitivity) / eps
     weights = best_weights(2 * scale**2, spread=(high - low) / 2)
-    rng = np.random.default_rng([seed, 7])
+    rng = np.random.default_rng([check.seed(seed=seed), 7])
 
     def data(at: float) -> Array:
         return mean_estimation.clipped_data(groups.n, center=at, sigma=sigma, low=low, high=high, rng=rng)
@@ -164,7 +165,7 @@ def frequency_choices(
     groups = groups or Groups()
     repeats, c = check.count(2, repeats=repeats), check.in_range(0, 1, c=c)
     people = groups.people()
-    rng = np.random.default_rng([seed, 8])
+    rng = np.random.default_rng([check.seed(seed=seed), 8])
     r = expit(-people.eps)
     tanh = np.tanh(people.eps / 2)
     noise = 1 / (4 * np.sinh(people.eps / 2) ** 2)
@@ -232,8 +233,8 @@ def data_spreads(
     exact = mean_estimation.mean_error(eps, sensitivity=sensitivity)
     variance = mean_estimation.mean_variance(eps, sensitivity=sensitivity)
     rows = []
-    for index, sigma in enumerate(sigmas):
-        rng = np.random.default_rng([seed, 9, index])
+    for index, sigma in enumerate(check.row(sigmas=sigmas)):
+        rng = np.random.default_rng([check.seed(seed=seed), 9, index])
         law = mean_estimation.clipped_normal(center=center, sigma=sigma, low=low, high=high)
         # The same noise law whatever the data: one simulation around 0, and a mean of fresh data for every repeat.
         noise = mean_estimation.simulate_mean(

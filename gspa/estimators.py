@@ -10,6 +10,7 @@ correlate with the bits.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -189,7 +190,7 @@ def _total_weight(budgets: Floats) -> float:
 
 
 def _budgets(eps: npt.ArrayLike) -> Floats:
-    budgets = np.asarray(eps, dtype=np.float64)
+    budgets = _validate.floats(eps=eps)
     if budgets.ndim != 1 or budgets.size == 0:
         raise InvalidBudget("eps.shape", budgets.shape, "(n,) with n >= 1")
     bad = ~((budgets >= 0) & np.isfinite(budgets))
@@ -198,8 +199,18 @@ def _budgets(eps: npt.ArrayLike) -> Floats:
     return budgets
 
 
+def _bits(name: str, x: npt.ArrayLike) -> npt.NDArray[Any]:
+    try:
+        values = np.asarray(x)
+    except (ValueError, OverflowError):  # ragged lists
+        raise InvalidValue(name, x, "a list of bits") from None
+    if values.size and values.dtype.kind not in "iufb":
+        raise InvalidValue(name, values.tolist(), "a list of bits")
+    return values
+
+
 def _users(x: npt.ArrayLike, eps: npt.ArrayLike, *, name: str = "x") -> tuple[Bits, Floats]:
-    values, budgets = np.asarray(x), _budgets(eps)
+    values, budgets = _bits(name, x), _budgets(eps)
     if values.ndim != 1:
         raise InvalidValue(f"{name}.shape", values.shape, "(n,)")
     if values.shape != budgets.shape:

@@ -15,6 +15,7 @@ from scipy.special import stdtrit
 from gspa import _validate as check
 from gspa import budgets
 from gspa._parallel import workers
+from gspa.errors import InvalidValue
 from gspa.project import cores
 
 if TYPE_CHECKING:
@@ -93,12 +94,15 @@ def figure4(
 
 def budget_matrix(name: str, *, clients: int, seeds: Sequence[int]) -> NDArray[np.float64]:
     """The budgets that `figure4` trains with: a row a seed, a column a client; inf without noise."""
+    seeds, clients = check.seeds(seeds=seeds), check.count(clients=clients)
+    if not seeds:
+        raise InvalidValue("seeds", seeds, "at least one")
     if name == NO_NOISE:
         return np.full((len(seeds), clients), np.inf)
     drawn = []
     for seed in seeds:
         # Budgets have a stream of their own: the same seed trains from the same start in every setting.
-        rng = np.random.default_rng([seed, 1])
+        rng = np.random.default_rng([check.seed(seed=seed), 1])
         eps = budgets.draw(name, n=clients, rng=rng).expanded().eps
         # The halves of "Mixed Constant" come in order; clients hold different images, so deal them out.
         drawn.append(rng.permutation(eps))
@@ -124,6 +128,7 @@ def _train_setting(
 
 def interval(values: pd.Series[float], *, confidence: float = 0.95) -> tuple[float, float]:
     """Student's confidence interval for a mean over seeds; (nan, nan) for a single one."""
+    check.probability(allow_zero=False, confidence=confidence)
     half = stdtrit(len(values) - 1, 0.5 + confidence / 2) * values.std(ddof=1) / np.sqrt(len(values))
     return float(values.mean() - half), float(values.mean() + half)
 

@@ -33,6 +33,9 @@ _HALF = Fraction(1, 2)
 _UNIT = (Fraction(0), _HALF, Fraction(1))
 
 
+_MOST_RATIO = 1e300
+
+
 @dataclass(frozen=True, eq=False)
 class Mechanism:
     """One local randomizer on finitely many inputs.
@@ -76,8 +79,8 @@ def exact_or_float(low: float, high: float, /, **argument: object) -> Number:
 
 
 def likelihood_ratio(value: object) -> Number:
-    """An e^eps > 1, exact if it is a whole number or a Fraction."""
-    return exact_or_float(1, math.inf, ratio=value)
+    """An e^eps > 1 that a double can hold, exact if it is a whole number or a Fraction."""
+    return exact_or_float(1, _MOST_RATIO, ratio=value)
 
 
 def zero(like: Number) -> Number:
@@ -108,6 +111,8 @@ def local_delta(rows: Matrix, *, ratio: Number) -> Number:
         rows: shape (inputs, outputs).
         ratio: e^eps.
     """
+    if not isinstance(ratio, int | float | Fraction) or ratio != 1:  # at eps = 0 it is the total variation
+        ratio = likelihood_ratio(ratio)
     pairs = permutations(rows, 2)
     return max((positive_part(p - ratio * q).sum() for p, q in pairs), default=zero(ratio))
 

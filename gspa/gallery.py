@@ -53,7 +53,7 @@ def noise(
     """
     kind, scale = check.one_of(("laplace", "gaussian"), kind=kind), check.positive(scale=scale)
     cells, number = check.count(8, cells=cells), float(likelihood_ratio(ratio))
-    at = check.array_in(0, 1, inputs=list(inputs))
+    at = np.array(check.numbers(0, 1, inputs=inputs))
     density = (
         Noise(1, 1 / scale, -math.log(2 * scale))
         if kind == "laplace"
@@ -82,7 +82,7 @@ def pure(ratio: Number, *, seed: int = 2024, draws: int = 2, cells: int = 60) ->
         draws: how many of those.
         cells: of the reports of Laplace noise.
     """
-    ratio = likelihood_ratio(ratio)
+    ratio, draws = likelihood_ratio(ratio), check.count(0, draws=draws)
     return [
         randomized_response(ratio),
         randomized_response(ratio, k=4),
@@ -92,7 +92,9 @@ def pure(ratio: Number, *, seed: int = 2024, draws: int = 2, cells: int = 60) ->
         *(
             replace(found, name=f"{found.name}, no. {draw + 1}")
             for draw in range(draws)
-            for found in [extremal(ratio, inputs=4, patterns=3, rng=np.random.default_rng([seed, draw]))]
+            for found in [
+                extremal(ratio, inputs=4, patterns=3, rng=np.random.default_rng([check.seed(seed=seed), draw]))
+            ]
         ),
         noise("laplace", scale=1 / math.log(ratio), cells=cells, ratio=ratio),
     ]

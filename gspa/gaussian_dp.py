@@ -103,7 +103,8 @@ def curve_table(*, mus: Sequence[float], eps: Sequence[float]) -> pd.DataFrame:
         `mu`, `eps`, `formula`, `integral`, `from_curve` (the supremum of 1 - G_mu(alpha) - e^eps alpha).
     """
     rows = []
-    for mu in mus:
+    eps = check.row(eps=eps)
+    for mu in check.row(mus=mus):
         for e in eps:
             curve = delta_from_tradeoff(lambda a, mu=mu: gaussian(a, mu=mu), e)  # type: ignore[misc]
             rows.append((mu, e, gdp_delta(e, mu=mu), integrated_delta(e, mu=mu), curve))
@@ -124,7 +125,8 @@ def envelope_table(*, mus: Sequence[float], sizes: Sequence[int], points: int = 
     """
     alpha = np.linspace(0, 1, check.count(2, points=points))
     rows = []
-    for mu in mus:
+    sizes = check.row(sizes=sizes)
+    for mu in check.row(mus=mus):
         truth = gaussian(alpha, mu=mu)
         for size in sizes:
             eps = np.linspace(0, mu * (mu / 2 + 6), check.count(2, size=size))
@@ -142,7 +144,8 @@ def composition_table(*, families: Sequence[Sequence[float]], eps: Sequence[floa
         `mus`, `mu`, `eps`, `formula`, `lower`, `upper`.
     """
     rows = []
-    for mus in families:
+    eps = check.row(eps=eps)
+    for mus in check.row(families=families):
         mu = compose_gdp(mus)
         for e in eps:
             low, high = composed_delta(mus, e)
@@ -180,7 +183,9 @@ def group_table(*, mus: Sequence[float], eps: float, delta: float, sizes: Sequen
     """
     alpha = np.linspace(0, 1, 2001)[1:-1]
     rows = []
-    for k in sizes:
+    eps, delta = check.in_range(0, 100, eps=check.positive(eps=eps)), check.probability(delta=delta)
+    mus = check.row(mus=mus)
+    for k in check.counts(sizes=sizes):
         for mu in mus:
             gap = grouped(lambda a, mu=mu: gaussian(a, mu=mu), k=k)(alpha) - gaussian(alpha, mu=group_gdp(mu, k=k))  # type: ignore[misc]
             rows.append((f"mu = {mu:g}", k, f"mu = {group_gdp(mu, k=k):g}", gap.max(), gap.min()))

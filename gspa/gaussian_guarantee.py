@@ -28,7 +28,8 @@ Array = NDArray[np.float64]
 
 
 def _crowds(local: Sequence[float], sizes: Sequence[int]) -> Iterator[tuple[float, int, Budgets]]:
-    for eps0 in local:
+    sizes = check.counts(sizes=sizes)
+    for eps0 in check.numbers(0, math.inf, local=local):
         for n in sizes:
             yield eps0, n, constant(eps0, n=n)
 
@@ -95,7 +96,11 @@ def promises(*, local: Sequence[float], sizes: Sequence[int], deltas: Sequence[f
         As `accounting.paper_against_exact`, with `delta` and `promise`: "holds" (the paper's eps is at least the
         certified one), "too much" (it is below the certified lower end) or "undecided".
     """
-    parts = [paper_against_exact(local=local, sizes=sizes, delta=d).assign(delta=d) for d in deltas]
+    local, sizes = check.numbers(0, math.inf, local=local), check.counts(sizes=sizes)
+    parts = [
+        paper_against_exact(local=local, sizes=sizes, delta=d).assign(delta=d)
+        for d in check.numbers(0, 1, deltas=deltas)
+    ]
     table = pd.concat(parts, ignore_index=True)
     holds, more = table["paper"] >= table["upper"], table["paper"] < table["lower"]
     table["promise"] = np.select([holds, more], ["holds", "too much"], "undecided")
@@ -132,7 +137,7 @@ def power_curves(*, local: Sequence[float], n: int, alpha: Sequence[float] | Arr
         One row for each (eps0, alpha): `eps0`, `alpha`, `exact`, `paper` (G_mu), `slack` (G_mu with the slack of (A)),
         `tanh` (the sharpened limit).
     """
-    a = check.array_in(0, 1, alpha=np.asarray(alpha, dtype=float))
+    a = np.array(check.numbers(0, 1, alpha=alpha))
     parts = []
     for eps0, _, people in _crowds(local, [n]):
         mu, s = gspa_mu(people), proved_slack(people)

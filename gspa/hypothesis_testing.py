@@ -24,6 +24,7 @@ from scipy.optimize import linprog
 
 from gspa import _validate as check
 from gspa.discrete import TradeOff, hockey_stick, neyman_pearson, total_variation
+from gspa.errors import InvalidValue
 from gspa.local_privacy import events, random_pairs
 from gspa.tradeoff import chain, delta_from_tradeoff, f_eps_delta
 
@@ -67,6 +68,7 @@ def _corners(curve: Callable[[Array], Array], alpha: ArrayLike) -> TradeOff:
 
 def fact_1(*, eps: float, delta: float) -> TradeOff:
     """f_{eps, delta} of Fact 1 with (1 - delta - alpha), by its corners."""
+    eps, delta = check.in_range(0, 700, eps=eps), check.in_range(0, 1, delta=delta)
     kink = (1 - delta) / (1 + math.exp(eps))
     return _corners(lambda a: f_eps_delta(a, eps=eps, delta=delta), [kink, 1 - delta])
 
@@ -109,6 +111,8 @@ def error_table(p: ArrayLike, q: ArrayLike, reject: ArrayLike) -> pd.DataFrame:
     """
     laws = {"true": check.array_in(0, 1, p=p), "false": check.array_in(0, 1, q=q)}
     rule = check.array_in(0, 1, reject=reject)
+    if rule.ndim != 1 or any(law.shape != rule.shape for law in laws.values()):
+        raise InvalidValue("shape of reject", rule.shape, "that of p and of q, (k,)")
     cells = dict.fromkeys(TABLE_1, 0.0)
     for (hypothesis, law), report, decision in product(laws.items(), range(rule.size), ("accept", "reject")):
         taken = rule[report] if decision == "reject" else 1 - rule[report]
@@ -160,6 +164,7 @@ def equation_4(*, pairs: int, seed: int) -> pd.DataFrame:
 
 def shifted(curve: TradeOff, *, first: float, second: float) -> TradeOff:
     """curve(alpha + first) - second, not below 0: eq. (15)'s form, what two total variations leave of a curve."""
+    first, second = check.in_range(0, 1, first=first), check.in_range(0, 1, second=second)
     level = np.interp(second, curve.beta[::-1], curve.alpha[::-1])
 
     def moved(alpha: Array) -> Array:
@@ -179,7 +184,7 @@ def perturbation(*, pairs: int, seed: int, size: float = 0.1) -> pd.DataFrame:
     Returns:
         `first`, `second` (the two total variations), `gap` (least of left minus right; negative refutes).
     """
-    rng = check.rng(seed)
+    rng, size = check.rng(seed), check.in_range(0, 1, size=size)
     rows = []
     for p, q in random_pairs(pairs=pairs, rng=rng):
         near = [(1 - size) * law + size * rng.dirichlet(np.ones(law.size)) for law in (p, q)]
@@ -196,7 +201,7 @@ def equation_5(*, pairs: int, levels: int, seed: int) -> pd.DataFrame:
         `alpha`, `lemma`, `program`, `rise` (the largest rise of the curve, at most 0 if it falls), `bend` (the largest
         drop of its slope, at most 0 if it is convex), `above` (the largest excess over 1 - alpha).
     """
-    rng = check.rng(seed)
+    rng, levels = check.rng(seed), check.count(levels=levels)
     rows = []
     for p, q in random_pairs(pairs=pairs, rng=rng):
         curve = neyman_pearson(p, q)

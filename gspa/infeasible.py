@@ -113,6 +113,11 @@ def lemma1(
     for name, law in {"p0": p0, "p1": p1, **others}.items():
         if law.dtype != object:
             raise InvalidValue(name, law.tolist(), "a law of Fractions", "a certificate has to be exact")
+    for name, value in (("ratio", ratio), ("delta", delta), ("coefficient", 0 if coefficient is None else coefficient)):
+        if not isinstance(value, int | Fraction) or isinstance(value, bool) or value < (1 if name == "ratio" else 0):
+            raise InvalidValue(
+                name, value, "a whole number or a Fraction in its range", "a certificate has to be exact"
+            )
     m, nothing, one = p0.size, Fraction(0), Fraction(1)
     low = (1 - delta) / (1 + ratio)
     r = low if coefficient is None else coefficient

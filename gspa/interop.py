@@ -103,8 +103,10 @@ def compose_with_dp_accounting(
     google = _google()
     step = check.positive(step=step)
     parts: list[Any] = []
-    for one, times in rounds:
-        times = check.count(times=times)
+    for i, entry in enumerate(check.row(rounds=rounds)):
+        if not (isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], Round)):
+            raise InvalidValue(f"rounds[{i}]", entry, "(round, times), a round of gspa.composition")
+        one, times = entry[0], check.count(times=entry[1])
         if len(one.problems) > 1:
             hint = f"{one.label}: which user is the worst is not known"
             raise OutsideValidity("export to dp_accounting", "a known worst user", hint)
@@ -121,7 +123,10 @@ def compose_with_dp_accounting(
         else:
             revealed = -math.expm1(times * math.log1p(-one.local_delta))
             parts.append(google.from_privacy_parameters(_parameters(revealed), step))
-    for multiplier, probability, times in sampled:
+    for i, entry in enumerate(check.row(sampled=sampled)):
+        if not (isinstance(entry, tuple) and len(entry) == 3):
+            raise InvalidValue(f"sampled[{i}]", entry, "(noise multiplier, sampling probability, times)")
+        multiplier, probability, times = entry
         noise = google.from_gaussian_mechanism(
             check.positive(multiplier=multiplier),
             value_discretization_interval=step,

@@ -51,6 +51,9 @@ def told_truth(
     Raises:
         InvalidValue: an argument outside its range.
     """
+    ratio, delta_n = _fraction(ratio=ratio), _fraction(delta_n=delta_n)
+    others = [_fraction(others=e) for e in check.row(others=others)]
+    factors = [_fraction(factors=factor) for factor in check.row(factors=factors)]
     crowd = [subset_selection(2, 1, Fraction(e)) for e in others]
     data = [j % 2 for j in range(len(crowd))]
     without, told = (
@@ -64,6 +67,14 @@ def told_truth(
         pure = delta_at(without, factor)
         rows.append((factor, pure, delta_at(told, factor), delta_n + (1 - delta_n) * pure, (1 - delta_n) * pure))
     return pd.DataFrame(rows, columns=["factor", "pure", "total", "corrected", "paper"])
+
+
+def _fraction(**argument: object) -> Fraction:
+    """A whole number or a Fraction >= 0, as a Fraction."""
+    ((name, value),) = argument.items()
+    if isinstance(value, bool) or not isinstance(value, int | Fraction) or value < 0:
+        raise InvalidValue(name, value, "a whole number or a Fraction >= 0")
+    return Fraction(value)
 
 
 def _curve(laws: Laws) -> TradeOff:
@@ -92,7 +103,8 @@ def equation17(
     Raises:
         InvalidValue: an argument outside its range.
     """
-    clones = [1 / (1 + Fraction(e)) for e in others]
+    ratio, delta_n = _fraction(ratio=ratio), _fraction(delta_n=delta_n)
+    clones = [1 / (1 + _fraction(others=e)) for e in check.row(others=others)]
     whole = _curve(count_pair(Fraction(ratio), clones=clones, delta=delta_n, shared=True))
     given = _curve(count_pair(Fraction(ratio), clones=clones))
     primed = count_pair(_CERTAIN, clones=clones)

@@ -26,6 +26,9 @@ Array = NDArray[np.float64]
 _MOST_OUTPUTS = 14  # events are enumerated: 2^14 of them
 
 
+MOST_EPS = 700.0  # e^eps beyond it is no double
+
+
 def _kernel(kernel: ArrayLike) -> Array:
     rows = check.array_in(0, 1, kernel=kernel)
     if rows.ndim != 2 or np.abs(rows.sum(axis=-1) - 1).max() > 1e-9:
@@ -55,7 +58,9 @@ def delta_over_events(p: ArrayLike, q: ArrayLike, eps: float) -> float:
     0.5
     """
     tried = events(len(np.asarray(p)))
-    return float((tried @ np.asarray(p) - math.exp(check.real(eps=eps)) * (tried @ np.asarray(q))).max())
+    return float(
+        (tried @ np.asarray(p) - math.exp(check.in_range(-MOST_EPS, MOST_EPS, eps=eps)) * (tried @ np.asarray(q))).max()
+    )
 
 
 def definition_delta(kernel: ArrayLike, eps: float) -> float:
@@ -78,13 +83,13 @@ def printed_delta(kernel: ArrayLike, eps: float) -> float:
     Raises:
         InvalidValue: not a matrix of probabilities, eps out of range.
     """
-    whole, eps = _kernel(kernel).sum(axis=1), check.nonnegative(eps=eps)
+    whole, eps = _kernel(kernel).sum(axis=1), check.in_range(0, MOST_EPS, eps=eps)
     return max((max(0.0, float(a - math.exp(eps) * b)) for a, b in permutations(whole, 2)), default=0.0)
 
 
 def examples(eps: float) -> dict[str, Array]:
     """Finite randomizers by name, as kernels; two of them are eps-LDP and one needs no budget at all."""
-    eps = check.positive(eps=eps)
+    eps = check.in_range(0, MOST_EPS, eps=check.positive(eps=eps))
     two, five = np.eye(2), np.eye(5)
     grown = math.expm1(eps)
     return {
@@ -177,7 +182,8 @@ def leakage(*, eps: float, delta: float) -> pd.DataFrame:
         `mechanism`, `eps`, `delta`, `exceeds` (probability), `ratio` (their quotient), `tail` (largest of
         Pr[loss > eps + t] (1 - e^{-t}) / delta over t; at most 1 is what delta does bound).
     """
-    eps = check.positive(eps=eps)
+    # Below it the tails are compared at losses whose differences are rounding.
+    eps = check.in_range(1e-6, MOST_EPS / 12, eps=eps)
     beyond = eps * np.geomspace(1e-5, 10, 200)
     budget = eps * 1.001
     kernel = examples(budget)["randomized response"]

@@ -22,6 +22,7 @@ from gspa.estimators import Simulation
 
 Floats = npt.NDArray[np.float64]
 
+_LEAST_SPREAD = 1e-100  # of the data, over the range: below it they are one number
 _BLOCK = 2_000_000  # random numbers drawn at a time when users cannot be grouped
 _ANGLES, _WEIGHTS = (np.pi / 4 * v for v in np.polynomial.legendre.leggauss(96))
 _ANGLES = _ANGLES + np.pi / 4  # Gauss-Legendre on [0, pi/2]
@@ -165,7 +166,7 @@ def clipped_normal(*, center: float, sigma: float, low: float, high: float) -> M
     """
     low, high = _range(low, high)
     center, sigma = _validate.real(center=center), _validate.nonnegative(sigma=sigma)
-    if sigma == 0:
+    if sigma < _LEAST_SPREAD * max(abs(low - center), abs(high - center)):
         return Moments(min(max(center, low), high), 0.0)
     a, b = (low - center) / sigma, (high - center) / sigma
     inside, below, above = ndtr(b) - ndtr(a), ndtr(a), ndtr(-b)
@@ -179,8 +180,8 @@ def clipped_data(
     n: int, *, center: float, sigma: float, low: float, high: float, rng: np.random.Generator | int
 ) -> Floats:
     """n draws of the law of `clipped_normal`, shape (n,)."""
-    low, high = _range(low, high)
-    drawn = _validate.rng(rng).normal(_validate.real(center=center), _validate.nonnegative(sigma=sigma), n)
+    (low, high), size = _range(low, high), _validate.count(0, n=n)
+    drawn = _validate.rng(rng).normal(_validate.real(center=center), _validate.nonnegative(sigma=sigma), size)
     return np.clip(drawn, low, high)
 
 
@@ -200,7 +201,7 @@ def _values(name: str, values: npt.ArrayLike) -> Floats:
 
 def _scales(eps: npt.ArrayLike, sensitivity: float) -> Floats:
     sensitivity = _validate.positive(sensitivity=sensitivity)
-    budgets = np.asarray(eps, dtype=np.float64)
+    budgets = _validate.floats(eps=eps)
     if budgets.ndim != 1 or budgets.size == 0:
         raise InvalidBudget("eps.shape", budgets.shape, "(n,) with n >= 1")
     bad = ~((budgets > 0) & np.isfinite(budgets))

@@ -29,10 +29,10 @@ def laplace_losses(*, eps: float, dimensions: Sequence[int], draws: int, seed: i
     Returns:
         `d`, `largest` (over random reports, in units of eps), `at_answer` (at the answer itself, its supremum).
     """
-    source = check.rng(seed)
-    scale = mechanisms.laplace_scale(eps=eps)
+    source, draws = check.rng(seed), check.count(draws=draws)
+    scale = mechanisms.laplace_scale(eps=check.in_range(1e-9, 1e9, eps=eps))
     rows = []
-    for d in dimensions:
+    for d in check.counts(dimensions=dimensions):
         shift = source.dirichlet(np.ones(d), draws) * source.choice([-1.0, 1.0], (draws, d))
         report = scale * source.laplace(size=(draws, d))
         loss = (np.abs(report - shift).sum(axis=1) - np.abs(report).sum(axis=1)) / scale
@@ -47,9 +47,9 @@ def laplace_curve(*, eps: float, fractions: Sequence[float] = (0.0, 0.25, 0.5, 0
     Returns:
         `eps` (a fraction of the promised one), `closed`, `integrated`.
     """
-    scale = mechanisms.laplace_scale(eps=eps)
+    scale = mechanisms.laplace_scale(eps=check.in_range(1e-9, 100, eps=eps))
     rows = []
-    for fraction in fractions:
+    for fraction in check.numbers(0, 7, fractions=fractions):
         at = fraction * eps
 
         def excess(x: float, at: float = at) -> float:
@@ -72,7 +72,7 @@ def promise_limits(deltas: Sequence[float]) -> pd.DataFrame:
         `at_one` (the same at eps = 1), and `epsilon_at_two` (the exact eps at delta when 2 is promised).
     """
     rows = []
-    for delta in deltas:
+    for delta in check.row(deltas=deltas):
         limit = mechanisms.classical_gaussian_limit(delta=delta)
         kept = [_kept(eps, delta) for eps in (0.99 * limit, 1.01 * limit, 1.0)]
         scale = mechanisms.classical_gaussian_scale(eps=2.0, delta=delta)
@@ -96,8 +96,8 @@ def promise_curves(deltas: Sequence[float], eps: ArrayLike) -> pd.DataFrame:
         it breaks its promise) and `analytic_kept`.
     """
     rows = []
-    for delta in deltas:
-        for e in check.array_in(0, 1e4, eps=eps).tolist():
+    for delta in check.row(deltas=deltas):
+        for e in np.atleast_1d(check.array_in(0, 1e4, eps=eps)).ravel().tolist():
             classical = mechanisms.classical_gaussian_scale(eps=e, delta=delta)
             analytic = mechanisms.analytic_gaussian_scale(eps=e, delta=delta)
             repaired = mechanisms.gaussian_delta(e, scale=analytic) / delta
@@ -129,8 +129,9 @@ def noise_table(*, eps: float, deltas: Sequence[float], dimensions: Sequence[int
     """
     rows = []
     # Every scale is proportional to the sensitivity.
-    variance = 2 * mechanisms.laplace_scale(eps=eps) ** 2
-    for delta in deltas:
+    variance = 2 * mechanisms.laplace_scale(eps=check.in_range(1e-100, 1e100, eps=eps)) ** 2
+    dimensions = check.counts(dimensions=dimensions)
+    for delta in check.row(deltas=deltas):
         by_formula = mechanisms.classical_gaussian_scale(eps=eps, delta=delta) ** 2
         least = mechanisms.analytic_gaussian_scale(eps=eps, delta=delta) ** 2
         for shape in SHAPES:
@@ -153,6 +154,8 @@ def first_dimension(table: pd.DataFrame, *, shape: str, delta: float, noise: str
         delta: one of the table's.
         noise: "classical" or "analytic".
     """
+    shape, noise = check.one_of(SHAPES, shape=shape), check.one_of(("classical", "analytic"), noise=noise)
+    delta = check.probability(delta=delta)
     part = table[(table["shape"] == shape) & (table["delta"] == delta)]
     found = part.loc[part[noise] < part["laplace"], "d"]
     return None if found.empty else int(found.min())
@@ -167,7 +170,7 @@ def equal_variance(deviations: Sequence[float]) -> pd.DataFrame:
         delta, NaN where Laplace has it everywhere), `gaussian_delta` (the Gaussian's delta at `laplace_eps`).
     """
     rows = []
-    for deviation in deviations:
+    for deviation in check.row(deviations=deviations):
         scale = check.positive(deviation=deviation) / math.sqrt(2)
         top = 1 / scale
 
@@ -188,7 +191,7 @@ def privacy_curves(*, eps: float, delta: float, eps_max: float, points: int) -> 
         One row for each mechanism and eps: `mechanism`, `promise` (its delta), `eps`, `delta`.
     """
     grid = np.linspace(0.0, check.positive(eps_max=eps_max), check.count(2, points=points))
-    grid = np.union1d(grid, eps)  # where Laplace ends
+    grid = np.union1d(grid, check.positive(eps=eps))  # where Laplace ends
     laplace = mechanisms.laplace_scale(eps=eps)
     classical = mechanisms.classical_gaussian_scale(eps=eps, delta=delta)
     analytic = mechanisms.analytic_gaussian_scale(eps=eps, delta=delta)

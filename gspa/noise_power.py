@@ -26,6 +26,7 @@ FIRST = "noisiest client first"
 LAST = "noisiest client last"
 _WORTH_PROCESSES = 400  # replica-epochs of width 100: some sixteen seconds on MNIST
 _PART = 5  # replicas of a task
+_LEAST = 1e-150
 
 
 def equivalent_budget(eps: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -43,10 +44,14 @@ def equivalent_budget(eps: npt.ArrayLike) -> npt.NDArray[np.float64]:
     >>> print(round(float(equivalent_budget([0.01] + [1.0] * 99)), 4))
     0.0995
     """
-    budgets = np.asarray(eps, dtype=np.float64)
+    budgets = check.floats(eps=eps)
+    if budgets.size == 0:
+        raise InvalidBudget("eps", [], "at least one budget")
     bad = ~(budgets > 0)
     if bad.any():
         raise InvalidBudget("eps", float(budgets[bad].flat[0]), "> 0")
+    if budgets.min() < _LEAST:
+        raise InvalidBudget("eps", float(budgets.min()), f">= {_LEAST:g}", "its square is no double")
     with np.errstate(divide="ignore"):  # nobody adds noise: 1/0, an infinite budget
         return np.asarray(np.mean(budgets**-2.0, axis=-1) ** -0.5)
 
@@ -65,6 +70,9 @@ def typical_seeds(setting: str, *, clients: int, seeds: Sequence[int], keep: int
     Returns:
         `keep` seeds, or all when there are fewer; the most usual first.
     """
+    seeds = check.seeds(seeds=seeds)
+    if not seeds:
+        raise InvalidValue("seeds", seeds, "at least one")
     budgets = equivalent_budget(budget_matrix(setting, clients=check.count(clients=clients), seeds=seeds))
     # By rank, so that an odd number of seeds has exactly one median.
     off = np.abs(budgets.argsort(kind="stable").argsort() - (len(seeds) - 1) / 2)
@@ -102,6 +110,7 @@ def same_power(
     Raises:
         InvalidValue: no seeds, or a setting without noise.
     """
+    seeds, order_seeds = check.seeds(seeds=seeds), check.seeds(order_seeds=order_seeds)
     if setting == NO_NOISE or not len(seeds):
         raise InvalidValue("setting, seeds", (setting, tuple(seeds)), "a noisy setting and at least one seed")
     tasks = []

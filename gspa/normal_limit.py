@@ -205,8 +205,11 @@ def leading_term(p: ArrayLike, *, count: ArrayLike = 1) -> float:
 
 def _users(p: ArrayLike, count: ArrayLike) -> tuple[Array, Array]:
     p_ = np.atleast_1d(check.array_in(0, 1, p=p))
-    many = np.broadcast_to(np.asarray(check.array_in(0, math.inf, count=count)), p_.shape).astype(np.float64)
-    if p_.ndim != 1 or many.sum() < 1 or (many != np.floor(many)).any():
+    given = check.array_in(0, math.inf, count=count)
+    if given.shape not in ((), (1,), p_.shape):
+        raise InvalidValue("shape of count", given.shape, f"that of p, {p_.shape}, or one number")
+    many = np.broadcast_to(given, p_.shape).astype(np.float64)
+    if p_.ndim != 1 or not 1 <= many.sum() < math.inf or (many != np.floor(many)).any():
         raise InvalidValue("count", many.tolist(), "whole numbers, at least one user")
     return p_, many
 

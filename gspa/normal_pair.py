@@ -75,7 +75,7 @@ def lemma3_numbers(*, draws: int, users: int, seed: int) -> pd.DataFrame:
         `delta_closed` (that of G_mu). The last row has eps_i = delta_i = 0 for all: there Sigma has no
         inverse, and the plane is replaced by the line on which both laws live.
     """
-    rng = np.random.default_rng(check.count(0, seed=seed))
+    rng = np.random.default_rng(check.seed(seed=seed))
     users = check.count(users=users)
     rows = []
     for last in [False] * check.count(draws=draws) + [True]:

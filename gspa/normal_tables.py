@@ -46,7 +46,8 @@ def distance_table(*, eps0: Sequence[float], sizes: Sequence[int]) -> pd.DataFra
         One row for each (eps0, m): `eps0`, `m`, and the fields of `gspa.normal_limit.Distances`.
     """
     rows = []
-    for eps in eps0:
+    sizes = check.row(sizes=sizes)
+    for eps in check.row(eps0=eps0):
         p = nl.clone_probability(check.positive(eps0=eps))
         for m in sizes:
             found = nl.distances([p], count=check.count(sizes=m))
@@ -81,7 +82,11 @@ def moving_table(*, sizes: Sequence[int]) -> pd.DataFrame:
 def seen_table(*, eps0: float, sizes: Sequence[int], sides: Sequence[float] = (1, 1 / 8, 1 / 64)) -> pd.DataFrame:
     """How much of the total variation from the normal law itself cells of a side show: `m`, `side`, `seen`."""
     p = nl.clone_probability(check.positive(eps0=eps0))
-    rows = [(m, side, nl.seen_with_cells([p], count=m, side=side)) for m in sizes for side in sides]
+    rows = [
+        (m, side, nl.seen_with_cells([p], count=m, side=side))
+        for m in check.counts(sizes=sizes)
+        for side in check.row(sides=sides)
+    ]
     return pd.DataFrame(rows, columns=["m", "side", "seen"])
 
 
@@ -182,7 +187,7 @@ def total_variation_by_definition(p: Sequence[float], *, nodes: int = 8) -> floa
     Raises:
         InvalidValue: more than 60 users, or a covariance without an inverse.
     """
-    chances = check.array_in(0, 1, p=p)
+    chances, nodes = np.array(check.numbers(0, 1, p=p)), check.count(nodes=nodes)
     if not 1 <= chances.size <= 60:
         raise InvalidValue("len(p)", chances.size, "from 1 to 60")
     m = chances.size

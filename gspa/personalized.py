@@ -23,11 +23,13 @@ from gspa import _validate as check
 from gspa import asymptotic, audit, blanket, bounds, budgets
 from gspa.budgets import Budgets
 from gspa.counterexamples import judged, least_constant
+from gspa.errors import InvalidValue
 from gspa.tradeoff import gdp_delta
 
 Array = NDArray[np.float64]
 
 _CELLS = 600  # as the attacks have them
+_LEAST_EPS = 1e-150  # 1/eps and its square are doubles
 _FEW = 64  # distinct budgets up to which every user is tried, with both attacks
 _SHARES = (1.0, 0.5)  # else: the users at these quantiles of the budgets
 
@@ -70,7 +72,7 @@ def papers_crowds(*, n: int, seed: int, drawn: bool = True) -> list[Crowd]:
         seed: of the draws.
         drawn: False leaves out those with random budgets, which take the longest.
     """
-    n = check.count(2, n=n)
+    n, seed = check.count(2, n=n), check.seed(seed=seed)
     found = []
     for index, (name, law) in enumerate(budgets.TABLE2.items()):
         first = budgets.draw(name, n=min(n, 1000), rng=np.random.default_rng([seed, index])).grouped()
@@ -80,6 +82,8 @@ def papers_crowds(*, n: int, seed: int, drawn: bool = True) -> list[Crowd]:
 
 
 def _scales(people: Budgets) -> Array:
+    if people.eps_min < _LEAST_EPS:
+        raise InvalidValue("eps", people.eps_min, f">= {_LEAST_EPS:g}", "the noise of Laplace reports is 1/eps")
     return np.asarray(1 / people.eps)
 
 

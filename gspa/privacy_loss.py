@@ -31,12 +31,14 @@ from gspa._loss_groups import groups_of
 from gspa.accountant import Problem
 from gspa.bound import Bound
 from gspa.discrete import TradeOff
-from gspa.errors import OutsideValidity
+from gspa.errors import InvalidValue, OutsideValidity
 
 Array = NDArray[np.float64]
 
 METHOD = "Renyi divergence of the dominating pair"
 _DEPTH = 60.0
+_DEEPEST = 650.0  # e^-depth is still a double
+_MOST_POINTS = 1e7  # of a grid
 _MOST_ATOMS = 4e7
 _RELATIVE = 1e-11  # allowance on each mass, as in `gspa.pair`
 _CORNERS = 20_000  # of a trade-off function, until it is put on a grid
@@ -119,8 +121,13 @@ def privacy_loss(
         OutsideValidity: see `atoms`.
     """
     local = problem.local_delta
-    found = atoms(problem, depth=check.positive(depth=depth), above=pessimistic)
-    chosen = automatic_step(found, problem.victim.eps) if step is None else check.positive(step=step)
+    found = atoms(problem, depth=check.in_range(0, _DEEPEST, depth=check.positive(depth=depth)), above=pessimistic)
+    if step is None:
+        chosen = automatic_step(found, problem.victim.eps)
+    else:
+        chosen = check.in_range(0, 1, step=check.positive(step=step))
+        if chosen * _MOST_POINTS < problem.victim.eps:
+            raise InvalidValue("step", step, f"at least {problem.victim.eps / _MOST_POINTS:.3g} for a loss up to eps")
     put = spread if pessimistic else merge
     return put(found.loss, (1 - local) * found.mass, chosen, local + (1 - local) * found.missing)
 
@@ -146,7 +153,7 @@ def trade_off(problem: Problem, *, depth: float = _DEPTH) -> TradeOff:
     ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
     """
     local = problem.local_delta
-    found = atoms(problem, depth=check.positive(depth=depth))
+    found = atoms(problem, depth=check.in_range(0, _DEEPEST, depth=check.positive(depth=depth)))
     if found.loss.size <= _CORNERS:
         loss, mass = found.loss, found.mass
     else:
@@ -189,7 +196,7 @@ def renyi(problem: Problem, order: float) -> Bound:
     >>> round(renyi(problem_of(alone, resolve("rr", alone, None, None, None), 0), 2.0).value, 9)
     0.735325664
     """
-    power = check.in_range(1, math.inf, order=check.real(order=order)) - 1
+    power = check.in_range(1, 1e300, order=order) - 1
     if problem.local_delta > 0:
         hint = f"it is {problem.local_delta:g}, the probability of a report that reveals everything"
         raise OutsideValidity("Renyi divergence", "local delta = 0", hint)

@@ -31,6 +31,7 @@ from gspa.pair import Victim
 Array = NDArray[np.float64]
 Clones = Callable[[Array], tuple[Array, Array]]
 
+_MOST_EPS = 700.0  # e^eps beyond it is no double
 MECHANISMS = ("rr", "krr", "subset", "common", "tv", "laplace", "gaussian", "any")
 _PURE = "; a user with delta_j > 0 is pure with probability 1 - delta_j and arbitrary otherwise"
 
@@ -107,6 +108,8 @@ def subset(k: int, size: int) -> Family:
     own, other = (k - 1) / (k - size), (k - 1) / size
 
     def victim(eps: float) -> Victim:
+        if eps > _MOST_EPS:
+            raise OutsideValidity(label, f"eps <= {_MOST_EPS:g} of the victim", f"got {eps:g}, which hides nothing")
         shrunk = math.exp(-eps)
         scale = own + other * shrunk  # Z/(e^eps C(k-2, size-1))
         low = shrunk / scale
@@ -159,6 +162,8 @@ def total_variation(tv: float) -> Family:
         return tv / math.expm1(eps) if eps < 700 else tv * math.exp(-eps)
 
     def victim(eps: float) -> Victim:
+        if eps > _MOST_EPS:
+            raise OutsideValidity("total variation", f"eps <= {_MOST_EPS:g}", f"got {eps:g}, which hides nothing")
         a = low(eps)
         return Victim(eps, a, max(0.0, 1 - tv / math.tanh(eps / 2)))
 

@@ -80,7 +80,10 @@ def open_questions(
     samples = {"noise_divisor": "samples", "average_divisor": "samples"}
     both = samples | {"scaling": "standardize_pixels"}
     asked = [
-        *(Reading("hidden width", f"{width:,}", {"hidden_width": check.count(width=width)}) for width in widths),
+        *(
+            Reading("hidden width", f"{width:,}", {"hidden_width": check.count(width=width)})
+            for width in check.row(widths=widths)
+        ),
         *(Reading("initialization", how, {"initialization": how}) for how in ("he", "torch_default")),
         Reading("inputs", "centred pixels", {"scaling": "none"}),
         Reading("inputs", "unit-variance components", {"scaling": "unit_variance"}),
@@ -183,7 +186,7 @@ def _final(seeds: tuple[int, ...], task: tuple[Dataset, SgdConfig, str]) -> list
 
 def vanilla(data: Dataset, config: SgdConfig, *, seeds: Sequence[int]) -> pd.DataFrame:
     """The same network, steps and seeds without noise and without clipping: `seed`, `accuracy` in [0, 1]."""
-    accuracy = _final(tuple(seeds), (data, replace(config, clip=NO_CLIP), NO_NOISE))
+    accuracy = _final(tuple(check.seeds(seeds=seeds)), (data, replace(config, clip=NO_CLIP), NO_NOISE))
     return pd.DataFrame({"seed": list(seeds), "accuracy": accuracy})
 
 

@@ -100,12 +100,12 @@ def truth_with(delta: Fraction, ratio: Fraction) -> Rows:
 def question(item: int, ratio: Fraction, *, k: int = 3) -> Rows:
     """Binary randomized response to "is your value `item`?", for k values: report 0 is yes."""
     yes, no = subset_selection(2, 1, ratio)
-    return tuple(yes if x == item else no for x in range(k))
+    return tuple(yes if x == item else no for x in range(check.count(2, k=k)))
 
 
 def signed(rows: Rows, user: int, n: int) -> Rows:
     """The same randomizer with its sender's number on each report: outcome (user, report) of n users."""
-    width = len(rows[0])
+    n, width = check.count(n=n), len(rows[0])
     empty = (Fraction(0),) * width
     return tuple(sum((row if u == user else empty for u in range(n)), start=()) for row in rows)
 
@@ -175,7 +175,7 @@ def two_laws(
     randomizers: Sequence[Rows] | Chosen, *, others: Sequence[int], inputs: tuple[int, int] = (0, 1), attached: str
 ) -> Laws:
     """The outputs for two datasets that differ in the last user's datum; arguments as `shuffled_law`."""
-    first, second = (shuffled_law(randomizers, (*others, x), attached=attached) for x in inputs)
+    first, second = (shuffled_law(randomizers, (*check.row(others=others), x), attached=attached) for x in inputs)
     none = Fraction(0)
     return {z: (first.get(z, none), second.get(z, none)) for z in sorted({*first, *second})}
 
@@ -238,7 +238,7 @@ def count_pair(
 
 def delta_at(laws: Laws, ratio: Fraction) -> Fraction:
     """delta(eps) at e^eps = `ratio`: the larger of both directions of the hockey-stick divergence, exact."""
-    none = Fraction(0)
+    none, ratio = Fraction(0), _ratio(ratio=ratio)
     forward = sum((max(a - ratio * b, none) for a, b in laws.values()), start=none)
     backward = sum((max(b - ratio * a, none) for a, b in laws.values()), start=none)
     return max(forward, backward)
@@ -317,6 +317,11 @@ def printed_clones(ratio: Fraction, delta: Fraction = Fraction(0)) -> Fraction:
 
 def _rows(matrix: NDArray[Any]) -> Rows:
     return tuple(tuple(Fraction(mass) for mass in row) for row in matrix)
+
+
+def ratios_of(ratios: Iterable[Fraction | int]) -> tuple[Fraction, ...]:
+    """Each user's e^eps >= 1, as fractions."""
+    return tuple(_ratio(ratios=ratio) for ratio in check.row(ratios=ratios))
 
 
 def _ratio(**argument: Fraction) -> Fraction:

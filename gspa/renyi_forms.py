@@ -25,8 +25,8 @@ _LARGEST_ORDER = 2**16
 
 
 def _log_sinh(x: float) -> float:
-    """log sinh x for x > 0."""
-    return x - math.log(2) + math.log(-math.expm1(-2 * x))
+    """log sinh x for x >= 0."""
+    return x - math.log(2) + math.log(-math.expm1(-2 * x)) if x > 0 else -math.inf
 
 
 @cache

@@ -24,6 +24,7 @@ from scipy.stats import beta
 
 from gspa import _validate as check
 from gspa.bound import Bound
+from gspa.errors import InvalidValue
 from gspa.histograms import Whole, Worlds
 
 Array = NDArray[np.float64]
@@ -61,8 +62,11 @@ def certified_gap(hits: ArrayLike, alarms: ArrayLike, *, runs: int, delta: float
     >>> certified_gap([1000, 10], [0, 10], runs=1000, delta=0.0, confidence=0.95).round(2)
     array([5.6, 0. ])
     """
-    some = (1 - confidence) / 2
-    k, m = np.asarray(hits, dtype=np.float64), np.asarray(alarms, dtype=np.float64)
+    runs, delta = check.count(runs=runs), check.probability(delta=delta)
+    some = (1 - check.probability(allow_zero=False, confidence=confidence)) / 2
+    k, m = check.array_in(0, runs, hits=hits), check.array_in(0, runs, alarms=alarms)
+    if k.shape != m.shape:
+        raise InvalidValue("shape of alarms", m.shape, f"that of hits, {k.shape}")
     low = np.where(k > 0, beta.ppf(some, np.maximum(k, 1), runs - k + 1), 0.0)
     high = np.where(m < runs, beta.isf(some, m + 1, np.maximum(runs - m, 1)), 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -114,7 +114,7 @@ def gaussian_sigma(eps: npt.ArrayLike, *, clip: float, divisor: int, delta: floa
     """
     clip, divisor = _validate.positive(clip=clip), _validate.count(divisor=divisor)
     delta = _validate.probability(delta=delta, allow_zero=False)
-    budgets = np.asarray(eps, dtype=np.float64)
+    budgets = _validate.floats(eps=eps)
     bad = ~(budgets > 0)  # also catches nan
     if bad.any():
         raise InvalidBudget("eps", float(budgets[bad].flat[0]), "> 0", "inf means no noise")
@@ -131,7 +131,7 @@ def visiting_order(seed: int, *, clients: int) -> npt.NDArray[np.int64]:
         seed: >= 0.
         clients: >= 1.
     """
-    return first_order(_validate.count(0, seed=seed), _validate.count(clients=clients))
+    return first_order(_validate.seed(seed=seed), _validate.count(clients=clients))
 
 
 def train(
@@ -176,7 +176,7 @@ def train(
     config = SgdConfig() if config is None else config
     if not isinstance(config, SgdConfig):
         raise InvalidValue("config", config, "an SgdConfig")
-    seeds = tuple(_validate.count(0, seed=seed) for seed in seeds)
+    seeds = tuple(_validate.seeds(seeds=seeds))
     if not seeds:
         raise InvalidValue("seeds", seeds, "a non-empty sequence of integers >= 0")
     labels = (labels,) * len(seeds) if isinstance(labels, str) else tuple(labels)

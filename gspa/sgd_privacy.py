@@ -86,8 +86,7 @@ def local_table(
     """
     m = clients if divisor is None else divisor
     rows = []
-    for budget in eps:
-        e = float(budget)
+    for e in check.numbers(0, math.inf, eps=eps):
 
         def found(m: int, records: int = 1, epochs: int = 1, e: float = e) -> float:
             return release_epsilon(e, delta=delta, divisor=m, records=records, epochs=epochs)
@@ -153,7 +152,7 @@ def theorem5_epsilon(eps: float, *, n: int, epochs: int, delta: float) -> float:
 
 
 def _crowd(setting: str, clients: int, delta: float, seed: int) -> Budgets:
-    drawn = budget_laws.draw(setting, n=clients, rng=np.random.default_rng([seed, 1])).expanded()
+    drawn = budget_laws.draw(setting, n=clients, rng=np.random.default_rng([check.seed(seed=seed), 1])).expanded()
     return budget_laws.from_array(drawn.eps, delta, label=budget_laws.DISTRIBUTIONS[setting].label)
 
 
@@ -203,7 +202,7 @@ def theorem5_table(
         mu = gspa_mu(crowd)
         # In units of C.
         sigma = np.array([2 * classical_gaussian_scale(eps=e, delta=delta, sensitivity=1 / divisor) for e in eps])
-        for number in epochs:
+        for number in check.row(epochs=epochs):
             root = math.sqrt(check.count(T=number))
             noise = sigma / root
 

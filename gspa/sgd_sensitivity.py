@@ -47,14 +47,17 @@ def visited(
     samples = len(data.train_x) // config.clients
     if samples == 0:
         raise InvalidValue("clients", config.clients, f"at most the {len(data.train_x)} training samples")
-    wanted = [check.count(0, epoch=epoch) for epoch in epochs]
+    wanted = check.counts(0, epochs=epochs)
     divisor = config.clients if config.noise_divisor == "clients" else samples
-    budgets = np.broadcast_to(np.asarray(np.inf if eps is None else eps, dtype=np.float64), (1, config.clients))
+    given = check.floats(eps=np.inf if eps is None else eps)
+    if given.shape not in ((), (1,), (config.clients,), (1, config.clients)):
+        raise InvalidValue("shape of eps", given.shape, f"(clients,) = ({config.clients},), or one number")
+    budgets = np.broadcast_to(given, (1, config.clients))
     sigma = gaussian_sigma(budgets, clip=config.clip, divisor=divisor, delta=config.delta)
     dims = (data.train_x.shape[1], config.hidden_width, data.classes)
     found = []
     with _one_thread():
-        batch = Batch(data, sigma, config, [check.count(0, seed=seed)], samples, dims, torch.device("cpu"))
+        batch = Batch(data, sigma, config, [check.seed(seed=seed)], samples, dims, torch.device("cpu"))
         for epoch in range(max(wanted) + 1):
             if epoch:
                 batch.epoch(epoch)
@@ -123,7 +126,7 @@ def growing_record(client: Client, pool: torch.Tensor, *, clip: float, factors: 
     clip = check.positive(clip=clip)
     near, far = _apart(client, pool)
     rows = []
-    for factor in factors:
+    for factor in check.numbers(0, 1e30, factors=factors):
         x, labels = _tied(client, (factor * near, factor * far))
         moved = _label_movement(client, x, labels, clip)
         rows.append({"factor": factor, "norm": float(x.norm()), "movement": moved, "share": moved / (2 * clip)})
@@ -157,7 +160,7 @@ def growing_weights(client: Client, pool: torch.Tensor, *, clip: float, factors:
     kept = surest[torch.arange(len(client.x)) % len(surest)]
     sure = replace(client, x=pool[kept], y=best.indices[kept, 0])
     rows = []
-    for factor in factors:
+    for factor in check.numbers(0, 1e30, factors=factors):
         sharp = sure.sharper(factor)
         x, labels = _tied(sharp, (near, far))
         moved = _label_movement(sharp, x, labels, clip)
@@ -174,7 +177,7 @@ def largest_movement(client: Client, x: torch.Tensor, *, clip: float, classes: i
         clip: C > 0.
         classes: number of labels.
     """
-    clip, size = check.positive(clip=clip), len(client.x)
+    clip, size, classes = check.positive(clip=clip), len(client.x), check.count(2, classes=classes)
     own = Gradients.of(client, client.x, client.y)
     new = Gradients.of(client, x.repeat(classes, 1), torch.arange(classes).repeat_interleave(len(x)))
     mean = own.mean()
@@ -244,6 +247,8 @@ def valid_movement(
     probe = np.vstack([np.zeros((1, pixels)), np.eye(pixels)]).astype(np.float32)
     asked = replace(images, test_x=probe, test_y=np.zeros(len(probe), dtype=np.int64))
     scores = torch.from_numpy(datasets.project(asked, components=components, scaling=scaling).test_x).double()
+    if scores.shape[1] != client.x.shape[1]:
+        raise InvalidValue("components", components, f"the {client.x.shape[1]} of the client's records")
     origin, axes = scores[0], scores[1:] - scores[0]
     both = torch.from_numpy(images.train_x[: 2 * starts]).double()
     labels = torch.from_numpy(images.train_y[: 2 * starts])

@@ -113,7 +113,10 @@ def train_variant(
     samples = len(data.train_x) // config.clients
     if samples == 0:
         raise InvalidValue("clients", config.clients, f"at most the {len(data.train_x)} training samples")
-    sigma = np.broadcast_to(noise(variant, eps, config, samples=samples), (len(seeds), config.clients))
+    seeds, sigma = check.seeds(seeds=seeds), noise(variant, eps, config, samples=samples)
+    if sigma.shape not in ((), (1,), (config.clients,), (1, config.clients), (len(seeds), config.clients)):
+        raise InvalidValue("shape of eps", sigma.shape, f"(clients,) = ({config.clients},), or one number")
+    sigma = np.broadcast_to(sigma, (len(seeds), config.clients))
     dims = (data.train_x.shape[1], config.hidden_width, data.classes)
     kind = Batch if variant in ("printed", "client") else RecordClipped
     accuracy = []
@@ -164,6 +167,9 @@ def variants_table(
     Returns:
         One row for each (variant, setting, seed): `accuracy` in [0, 1], `noise` (root mean square of sigma).
     """
+    seeds = check.seeds(seeds=seeds)
+    if not seeds:
+        raise InvalidValue("seeds", seeds, "at least one")
     asked = [(variant, setting) for variant in variants for setting in settings]
     at_once = min(check.count(jobs=jobs) if jobs is not None else cores(), len(asked))
     work = partial(_trained, data, config, tuple(seeds))

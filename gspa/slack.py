@@ -164,7 +164,8 @@ def slack_allowed(delta: float, *, mu: float) -> float:
     0.0001
     """
     low, high = 0.0, check.probability(allow_zero=False, delta=delta)
-    while high - low > 1e-14 * high:
+    # A huge mu leaves no slack at all: the bracket must not be halved for ever.
+    while high - low > max(1e-14 * high, 1e-300):
         middle = (low + high) / 2
         low, high = (low, middle) if delta_floor(middle, mu=mu) > delta else (middle, high)
     return low
@@ -176,7 +177,8 @@ def users_needed(eps0: float, *, delta: float) -> int:
     >>> users_needed(0.5, delta=0.1)
     256
     """
-    n = 2
+    n, delta = 2, check.probability(allow_zero=False, delta=delta)
+    eps0 = check.nonnegative(eps0=eps0)
     while n < _SOUGHT:
         people = constant(eps0, n=n)
         mu = gspa_mu(people)

@@ -218,7 +218,7 @@ def compose_gdp(mus: Iterable[float]) -> float:
     >>> compose_gdp([3.0, 4.0])
     5.0
     """
-    return math.hypot(*(check.nonnegative(**{f"mus[{i}]": mu}) for i, mu in enumerate(mus)))
+    return math.hypot(*(check.nonnegative(**{f"mus[{i}]": mu}) for i, mu in enumerate(check.row(mus=mus))))
 
 
 def group_gdp(mu: float, *, k: int) -> float:

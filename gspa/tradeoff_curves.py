@@ -60,14 +60,14 @@ def continuous_pairs(*, shift: float, cells: Sequence[int], points: int = 401) -
     Returns:
         `pair`, `cells`, `above` (largest curve of cells - truth), `below` (largest truth - curve, rounding only).
     """
-    alpha, shift = np.linspace(0, 1, check.count(2, points=points)), check.positive(shift=shift)
+    alpha, shift = np.linspace(0, 1, check.count(2, points=points)), check.in_range(1e-9, 30, shift=shift)
     pairs: Mapping[str, tuple[Callable[[Array], Array], Array]] = {
         "Gaussian": (ndtr, gaussian(alpha, mu=shift)),
         "Laplace": (_laplace_cdf, laplace_tradeoff(alpha, shift=shift)),
     }
     rows = []
     for name, (cdf, truth) in pairs.items():
-        for size in cells:
+        for size in check.row(cells=cells):
             edges = np.r_[-np.inf, np.linspace(-_TAIL, shift + _TAIL, check.count(3, cells=size) - 1), np.inf]
             p, q = np.diff(cdf(edges)), np.diff(cdf(edges - shift))
             gap = neyman_pearson(p / p.sum(), q / q.sum())(alpha) - truth

@@ -122,7 +122,8 @@ def old_bennett_delta(eps: float, *, eps0: float, n: int) -> float:
         eps0: local budget, in (0, 100].
         n: users, at most 10^7.
     """
-    eps, eps0 = check.positive(eps=eps), check.in_range(0, 100, eps0=eps0)
+    # The square of a smaller eps is no double.
+    eps, eps0 = check.in_range(1e-150, math.inf, eps=eps), check.in_range(0, 100, eps0=eps0)
     n = check.count(n=n)
     if n > 10**7:
         raise InvalidValue("n", n, "at most 10^7")
@@ -192,7 +193,10 @@ def subsampled(eps: float, *, beta: float) -> float:
     >>> subsampled(0.5, beta=1.0)
     0.5
     """
-    return math.log1p(check.in_range(0, 1, beta=beta) * math.expm1(check.nonnegative(eps=eps)))
+    beta, eps = check.in_range(0, 1, beta=beta), check.nonnegative(eps=eps)
+    if eps > 700:  # e^eps is no double, and what it is added to is nothing beside it
+        return eps + math.log(beta) if beta > 0 else 0.0
+    return math.log1p(beta * math.expm1(eps))
 
 
 def composed(eps: float, *, delta: float, folds: int) -> float:

@@ -56,6 +56,7 @@ def scored(local: Local, others: str = "blanket", levels: int = _FINE) -> Scored
     Raises:
         OutsideValidity: "blanket" for R_{gamma,b} with b > 1, whose users at 1/2 are not the blanket; R as printed.
     """
+    levels, others = check.count(levels=levels), check.one_of(OTHERS, others=others)
     if isinstance(local, Buckets):
         if local.printed or (others == "blanket" and local.b > 1):
             raise OutsideValidity("attack on R_{gamma,b}", "it corrected, and b = 1 if the others are the blanket")
@@ -235,11 +236,14 @@ def zero_delta(local: Buckets, *, n: int, eps: float, beta: float = 1.0) -> floa
     >>> zero_delta(Buckets(0.5, 1, printed=True), n=100, eps=0.1) == 1 - Buckets(0.5, 1, printed=True).gamma
     True
     """
+    beta, eps = check.in_range(0, 1, beta=beta), check.nonnegative(eps=eps)
     zero, one = (float(local.law(x)[0]) for x in (0.0, 1.0))
     # log P(no other answer is 0); expm1 keeps the digits where that is nearly sure
     quiet = (check.count(n=n) - 1) * math.log1p(-one)
     first, second = (-math.expm1(quiet + math.log1p(-beta * p)) if beta * p < 1 else 1.0 for p in (zero, one))
-    return max(0.0, first - math.exp(check.nonnegative(eps=eps)) * second)
+    if eps > 700:  # e^eps is no double; a second that is not 0 leaves at most rounding
+        return first if second == 0 else 0.0
+    return max(0.0, first - math.exp(eps) * second)
 
 
 def named_delta(*, d: int, k: int, dummies: int) -> float:

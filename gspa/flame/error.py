@@ -63,6 +63,8 @@ def simulated_deviation(
 ) -> tuple[float, float]:
     """The same from `repeats` simulated rounds, with its standard error (value/sqrt(2 (repeats - 1)))."""
     rng, repeats = check.rng(rng), check.count(2, repeats=repeats)
+    if check.count(n_s=n_s) > check.count(n_p=n_p):
+        raise InvalidValue("n_s", n_s, f"at most n_p = {n_p}")
     reports = local.randomize(np.full((repeats, check.count(n_s=n_s)), check.in_range(0, 1, x=x)), rng)
     dummies = local.blanket((repeats, check.count(n_p=n_p) - n_s), rng)
     found = local.estimate(reports.sum(axis=1) + dummies.sum(axis=1), users=n_s, dummies=n_p - n_s) / n_s
@@ -78,6 +80,7 @@ def best_buckets(*, n_p: int, eps_ck: float, delta: float, n_s: int, most: int =
     Raises:
         InvalidValue: even b = 1 needs gamma >= 1.
     """
+    n_p, most, eps_ck = check.count(2, n_p=n_p), check.count(most=most), check.in_range(1e-100, 1e100, eps_ck=eps_ck)
     per_answer = 14 * math.log(2 / check.probability(allow_zero=False, delta=delta)) / ((n_p - 1) * eps_ck**2)
     best: tuple[float, Buckets] | None = None
     b = np.unique(np.round(np.geomspace(1, most, 400)).astype(int))

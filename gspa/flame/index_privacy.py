@@ -28,6 +28,8 @@ from scipy.stats import binom
 from gspa import _validate as check
 from gspa.errors import InvalidValue
 
+_MOST_CHOICES = 1_000_000
+
 
 @overload
 def least_nu(l: int, *, beta: float) -> float: ...  # noqa: E741
@@ -41,6 +43,8 @@ def least_nu(l: int, *, beta: float | Fraction) -> float | Fraction:  # noqa: E7
         beta: k/d, in (0, 1]; a `Fraction` gives an exact answer.
     """
     many = check.count(l=l)
+    if not isinstance(beta, Fraction):
+        beta = check.in_range(0, 1, beta=beta)
     if not 0 < beta <= 1:
         raise InvalidValue("beta", beta, "in (0, 1]")
     if many == 1:
@@ -74,6 +78,7 @@ def theorem5(*, n_p: int, n: int, beta: float) -> tuple[int, float]:
     >>> theorem5(n_p=333, n=1000, beta=0.02)
     (16, 3.125)
     """
+    beta = check.in_range(0, 1, beta=check.positive(beta=beta))
     many = math.floor(check.count(n_p=n_p) / (check.count(n=n) * beta) * (1 + 1e-12))
     if many < 1:
         raise InvalidValue("n_p", n_p, f"at least n beta = {n * beta:g}")
@@ -141,7 +146,7 @@ def simulate_padding(
     many = check.count(l=l) * check.count(k=k)
     if many > check.count(d=d):
         raise InvalidValue("l", l, f"at most d/k = {d / k:g}", "there are not more indices")
-    rng = check.rng(rng)
+    rng, n_p = check.rng(rng), check.count(n_p=n_p)
     size = np.zeros(d, dtype=np.int64)
     for _ in range(check.count(n=n)):  # with uniform largest ones, the l k indices are uniform
         size[rng.permutation(d)[:many]] += 1
@@ -160,8 +165,11 @@ def posterior(d: int, k: int, l: int) -> tuple[Fraction, Fraction]:  # noqa: E74
     >>> posterior(4, 1, 2)
     (Fraction(1, 2), Fraction(1, 4))
     """
+    d, k, l = check.count(d=d), check.count(k=k), check.count(l=l)  # noqa: E741
     if l * k > d:
         raise InvalidValue("l", l, f"at most d/k = {d / k:g}", "there are not more indices")
+    if math.comb(d, k) * math.comb(d - k, k * (l - 1)) > _MOST_CHOICES:
+        raise InvalidValue("d", d, f"so small that at most {_MOST_CHOICES:,} choices are enumerated")
     hit, all_of = 0, 0
     for top in combinations(range(d), k):
         rest = [j for j in range(d) if j not in top]

@@ -146,6 +146,8 @@ def figure3_setting(
     *, eps: float = 0.8, d: int = 75_755, n: int = 5_000, rate: float = 50, padding: float = 3.0
 ) -> Setting:
     """The settings at which Figure 3's two ratios come out; only d is stated."""
+    d, n = check.count(d=d), check.count(n=n)
+    rate, padding = check.in_range(1, d, rate=rate), check.in_range(1, n, padding=padding)
     k = int(d / rate)
     return Setting(d=d, k=k, n=n, n_p=int(n / padding), eps=eps, delta=central_delta(n))
 
@@ -163,7 +165,7 @@ def amplification_ratios(one: Setting, *, eps: Sequence[float], b: int = 2) -> p
         has d/k times the eps_l); `equal` for SS-Simple with SS-Double's eps_l.
     """
     rows = []
-    for budget in eps:
+    for budget in check.row(eps=eps):
         now = Setting(one.d, one.k, one.n, one.n_p, budget, one.delta)
         full, equal = now.full(eps=budget), now.full()
         rows.append(
@@ -214,6 +216,7 @@ def figure4(*, beta: float, most: int) -> pd.DataFrame:
         One row an l = 1, ..., most: `l`, `nu`, `first` = 1/(l beta), `second` = (1 - beta) l/(l - 1).
     """
     rows = []
+    beta = check.in_range(0, 1, beta=check.positive(beta=beta))
     for many in range(1, check.count(most=most) + 1):
         second = (1 - beta) * many / (many - 1) if many > 1 else np.inf
         nu = float(index_privacy.least_nu(many, beta=beta))
@@ -236,7 +239,8 @@ def sweep(name: str, values: Sequence[float], *, base: Setting, eps_l: float) ->
     """
     check.one_of(("eps_l", "d"), name=name)
     rows = []
-    for value in values:
+    check.positive(eps_l=eps_l)
+    for value in check.counts(values=values) if name == "d" else check.numbers(0, np.inf, values=values):
         d = base.d if name == "eps_l" else int(value)
         k = max(1, round(d * base.beta))
         whole = float(value) if name == "eps_l" else eps_l

@@ -1,0 +1,267 @@
+"""Every command with drawn options: exit status 0, 1 or 2, one line on standard error for 2, and no traceback.
+
+The command line runs in this process. What would take minutes or leave this machine (running a notebook, building the
+site, downloading, serving) is replaced by nothing: what is tested is everything before it.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from small_project import add, make, markdown
+
+from gspa import claims, cli, datasets, pipeline, site
+from gspa.claims.outcome import not_yet
+from gspa.errors import DataUnavailable
+
+USERS = Path(__file__).with_name("users.csv")
+NUMBERS = [
+    "0.5",
+    "1",
+    "0",
+    "-0",
+    "-1",
+    "5e-324",
+    "1e-9",
+    "1e308",
+    "1e400",
+    "nan",
+    "inf",
+    "-inf",
+    "0x10",
+    "1_0",
+    "١",
+    "½",
+]
+COUNTS = ["1", "2", "10", "100", "0", "-3", "1.5", "1e3", "9" * 25, "9" * 5000, "", " 7 ", "zehn"]
+WORDS = [
+    "",
+    " ",
+    "rr",
+    "krr",
+    "subset",
+    "tv",
+    "common",
+    "laplace",
+    "gaussian",
+    "RR",
+    "x\ny",
+    "é",
+    "a\0b",
+    "--eps",
+    "\udcff",
+]
+PLACES = ["../01_page", "/etc/passwd", ".", "..", "/", "~", "01_page", "01_page.ipynb", "01_pag", "a\0b", "x\ny", "-"]
+CLAIMS = ["G-C2", "G-C22", "", "B-1", "../G-C2", "a\0b"]
+
+number = st.one_of(st.floats(0.01, 0.99).map(str), st.sampled_from(NUMBERS), st.floats(0.01, 3).map(str))
+count = st.one_of(st.integers(1, 50).map(str), st.sampled_from(COUNTS))
+word = st.one_of(st.sampled_from(WORDS), st.text(max_size=5))
+place = st.one_of(st.sampled_from([*PLACES, str(USERS)]), st.text(max_size=5))
+
+OPTIONS: dict[tuple[str, ...], dict[str, st.SearchStrategy[str] | None]] = {
+    ("mu",): {"--eps": number, "--n": count, "--budgets": place, "--delta": number, "--json": None},
+    ("bounds",): {
+        "--eps": number,
+        "--n": count,
+        "--budgets": place,
+        "--delta": number,
+        "--mechanism": word,
+        "--json": None,
+    },
+    **{
+        (name,): {"--eps": number, "--n": count, "--budgets": place, asked: number, "--mechanism": word, "--k": count}
+        | {"--size": count, "--tv": number, "--rounds": count, "--honest": count, "--json": None}
+        for name, asked in (("epsilon", "--delta"), ("delta", "--at-eps"))
+    },
+    ("calibrate",): {"--target-eps": number, "--delta": number, "--n": count, "--eps": number, "--mechanism": word}
+    | {"--k": count, "--size": count, "--json": None},
+    ("run",): {"": place, "-p": st.tuples(word, number).map("\0".join), "-f": place, "-o": place, "--profile": word},
+    ("build",): {"--profile": word, "--jobs": count},
+    ("verify",): {"--profile": word, "--claim": st.sampled_from(CLAIMS), "--json": None},
+    ("serve",): {"--port": count, "--no-browser": None},
+    ("data", "status"): {"--json": None, "": word},
+    ("data", "fetch"): {"": word},
+}
+
+
+_CROWD, _FILE = "--eps 0.5 --n 20", f"--budgets {USERS}"
+GOOD: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("mu",): (_CROWD, _FILE),
+    ("bounds",): (_CROWD, _FILE, f"{_CROWD} --mechanism krr"),
+    ("epsilon",): (
+        _CROWD,
+        _FILE,
+        f"{_CROWD} --mechanism krr --k 4",
+        f"{_CROWD} --rounds 3",
+    ),
+    ("delta",): (f"{_CROWD} --at-eps 0.2", f"{_FILE} --at-eps 0.1", f"{_CROWD} --at-eps 0.1 --mechanism common"),
+    ("calibrate",): ("--target-eps 1 --n 30 --delta 1e-3", "--target-eps 1 --eps 0.9 --delta 0.01"),
+    ("run",): ("01_page", "01_page -p n 4 -o out.ipynb", "01_page --profile quick"),
+    ("build",): ("", "--profile quick --jobs 2"),
+    ("verify",): ("", "--claim G-C2 --json"),
+    ("serve",): ("--no-browser",),
+    ("data", "status"): ("", "--json"),
+    ("data", "fetch"): ("",),
+}
+
+
+@st.composite
+def lines(draw: st.DrawFn, command: tuple[str, ...]) -> list[str]:
+    """A command line that is right, with up to three drawn options behind it: of several values the last one counts."""
+    options = OPTIONS[command]
+    words = [*command, *draw(st.sampled_from(GOOD[command])).split()]
+    for option in draw(st.lists(st.sampled_from(sorted(options)), max_size=3)):
+        values = options[option]
+        if option:
+            words.append(option)
+        if values is not None:
+            words += draw(values).split("\0", 1) if option == "-p" else [draw(values)]
+    return words
+
+
+@pytest.fixture(scope="module")
+def harmless(tmp_path_factory):
+    """A throwaway project to work in, and nothing that takes long or leaves this machine."""
+    here = make(tmp_path_factory.mktemp("fuzz") / "project")
+    add(here, "01_page", markdown("Nothing."), profiles={"quick": {"n": 1}})
+    # Options may name folders to create: only ones inside the project may appear.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(here.root)
+        patch.setenv("GSPA_DATA_DIR", str(here.root / "no data"))
+        patch.setenv("HOME", str(here.root))
+
+        def no_data():
+            raise DataUnavailable("MNIST: not here")
+
+        patch.setattr(datasets, "fetch", no_data)
+        patch.setattr(pipeline, "run_notebook", lambda *_, **__: None)
+        patch.setattr(pipeline, "run_all", lambda *_, **__: [])
+        patch.setattr(site, "render", lambda *_, **__: True)
+        patch.setattr(claims, "verify", _only_names)
+        patch.setattr("http.server.ThreadingHTTPServer.serve_forever", lambda self: None)
+        yield here
+
+
+def _only_names(identifiers, *, profile):
+    for name in identifiers or ():
+        yield claims.claim(name), not_yet(name, missing="size", reason="Nothing was run.")
+
+
+def judged(words: list[str]) -> tuple[int, str]:
+    """Exit status, and what is wrong with it or "nothing"."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", errors) for errors in ("strict", "backslashreplace"))
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = out, err
+    try:
+        status = cli.run(words)
+    except BaseException as error:
+        return 99, f"{type(error).__name__}: {str(error)[:200]}"
+    finally:
+        sys.stdout, sys.stderr = before
+    out.flush()
+    err.flush()
+    said = err.buffer.getvalue().decode()
+    if "Traceback" in said or status not in (0, 1, 2):
+        return status, f"status {status}: {said[:300]}"
+    if status == 2 and (said.count("\n") != 1 or not said.startswith("gspa: ")):
+        return status, f"not one line: {said[:300]!r}"
+    if status == 0 and "nan" in out.buffer.getvalue().decode().lower().replace("nan,", ""):
+        return status, f"NaN: {out.buffer.getvalue().decode()[:300]}"
+    return status, "nothing"
+
+
+def drawn(command: tuple[str, ...], most: int, found: Counter[int], wrong: list[str]) -> None:
+    @settings(
+        max_examples=most,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(lines(command))
+    def call(words: list[str]) -> None:
+        status, fault = judged(words)
+        found[status] += 1
+        if fault != "nothing":
+            wrong.append(f"gspa {words!r}"[:300] + f": {fault}")
+
+    call()
+
+
+@pytest.mark.usefixtures("harmless")
+class TestLines:
+    def test_every_command_is_drawn(self):
+        import typer
+
+        def commands(group, path=()):
+            for name, part in group.commands.items():
+                if hasattr(part, "commands"):
+                    yield from commands(part, (*path, name))
+                else:
+                    yield (*path, name)
+
+        assert set(commands(typer.main.get_command(cli.app))) == set(OPTIONS) == set(GOOD)
+
+    @pytest.mark.parametrize("command", OPTIONS, ids=" ".join)
+    def test_a_few_lines_for_every_command(self, command):
+        wrong: list[str] = []
+        drawn(command, 40, Counter(), wrong)
+        assert not wrong, "\n".join(wrong)
+
+    @pytest.mark.slow
+    def test_many_lines(self, capsys):
+        wrong: list[str] = []
+        found: Counter[int] = Counter()
+        for command in OPTIONS:
+            # Rounds of reports on a line take seconds each.
+            drawn(command, 300 if command[0] in ("epsilon", "delta") else 1_500, found, wrong)
+        with capsys.disabled():
+            print(f"\n{found.total():,} command lines: exit status {dict(sorted(found.items()))}")
+        assert not wrong, "\n".join(wrong[:40])
+        assert min(found[0], found[2]) > 1_000
+
+
+@pytest.mark.usefixtures("harmless")
+class TestPlaces:
+    @pytest.mark.parametrize("name", ["../01_page", "/etc/passwd", "notebooks/01_page", "01_page.ipynb", "a\0b", ".."])
+    def test_a_notebook_is_one_of_the_books_own(self, name):
+        status, fault = judged(["run", name])
+        assert (status, fault) == (2, "nothing")
+
+    @pytest.mark.parametrize("place", ["out.txt", "a\0b.ipynb", ".", "x\ny", ".ipynb/"])
+    def test_an_output_is_a_notebook(self, place):
+        status, fault = judged(["run", "01_page", "-o", place])
+        assert (status, fault) == (2, "nothing")
+
+    def test_a_link_does_not_lead_an_output_to_another_file(self, harmless, monkeypatch):
+        secret = harmless.root / "profile"
+        secret.write_text("mine")
+        link = harmless.root / "out.ipynb"
+        link.symlink_to(secret)
+        written = []
+        monkeypatch.setattr(
+            pipeline, "run_notebook", lambda project, source, values, output, **_: written.append(output)
+        )
+        status, fault = judged(["run", "01_page", "-o", "out.ipynb"])
+        assert (status, fault) == (2, "nothing")
+        assert written == []
+        link.unlink()
+
+    def test_the_default_output_stays_in_the_build_folder(self, harmless, monkeypatch):
+        written = []
+        monkeypatch.setattr(
+            pipeline, "run_notebook", lambda project, source, values, output, **_: written.append(output)
+        )
+        for value in ("3", "4"):
+            assert judged(["run", "01_page", "-p", "n", value]) == (0, "nothing")
+        assert len(set(written)) == 2
+        assert {path.parent for path in written} == {harmless.build / "runs"}
+        shutil.rmtree(harmless.build)
