@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import fuzz_objects as objects
+import numpy as np
+import pandas as pd
 from fuzz_values import (
     Kind,
     array,
@@ -32,7 +34,7 @@ from fuzz_values import (
     together,
 )
 
-from gspa import budgets, decomposition_tables, flame, infeasible, reduction, sgd_config  # noqa: F401
+from gspa import budgets, infeasible, normal_pair, personalized, reduction, reduction_cases, sgd_config
 from gspa.bounds import CATALOGUE
 from gspa.budgets import DISTRIBUTIONS
 from gspa.catalogue import FAMILIES
@@ -236,7 +238,7 @@ OWN: dict[str, dict[str, Kind]] = {
     "histograms.worst_epsilon": {"k": count(2, 3)},
     "sampled_audit.certified_gap": {"hits": counts(0, 9), "alarms": counts(0, 9), "runs": count(10, 50)},
     "sampled_audit.sampled_epsilon": {"samples": count(10, 500)},
-    "auditing.sampled": {"rng": made(__import__("numpy").random.default_rng, either(0, 1)), "samples": count(10, 200)},
+    "auditing.sampled": {"rng": made(np.random.default_rng, either(0, 1)), "samples": count(10, 200)},
     "auditing.shrunk": {"factor": number(0.1, 1)},
     "auditing.price_of_sampling": {"sizes": counts(10, 200)},
     "mechanisms.laplace_delta": {"eps": array(0, 5)},
@@ -528,9 +530,9 @@ OWN: dict[str, dict[str, Kind]] = {
     "flame.error.simulated_deviation": {"x": number(0, 1)},
     "flame.error.best_buckets": {"most": count(2, 50), "eps_ck": number(0.1, 2), "n_p": count(50, 90)},
     "flame.error.error_table": {
-        "n_p": made(__import__("numpy").array, either([100, 200])),
-        "n_s": made(__import__("numpy").array, either([50, 60])),
-        "eps_ck": made(__import__("numpy").array, either([0.5, 1.0])),
+        "n_p": made(np.array, either([100, 200])),
+        "n_s": made(np.array, either([50, 60])),
+        "eps_ck": made(np.array, either([0.5, 1.0])),
     },
     "flame.error.exponent": {"column": either("laplace")},
     "flame.privacy.setting": {"eps_l": number(0.5, 90), "rate": number(1, 10), "padding": number(1, 5)},
@@ -565,7 +567,7 @@ def _one_of(make: Callable[[], Any], size: int) -> Kind:
     return made(lambda i: make()[i], either(*range(size)))
 
 
-_SERIES = __import__("pandas").Series
+_SERIES = pd.Series
 BY_CLASS: dict[tuple[str, str], Kind] = {
     ("case", "auditing"): _one_of(objects.audit_settings, 4),
     ("some", "auditing"): lists_of(_one_of(objects.audit_settings, 4), most=2),
@@ -573,9 +575,9 @@ BY_CLASS: dict[tuple[str, str], Kind] = {
     ("problem", ""): _one_of(objects.problems, 2),
     ("rounds", ""): lists_of(together(_one_of(objects.rounds, 4), count(1, 5))),
     ("scales", ""): array(0.3, 3, most=2),
-    ("one", "personalized"): made(lambda i: objects.personalized.crowd("a", objects.POPULATIONS[i]), either(0, 9)),
+    ("one", "personalized"): made(lambda i: personalized.crowd("a", objects.POPULATIONS[i]), either(0, 9)),
     ("crowds", "personalized"): lists_of(
-        made(lambda i: objects.personalized.crowd("a", objects.POPULATIONS[i]), either(0, 9)), most=1
+        made(lambda i: personalized.crowd("a", objects.POPULATIONS[i]), either(0, 9)), most=1
     ),
     ("one", "flame.accounting"): _one_of(objects.coordinates, 2),
     ("one", "flame.privacy"): either(*objects.SETTINGS),
@@ -593,8 +595,8 @@ BY_CLASS: dict[tuple[str, str], Kind] = {
     ("laws", "reduction"): _one_of(objects.exact_laws, 2),
     ("shuffled", "reduction"): _one_of(objects.exact_laws, 2),
     ("pair", "reduction"): _one_of(objects.exact_laws, 2),
-    ("which", "reduction_cases"): made(lambda i: objects.reduction_cases.cases()[i : i + 2], either(0, 1, 2)),
-    ("case", "reduction_cases"): made(lambda i: objects.reduction_cases.cases()[i], either(0, 1, 2)),
+    ("which", "reduction_cases"): made(lambda i: reduction_cases.cases()[i : i + 2], either(0, 1, 2)),
+    ("case", "reduction_cases"): made(lambda i: reduction_cases.cases()[i], either(0, 1, 2)),
     ("laws", "reduction_cases"): made(lambda i: {"shuffled": objects.exact_laws()[i]}, either(0, 1)),
     ("tried", "aligned"): made(lambda i: [objects.aligned_cases()[i]], either(0, 1)),
     ("data", ""): _lazy(objects.images),
@@ -610,9 +612,9 @@ BY_CLASS: dict[tuple[str, str], Kind] = {
     ("count", "audit.linear_score"): made(lambda i: objects.worlds()[i].count.astype(float), either(0)),
     ("count", "audit.sum_laws"): made(lambda i: objects.worlds()[i].count.astype(float), either(0)),
     ("victim", "audit.sum_laws"): made(lambda i: objects.worlds()[i].victim, either(0)),
-    ("symbols", "normal_pair"): made(objects.normal_pair.lemma3_symbols),
-    ("v1", "normal_pair"): made(objects.normal_pair.sp.Symbol, either("a")),
-    ("v2", "normal_pair"): made(objects.normal_pair.sp.Symbol, either("b")),
+    ("symbols", "normal_pair"): made(normal_pair.lemma3_symbols),
+    ("v1", "normal_pair"): made(normal_pair.sp.Symbol, either("a")),
+    ("v2", "normal_pair"): made(normal_pair.sp.Symbol, either("b")),
 }
 
 # Classes that a user fills in with numbers and names.

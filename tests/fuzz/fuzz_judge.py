@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import logging
 import math
 import signal
 import warnings
@@ -111,6 +112,7 @@ def outcome(function: Callable[..., Any], given: Mapping[str, Any], *, nan: bool
     """ "answered" or "refused"; anything else is raised as `Wrong`."""
     before = signal.signal(signal.SIGVTALRM, _stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    logging.disable(logging.WARNING)  # dp_accounting says at each call which of its algorithms it takes
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -126,6 +128,7 @@ def outcome(function: Callable[..., Any], given: Mapping[str, Any], *, nan: bool
         raise Wrong(f"{type(error).__name__}: {error}") from error
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        logging.disable(logging.NOTSET)
         signal.signal(signal.SIGVTALRM, before)
     _check(found, nan)
     return "answered"
