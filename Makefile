@@ -17,9 +17,11 @@ test: $(VENV)/.test
 browser: $(VENV)/.test $(VENV)/.browser
 	$(BIN)/python -m pytest tests/browser
 
-# The slow checks: interval arithmetic over a grid of cases, builds killed at random moments, and what else takes minutes.
+# The slow checks: interval arithmetic over a grid of cases, builds killed at random moments, fuzzing, planted errors;
+# then the book built twice. About an hour on two cores.
 verify-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
+	$(MAKE) repeat PROFILE=$(PROFILE)
 
 # Two builds from clean clones of the committed state, compared byte for byte; PROFILE=paper for the papers' sizes.
 repeat: PROFILE = quick

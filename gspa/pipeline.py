@@ -59,8 +59,28 @@ class Children:
     def stop(self) -> None:
         with self._lock:
             self.stopping = True
-            for process in self._processes:
-                process.terminate()
+            _end(self._processes)
+
+
+_GRACE = 10.0
+"""Seconds that a process has to end its kernel."""
+
+
+def _end(processes: Iterable[subprocess.Popen[str]]) -> None:
+    """Tell processes to end; cut the lifeline of those that do not.
+
+    nbclient ends its kernel on SIGTERM and can then wait for that kernel's answer for ever.
+    """
+    processes = list(processes)
+    for process in processes:
+        process.terminate()
+    deadline = time.monotonic() + _GRACE
+    for process in processes:
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            assert process.stdin is not None
+            process.stdin.close()
 
 
 def data_identity() -> dict[str, str]:
@@ -158,7 +178,7 @@ def _run_in(
             error = message.get("error", error)
             finished = finished or message.get("ok", False)
     except BaseException:
-        process.terminate()
+        _end([process])
         raise
     finally:
         said = noise.text()  # ends when the kernel has ended too: none outlives this call

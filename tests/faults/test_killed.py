@@ -16,7 +16,7 @@ import pytest
 from small_book import BUILD, build, command, environment, make_book, pages, products, write_page
 from small_project import add, make
 
-from gspa import project, site
+from gspa import pipeline, project, site
 
 KILLS = 50
 
@@ -162,6 +162,18 @@ def test_a_child_ends_with_its_parent_and_clears_up(tmp_path, how):
     assert parent.returncode == (-signal.SIGKILL if how == "killed" else 0)
     assert ended(child, within=10)
     assert not temporary.exists()
+
+
+def test_a_child_that_does_not_end_when_told_to_ends_with_its_lifeline(monkeypatch):
+    # as a notebook does whose kernel was ended between two looks that nbclient takes at it
+    monkeypatch.setattr(pipeline, "_GRACE", 0.2)
+    deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + CHILD.format(folder="nowhere")
+    children = pipeline.Children()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with children.start([sys.executable, "-c", deaf], **pipes) as child:
+        assert child.stdout.readline() == "held\n"
+        children.stop()
+        assert child.wait(10) == 1
 
 
 POOL = """import os, sys, time
