@@ -26,6 +26,7 @@ import torch
 
 from gspa import _validate
 from gspa._checkpoint import EVERY, Checkpoint, default_folder
+from gspa._device import find
 from gspa._sgd_batch import Batch, Floats, first_order, parameters
 from gspa.datasets import Dataset
 from gspa.errors import InvalidBudget, InvalidValue
@@ -182,7 +183,7 @@ def train(
     labels = (labels,) * len(seeds) if isinstance(labels, str) else tuple(labels)
     if len(labels) != len(seeds):
         raise InvalidValue("labels", labels, f"one name or {len(seeds)}, one per seed")
-    where, every = _device(device), _validate.count(evaluate_every=evaluate_every)
+    where, every = find(device), _validate.count(evaluate_every=evaluate_every)
     samples = len(data.train_x) // config.clients
     if samples == 0:
         raise InvalidValue("clients", config.clients, f"at most the {len(data.train_x)} training samples")
@@ -255,16 +256,3 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _device(name: str) -> torch.device:
-    allowed = "'cpu' or an available 'cuda' device"
-    try:
-        where = torch.device(name)
-    except (RuntimeError, TypeError):
-        raise InvalidValue("device", name, allowed) from None
-    if where.type == "cpu":
-        return torch.device("cpu")
-    if where.type != "cuda" or not torch.cuda.is_available() or (where.index or 0) >= torch.cuda.device_count():
-        raise InvalidValue("device", name, allowed, "this machine has no such device, use 'cpu'")
-    return where

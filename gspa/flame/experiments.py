@@ -26,7 +26,15 @@ _FEW = 2  # seeds of the group "settings"
 _WORTH_A_PROCESS = 150_000  # updates of a user, all runs together: some twenty seconds
 
 
-def run(data: str, cases: Sequence[Case], *, users: int, seeds: Sequence[int], jobs: int | None = None) -> pd.DataFrame:
+def run(
+    data: str,
+    cases: Sequence[Case],
+    *,
+    users: int,
+    seeds: Sequence[int],
+    device: str = "cpu",
+    jobs: int | None = None,
+) -> pd.DataFrame:
     """Run every case.
 
     Args:
@@ -34,7 +42,8 @@ def run(data: str, cases: Sequence[Case], *, users: int, seeds: Sequence[int], j
         cases: from `Paper.cases`.
         users: all together, dealt over the batches.
         seeds: one run a case for each; the group "settings" takes the first two.
-        jobs: processes at once (default: the cores at hand); the result does not depend on it.
+        device: where users train (`gspa.flame.federated.train`).
+        jobs: processes at once (default: the cores at hand, on the CPU); the result does not depend on it.
 
     Returns:
         One row a case, seed and round: `group`, `label`, `varied`, `value`, `noise`, `seed`, `round`, `accuracy` in
@@ -49,9 +58,9 @@ def run(data: str, cases: Sequence[Case], *, users: int, seeds: Sequence[int], j
         own += [seed for seed in few if seed not in own]
     # Cases that share a partition follow each other; the longest, which have most to draw, come first.
     order = sorted(wanted, key=lambda one: (one.scaling, one.split, not isinstance(one.aggregator, Sampled)))
-    tasks = [(data, users, setup, tuple(wanted[setup])) for setup in order]
+    tasks = [(data, users, setup, tuple(wanted[setup]), device) for setup in order]
     work = sum(len(wanted[one]) * one.training.rounds * (users // one.training.batches) for one in order)
-    if jobs is None and work < _WORTH_A_PROCESS:
+    if jobs is None and (work < _WORTH_A_PROCESS or device != "cpu"):
         jobs = 1
     found = dict(zip(order, each(_run, tasks, jobs=jobs), strict=True))
     parts = []
@@ -73,11 +82,13 @@ def _users(data: str, users: int, scaling: str, split: str) -> Users:
     return partition(datasets.load(data), users=users, scaling=scaling, split=split)
 
 
-def _run(task: tuple[str, int, Setup, tuple[int, ...]]) -> pd.DataFrame:
-    data, users, setup, seeds = task
+def _run(task: tuple[str, int, Setup, tuple[int, ...], str]) -> pd.DataFrame:
+    data, users, setup, seeds, device = task
     held = _users(data, users, setup.scaling, setup.split)
     runs = [
-        federated.train(held, setup.aggregator, setup.training, seed=seed, noise=setup.noise).assign(seed=seed)
+        federated.train(held, setup.aggregator, setup.training, seed=seed, noise=setup.noise, device=device).assign(
+            seed=seed
+        )
         for seed in seeds
     ]
     return pd.concat(runs, ignore_index=True)

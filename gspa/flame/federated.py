@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -57,7 +58,9 @@ class Training:
         check.positive(local_rate=self.local_rate)
 
 
-def local_updates(x: Floats, y: NDArray[np.int64], weights: Floats, training: Training) -> Floats:
+def local_updates(
+    x: Floats, y: NDArray[np.int64], weights: Floats, training: Training, *, device: str = "cpu"
+) -> Floats:
     """Every user's change of the weights, row-major as (features, classes), shape (users, d).
 
     Args:
@@ -65,20 +68,37 @@ def local_updates(x: Floats, y: NDArray[np.int64], weights: Floats, training: Tr
         y: labels, (users, images).
         weights: (features, classes).
         training: local epochs and rate.
+        device: "cpu", "cuda" or "cuda:k"; they differ by float32 rounding.
+
+    Raises:
+        InvalidValue: this machine has no such device.
     """
-    _, images, _ = x.shape
-    step = np.float32(training.local_rate / images)
-    start, gram = x @ weights, x @ x.transpose(0, 2, 1)
     truth = np.eye(weights.shape[1], dtype=np.float32)[y]
-    residuals = np.zeros_like(start)
+    if device == "cpu":
+        return np.asarray(_descended(np, x, truth, weights, training=training))
+    # Only here: torch takes seconds to import, and the CPU does not need it.
+    import torch
+
+    from gspa._device import find
+
+    where = find(device)
+    moved = (torch.from_numpy(np.ascontiguousarray(held)).to(where) for held in (x, truth, weights))
+    return np.asarray(_descended(torch, *moved, training=training).cpu().numpy())
+
+
+def _descended(xp: Any, x: Any, truth: Any, weights: Any, *, training: Training) -> Any:
+    """`local_updates` in the arrays of `xp`, numpy or torch; `truth` has a one at each image's label."""
+    step = training.local_rate / x.shape[1]
+    start, gram = x @ weights, x @ x.swapaxes(1, 2)
+    residuals = xp.zeros_like(start)
     for _ in range(training.local_epochs):
         logits = start - step * (gram @ residuals)
-        logits -= logits.max(axis=2, keepdims=True)
-        chances = np.exp(logits)
+        logits -= xp.amax(logits, axis=2, keepdims=True)
+        chances = xp.exp(logits)
         residuals += chances / chances.sum(axis=2, keepdims=True) - truth
-    change = x.transpose(0, 2, 1) @ residuals
+    change = x.swapaxes(1, 2) @ residuals
     change *= -step
-    return np.asarray(change.reshape(len(x), -1))
+    return change.reshape(len(x), -1)
 
 
 def initial_weights(features: int, classes: int, seed: int) -> Floats:
@@ -89,7 +109,9 @@ def initial_weights(features: int, classes: int, seed: int) -> Floats:
     return weights
 
 
-def train(users: Users, aggregator: Aggregator, training: Training, *, seed: int, noise: str = "fresh") -> pd.DataFrame:
+def train(
+    users: Users, aggregator: Aggregator, training: Training, *, seed: int, noise: str = "fresh", device: str = "cpu"
+) -> pd.DataFrame:
     """One run.
 
     Args:
@@ -98,6 +120,7 @@ def train(users: Users, aggregator: Aggregator, training: Training, *, seed: int
         training: the rest.
         seed: of the starting weights, and of the noise unless it is the released trainer's.
         noise: one of `gspa.flame.noise.KINDS`.
+        device: where users train: "cpu", "cuda" or "cuda:k". Noise is drawn on the CPU, the same for each device.
 
     Returns:
         One row a round, the start included: `round`, `accuracy` on the held-out images, in [0, 1], `largest` and
@@ -113,7 +136,7 @@ def train(users: Users, aggregator: Aggregator, training: Training, *, seed: int
     for number in range(training.rounds):
         first = number % training.batches * batch
         part = slice(first, first + batch)
-        updates = local_updates(users.x[part], users.y[part], weights, training)
+        updates = local_updates(users.x[part], users.y[part], weights, training, device=device)
         step = aggregator(updates, number, source)
         weights = weights + step.z.reshape(features, -1).astype(np.float32)
         rows.append((number + 1, users.accuracy(weights), step.largest, step.overflowing))
