@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from gspa import _mnist_files
+from gspa import _mnist_files, build_record
 
 ROOT = Path(__file__).resolve().parents[2]
 MADE = ("_build/html", "_build/executed", "book/notebooks", "book/_generated")
@@ -23,10 +23,12 @@ MADE = ("_build/html", "_build/executed", "book/notebooks", "book/_generated")
 
 def made(root: Path) -> Iterator[str]:
     """Every file that a build made, by name below the checkout; not the records of how long each notebook took."""
+    times = {f"_build/html/{name}" for name in build_record.FILES}
     for folder in MADE:
         for path in sorted((root / folder).rglob("*")):
-            if path.is_file() and not (folder == "_build/executed" and path.suffix == ".json"):
-                yield path.relative_to(root).as_posix()
+            name = path.relative_to(root).as_posix()
+            if path.is_file() and name not in times and not (folder == "_build/executed" and path.suffix == ".json"):
+                yield name
 
 
 def differing(first: Path, second: Path) -> list[str]:

@@ -29,6 +29,7 @@ def two(tmp_path):
         record = tmp_path / root / "_build" / "executed" / "quick" / "one.json"
         record.write_text(f"seconds in the {root}")
         (tmp_path / root / "_build" / "site.json").write_text(root)
+        (tmp_path / root / "_build" / "html" / "build-record.json").write_text(f"seconds in the {root}")
     return tmp_path / "first", tmp_path / "second"
 
 
