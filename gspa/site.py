@@ -96,7 +96,7 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
         "headline": front_page.figure_directive(),
         "dashboard": report.dashboard(outcomes),
         "highlights": report.highlights(outcomes, names),
-        "findings": report.findings(outcomes),
+        "findings": report.findings(outcomes, names),
         "claims": report.claims_page(outcomes, names),
         "departures": differences.departures(run.path for run in runs),
         "corrections": differences.corrections(outcomes, names),

@@ -222,10 +222,20 @@ def test_tables_are_escaped_and_the_same_every_time():
     assert digits[1] == "0.3"
 
 
+def test_tables_are_typeset():
+    rows = pd.DataFrame({"eps_max": [1e-6, 2.5], "over_certified": ["eps0 <= 1", None], "mixed": [1e-7, "s >= 1"]})
+    soup = BeautifulSoup(figures.table(rows).data, "html.parser")
+    assert [cell.decode_contents() for cell in soup("th")] == ["<i>ε</i><sub>max</sub>", "over certified", "mixed"]
+    assert [cell.decode_contents() for cell in soup("td")] == [
+        *("10<sup>−6</sup>", "<i>ε</i><sub>0</sub> ≤ 1", "10<sup>−7</sup>"),
+        *("2.5", "", "<i>s</i> ≥ 1"),
+    ]
+
+
 def test_numbers_below_the_floor_are_shown_as_0():
     rows = pd.DataFrame({"gap": [-2.8e-17, 0.25, 1e-12], "k": [1, 2, 3]})
     cells = [cell.get_text() for cell in BeautifulSoup(figures.table(rows, floor=1e-15).data, "html.parser")("td")]
-    assert cells == ["0", "1", "0.25", "2", "1e-12", "3"]
+    assert cells == ["0", "1", "0.25", "2", "10−12", "3"]
     assert rows["gap"].iloc[0] == -2.8e-17, "the caller's table stays as it is"
 
 

@@ -4,11 +4,27 @@
   "use strict";
   var form = document.getElementById("gspa-filter");
   if (!form) return;
+  var GREEK = {
+    α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "eps", η: "eta", θ: "theta", λ: "lambda", μ: "mu", ν: "nu",
+    π: "pi", ρ: "rho", σ: "sigma", τ: "tau", φ: "phi", χ: "chi", ω: "omega"
+  };
   var rows = Array.prototype.map.call(document.querySelectorAll(".gspa-registry tbody tr"), function (row) {
-    return { row: row, data: row.dataset, text: row.textContent.toLowerCase() };
+    return { row: row, data: row.dataset, text: plain(row.textContent) };
   });
   var status = form.querySelector("[role=status]");
   var names = ["paper", "verdict", "kind"];
+
+  // Text as the keyboard has it, so that eps_0, ε0 and ε₀ find each other, and 1e-6 finds a typeset power of ten.
+  function plain(text) {
+    return text.normalize("NFKC").toLowerCase()
+      .replace(/[α-ω]/g, function (letter) { return GREEK[letter] || letter; })
+      .replace(/epsilon/g, "eps")
+      .replace(/(\d+(?:\.\d+)?)e([+-]?)0*(\d+)/g, function (all, digits, sign, power) {
+        return (digits === "1" ? "" : digits + "x") + "10" + (sign === "-" ? "-" : "") + power;
+      })
+      .replace(/\s*×\s*/g, "x").replace(/[−–]/g, "-").replace(/≤/g, "<=").replace(/≥/g, ">=")
+      .replace(/√/g, "sqrt").replace(/∑/g, "sum").replace(/[_^{}()]/g, "");
+  }
 
   function state() {
     var found = { q: form.q.value.trim() };
@@ -18,7 +34,7 @@
 
   function show() {
     var wanted = state();
-    var words = wanted.q.toLowerCase().split(/\s+/).filter(Boolean);
+    var words = plain(wanted.q).split(/\s+/).filter(Boolean);
     var shown = 0;
     rows.forEach(function (one) {
       var fits = names.every(function (name) { return !wanted[name] || one.data[name] === wanted[name]; }) &&

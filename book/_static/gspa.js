@@ -19,16 +19,21 @@
     clearTimeout(waiting);
     waiting = setTimeout(reach, 200);
   });
+  document.addEventListener("toggle", reach, true); // what was folded had no width
   // Formulas have their widths once MathJax is done; pages without it are ready when they are loaded.
   window.addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reach));
 
-  // The dark theme's text is light, and paper is white.
+  // The dark theme's text is light, and paper is white; nobody unfolds a card on paper.
   let theme;
+  let folded = [];
   window.addEventListener("beforeprint", () => {
+    folded = folded.concat([...document.querySelectorAll(".gspa-card details:not([open])")]);
+    for (const one of folded) one.open = true;
     theme ??= document.documentElement.dataset.theme; // printing to a file may announce itself twice
     document.documentElement.dataset.theme = "light";
   });
   window.addEventListener("afterprint", () => {
+    for (const one of folded.splice(0)) one.open = false;
     if (theme) document.documentElement.dataset.theme = theme;
     theme = undefined;
   });

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
-from html import escape
 from pathlib import Path
 
-from gspa.claims.outcome import Outcome, math_html
+from gspa.claims.outcome import Outcome, prose_html
 from gspa.claims.registry import PAPERS, Claim, registry
 
 _SECTION = re.compile(r"^## What differs from the papers?\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
@@ -58,6 +57,6 @@ def _correction(entry: Claim, outcome: Outcome, pages: Collection[str]) -> str:
     where = f"notebooks/{entry.notebook}.html#card-{entry.id}" if carded else f"claims.html#{entry.id}"
     text = outcome.correction[0].upper() + outcome.correction[1:]
     return (
-        f"<dt>{math_html(entry.title)} <span class='gspa-kind'>({escape(entry.location)})</span></dt>"
-        f"<dd>{math_html(text)} <a href='{where}'>{entry.id}</a></dd>"
+        f"<dt>{prose_html(entry.title)} <span class='gspa-kind'>({prose_html(entry.location)})</span></dt>"
+        f"<dd>{prose_html(text)} <a href='{where}'>{entry.id}</a></dd>"
     )

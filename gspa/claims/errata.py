@@ -6,14 +6,14 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from html import escape
 from importlib.resources import files
 from typing import Any
 
 import yaml
 
-from gspa.claims.outcome import Outcome, math_html, show, slug
-from gspa.claims.registry import PAPERS, claim, registry
+from gspa._typeset import typeset
+from gspa.claims.outcome import Outcome, math_html, prose_html, show, slug
+from gspa.claims.registry import PAPERS, SHORT, claim, registry
 from gspa.errors import InvalidValue
 
 NOT_SHOWN = "not shown by this build"
@@ -111,7 +111,7 @@ def errata_page(
                 f"## {title}",
                 "",
                 "```{raw} html",
-                "<div class='gspa-scroll' tabindex='0' role='region' aria-label='Errata table'>"
+                f"<div class='gspa-scroll' tabindex='0' role='region' aria-label='Errata: {SHORT[paper]}'>"
                 "<table class='gspa-claims gspa-errata'>",
                 "<thead><tr><th scope='col'>Place</th><th scope='col'>Printed, and right</th>"
                 "<th scope='col'>Evidence and verdict</th></tr></thead><tbody>",
@@ -127,7 +127,7 @@ def _row(erratum: Erratum, outcome: Outcome | None, pages: Collection[str]) -> s
     entry = registry()[erratum.claim]
     verdict = outcome.verdict if outcome else "not yet checked"
     row = evidence_of(erratum, outcome)
-    found = NOT_SHOWN if row is None else f"{escape(row[0])}: {escape(show(row[1]))}"
+    found = NOT_SHOWN if row is None else f"{typeset(row[0])}: {typeset(show(row[1]))}"
     if erratum.evidence == READING:
         found = "by reading: the text contradicts itself or its own notation"
     # The card carries all of the evidence; without one the claims page says why.
@@ -135,9 +135,9 @@ def _row(erratum: Erratum, outcome: Outcome | None, pages: Collection[str]) -> s
     where = f"notebooks/{entry.notebook}.html#card-{entry.id}" if carded else f"claims.html#{entry.id}"
     return (
         f"<tr id='erratum-{erratum.number}'><th scope='row'>{erratum.number}<br>"
-        f"<span class='gspa-kind'>{math_html(erratum.place)}</span></th>"
+        f"<span class='gspa-kind'>{prose_html(erratum.place)}</span></th>"
         f"<td><p><strong>Printed:</strong> {math_html(erratum.printed)}</p>"
-        f"<p><strong>Right:</strong> {math_html(erratum.right)}</p></td>"
+        f"<p><strong>Right:</strong> {prose_html(erratum.right)}</p></td>"
         f"<td class='gspa-{slug(verdict)}'><p>{found}</p>"
         f"<p><span class='gspa-verdict'>{verdict}</span> <a href='{where}'>{entry.id}</a></p></td></tr>"
     )

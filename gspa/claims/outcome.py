@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Literal
 
+from gspa._typeset import typeset
 from gspa.claims.registry import Claim, claim
 from gspa.claims.verdicts import VERDICTS, Missing, Verdict
 from gspa.errors import InvalidValue
 
 MIME = "application/vnd.gspa.outcome+json"
+_OPEN = 8  # rows of evidence that a card shows without being asked
 
 
 @dataclass(frozen=True)
@@ -59,14 +61,15 @@ class Outcome:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Outcome:
-        """The inverse of `to_dict`."""
-        return cls(**data)
+        """The inverse of `to_dict`; evidence may also be pairs, as a notebook's output has it."""
+        return cls(**{**data, "evidence": dict(data["evidence"])})
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         return {
             "text/plain": f"{self.claim}: {self.verdict}. {self.reason}",
             "text/html": card(claim(self.claim), self),
-            MIME: json.loads(json.dumps(self.to_dict())),
+            # A notebook's file is written with its keys sorted; pairs keep the order that the check gave them.
+            MIME: json.loads(json.dumps(self.to_dict() | {"evidence": list(self.evidence.items())})),
         }
 
 
@@ -100,17 +103,27 @@ _MATH = re.compile(
 _LAYOUT = re.compile(r"\\(?:begin|end)\{equation\}|\\tag\{[^}]*\}|\\quad\s*\(\d+\)\s*$")
 
 
-def math_html(text: str) -> str:
-    r"""Text with `$...$`, `\(...\)`, `\[...\]` or an equation environment as HTML that MathJax typesets."""
+def math_html(text: str, between: Callable[[str], str] = escape) -> str:
+    r"""Text with `$...$`, `\(...\)`, `\[...\]` or an equation environment as HTML that MathJax typesets.
+
+    Args:
+        text: what a paper prints, or we do.
+        between: makes HTML of what stands between the formulas.
+    """
     parts, end = [], 0
     for match in _MATH.finditer(text):
         formula = _LAYOUT.sub("", next(group for group in match.groups() if group is not None)).strip()
         parts += [
-            escape(text[end : match.start()]),
+            between(text[end : match.start()]),
             f'<span class="math notranslate nohighlight">\\({escape(formula)}\\)</span>',
         ]
         end = match.end()
-    return "".join([*parts, escape(text[end:])])
+    return "".join([*parts, between(text[end:])])
+
+
+def prose_html(text: str) -> str:
+    """A sentence of ours as HTML: formulas as `math_html` has them, and its ASCII mathematics typeset."""
+    return math_html(text, typeset)
 
 
 # What makes a word of a quotation a formula: a command, or something raised or lowered.
@@ -175,22 +188,31 @@ def _delimited(run: str) -> str:
 
 
 def card(entry: Claim, outcome: Outcome) -> str:
-    """The card that a notebook and the claims page show (an HTML fragment without scripts)."""
-    rows = "".join(
-        f"<tr><th scope='row'>{escape(label)}</th><td>{escape(show(value))}</td></tr>"
-        for label, value in outcome.evidence.items()
-    )
+    """The card that a notebook shows (an HTML fragment without scripts): verdict, reason, correction, evidence."""
     correction = (
-        f"<p class='gspa-correction'><strong>Corrected:</strong> {math_html(outcome.correction)}</p>"
+        f"<p class='gspa-correction'><strong>Corrected:</strong> {prose_html(outcome.correction)}</p>"
         if outcome.correction
         else ""
     )
     return (
         f"<div class='gspa-card gspa-{slug(outcome.verdict)}' id='card-{entry.id}'>"
-        f"<p class='gspa-head'><span class='gspa-id'>{entry.id}</span> {math_html(entry.title)} "
-        f"<span class='gspa-verdict'>{outcome.verdict}</span></p>"
-        f"<blockquote>{quote_html(entry.quote)}<footer>{escape(entry.location)}</footer></blockquote>"
-        f"<p>{math_html(outcome.reason)}</p>{correction}"
-        + (f"<table class='gspa-evidence'><tbody>{rows}</tbody></table>" if rows else "")
-        + "</div>"
+        f"<p class='gspa-head'><span class='gspa-verdict'>{outcome.verdict}</span> "
+        f"<span class='gspa-id'>{entry.id}</span> {prose_html(entry.title)}</p>"
+        f"<p>{prose_html(outcome.reason)}</p>{correction}{_evidence(outcome)}"
+        f"<details><summary>As printed ({prose_html(entry.location)})</summary>"
+        f"<blockquote>{quote_html(entry.quote)}</blockquote></details></div>"
     )
+
+
+def _evidence(outcome: Outcome) -> str:
+    """The table of evidence; folded where it would push the page's text away."""
+    rows = "".join(
+        f"<tr><th scope='row'>{typeset(label)}</th><td>{typeset(show(value))}</td></tr>"
+        for label, value in outcome.evidence.items()
+    )
+    if not rows:
+        return ""
+    table = f"<table class='gspa-evidence'><tbody>{rows}</tbody></table>"
+    if len(outcome.evidence) <= _OPEN:
+        return table
+    return f"<details><summary>Evidence ({len(outcome.evidence)} rows)</summary>{table}</details>"

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from html import escape
 
-from gspa.claims.outcome import Outcome, math_html, quote_html, show, slug
+from gspa._typeset import typeset
+from gspa.claims.outcome import Outcome, prose_html, quote_html, show, slug
 from gspa.claims.registry import PAPERS, SHORT, Claim, registry
 from gspa.claims.verdicts import VERDICTS
 
@@ -76,15 +77,17 @@ def highlights(outcomes: Mapping[str, Outcome], pages: Collection[str]) -> str:
         outcomes: what this build's notebooks found, by claim id.
         pages: notebook names that the book contains; others are not linked.
     """
-    rows = []
-    for name, outcome in _headlines(outcomes)[:_FIRST]:
-        entry = registry()[name]
-        where = f"notebooks/{entry.notebook}.html#card-{name}" if entry.notebook in pages else f"claims.html#{name}"
-        rows.append(
-            f"<li class='gspa-{slug(outcome.verdict)}'><a href='{where}'>{math_html(entry.title)}</a> "
-            f"<span class='gspa-verdict'>{outcome.verdict}</span></li>"
-        )
+    rows = [
+        f"<li class='gspa-{slug(outcome.verdict)}'><span class='gspa-verdict'>{outcome.verdict}</span> "
+        f"<a href='{_card(registry()[name], pages)}'>{prose_html(registry()[name].title)}</a></li>"
+        for name, outcome in _headlines(outcomes)[:_FIRST]
+    ]
     return "\n".join(["```{raw} html", "<ul class='gspa-highlights'>", *rows, "</ul>", "```", ""]) if rows else ""
+
+
+def _card(entry: Claim, pages: Collection[str]) -> str:
+    """Where a claim that this build settled is shown: on its notebook's page, else on the claims page."""
+    return f"notebooks/{entry.notebook}.html#card-{entry.id}" if entry.notebook in pages else f"claims.html#{entry.id}"
 
 
 def _headlines(outcomes: Mapping[str, Outcome]) -> list[tuple[str, Outcome]]:
@@ -93,20 +96,25 @@ def _headlines(outcomes: Mapping[str, Outcome]) -> list[tuple[str, Outcome]]:
     return [(name, settled[name]) for name in HEADLINES if name in settled]
 
 
-def findings(outcomes: Mapping[str, Outcome]) -> str:
-    """The landing page's lines (MyST Markdown): one for each headline."""
-    lines = []
-    for name, outcome in _headlines(outcomes):
-        entry = registry()[name]
-        text = outcome.correction or outcome.reason
-        lines.append(
-            f"- {entry.title}: **{outcome.verdict}** ([{name}](notebooks/{entry.notebook}.ipynb)). "
-            + text[0].upper()
-            + text[1:]
+def findings(outcomes: Mapping[str, Outcome], pages: Collection[str]) -> str:
+    """The landing page's paragraphs (raw HTML for MyST): one for each headline.
+
+    Args:
+        outcomes: what this build's notebooks found, by claim id.
+        pages: notebook names that the book contains; others are not linked.
+    """
+    found = _headlines(outcomes)
+    if not found:
+        return "This build settled no headline claim: it is a quick build, or the data was not at hand.\n"
+    rows = []
+    for name, outcome in found:
+        entry, text = registry()[name], outcome.correction or outcome.reason
+        rows.append(
+            f"<dt class='gspa-{slug(outcome.verdict)}'><span class='gspa-verdict'>{outcome.verdict}</span> "
+            f"{prose_html(entry.title)}</dt>"
+            f"<dd>{prose_html(text[0].upper() + text[1:])} <a href='{_card(entry, pages)}'>{name}</a></dd>"
         )
-    if not lines:
-        lines.append("- This build settled no headline claim: it is a quick build, or the data was not at hand.")
-    return "\n".join(lines) + "\n"
+    return "\n".join(["```{raw} html", "<dl class='gspa-findings'>", *rows, "</dl>", "```", ""])
 
 
 def claims_page(outcomes: Mapping[str, Outcome], pages: Collection[str]) -> str:
@@ -193,10 +201,10 @@ def _row(entry: Claim, outcome: Outcome | None, pages: Collection[str]) -> str:
     if outcome is None:
         found = ""
     else:
-        evidence = "".join(f"<li>{escape(k)}: {escape(show(v))}</li>" for k, v in outcome.evidence.items())
-        found = f"<p>{math_html(outcome.reason)}</p>"
+        evidence = "".join(f"<li>{typeset(k)}: {typeset(show(v))}</li>" for k, v in outcome.evidence.items())
+        found = f"<p>{prose_html(outcome.reason)}</p>"
         if outcome.correction:
-            found += f"<p><strong>Corrected:</strong> {math_html(outcome.correction)}</p>"
+            found += f"<p><strong>Corrected:</strong> {prose_html(outcome.correction)}</p>"
         if evidence:
             found += f"<details><summary>Evidence for {entry.id}</summary><ul>{evidence}</ul></details>"
     where = escape(entry.notebook)
@@ -206,7 +214,7 @@ def _row(entry: Claim, outcome: Outcome | None, pages: Collection[str]) -> str:
     return (
         f"<tr id='{entry.id}' data-paper='{entry.paper}' data-verdict='{slug(verdict)}' data-kind='{entry.kind}'>"
         f"<th scope='row'>{entry.id}<br><span class='gspa-kind'>{entry.kind}</span></th>"
-        f"<td><p>{math_html(entry.title)}</p><details><summary>As printed ({escape(entry.location)})</summary>"
+        f"<td><p>{prose_html(entry.title)}</p><details><summary>As printed ({prose_html(entry.location)})</summary>"
         f"<blockquote>{quote_html(entry.quote)}</blockquote></details></td>"
         f"<td class='gspa-{slug(verdict)}'><p><span class='gspa-verdict'>{verdict}</span> in {where}</p>{found}</td>"
         "</tr>"

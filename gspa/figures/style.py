@@ -7,6 +7,8 @@ import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
 
+from gspa._typeset import heading, typeset
+
 # Okabe and Ito's palette, black first; yellow is left out, it is too light for lines.
 PALETTE = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 DASHES = ((), (5, 2), (1, 1.5), (6, 2, 1, 2), (3, 1), (8, 2), (2, 2, 6, 2))
@@ -47,8 +49,22 @@ def table(rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> object:
     shown = rows.copy()
     for name in shown.select_dtypes("float"):
         shown[name] = shown[name].mask(shown[name].abs() < floor, 0.0)
+    for name in shown.select_dtypes(["object", "string", "category"]):
+        shown[name] = shown[name].astype(object).map(_cell)
     return HTML(
-        shown.rename_axis(columns=None).to_html(
-            index=False, float_format=f"{{:.{digits}g}}".format, na_rep="", border=0, justify="left"
+        shown.rename_axis(columns=None)
+        .rename(columns=lambda name: heading(str(name)))
+        .to_html(
+            index=False,
+            escape=False,  # `typeset` has done that
+            float_format=lambda number: typeset(f"{number:.{digits}g}"),
+            na_rep="",
+            border=0,
+            justify="left",
         )
     )
+
+
+def _cell(cell: object) -> object:
+    """A cell of a column that is not of numbers alone: what pandas writes without escaping it, for `to_html`."""
+    return cell if cell is None or cell is pd.NA or isinstance(cell, int | float) else typeset(str(cell))

@@ -151,7 +151,9 @@ class TestThePage:
         assert "by reading" in errata_page(FOUND, set(), [read_off])
         assert faults([read_off], FOUND) == []
 
-    def test_ids_are_unique_and_columns_have_heads(self, soup):
+    def test_ids_and_names_are_unique_and_columns_have_heads(self, soup):
+        names = [region["aria-label"] for region in soup(role="region")]
+        assert len(names) == len(set(names)) == len(soup("table"))
         assert Counter(tag["id"] for tag in soup(id=True)) == Counter(["erratum-1", "erratum-2", "erratum-4"])
         for table in soup("table"):
             assert len(table.thead("th", scope="col")) == 3

@@ -104,9 +104,44 @@ def test_the_card_says_everything():
     assert soup.div["id"] == "card-G-C3"
     assert soup.find(class_="gspa-verdict").get_text() == "holds with correction"
     assert claim("G-C3").quote in soup.blockquote.get_text()
-    assert claim("G-C3").location in soup.blockquote.footer.get_text()
+    assert soup.blockquote.parent.summary.get_text() == f"As printed ({claim('G-C3').location})"
     assert soup.find(class_="gspa-correction").get_text() == r"Corrected: but for \(n > 1\)"
     assert [(row.th.get_text(), row.td.get_text()) for row in soup("tr")] == [("gap", "0.1235"), ("points", "12,345")]
+
+
+def test_the_card_gives_the_verdict_first_and_the_quotation_last():
+    found = outcome("holds with correction", reason="REASON", evidence={"LABEL": 1}, correction="CORRECTION")
+    said = BeautifulSoup(card(claim("G-C3"), found), "html.parser").get_text()
+    wanted = ["holds with correction", "G-C3", claim("G-C3").title, "REASON", "CORRECTION", "LABEL"]
+    places = [said.index(part) for part in (*wanted, claim("G-C3").quote)]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(("rows", "folded"), [(1, False), (8, False), (9, True)])
+def test_long_evidence_is_folded_and_says_how_long_it_is(rows, folded):
+    soup = BeautifulSoup(card(claim("G-C3"), outcome(evidence={f"row {n}": n for n in range(rows)})), "html.parser")
+    assert len(soup("tr")) == rows
+    assert (soup.table.parent.name == "details") is folded
+    if folded:
+        assert soup.table.parent.summary.get_text() == f"Evidence ({rows} rows)"
+
+
+def test_the_card_is_typeset_and_the_quotation_and_the_plain_text_are_not():
+    entry = dataclasses.replace(claim("G-C3"), title="eps_i", quote="eps_i is >= 0", location="small eps_L")
+    found = outcome("holds with correction", reason="delta <= 1e-6", evidence={"eps0": 1e-5}, correction="sqrt(n)")
+    soup = BeautifulSoup(card(entry, found), "html.parser")
+    said = soup.get_text(" ")
+    assert not re.search(r"eps0|delta|sqrt|<=|1e-|eps_L", said)
+    assert soup.th.decode_contents() == "<i>ε</i><sub>0</sub>"
+    assert soup.td.decode_contents() == "10<sup>−5</sup>"
+    assert soup.blockquote.decode_contents() == quote_html(entry.quote).replace(">=", "&gt;=")
+    assert found._repr_mimebundle_()["text/plain"].endswith("delta <= 1e-6")
+
+
+def test_a_notebooks_file_keeps_the_order_of_the_evidence():
+    found = outcome(evidence={"b": 1, "a": 2, "the same": 3})
+    kept = json.loads(json.dumps(found._repr_mimebundle_()[MIME], sort_keys=True))
+    assert list(Outcome.from_dict(kept).evidence) == ["b", "a", "the same"]
 
 
 def test_the_card_without_evidence_has_no_table():
@@ -121,7 +156,7 @@ def test_hostile_text_stays_text():
     # title, quote (twice), location, reason, label, value, correction
     assert soup.get_text().count(HOSTILE) == 8
     assert {tag.name for tag in soup()} == {
-        *("div", "p", "span", "blockquote", "footer", "strong"),
+        *("div", "p", "span", "blockquote", "details", "summary", "strong", "i"),
         *("table", "tbody", "tr", "th", "td"),
     }
 

@@ -44,18 +44,19 @@ def test_headlines_are_claims():
     assert len(set(HEADLINES)) == len(HEADLINES)
 
 
-def test_findings_give_a_line_to_each_settled_headline():
-    # In the order of the headlines; the correction where there is one, else the reason; no line for G-SGD1.
-    assert findings(FOUND).splitlines() == [
-        f"- {claim('G-C3').title}: **holds with correction** ([G-C3](notebooks/08_comparison.ipynb)). "
-        "Smaller by $10$ percent.",
-        f"- {claim('G-A2').title}: **refuted** ([G-A2](notebooks/11_frequency.ipynb)). Off by 3.",
+def test_findings_give_an_entry_to_each_settled_headline():
+    # In the order of the headlines; the correction where there is one, else the reason; nothing on G-SGD1.
+    soup = BeautifulSoup(tables(findings(FOUND, {"08_comparison"}))[0], "html.parser")
+    assert [(term.get_text(), text.get_text()) for term, text in zip(soup("dt"), soup("dd"), strict=True)] == [
+        (f"holds with correction {claim('G-C3').title}", r"Smaller by \(10\) percent. G-C3"),
+        (f"refuted {claim('G-A2').title}", "Off by 3. G-A2"),
     ]
+    assert [link["href"] for link in soup("a")] == ["notebooks/08_comparison.html#card-G-C3", "claims.html#G-A2"]
 
 
 @pytest.mark.parametrize("outcomes", [{}, {"G-SGD1": FOUND["G-SGD1"]}, {"G-TAB2": FOUND["G-TAB2"]}])
 def test_findings_say_so_when_no_headline_was_settled(outcomes):
-    lines = findings(outcomes).splitlines()
+    lines = findings(outcomes, set()).splitlines()
     assert len(lines) == 1
     assert "settled no headline claim" in lines[0]
 
