@@ -5,7 +5,7 @@ same words typeset. Only what cannot be ordinary prose is touched: names of Gree
 and the signs between them.
 
 >>> typeset("eps_i <= 1e-6")
-'<i>ε</i><sub><i>i</i></sub> ≤ 10<sup>−6</sup>'
+'<i>ϵ</i><sub><i>i</i></sub> ≤ 10<sup>−6</sup>'
 >>> typeset("a user's C/sqrt(n-1)")
 'a user&#x27;s <i>C</i>/√(<i>n</i>−1)'
 """
@@ -16,8 +16,8 @@ import re
 from html import escape
 
 GREEK = {
-    "epsilon": "ε",
-    "eps": "ε",
+    "epsilon": "ϵ",  # as MathJax and the figures draw it
+    "eps": "ϵ",
     "alpha": "α",
     "beta": "β",
     "gamma": "γ",
@@ -116,7 +116,7 @@ def heading(name: str) -> str:
     """The head of a table's column as HTML; a name from the code becomes words or a symbol.
 
     >>> heading("eps_max"), heading("over_certified")
-    ('<i>ε</i><sub>max</sub>', 'over certified')
+    ('<i>ϵ</i><sub>max</sub>', 'over certified')
     """
     return typeset(name).replace("_", " ")
 

@@ -225,9 +225,9 @@ def test_tables_are_escaped_and_the_same_every_time():
 def test_tables_are_typeset():
     rows = pd.DataFrame({"eps_max": [1e-6, 2.5], "over_certified": ["eps0 <= 1", None], "mixed": [1e-7, "s >= 1"]})
     soup = BeautifulSoup(figures.table(rows).data, "html.parser")
-    assert [cell.decode_contents() for cell in soup("th")] == ["<i>ε</i><sub>max</sub>", "over certified", "mixed"]
+    assert [cell.decode_contents() for cell in soup("th")] == ["<i>ϵ</i><sub>max</sub>", "over certified", "mixed"]
     assert [cell.decode_contents() for cell in soup("td")] == [
-        *("10<sup>−6</sup>", "<i>ε</i><sub>0</sub> ≤ 1", "10<sup>−7</sup>"),
+        *("10<sup>−6</sup>", "<i>ϵ</i><sub>0</sub> ≤ 1", "10<sup>−7</sup>"),
         *("2.5", "", "<i>s</i> ≥ 1"),
     ]
 

@@ -20,11 +20,11 @@ THIN, FIXED = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
 @pytest.mark.parametrize(
     ("text", "html"),
     [
-        ("eps_i", "<i>ε</i><sub><i>i</i></sub>"),
-        ("eps0 and eps_max", "<i>ε</i><sub>0</sub> and <i>ε</i><sub>max</sub>"),
-        ("(eps, delta)-DP", "(<i>ε</i>, <i>δ</i>)-DP"),
-        ("eps0_n", "<i>ε</i><sub>0</sub>_n"),
-        ("f_{eps,delta}-DP", "<i>f</i><sub><i>ε</i>,<i>δ</i></sub>-DP"),
+        ("eps_i", "<i>ϵ</i><sub><i>i</i></sub>"),
+        ("eps0 and eps_max", "<i>ϵ</i><sub>0</sub> and <i>ϵ</i><sub>max</sub>"),
+        ("(eps, delta)-DP", "(<i>ϵ</i>, <i>δ</i>)-DP"),
+        ("eps0_n", "<i>ϵ</i><sub>0</sub>_n"),
+        ("f_{eps,delta}-DP", "<i>f</i><sub><i>ϵ</i>,<i>δ</i></sub>-DP"),
         ("G_mu", "<i>G</i><sub><i>μ</i></sub>"),
         ("n_(s,j) up to n_p", "<i>n</i><sub><i>s</i>,<i>j</i></sub> up to <i>n</i><sub><i>p</i></sub>"),
         ("Delta_2, Sigma^-1", "Δ<sub>2</sub>, Σ<sup>−1</sup>"),
@@ -33,9 +33,9 @@ THIN, FIXED = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
         ("R_j(x)(y)", "<i>R</i><sub><i>j</i></sub>(<i>x</i>)(<i>y</i>)"),
         # Powers, whose exponent ends before a quotient.
         ("n^(1/2)", "<i>n</i><sup>1/2</sup>"),
-        ("e^-eps/2", "<i>e</i><sup>−<i>ε</i></sup>/2"),
-        ("e^eps_L log(1/delta)", "<i>e</i><sup><i>ε</i><sub><i>L</i></sub></sup> log(1/<i>δ</i>)"),
-        ("k**(3/4)/(alpha*eps)", "<i>k</i><sup>3/4</sup>/(<i>α</i>·<i>ε</i>)"),
+        ("e^-eps/2", "<i>e</i><sup>−<i>ϵ</i></sup>/2"),
+        ("e^eps_L log(1/delta)", "<i>e</i><sup><i>ϵ</i><sub><i>L</i></sub></sup> log(1/<i>δ</i>)"),
+        ("k**(3/4)/(alpha*eps)", "<i>k</i><sup>3/4</sup>/(<i>α</i>·<i>ϵ</i>)"),
         ("10^-6.6", "10<sup>−6.6</sup>"),
         # Roots and brackets.
         ("sqrt(n)", "√<i>n</i>"),
@@ -93,7 +93,7 @@ def test_prose_stays_prose(text):
 
 def test_a_columns_name_from_the_code_becomes_words_or_a_symbol():
     assert heading("repaired_attacked") == "repaired attacked"
-    assert heading("eps_local") == "<i>ε</i><sub>local</sub>"
+    assert heading("eps_local") == "<i>ϵ</i><sub>local</sub>"
     assert heading("<script>") == "&lt;script&gt;"
 
 

@@ -132,7 +132,7 @@ def test_the_card_is_typeset_and_the_quotation_and_the_plain_text_are_not():
     soup = BeautifulSoup(card(entry, found), "html.parser")
     said = soup.get_text(" ")
     assert not re.search(r"eps0|delta|sqrt|<=|1e-|eps_L", said)
-    assert soup.th.decode_contents() == "<i>ε</i><sub>0</sub>"
+    assert soup.th.decode_contents() == "<i>ϵ</i><sub>0</sub>"
     assert soup.td.decode_contents() == "10<sup>−5</sup>"
     assert soup.blockquote.decode_contents() == quote_html(entry.quote).replace(">=", "&gt;=")
     assert found._repr_mimebundle_()["text/plain"].endswith("delta <= 1e-6")
