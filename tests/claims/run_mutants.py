@@ -2,7 +2,8 @@
 
 Reads a JSON list of jobs on standard input and writes one JSON line a job. A job is {"claim", "module", "old", "new",
 "settings", "evidence"}; without "module" the source stays as it is. The libraries are loaded once, before the forks;
-the package is imported in each process anew, the mutated module from its changed text.
+the package is imported in each process anew, the mutated module from its changed text. Evidence is "module.function",
+called with the claim in that process.
 """
 
 from __future__ import annotations
@@ -61,9 +62,8 @@ def _settle(job: dict, channel: Connection) -> None:
 
         settings = dict(job.get("settings") or {"profile": "quick"})
         if job.get("evidence"):
-            import fabricated
-
-            settings |= getattr(fabricated, job["evidence"])()
+            module, _, name = job["evidence"].partition(".")
+            settings |= getattr(importlib.import_module(module), name)(job["claim"])
         outcome = settle(job["claim"], **settings)
         channel.send({"verdict": outcome.verdict + (f" ({outcome.missing})" if outcome.missing else "")})
     except BaseException as error:
@@ -104,6 +104,7 @@ def main() -> None:
         "scipy.signal",
         "pandas",
         "sympy",
+        "sklearn.datasets",
         "yaml",
     ):
         importlib.import_module(library)

@@ -65,6 +65,11 @@ class TestDelta:
         table.loc[0, column] = value
         assert settle("G-D1p", table=table).verdict == "refuted"
 
+    def test_nor_is_one_whose_mean_is_another_number(self):
+        means = local_privacy.mean_leakage(eps=1.0, delta=1e-5)
+        assert settle("G-D1p", means=means).verdict == "holds with correction"
+        assert settle("G-D1p", means=means.assign(ratio=[1.0, 1.0, 1 + 1e-8])).verdict == "refuted"
+
     def test_a_wrong_probability_is_seen(self, monkeypatch):
         monkeypatch.setattr(mechanisms, "gaussian_exceeds", lambda eps, scale: 1e-7 + 0 * np.asarray(eps))
         assert settle("G-D1p").verdict == "refuted"
