@@ -108,12 +108,17 @@ def theorem2(*, profile: str = "paper", cases: Sequence[tuple[float, int, float,
         zero = attacks.zero_delta(Buckets(eps, 1, printed=True), n=n_s, eps=stated, beta=beta)
         printed = max(printed, zero / delta)
         evidence[f"eps_lk = {eps:g}, beta = {beta:g}, n_s = {n_s:,}: (eps_cd, delta_cd); exact delta, b = 1"] = (
-            f"({stated:.4f}, {delta:g}); {found:.2g}"
+            f"({stated:.4f}, {delta:g}); {_probability(found)}"
         )
     evidence["exact delta over delta_cd, largest"] = worst
     evidence["the same with a sharp eps_ck in place of Lemma 1"] = tight
     evidence["Algorithm 1 as printed: delta of an attack over delta_cd, largest"] = printed
     return _one_coordinate("F18", max(worst, tight), printed, evidence, r"n_s")
+
+
+def _probability(value: float) -> str:
+    """Floats lose their digits below 1e-307."""
+    return f"{value:.2g}" if value > 1e-300 else "below 1e-300"
 
 
 def _one_coordinate(name: str, worst: float, printed: float, evidence: dict[str, object], size: str) -> Outcome:
