@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -86,6 +87,7 @@ def same_power(
     setting: str = "unif2",
     seeds: Sequence[int],
     order_seeds: Sequence[int],
+    device: str = "cpu",
     jobs: int | None = None,
 ) -> pd.DataFrame:
     """Trainings with the noise power of a setting's draws, but without their difference, or in another order.
@@ -101,14 +103,15 @@ def same_power(
         seeds: draws whose budgets are all replaced by the equivalent one.
         order_seeds: draws whose budgets are dealt in the order of the clients' visits, from the smallest or from
             the largest.
-        jobs: processes at once (default: the cores at hand).
+        device: "cpu" or a CUDA device; that of the draws which these trainings are compared with.
+        jobs: processes at once (default: the cores at hand, on the CPU).
 
     Returns:
         One row for each training: `variant` (`EQUAL`, `FIRST` or `LAST`), `setting`, `seed`, `accuracy` in [0, 1],
         `budget` (the equivalent one).
 
     Raises:
-        InvalidValue: no seeds, or a setting without noise.
+        InvalidValue: no seeds, a setting without noise, or the device is absent.
     """
     seeds, order_seeds = check.seeds(seeds=seeds), check.seeds(order_seeds=order_seeds)
     if setting == NO_NOISE or not len(seeds):
@@ -117,12 +120,13 @@ def same_power(
     for variant, chosen in ((EQUAL, seeds), (FIRST, order_seeds), (LAST, order_seeds)):
         for low in range(0, len(chosen), _PART):
             tasks.append((data, config, setting, variant, tuple(chosen[low : low + _PART])))
-    if (len(seeds) + 2 * len(order_seeds)) * config.epochs * config.hidden_width / 100 < _WORTH_PROCESSES:
+    work = (len(seeds) + 2 * len(order_seeds)) * config.epochs * config.hidden_width / 100
+    if device != "cpu" or work < _WORTH_PROCESSES:
         jobs = 1
-    return pd.concat(each(_train, tasks, jobs=jobs), ignore_index=True)
+    return pd.concat(each(partial(_train, device), tasks, jobs=jobs), ignore_index=True)
 
 
-def _train(task: tuple[Dataset, SgdConfig, str, str, tuple[int, ...]]) -> pd.DataFrame:
+def _train(device: str, task: tuple[Dataset, SgdConfig, str, str, tuple[int, ...]]) -> pd.DataFrame:
     from gspa import sgd
 
     data, config, setting, variant, seeds = task
@@ -136,7 +140,7 @@ def _train(task: tuple[Dataset, SgdConfig, str, str, tuple[int, ...]]) -> pd.Dat
         eps = np.empty_like(visited)
         for row, seed in enumerate(seeds):
             eps[row, sgd.visiting_order(seed, clients=config.clients)] = visited[row]
-    result = sgd.train(data, eps, config, seeds=seeds, evaluate_every=config.epochs)
+    result = sgd.train(data, eps, config, seeds=seeds, device=device, evaluate_every=config.epochs)
     return pd.DataFrame(
         {
             "variant": variant,

@@ -121,6 +121,7 @@ def sensitivity(
     settings: Sequence[str] = SETTINGS,
     components: int = 60,
     scaling: str = "none",
+    device: str = "cpu",
     jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
@@ -134,7 +135,8 @@ def sensitivity(
         settings: keys of `gspa.budgets.DISTRIBUTIONS`, or `NO_NOISE`.
         components: principal components.
         scaling: the page's own scaling.
-        jobs: trainings at once, each in a process of its own (default: the cores at hand).
+        device: "cpu" or a CUDA device.
+        jobs: trainings at once, each in a process of its own (default: the cores at hand, on the CPU).
         progress: called with (trainings done, trainings in total).
 
     Returns:
@@ -142,7 +144,7 @@ def sensitivity(
         `seed`, `accuracy` in [0, 1]. The result does not depend on `jobs`, up to float32 rounding.
 
     Raises:
-        InvalidValue: no reading, or a reading has more clients than samples.
+        InvalidValue: no reading, a reading has more clients than samples, or the device is absent.
     """
     if not readings:
         raise InvalidValue("readings", (), "at least one reading")
@@ -153,12 +155,12 @@ def sensitivity(
     costs = [_cost(task[0], task[1]) for task in tasks]
     # The longest first, so that no process is left with one at the end.
     order = sorted(range(len(tasks)), key=lambda i: -costs[i])
-    if len(seeds) * sum(costs) < _WORTH_PROCESSES:
+    if device != "cpu" or len(seeds) * sum(costs) < _WORTH_PROCESSES:
         jobs = 1
     found: dict[int, list[float]] = {}
     report = progress or (lambda done, total: None)
     for i, accuracy in zip(
-        order, each(partial(_final, tuple(seeds)), [tasks[i] for i in order], jobs=jobs), strict=True
+        order, each(partial(_final, tuple(seeds), device), [tasks[i] for i in order], jobs=jobs), strict=True
     ):
         found[i] = accuracy
         report(len(found), len(tasks))
@@ -175,18 +177,18 @@ def _cost(data: Dataset, config: SgdConfig) -> float:
     return config.epochs * config.hidden_width / 100 * (len(data.train_x) + 100 * config.clients) / 70_000
 
 
-def _final(seeds: tuple[int, ...], task: tuple[Dataset, SgdConfig, str]) -> list[float]:
+def _final(seeds: tuple[int, ...], device: str, task: tuple[Dataset, SgdConfig, str]) -> list[float]:
     from gspa import sgd
 
     data, config, name = task
     eps = budget_matrix(name, clients=config.clients, seeds=seeds)
-    result = sgd.train(data, eps, config, seeds=seeds, evaluate_every=config.epochs)
+    result = sgd.train(data, eps, config, seeds=seeds, device=device, evaluate_every=config.epochs)
     return [float(value) for value in result.final_accuracy]
 
 
-def vanilla(data: Dataset, config: SgdConfig, *, seeds: Sequence[int]) -> pd.DataFrame:
+def vanilla(data: Dataset, config: SgdConfig, *, seeds: Sequence[int], device: str = "cpu") -> pd.DataFrame:
     """The same network, steps and seeds without noise and without clipping: `seed`, `accuracy` in [0, 1]."""
-    accuracy = _final(tuple(check.seeds(seeds=seeds)), (data, replace(config, clip=NO_CLIP), NO_NOISE))
+    accuracy = _final(tuple(check.seeds(seeds=seeds)), device, (data, replace(config, clip=NO_CLIP), NO_NOISE))
     return pd.DataFrame({"seed": list(seeds), "accuracy": accuracy})
 
 

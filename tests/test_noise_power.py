@@ -197,3 +197,9 @@ class TestOneCurve:
         assert points[points["equal"]]["setting"].unique().tolist() == [CONSTANT, EQUAL]
         drawn = points[points["setting"] == UNIF2]["noise"].tolist()
         assert points[points["setting"] == EQUAL]["noise"].tolist() == drawn
+
+
+def test_a_device_that_is_not_there_is_refused_at_any_size(digits):
+    large = dataclasses.replace(CONFIG, epochs=1000, hidden_width=1000)  # on the CPU worth processes
+    with pytest.raises(InvalidValue, match="this machine has no such device"):
+        noise_power.same_power(digits, large, seeds=(0,), order_seeds=(), device="cuda:99")

@@ -138,6 +138,14 @@ def test_vanilla_is_the_same_training_without_noise_and_clip(digits):
     assert plain["accuracy"].tolist() != sgd.train(data, None, sharp, seeds=(3, 8)).final_accuracy.tolist()
 
 
+def test_a_device_that_is_not_there_is_refused(digits, opened):
+    data = datasets.project(digits, components=10)
+    with pytest.raises(InvalidValue, match="this machine has no such device"):
+        readings.vanilla(data, CONFIG, seeds=(0,), device="cuda:99")
+    with pytest.raises(InvalidValue, match="this machine has no such device"):
+        readings.sensitivity(digits, CONFIG, opened[:1], seeds=(0,), components=10, device="cuda:99")
+
+
 def fabricated():
     accuracies = {"as on this page": (0.96, 0.89), "width: 7": (0.97, 0.90), "m: other": (0.95, 0.94)}
     rows = [

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from gspa.figures.style import DASHES, PALETTE
 
@@ -115,6 +116,10 @@ def flame_sweeps(by_budget: pd.DataFrame, by_dimension: pd.DataFrame) -> Figure:
                 part[name], part["epsilon"], color=PALETTE[number], dashes=dashes, label=f"{line}, {kind}", **style
             )
         axis.set(xlabel=_AXES[name], yscale="log", xscale="log")
+        # An axis of about a decade would be labelled at each of its minor ticks, one over the other.
+        axis.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+        axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        axis.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylabel(r"central $\epsilon_c$ at $\delta_c$")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9)

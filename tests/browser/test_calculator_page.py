@@ -46,7 +46,10 @@ def address(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> str:
     for name in linked:
         (source / f"{name}.md").write_text("# A page\n")
     (source / "calculator.md").write_text(text, encoding="utf-8")
-    entries = "\n".join(["calculator", *linked])
+    words = set(re.findall(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", text))
+    meanings = "\n\n".join(f"{word}\n  A word." for word in sorted(words))
+    (source / "glossary.md").write_text(f"# Words\n\n```{{glossary}}\n{meanings}\n```\n")
+    entries = "\n".join(["calculator", "glossary", *linked])
     (source / "index.md").write_text(f"# Home\n\n```{{toctree}}\n{entries}\n```\n")
     (source / "conf.py").write_text(CONF)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(source), str(source / "html")]
@@ -74,7 +77,7 @@ def headline(page: Page) -> str:
 
 def test_the_first_answer(page: Page, address: str) -> None:
     opened(page, address)
-    assert headline(page) == f"eps = {DEFAULT.value:.6g} at delta = 1e-4."
+    assert headline(page) == f"Central eps = {DEFAULT.value:.6g} at delta = 1e-4."
     low, high = map(float, re.findall(r"\d[\d.e-]*", page.inner_text("#calc-interval")))
     assert low <= DEFAULT.lower <= DEFAULT.upper <= high
     assert high - low < 2e-7 * high
@@ -102,7 +105,7 @@ def test_the_command_line_gives_the_same(page: Page, address: str, tmp_path: Pat
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
-    assert headline(page) == f"eps = {answer['value']:.6g} at delta = 1e-5, 3 rounds."
+    assert headline(page) == f"Central eps = {answer['value']:.6g} at delta = 1e-5, 3 rounds."
 
 
 def test_by_keyboard_alone(page: Page, address: str) -> None:
@@ -128,7 +131,7 @@ def test_by_keyboard_alone(page: Page, address: str) -> None:
     settled(page)
     n = int(page.input_value("#calc-n"))
     wanted = accountant.central_epsilon(constant(0.5, n=n), delta=1e-4)
-    assert headline(page) == f"eps = {wanted.value:.6g} at delta = 1e-4."
+    assert headline(page) == f"Central eps = {wanted.value:.6g} at delta = 1e-4."
     for _ in range(20):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.id") == "calc-copy":
@@ -184,7 +187,7 @@ def test_a_list_too_long_for_an_address(page: Page, address: str) -> None:
 
 def test_an_address_that_makes_no_sense(page: Page, address: str) -> None:
     opened(page, f"{address}#mechanism=magic&budgets=none&delta=%E0%A4%A&what=1&n")
-    assert headline(page) == f"eps = {DEFAULT.value:.6g} at delta = 1e-4."
+    assert headline(page) == f"Central eps = {DEFAULT.value:.6g} at delta = 1e-4."
 
 
 def test_bad_input(page: Page, address: str) -> None:
@@ -194,13 +197,13 @@ def test_bad_input(page: Page, address: str) -> None:
     assert "fifty is not a number from 0.001 to 20" in page.inner_text("#calc-eps-error")
     assert page.get_attribute("#calc-eps", "aria-invalid") == "true"
     assert page.locator("#calc-result.calc-stale").count() == 1
-    assert headline(page) == f"eps = {DEFAULT.value:.6g} at delta = 1e-4."  # the last good one stays, greyed
+    assert headline(page) == f"Central eps = {DEFAULT.value:.6g} at delta = 1e-4."  # the last good one stays, greyed
     assert page.is_disabled("#calc-copy")
     page.fill("#calc-eps", "1")
     settled(page)
     assert page.locator(".calc-error:not(:empty), .calc-stale").count() == 0
     wanted = accountant.central_epsilon(constant(1.0, n=10_000), delta=1e-4)
-    assert headline(page) == f"eps = {wanted.value:.6g} at delta = 1e-4."
+    assert headline(page) == f"Central eps = {wanted.value:.6g} at delta = 1e-4."
 
 
 def test_the_last_of_many_changes_is_answered(page: Page, address: str) -> None:
@@ -212,7 +215,7 @@ def test_the_last_of_many_changes_is_answered(page: Page, address: str) -> None:
     crowd = composition.shuffled(constant(1.0, n=10**6))
     assert (
         headline(page)
-        == f"eps = {composition.compose([(crowd, 20)], delta=1e-6).value:.6g} at delta = 1e-6, 20 rounds."
+        == f"Central eps = {composition.compose([(crowd, 20)], delta=1e-6).value:.6g} at delta = 1e-6, 20 rounds."
     )
 
 
@@ -228,7 +231,7 @@ def test_without_workers(page: Page, address: str, missing: str) -> None:
     page.add_init_script(missing)
     opened(page, address)
     assert page.workers == []
-    assert headline(page) == f"eps = {DEFAULT.value:.6g} at delta = 1e-4."
+    assert headline(page) == f"Central eps = {DEFAULT.value:.6g} at delta = 1e-4."
     assert page.locator("#calc-curve polyline").count() == 2
 
 

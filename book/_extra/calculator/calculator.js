@@ -47,7 +47,7 @@
   function arrange() {
     const kind = form.elements.budgets.value;
     for (const row of form.querySelectorAll("[data-for]")) row.hidden = !row.dataset.for.split(" ").includes(kind);
-    find("eps-name").textContent = kind === "two" ? "eps of the others" : "local eps of every user";
+    find("eps-name").textContent = kind === "two" ? "local eps of the first group" : "local eps of every user";
   }
 
   function complain(complaints) {
@@ -152,16 +152,16 @@
     const { people, delta, rounds, mechanism } = setting, top = people[people.length - 1], n = people.reduce((sum, { count }) => sum + count, 0);
     result.classList.remove("calc-stale", "calc-waiting");
     find("headline").textContent = exact.upper === 0
-      ? `eps = 0: at delta = ${gspa.smallNumber(delta)} no budget is needed${once(rounds)}.`
-      : `eps = ${six(exact.value)} at delta = ${gspa.smallNumber(delta)}${once(rounds)}.`;
+      ? `Central eps = 0: at delta = ${gspa.smallNumber(delta)} no budget is needed${once(rounds)}.`
+      : `Central eps = ${six(exact.value)} at delta = ${gspa.smallNumber(delta)}${once(rounds)}.`;
     const [low, high] = outwards(exact);
     find("interval").textContent = `between ${low} and ${high}`;
     find("holds").textContent = `${gspa.VALID_FOR[mechanism]}.`;
     const alone = top.eps * rounds;
     find("people").textContent =
       people.length === 1
-        ? `${users(n)} at eps = ${top.eps}; without shuffling, eps = ${six(alone)}`
-        : `${users(n)}, eps from ${people[0].eps} to ${top.eps}; the worst off is one with the largest; without shuffling, eps = ${six(alone)}`;
+        ? `${users(n)} at local eps = ${top.eps}; without shuffling, the central eps is ${six(alone)}`
+        : `${users(n)}, local eps from ${people[0].eps} to ${top.eps}; the worst off is one with the largest; without shuffling, the central eps is ${six(alone)}`;
     find("mu").textContent = Number.isFinite(mu) ? six(mu) : "none: nobody is left to hide among";
     find("paper").textContent = Number.isFinite(paper) ? six(paper) : "none";
     find("verdict").textContent = verdict(exact, paper, mechanism);
