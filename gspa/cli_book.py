@@ -64,6 +64,10 @@ def run_one(
         raise GspaError(PAIR)
     given |= dict(pair.split("\0", 1) for pair in p or [])
     values = source.validate(given, profile=_profile(str(given.get("profile", profile))))
+    if values.get("device", "cpu") != "cpu":  # refused now, not after the cells before
+        from gspa import _device
+
+        _device.find(str(values["device"]))
     if output is None:
         name = project.digest(json.dumps(values, sort_keys=True))[:8]
         output = here.build / "runs" / f"{source.name}-{name}.ipynb"

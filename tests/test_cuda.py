@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from gspa import datasets, experiments
+from gspa.cli import run
 from gspa.errors import InvalidValue
 from gspa.flame import federated
 from gspa.flame.aggregation import Mean
@@ -44,6 +45,16 @@ def test_one_formula_for_both_kinds_of_arrays(users):
 def test_a_device_that_is_not_there(users):
     with pytest.raises(InvalidValue, match=r"^device = 'cuda'.*no such device, use 'cpu'"):
         federated.train(users, Mean(), Training(rounds=1), seed=0, device="cuda")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+@pytest.mark.parametrize("page", ["12_shuffled_sgd", "16_flame_training"])
+def test_a_page_is_refused_before_it_starts(page, tmp_path, capsys):
+    output = tmp_path / "out.ipynb"
+    assert run(["run", page, "-p", "device", "cuda", "-o", str(output)]) == 2
+    allowed = "must be 'cpu' or an available 'cuda' device; this machine has no such device, use 'cpu'"
+    assert capsys.readouterr().err == f"gspa: device = 'cuda': {allowed}\n"
+    assert not output.exists()
 
 
 def test_a_device_that_is_none(users):
