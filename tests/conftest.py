@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+
 from hypothesis import settings
 
 # A shared machine may pause, so time is asserted only where it is the point; and a run is repeatable.
 settings.register_profile("gspa", deadline=None, derandomize=True)
 settings.load_profile("gspa")
+
+# Started in the background of a shell, tests ignore interrupts, and so would the programs that they interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The search for doctests would import it a second time, under a name that another conftest.py has too.
 collect_ignore = ["conftest.py"]
