@@ -143,5 +143,5 @@ def test_bad_arguments_are_refused(clients, reduced):
         sensitivity.growing_record(clients[0], clients[0].x[:1], clip=1.0, factors=(1.0,))
     with pytest.raises(InvalidValue, match="clients = 5000"):
         sensitivity.visited(reduced, None, SgdConfig(clients=5000), epochs=(0,), seed=0)
-    with pytest.raises(InvalidValue, match="epoch = -1"):
+    with pytest.raises(InvalidValue, match=r"epochs\[0\] = -1"):
         sensitivity.visited(reduced, None, SgdConfig(clients=20), epochs=(-1,), seed=0)

@@ -163,8 +163,3 @@ def test_references_have_unique_keys_and_the_essential_fields():
         assert entry.persons.get("author"), f"{key}: no author"
         assert entry.fields.get("title"), f"{key}: no title"
         assert re.fullmatch(r"\d{4}", entry.fields.get("year", "")), f"{key}: no year"
-
-
-def test_references_are_ascii():
-    # Sphinx reads UTF-8, but LaTeX accents keep the file usable by any BibTeX.
-    assert REFERENCES.read_text(encoding="utf-8").isascii()
