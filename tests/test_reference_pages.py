@@ -1,4 +1,4 @@
-"""Notation and glossary: every name in the code exists, every word is used as it is defined."""
+"""Package reference, notation and glossary: every name exists, every word is used as it is defined."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+import nbformat
 import pytest
+from package_reference import PAGES, modules, reference
+
+from gspa import sitecheck
+from gspa.cli import app
 
 BOOK = Path(__file__).resolve().parents[1] / "book"
+NOTEBOOKS = sorted((BOOK.parent / "notebooks").glob("*.ipynb"))
 NOTATION = (BOOK / "notation.md").read_text(encoding="utf-8")
 GLOSSARY = (BOOK / "glossary.md").read_text(encoding="utf-8")
 ROWS = [line.split(" | ") for line in NOTATION.splitlines() if line.startswith("| ") and "In code" not in line]
@@ -30,6 +36,52 @@ def resolve(name):
             found = getattr(found, part)
         return found
     raise ModuleNotFoundError(name)
+
+
+def prose(path):
+    """What a page's author wrote in Markdown."""
+    if path.suffix == ".md":
+        return path.read_text(encoding="utf-8")
+    return "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
+
+
+class TestPackageReference:
+    def test_the_table_of_contents_has_its_pages(self):
+        listed = [name for name in sitecheck.pages_of(BOOK / "_toc.yml") if name.split("/")[0] == "api"]
+        assert sorted(listed) == sorted(page.relative_to(BOOK).with_suffix("").as_posix() for page in PAGES)
+        assert len(listed) > 10
+
+    def test_each_module_and_each_name_is_shown_once(self):
+        shown = [module for _, module, _ in modules()]
+        assert len(shown) > 90
+        assert len(shown) == len(set(shown))
+        assert len(reference()) == len(set(reference())) > 600
+        for module, name in reference():
+            assert hasattr(import_module(module), name), (module, name)
+
+    def test_every_page_but_the_first_shows_some(self):
+        assert {page for page, _, _ in modules()} == set(PAGES[1:])
+
+    @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+    def test_what_a_page_names_is_shown(self, page):
+        names = [f"{module}.{name}" for module, name in reference()]
+        shown = set(names) | {module for _, module, _ in modules()}
+        linked = re.findall(r"\{py:(?:func|class|mod)\}`(?:[^`<]*<)?([\w.]+)>?`", page.read_text(encoding="utf-8"))
+        assert linked or page != PAGES[0]
+        assert [name for name in linked if name not in shown] == []
+
+    def test_the_example_on_the_first_page_runs(self, capsys):
+        (example,) = re.findall(r"```python\n(.*?)```", PAGES[0].read_text(encoding="utf-8"), re.DOTALL)
+        exec(example, {})
+        certified, published = capsys.readouterr().out.splitlines()
+        assert certified.startswith("Bound(lower=")
+        assert published.startswith("BoundRow(")
+
+    def test_every_command_is_in_its_table(self):
+        text = (BOOK / "api" / "book.md").read_text(encoding="utf-8")
+        commands = {command.name or command.callback.__name__ for command in app.registered_commands}
+        commands |= {group.name for group in app.registered_groups}
+        assert set(re.findall(r"^\| `gspa (\w+)` \|", text, re.MULTILINE)) == commands
 
 
 class TestNotation:
@@ -101,3 +153,19 @@ class TestGlossary:
     )
     def test_the_words_that_a_reader_needs_are_there(self, word):
         assert word in TERMS
+
+    @pytest.mark.parametrize("path", [*NOTEBOOKS, *BOOK.glob("*.md"), *PAGES[1:]], ids=lambda path: path.stem)
+    def test_every_word_that_a_page_refers_to_is_defined(self, path):
+        used = re.findall(r"\{term\}`(?:[^`<]*<)?([^`<>]+)>?`", prose(path))
+        assert [word for word in used if word.lower() not in {term.lower() for term in TERMS}] == []
+
+    @pytest.mark.parametrize("term", TERMS)
+    def test_where_a_word_sends_its_reader_it_is_spoken_of(self, term):
+        (definition,) = re.findall(rf"^{re.escape(term)}\n  (.*)$", GLOSSARY, re.MULTILINE)
+        (target,) = re.findall(r"See \[\]\((\S+)\)\.$", definition)
+        text = prose((BOOK.parent if target.startswith("notebooks/") else BOOK) / target)
+        text = text.replace("$", "").replace("\\mu", "mu").lower()
+        # Abbreviations by what they stand for; of several words one that says what it is about.
+        said = {"k-RR": ["k-ary response"], "PLD": ["privacy loss"]}.get(term)
+        said = said or [term, *(word[:6] for word in term.split() if len(word) > 4)]
+        assert any(word.lower() in text for word in said), (said, target)

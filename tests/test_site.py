@@ -101,7 +101,8 @@ def real_book(root, *, url="", api=False):
         (ROOT / "_config.yml").read_text(encoding="utf-8").replace('url: ""', f'url: "{url}"'), encoding="utf-8"
     )
     if not api:  # autodoc imports the whole package, which takes most of a build
-        (project.book / "api.md").write_text("# Package reference\n", encoding="utf-8")
+        for page in (project.book / "api.md", *(project.book / "api").glob("*.md")):
+            page.write_text(f"# Package reference: {page.stem}\n", encoding="utf-8")
     names = [name.removeprefix("notebooks/") for name in pages(project) if name.startswith("notebooks/")]
     card = new_output("display_data", data=OUTCOME._repr_mimebundle_())
     for path in (ROOT / "notebooks").glob(f"{DRAWN}.*"):
@@ -230,6 +231,11 @@ class TestTheRealBook:
             assert "not from a git checkout" in said.get_text()
             depth = "../" * page.count("/")
             assert said.a["href"] in (f"{depth}build_record.html", "#")  # "#": the page itself
+
+    def test_each_button_of_the_sidebar_has_a_name(self, soups):
+        for page, soup in soups.items():
+            buttons = soup.find(class_="bd-links").find_all("summary")
+            assert [button.get("aria-label") for button in buttons] == ["Pages under: Package reference"], page
 
     def test_a_quick_build_says_so(self, soups, published):
         project, _ = published

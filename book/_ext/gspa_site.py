@@ -2,11 +2,13 @@
 
 * MathJax is copied into the site from an installed package.
 * The thebe scripts, which load from a CDN even when unused, are left out.
+* The sidebar's buttons have names for those who cannot see them.
 * Every page's footer says from which version, commit and profile it was made.
 * Links to the repository, Binder and Colab appear only when `repository.url` in `_config.yml` is set.
 """
 
 import os
+import re
 import shutil
 from importlib.metadata import files
 from pathlib import Path
@@ -63,6 +65,17 @@ def without_thebe(app, pagename, templatename, context, doctree):
     context["script_files"] = [script for script in context.get("script_files", []) if wanted(script)]
 
 
+def named_toggles(app, pagename, templatename, context, doctree):
+    """Name the sidebar's buttons that unfold the pages under a page; the theme draws them without a word."""
+    drawn = context["generate_toctree_html"]
+
+    def named(*options, **more):
+        folded = r"(<a [^>]*>)([^<]*)(</a><details[^>]*><summary)>"
+        return re.sub(folded, r'\1\2\3 aria-label="Pages under: \2">', str(drawn(*options, **more)))
+
+    context["generate_toctree_html"] = named
+
+
 def plain_citations(app, pagename, templatename, context, doctree):
     """Drop roles that docutils writes and ARIA has retired; as lists of entries they are broken ones, too."""
     body = context.get("body") or ""
@@ -88,6 +101,7 @@ def setup(app):
     app.connect("config-inited", configure, priority=900)
     app.connect("html-page-context", link_record, priority=900)
     app.connect("html-page-context", without_thebe, priority=900)
+    app.connect("html-page-context", named_toggles, priority=900)
     app.connect("html-page-context", plain_citations)
     app.connect("build-finished", add_mathjax)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from complaints import complaints_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 collect_ignore = ["conftest.py"]  # as the one above: fixtures only
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-_LOCAL = ("file:", "data:", "blob:", "about:")
 
 
 def _executable() -> str | None:
@@ -47,17 +47,8 @@ def browser() -> Iterator[Browser]:
 def page(browser: Browser) -> Iterator[Page]:
     """A fresh offline page on a wide screen; what it must not do is checked when the test is over."""
     context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(20_000)
-    complaints: list[str] = []
-    context.on(
-        "console",
-        lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None,
-    )
-    context.on("weberror", lambda problem: complaints.append(str(problem.error)))
-    context.on(
-        "request",
-        lambda request: None if request.url.startswith(_LOCAL) else complaints.append(f"asked for {request.url}"),
-    )
+    context.set_default_timeout(60_000)  # a busy machine may pause
+    complaints = complaints_of(context)
     yield context.new_page()
     context.close()
     assert complaints == []

@@ -1,0 +1,25 @@
+"""What a page of the book must not do in a browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext
+
+_LOCAL = ("file:", "data:", "blob:", "about:")
+
+
+def complaints_of(context: BrowserContext) -> list[str]:
+    """A list that fills with what pages of this context do: complain on the console, throw, ask another host."""
+    complaints: list[str] = []
+    context.on(
+        "console",
+        lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None,
+    )
+    context.on("weberror", lambda problem: complaints.append(str(problem.error)))
+    context.on(
+        "request",
+        lambda request: None if request.url.startswith(_LOCAL) else complaints.append(f"asked for {request.url}"),
+    )
+    return complaints

@@ -1,0 +1,32 @@
+"""What the package reference shows: book/api.md and the pages under it, read for the tests."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+BOOK = Path(__file__).resolve().parents[1] / "book"
+PAGES = (BOOK / "api.md", *sorted((BOOK / "api").glob("*.md")))
+
+
+def modules() -> list[tuple[Path, str, str]]:
+    """(page, module, options) of every `automodule` directive."""
+    return [
+        (page, *found)
+        for page in PAGES
+        for found in re.findall(r"automodule:: (\S+)\n((?: +:\S.*\n?)*)", page.read_text(encoding="utf-8"))
+    ]
+
+
+def reference() -> list[tuple[str, str]]:
+    """(module, member) for everything that the reference shows, classes included."""
+    found = []
+    for _, module, options in modules():
+        loaded = import_module(module)
+        listed = re.search(r":members:(.*)", options)
+        given = [part.strip() for part in (listed[1] if listed else "").split(",") if part.strip()]
+        names = getattr(loaded, "__all__", None) if "ignore-module-all" not in options else None
+        own = [key for key, value in vars(loaded).items() if getattr(value, "__module__", None) == module]
+        found += [(module, key) for key in given or names or own if not key.startswith("_")]
+    return found
