@@ -277,7 +277,7 @@ def test_bad_settings_are_refused(settings, error, words):
             r"\(3,\): must be broadcastable to \(seeds, clients\) = \(1, 4\)",
         ),
         ({"seeds": []}, InvalidValue, "non-empty"),
-        ({"seeds": [-1]}, InvalidValue, "seed = -1"),
+        ({"seeds": [-1]}, InvalidValue, r"seeds\[0\] = -1"),
         ({"labels": ["a", "b"]}, InvalidValue, "labels"),
         ({"device": "tpu!"}, InvalidValue, "device = 'tpu!'"),
         ({"device": "cuda:99"}, InvalidValue, "device = 'cuda:99'.*use 'cpu'"),
