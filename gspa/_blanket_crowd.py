@@ -58,10 +58,7 @@ class Crowd:
     @classmethod
     def of(cls, scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, inputs: tuple[float, float]) -> Crowd:
         scale, many = population(scales, count, mechanism)
-        pair = check.array_in(0, 1, inputs=inputs)
-        if pair.shape != (2,) or pair[0] == pair[1]:
-            raise InvalidValue("inputs", inputs, "two different numbers in [0, 1]")
-        return cls(Reports.of(mechanism, scale, many), scale, mechanism, (float(pair[0]), float(pair[1])))
+        return cls(Reports.of(mechanism, scale, many), scale, mechanism, check.two_inputs(inputs))
 
     def candidates(self, victim: int | None) -> list[int]:
         """Whom to evaluate, least noise first: one index per distinct finite scale, or the one asked for."""

@@ -27,6 +27,7 @@ _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 _CELLS = 2400
 _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(12))
 _NODES = _NODES + 0.5  # on [0, 1]
+_MOST_EPS = 700.0  # e^eps is a double
 # Cell integrals lose about 1e-16 / (cell width / scale); this covers them and the ratios' own rounding.
 _PAD = 1e-11
 
@@ -227,12 +228,13 @@ def leak(victim: Noise, inputs: tuple[float, float], radius: float, eps: float) 
     for side in (-1.0, 1.0):
         d0, d1 = (radius - side * (x - 0.5) for x in inputs)
         tail0, tail1 = (float(victim.beyond(np.array(d))) for d in (d0, d1))
-        gain = tail0 - math.exp(eps) * tail1
+        known = eps <= _MOST_EPS  # else e^eps is no double, and all of f0 may count
+        gain = tail0 - math.exp(eps) * tail1 if known else 0.0
         # f0/f1 is monotone: if it exceeds e^eps at the edge and grows outwards, it does so throughout.
         at_edge = victim.kappa * (d1**victim.power - d0**victim.power)
         outwards = d0 <= d1
         if outwards and at_edge >= eps:
-            lower, upper = lower + max(gain, 0.0), upper + max(gain, 0.0)
+            lower, upper = lower + max(gain, 0.0), upper + (max(gain, 0.0) if known else tail0)
         elif not outwards or victim.power == 1:  # f0 < f1 there, or a constant ratio below e^eps
             continue
         else:

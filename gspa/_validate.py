@@ -70,7 +70,7 @@ def nonnegative(**argument: object) -> float:
     number = _real(name, value, "a finite number >= 0")
     if number < 0:
         raise InvalidValue(name, value, "a finite number >= 0")
-    return number
+    return number + 0.0  # -0.0 as 0.0
 
 
 def probability(*, allow_zero: bool = True, **argument: object) -> float:
@@ -209,6 +209,22 @@ def one_of(allowed: Iterable[str], /, **argument: object) -> str:
         raise InvalidValue(name, value, "one of " + ", ".join(names))
     if value not in names:
         raise UnknownName(name, value, names)
+    return value
+
+
+def two_inputs(inputs: object) -> tuple[float, float]:
+    """The two inputs that are to be told apart: different numbers in [0, 1]."""
+    pair = array_in(0, 1, inputs=inputs)
+    if pair.shape != (2,) or pair[0] == pair[1]:
+        raise InvalidValue("inputs", inputs, "two different numbers in [0, 1]")
+    return float(pair[0]), float(pair[1])
+
+
+def text(**argument: object) -> str:
+    """A string."""
+    name, value = _only(argument)
+    if not isinstance(value, str):
+        raise InvalidValue(name, value, "a string")
     return value
 
 

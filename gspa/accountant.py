@@ -182,8 +182,8 @@ def epsilon_of(delta: float, problem: Problem) -> Interval:
         hint = f"with probability {local:g} a report may reveal everything, shuffled or not"
         raise OutsideValidity("central epsilon", f"delta > {local:g}, the victim's local delta", hint)
     target = (delta - local) / (1 - local)
-    if problem.victim.eps == 0:
-        return Interval(0.0, 0.0, 0.0)
+    if problem.victim.eps / 2 == 0:  # the least double among them
+        return Interval(0.0, 0.0, problem.victim.eps)
     # Rounding of the target, and of the local part, is covered on both sides.
     slack = 4e-16 * (1 + delta / (delta - local))
     guess = gaussian_guess(problem.victim, problem.mean, target)
@@ -302,7 +302,12 @@ def epsilon_table(
     [0.009664, 0.0]
     """
     names = ("n", "eps", "delta", "local_delta")
-    columns = [np.asarray(column) for column in (n, eps, delta, local_delta)]
+    columns = []
+    for name, column in zip(names, (n, eps, delta, local_delta), strict=True):
+        try:
+            columns.append(np.asarray(column))
+        except ValueError:  # ragged lists
+            raise InvalidValue(name, column, "a number or a rectangular array of numbers") from None
     for name, column in zip(names, columns, strict=True):
         if column.dtype.kind not in "iuf":
             raise InvalidValue(name, column.tolist(), "a number or an array of numbers")

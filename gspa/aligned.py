@@ -51,7 +51,8 @@ def krr_clones(victim: float, *, others: float, k: int) -> float:
         others: eps_j >= 0.
         k: number of values, >= 2.
     """
-    p, q = math.exp(check.positive(victim=victim)), math.exp(check.nonnegative(others=others))
+    p = math.exp(check.in_range(0, 700, victim=check.positive(victim=victim)))
+    q = math.exp(check.in_range(0, 700, others=others))
     k = check.count(2, k=k)
     return (p + k - 1) / ((q + k - 1) * (p + 1))
 
@@ -90,11 +91,12 @@ def clone_table(settings: Sequence[tuple[float, float]], *, k: int = 10) -> pd.D
         One row a pair: `victim`, `other`, `printed` (1/(1 + e^{eps_j})), and the largest for each family: `binary`,
         k-ary, `Laplace` (inputs 0 and 1).
     """
+    k = check.count(2, k=k)
     rows = [
         {
             "victim": victim,
             "other": other,
-            "printed": 1 / (1 + math.exp(other)),
+            "printed": 1 / (1 + math.exp(check.in_range(0, 700, other=other))),
             "binary": krr_clones(victim, others=other, k=2),
             f"{k}-ary": krr_clones(victim, others=other, k=k),
             "Laplace": laplace_clones(victim, others=other),
@@ -263,7 +265,8 @@ def cut_against_blanket(
 
     Returns:
         One row for each setting and eps: `reports`, `scales`, `eps`, `enumerated` (the largest over the others'
-        inputs in {0, 1/2, 1}), `certified`, `share` (enumerated over certified).
+        inputs in {0, 1/2, 1}), `certified`, `share` (enumerated over certified, NaN
+        where both are 0).
     """
     rows = []
     for mechanism, scales in settings:
@@ -275,5 +278,5 @@ def cut_against_blanket(
             found = max(cut_delta(crowd, mine, eps=at) for crowd in crowds)
             bound = blanket.blanket_delta(scales, eps=at, mechanism=mechanism, victim=0).upper
             shown = ", ".join(f"{scale:g}" for scale in scales)
-            rows.append((mechanism, shown, at, found, bound, found / bound))
+            rows.append((mechanism, shown, at, found, bound, found / bound if bound > 0 else math.nan))
     return pd.DataFrame(rows, columns=["reports", "scales", "eps", "enumerated", "certified", "share"])

@@ -171,7 +171,7 @@ def asymptotic_mu(
         InvalidValue: an argument outside its range, or nobody else.
     """
     where = setting(scales, count, mechanism, victim, cells)
-    v = where.difference(inputs)
+    v = where.difference(check.two_inputs(inputs))
     ends = range(len(_INPUTS))
     # Similar scales are merged: the estimate needs no more, and the search below is over groups.
     bins = _bins(where)

@@ -140,6 +140,7 @@ def _attacks(
     cells: int,
 ) -> tuple[list[Laws], str]:
     check.one_of(STATISTICS, statistic=statistic)
+    inputs = check.two_inputs(inputs)
     where = setting(scales, count, mechanism, victim, cells)
     if others is None:
         limit = asymptotic_mu(scales, count=count, mechanism=mechanism, victim=victim, inputs=inputs, cells=cells)

@@ -150,7 +150,10 @@ def from_array(eps: ArrayLike, delta: ArrayLike = 0.0, count: ArrayLike = 1, *, 
     Budgets(n=3, groups=2, eps 0.1 to 2, delta 1e-06 to 1e-06, 'eps from 0.1 to 2')
     """
     column: Any = eps  # Budgets checks and converts
-    size = len(column) if hasattr(column, "__len__") else 0
+    try:
+        size = len(column)
+    except TypeError:
+        size = 0
     spread: list[Any] = [np.full(size, v) if np.ndim(v) == 0 else v for v in (delta, count)]
     return Budgets(column, spread[0], spread[1], label)
 

@@ -65,6 +65,8 @@ def sweep(
     sweep.check_output(output)
     if page is not None and page.suffix != ".ipynb":
         raise InvalidValue("--page", str(page), "a file name that ends in .ipynb")
+    if page is not None:
+        project.ensure_writable(page.resolve().parent)
     engine = Cluster(scheduler) if scheduler is not None else Local(at_once)
     try:
         typer.echo(f"{_settings(len(wanted))} of {what} on {engine.label}", err=True)
@@ -92,6 +94,7 @@ def _settings(many: int) -> str:
 def _page(page: Path, output: Path, table: Any, notebook: Any, axes: Any, x: str, y: str, by: str) -> None:
     """The template notebook, run on the table just written."""
     from gspa import pipeline, project, sweep
+    from gspa._validate import one_of
     from gspa.parameters import Notebook, read_yaml
 
     varied = [name for name in notebook.properties if table[name].nunique() > 1]
@@ -102,6 +105,10 @@ def _page(page: Path, output: Path, table: Any, notebook: Any, axes: Any, x: str
     if not order or not moving:
         raise GspaError("--page: needs a parameter with two values and a result that is a number")
     across, up = x or order[0], y or moving[0]
+    columns = [*notebook.properties, *results]
+    for option, column in (("--x", across), ("--y", up), ("--by", by)):
+        if column:
+            one_of(columns, **{option: column})
     chosen = {
         "table": str(output.resolve()),
         "title": f"{notebook.name}, swept",
@@ -113,7 +120,6 @@ def _page(page: Path, output: Path, table: Any, notebook: Any, axes: Any, x: str
     }
     path = Path(__file__).parent / "templates" / "sweep_page.ipynb"
     template = Notebook("sweep_page", path, read_yaml(path.with_suffix(".schema.yaml")))
-    project.ensure_writable(page.resolve().parent)
     here = project.Project(page.resolve().parent)
     pipeline.run_notebook(here, template, template.validate(chosen), page.resolve())
 

@@ -20,6 +20,7 @@ from gspa.learning import shuffled_budget
 
 _LARGEST = 40.0  # eps_L beyond which a report of randomized response is the truth in all but name
 _LEAST = 1e-6
+_LEAST_TARGET, _MOST_TARGET = 1e-100, 1e3  # of the central eps: e^eps_L is s = eps^2 n/log(1/delta)
 
 
 def choices(targets: Sequence[float], sizes: Sequence[int], *, delta: float) -> pd.DataFrame:
@@ -36,10 +37,11 @@ def choices(targets: Sequence[float], sizes: Sequence[int], *, delta: float) -> 
         1), `own` and `other`: the exact central eps of randomized response, rounded down, over the target, if eps_L
         is what the formula of the case, or that of the other case, says.
     """
+    delta = check.probability(allow_zero=False, delta=delta)
     rows = []
-    for eps in targets:
-        for n in sizes:
-            s = check.positive(eps=eps) ** 2 * check.count(n=n) / -math.log(delta)
+    for eps in check.numbers(_LEAST_TARGET, _MOST_TARGET, targets=targets):
+        for n in check.counts(sizes=sizes):
+            s = eps**2 * n / -math.log(delta)
             first, second = math.sqrt(s), math.log(s)
             certified = shuffled_budget(eps, n=n, delta=delta)
             own, other = (first, second) if s <= 1 else (second, first)

@@ -16,10 +16,12 @@ import numpy as np
 import pandas as pd
 
 from gspa import _validate as check
+from gspa.errors import InvalidValue
 from gspa.hadamard import HadamardResponse
 from gspa.reduction import Laws, Rows, delta_at, local_excess, shuffled_law, signed, subset_selection, two_laws
 
 _ONE = Fraction(1)
+_MOST_USERS = 4  # all orders of their reports, for all inputs
 
 
 def _worst(randomizers: Sequence[Rows], ratio: Fraction) -> Fraction:
@@ -32,6 +34,14 @@ def _worst(randomizers: Sequence[Rows], ratio: Fraction) -> Fraction:
         for others in every
         for pair in pairs
     )
+
+
+def _sizes(sizes: Sequence[int]) -> list[int]:
+    """Numbers of users whose reports can be written out."""
+    found = check.counts(sizes=sizes)
+    if max(found) > _MOST_USERS:
+        raise InvalidValue("sizes", found, f"at most {_MOST_USERS} each")
+    return found
 
 
 def senders(ratio: Fraction, *, sizes: Sequence[int]) -> pd.DataFrame:
@@ -49,8 +59,8 @@ def senders(ratio: Fraction, *, sizes: Sequence[int]) -> pd.DataFrame:
     rr, milder = subset_selection(2, 1, ratio), subset_selection(2, 1, (ratio + 1) / 2)
     local = delta_at(two_laws([rr], others=(), attached="user"), _ONE)
     rows = []
-    for n in sizes:
-        named = [signed(rr, user, n) for user in range(check.count(n=n))]
+    for n in _sizes(sizes):
+        named = [signed(rr, user, n) for user in range(n)]
         row = {"n": n, "local": local, "signed": _worst(named, _ONE), "plain": _worst([rr] * n, _ONE)}
         row["own"] = _worst([milder] * (n - 1) + [rr], _ONE)
         rows.append({**row, "excess": max(local_excess(rows_, ratio) for rows_ in named)})
@@ -70,7 +80,9 @@ def deviations(ratio: Fraction, *, n: int, bad: int, at: Fraction) -> pd.DataFra
         One row a behaviour, in exact fractions: `behaviour`, `delta`, `honest_only` (with n - bad users and nobody
         else) and `everybody` (all n honest).
     """
-    n, bad = check.count(2, n=n), check.count(bad=bad)
+    n, bad = check.count(2, n=_sizes([n])[0]), check.count(bad=bad)
+    if bad >= n:
+        raise InvalidValue("bad", bad, f"below n = {n}")
     rr = tuple((*row, Fraction(0)) for row in subset_selection(2, 1, ratio))
 
     def always(*law: Fraction) -> Rows:
@@ -116,7 +128,7 @@ def pure_ratios(ratio: Fraction, *, sizes: Sequence[int]) -> pd.DataFrame:
     }
     rows = []
     for name, matrix in families.items():
-        for n in sizes:
+        for n in _sizes(sizes):
             found = [
                 _ratio(two_laws([matrix] * n, others=others, attached="user"))
                 for others in product(range(len(matrix)), repeat=n - 1)
@@ -168,7 +180,9 @@ def one_bit(*, k: int, ratio: float) -> tuple[int, float]:
         The number of directions, of k - 1, that the law depends on, and the largest difference of the laws of a
         report under two distributions of disjoint support (total variation 1).
     """
-    k = check.count(4, k=k)
+    k, ratio = check.count(4, k=k), check.in_range(1, 1e100, ratio=ratio)
+    if k % 4:
+        raise InvalidValue("k", k, "a multiple of 4")
     half = np.arange(k) < k // 2
     matrix = np.where(np.stack([half, ~half], axis=1), ratio, 1.0) / (1 + ratio)
     seen = int(np.linalg.matrix_rank(matrix - matrix.mean(axis=0), tol=1e-9))

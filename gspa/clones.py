@@ -65,7 +65,7 @@ def least_users(eps_local: float, *, delta: float) -> int:
     >>> least_users(1.0, delta=1e-6)
     632
     """
-    x, delta = check.nonnegative(eps_local=eps_local), check.probability(allow_zero=False, delta=delta)
+    x, delta = check.in_range(0, 600, eps_local=eps_local), check.probability(allow_zero=False, delta=delta)
     return math.ceil(16 * math.exp(x) * (math.log(2) - math.log(delta)))
 
 
@@ -83,8 +83,8 @@ def regimes(local: Sequence[float], sizes: Sequence[int], *, delta: float) -> pd
         the class) and `loose` = blog / any (NaN where that is 0).
     """
     rows = []
-    for x in local:
-        for n in sizes:
+    for x in check.numbers(0, 600, local=local):
+        for n in check.counts(sizes=sizes):
             people = budgets.constant(x, n=n)
             certified = accountant.central_epsilon(people, delta=delta, mechanism="common").upper
             bits = exact_rr.exact_epsilon(people, delta=delta).lower
@@ -114,6 +114,7 @@ def expansions(delta: float, *, small: float = 1e-3, large: float = 16.0) -> pd.
         `over_source`: quotients of the u, or of the eps where the expansion is of eps itself.
     """
     delta = check.probability(allow_zero=False, delta=delta)
+    small, large = check.in_range(1e-100, 600, small=small), check.in_range(1e-100, 600, large=large)
     rows = []
     start = least_users(large, delta=delta)
     many = 10**8 * start
@@ -142,7 +143,7 @@ def improvement(eps_local: float, sizes: Sequence[int], *, delta: float) -> pd.D
     ['10000', '3.205', '0.032', '1.0']
     """
     rows = []
-    for n in sizes:
+    for n in check.counts(sizes=sizes):
         factor, root = eps_local / formulas(eps_local, n=n, delta=delta)["blog"], math.sqrt(n)
         rows.append((n, factor, factor / root, 8 * factor * math.sqrt(math.log(4) - math.log(delta)) / root))
     return pd.DataFrame(rows, columns=["n", "factor", "over_root", "over_scaled"])
@@ -163,8 +164,8 @@ def direction(eps_local: float, *, n: int, delta: float, shares: Sequence[float]
     """
     people, right = budgets.constant(eps_local, n=n), formulas(eps_local, n=n, delta=delta)["blog"]
     rows = []
-    for share in shares:
-        eps = check.in_range(0, 1, share=share) * right
+    for share in check.numbers(0, 1, shares=shares):
+        eps = share * right
         found = exact_rr.exact_delta(people, eps=eps).lower
         rows.append({"share": share, "eps": eps, "exact": found, "times": found / delta})
     return pd.DataFrame(rows)
@@ -181,11 +182,12 @@ def users_needed(local: Sequence[float], *, delta: float) -> pd.DataFrame:
 
     Returns:
         One row a value: `eps_local`, `n` (0 if eq. (1) holds for every n tried), `exact` (the eps of the shuffled bits,
-        rounded down), `blog` (eq. (1) there), `constant` (c), `theorem` (c of Theorem 3.1's condition).
+        rounded down), `blog` (eq. (1) there; both NaN where n = 0), `constant` (c) and `theorem` (c of Theorem 3.1's
+        condition).
     """
     delta = check.probability(allow_zero=False, delta=delta)
     rows = []
-    for x in local:
+    for x in check.numbers(0, 600, local=local):
         unit = math.exp(check.positive(eps_local=x)) * -math.log(delta)
         first, failed = least_users(x, delta=delta), (0, math.nan, math.nan)
         count = math.floor(math.log(first) / math.log(_GRID))
@@ -223,8 +225,8 @@ def malicious(eps_local: float, *, sizes: Sequence[int], share: float, delta: fl
     """
     share = check.probability(share=share)
     rows = []
-    for n in sizes:
-        honest = math.floor(check.count(n=n) * (1 - share) + 1e-9)
+    for n in check.counts(sizes=sizes):
+        honest = math.floor(n * (1 - share) + 1e-9)
         if honest < 1:
             raise OutsideValidity("honest users", "at least one", f"share = {share:g} of {n}")
         row: dict[str, object] = {"n": n, "honest": honest, "valid": honest >= least_users(eps_local, delta=delta)}
@@ -252,9 +254,9 @@ def pure(eps_local: float, sizes: Sequence[int], *, below: float = 0.01) -> pd.D
         One row a size: `n`, `eps`, `log10_floor` (of the bound above) and `exact` (the least delta, rounded down; 0
         where it is below what a double can hold).
     """
-    x, below = check.positive(eps_local=eps_local), check.in_range(0, 1, below=below)
+    x, below = check.positive(eps_local=eps_local), check.in_range(0, 1, below=check.positive(below=below))
     rows = []
-    for n in sizes:
+    for n in check.counts(sizes=sizes):
         floor = (n * -np.logaddexp(0, -x) + math.log(-math.expm1(-below * x))) / math.log(10)
         exact = exact_rr.exact_delta(budgets.constant(x, n=n), eps=(1 - below) * x).lower
         rows.append({"n": n, "eps": (1 - below) * x, "log10_floor": float(floor), "exact": exact})

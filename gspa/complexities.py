@@ -24,6 +24,8 @@ from gspa.errors import InvalidValue
 
 Array = NDArray[np.float64]
 
+# Of every argument; beyond, a term would leave the doubles, or eq. (1) its condition.
+_RANGES = {"k": (1, 1e30), "alpha": (1e-30, 1), "eps": (1e-12, 300), "delta": (1e-300, 1 - 1e-12), "n": (1, 1e60)}
 PROBLEMS = ("learning", "private coin", "public coin")
 _k, _alpha, _eps, _log, _n, _x, _s, _z = sp.symbols("k alpha eps L n x s z", positive=True)
 # Terms of eqs. (4), (7), (6) without 1/alpha^2: (power of k, its part in eps_L = x).
@@ -65,7 +67,17 @@ def local_users(problem: str, k: ArrayLike, alpha: ArrayLike, eps: ArrayLike) ->
     16000.0
     """
     found = _evaluators(check.one_of(PROBLEMS, problem=problem))[0]
-    return np.asarray(found(*(np.asarray(a, float) for a in (k, alpha, eps))), float)
+    return np.asarray(found(*_together(k=k, alpha=alpha, eps=eps)), float)
+
+
+def _together(**arguments: ArrayLike) -> list[Array]:
+    """The arguments as arrays of one shape, each in its range."""
+    found = [check.array_in(*_RANGES[name], **{name: value}) for name, value in arguments.items()]
+    try:
+        return [np.array(one) for one in np.broadcast_arrays(*found)]
+    except ValueError:
+        shapes = ", ".join(f"{name} {one.shape}" for name, one in zip(arguments, found, strict=True))
+        raise InvalidValue("shapes", shapes, "shapes that numpy broadcasts together") from None
 
 
 def shuffled_users(problem: str, k: ArrayLike, alpha: ArrayLike, eps: ArrayLike, delta: ArrayLike) -> Array:
@@ -74,7 +86,8 @@ def shuffled_users(problem: str, k: ArrayLike, alpha: ArrayLike, eps: ArrayLike,
     >>> round(float(shuffled_users("learning", 10, 0.1, 1.0, math.exp(-4))), 6)
     1200.0
     """
-    arguments = [np.asarray(a, float) for a in (k, alpha, eps)] + [-np.log(np.asarray(delta, float))]
+    arguments = _together(k=k, alpha=alpha, eps=eps, delta=delta)
+    arguments[-1] = -np.log(arguments[-1])
     return np.asarray(_evaluators(check.one_of(PROBLEMS, problem=problem))[1](*arguments), float)
 
 
@@ -133,9 +146,10 @@ def first_term() -> tuple[str, str]:
     return str(over[0]), str(over[1])
 
 
-def eps_local(n: Array, eps: ArrayLike, delta: ArrayLike) -> Array:
+def eps_local(n: ArrayLike, eps: ArrayLike, delta: ArrayLike) -> Array:
     """eps_L at which eq. (1) gives eps, or that of Theorem 3.1's condition if this is smaller; 0 if there is none."""
-    n, log = np.asarray(n, float), -np.log(np.asarray(delta, float))
+    n, eps, delta = _together(n=n, eps=eps, delta=delta)
+    log = -np.log(delta)
     low, high = np.zeros(n.shape), np.maximum(np.log(n / (16 * (math.log(2) + log))), 0.0)
     for _ in range(60):
         middle = (low + high) / 2
@@ -150,7 +164,7 @@ def solved_users(problem: str, k: ArrayLike, alpha: ArrayLike, eps: ArrayLike, d
     Nothing is approximated: this is what "plug that back in" means with every constant that the blog's eq. (1) has
     (those of Theta, which it does not give, are 1). Arguments as `shuffled_users`, broadcast against each other.
     """
-    k, alpha, eps, delta = np.broadcast_arrays(*(np.asarray(a, float) for a in (k, alpha, eps, delta)))
+    k, alpha, eps, delta = _together(k=k, alpha=alpha, eps=eps, delta=delta)
     low, high = np.zeros(k.shape), np.full(k.shape, 120.0)  # log n
     for _ in range(60):
         middle = (low + high) / 2
@@ -168,7 +182,11 @@ def solved_over_printed(
     Returns:
         One row a point: `k`, `alpha`, `eps`, `delta`, `solved`, `printed` and `ratio`.
     """
-    grid = [axis.ravel() for axis in np.meshgrid(k, alpha, eps, delta, indexing="ij")]
+    axes = {
+        name: check.numbers(*_RANGES[name], **{name: values})
+        for name, values in (("k", k), ("alpha", alpha), ("eps", eps), ("delta", delta))
+    }
+    grid = [axis.ravel() for axis in np.meshgrid(*axes.values(), indexing="ij")]
     table = pd.DataFrame(dict(zip(("k", "alpha", "eps", "delta"), grid, strict=True)))
     table["solved"], table["printed"] = solved_users(problem, *grid), shuffled_users(problem, *grid)
     return table.assign(ratio=table["solved"] / table["printed"])
@@ -205,8 +223,9 @@ def necessary_over_stated(problem: str, *, k: Sequence[int], eps: Sequence[float
         One row for each (k, eps): `k`, `eps`, `trace` and `ratio`.
     """
     rows = []
-    for size in k:
-        for budget in eps:
+    check.one_of(PROBLEMS, problem=problem)
+    for size in check.counts(2, k=k):
+        for budget in check.numbers(*_RANGES["eps"], eps=eps):
             trace = information(size, budget)
             bounds = {"learning": size**2 / trace, "private coin": size**1.5 / trace}
             bounds["public coin"] = size / min(trace, math.sqrt(2 * trace))

@@ -50,6 +50,8 @@ _MOST_CELLS = 1e7  # of one round's grid
 _MOST_EPS = 700.0  # e^eps beyond it is no double
 _MOST_ROUNDS = 10**8
 _LEAST_DELTA = 1e-20
+_ROUNDED = 1e-12  # allowance for rounding where no transform is needed
+_CLOSE = 1e-5  # how far from 1 the probability of the largest loss may be
 
 
 Rounds = Sequence[tuple[Round, int]]
@@ -75,7 +77,56 @@ def _checked(rounds: Rounds) -> list[tuple[Round, int]]:
     return list(merged.values())
 
 
-def _sides(chosen: Sequence[tuple[Round, int, Problem | None]], depth: float, target: float) -> Sides | None:
+Chosen = Sequence[tuple[Round, int, Problem | None]]  # the problem: of one user, the same in all rounds
+
+
+def _top(chosen: Chosen) -> tuple[float, float, float] | None:
+    """The largest finite loss L, a lower bound p on its probability, and that of an infinite one; None unless p is 1.
+
+    With nobody to hide among, which has the probability prod (1 - q_j), each round's loss is its largest with
+    probability 1/(1 + e^-eps_n). From that alone p (1 - e^(eps - L)) <= delta(eps) <= 1 - e^(eps - L), and a grid for
+    the rare losses that lie far below L would be long.
+    """
+    most = log_mass = log_hidden = 0.0
+    for _, times, problem in chosen:
+        if problem is None or problem.victim.eps > _MOST_EPS or problem.victim.seen == 0:
+            return None
+        present = problem.count > 0
+        if problem.rest[present].min(initial=1.0) < 0.5:
+            return None
+        alone = float(problem.count[present] @ np.log(problem.rest[present]))
+        alone += math.log(problem.victim.seen) - math.log1p(math.exp(-problem.victim.eps))
+        most += times * problem.victim.eps
+        log_mass += times * (alone * (1 + _ROUNDED) - 0.01 * _ROUNDED)
+        log_hidden += times * math.log1p(-problem.local_delta)
+    return (most, math.exp(log_mass), -math.expm1(log_hidden)) if log_mass > -_CLOSE else None
+
+
+def _top_epsilon(chosen: Chosen, delta: float) -> Interval | None:
+    """eps from the largest loss alone, where it is nearly certain."""
+    if (top := _top(chosen)) is None:
+        return None
+    most, sure, infinite = top
+    target, slack = (delta - infinite) / (1 - infinite), _ROUNDED / (1 - infinite)
+    if (needed := (target + slack) / sure) >= 1:
+        return None
+    lower = max(most * (1 - _ROUNDED) + math.log1p(-needed), 0.0)
+    upper = max(most * (1 + _ROUNDED) + math.log1p(-max(target - slack, 0.0)), 0.0)
+    return Interval(lower, (lower + upper) / 2, upper) if upper - lower <= _CLOSE * upper else None
+
+
+def _top_delta(chosen: Chosen, eps: float) -> Interval | None:
+    """The same for delta."""
+    if (top := _top(chosen)) is None:
+        return None
+    most, sure, infinite = top
+    share, slack = -math.expm1(min(eps - most, 0.0)), _ROUNDED * (1 + most)
+    lower = max(infinite + (1 - infinite) * share * sure - slack, infinite)
+    upper = min(infinite + (1 - infinite) * share + slack, 1.0)
+    return Interval(lower, (lower + upper) / 2, upper) if upper - lower <= 2 * _CLOSE * upper else None
+
+
+def _sides(chosen: Chosen, depth: float, target: float) -> Sides | None:
     """None if no round says anything (apart from local deltas); `target` is about their delta."""
     found: list[tuple[Round, int, float, tuple[Atoms, Atoms] | None, float]] = []
     tops = [problem.victim.eps for _, _, problem in chosen if problem is not None]
@@ -175,6 +226,9 @@ def compose(rounds: Rounds, *, delta: float) -> Bound:
     most = sum(times * one.most for one, times in merged) if local == 0 else math.inf
     found = []
     for chosen in _per_victim(merged):
+        if (short := _top_epsilon(chosen, delta)) is not None:
+            found.append(short)
+            continue
         sides = _sides(chosen, _depth(merged, delta - local), delta - local)
         found.append(Interval(0.0, 0.0, 0.0) if sides is None else epsilon_of(sides, delta))
     low, value, high = (min(max(end), most) for end in zip(*found, strict=True))
@@ -210,11 +264,11 @@ def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
     return Bound(low, value, high, METHOD, _valid_for(merged), eps=eps)
 
 
-def _delta_interval(
-    rounds: list[tuple[Round, int]], chosen: Sequence[tuple[Round, int, Problem | None]], eps: float, local: float
-) -> Interval:
+def _delta_interval(rounds: list[tuple[Round, int]], chosen: Chosen, eps: float, local: float) -> Interval:
     """delta(eps) of one victim: what the laws leave out must be small relative to a delta that is not known yet."""
     blankets = any(one.reports is not None for one, _ in rounds)
+    if (short := _top_delta(chosen, eps)) is not None:
+        return short
     best, target = Interval(local, local, local), 1e-6 if blankets else 1e-12
     for step in range(12):
         sides = _sides(chosen, _depth(rounds, target), target)

@@ -33,9 +33,10 @@ def least_constant(delta: float, *, eps: float, mu: float, n: int) -> float:
 
 def judged(attacked: float, certified: float, delta: float) -> str:
     """What is certain of a promise: a delta above the promised one reached, or one not above it not exceeded."""
-    if attacked > delta:
+    delta = check.real(delta=delta)
+    if check.real(attacked=attacked) > delta:
         return "broken"
-    return "kept" if certified <= delta else "open"
+    return "kept" if check.real(certified=certified) <= delta else "open"
 
 
 def named_messages(*, eps: float, others: float, sizes: Sequence[int], delta: float) -> pd.DataFrame:

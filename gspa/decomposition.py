@@ -135,7 +135,8 @@ def _largest(p0: Matrix, p1: Matrix, least: Matrix, ratio: float, delta: float) 
         b_ub=np.zeros(m),
         A_eq=equal,
         b_eq=np.r_[p0 / both, p1 / both, 1.0, 1.0],
-        bounds=(0, None),
+        # Q0 + Q1 weighs 2, the other law at most 1.
+        bounds=[(0, None)] * (4 * m) + [(2, None)],
         method="highs",
         options=TOLERANCES,
     )

@@ -233,7 +233,7 @@ def curves(panels: Sequence[tuple[Mechanism, Sequence[Number]]], *, points: int 
     return pd.concat(parts, ignore_index=True)
 
 
-def gaussian_pairs(eps: Iterable[float], *, mu: float, points: int = 20_001) -> pd.DataFrame:
+def gaussian_pairs(eps: Sequence[float], *, mu: float, points: int = 20_001) -> pd.DataFrame:
     """The uncut Gaussian mechanism against its pairs along its exact curve delta(eps) (Fact 3).
 
     Args:
@@ -249,7 +249,7 @@ def gaussian_pairs(eps: Iterable[float], *, mu: float, points: int = 20_001) -> 
     alpha = np.linspace(0, 1, check.count(2, points=points))
     curve = gaussian(alpha, mu=mu)
     rows = []
-    for e in eps:
+    for e in check.numbers(0, 700, eps=eps):
         e = check.positive(eps=e)
         delta = gdp_delta(e, mu=mu)
         gaps = [float((curve - f_eps_delta(alpha, eps=e, delta=d)).min()) for d in (delta, _LESS * delta)]

@@ -118,7 +118,7 @@ def mean_law(groups: Groups, *, sensitivity: float, reading: str = "constants") 
     6.325
     """
     total = sum(share / (low * high) for share, low, high in groups.parts(reading))
-    return 2 * check.positive(sensitivity=sensitivity) ** 2 / groups.n * total
+    return 2 * check.in_range(0, _MOST, sensitivity=check.positive(sensitivity=sensitivity)) ** 2 / groups.n * total
 
 
 def frequency_law(groups: Groups, *, c: float, reading: str = "constants") -> float:
@@ -195,6 +195,7 @@ def linearity(
     chosen = check.one_of(ESTIMANDS, estimand=estimand)
     rows = []
     for low, high in axes:
+        low, high = check.real(low=low), check.real(high=high)
         x = np.linspace(low, high, check.count(3, points=points))
         for reading in READINGS:
             each = [groups.varied(vary, value) for value in x]

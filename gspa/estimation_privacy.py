@@ -53,7 +53,8 @@ def sensitivity_readings(groups: Groups, *, low: float, high: float, grid: int =
         from the densities on a grid of outputs, a lower bound), `times` (local eps over eps_i) and `error` (standard
         deviation of the answer).
     """
-    width = check.positive(width=check.real(high=high) - check.real(low=low))
+    low, high = check.in_range(-1e100, 1e100, low=low), check.in_range(-1e100, 1e100, high=high)
+    width = check.positive(width=high - low)
     readings = [
         ("width of the data's range", width, width),
         ("1", 1.0, width),

@@ -51,7 +51,7 @@ def noise(
         ratio: e^eps at which delta is taken.
         inputs: in [0, 1].
     """
-    kind, scale = check.one_of(("laplace", "gaussian"), kind=kind), check.positive(scale=scale)
+    kind, scale = check.one_of(("laplace", "gaussian"), kind=kind), check.in_range(1e-100, 1e100, scale=scale)
     cells, number = check.count(8, cells=cells), float(likelihood_ratio(ratio))
     at = np.array(check.numbers(0, 1, inputs=inputs))
     density = (

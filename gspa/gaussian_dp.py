@@ -22,7 +22,6 @@ from scipy.signal import fftconvolve
 from scipy.special import ndtr
 
 from gspa import _validate as check
-from gspa.errors import InvalidValue
 from gspa.tradeoff import (
     Curve,
     chain,
@@ -38,6 +37,8 @@ from gspa.tradeoff import (
 Array = NDArray[np.float64]
 
 _REACH = 9.0  # standard deviations kept of each privacy loss; outside them lies 1e-19
+_MOST_MU = 1e4
+_MOST_ENVELOPE_MU = 30.0  # e^eps is a double at the largest eps, mu (mu/2 + 6)
 _CELLS = 2**15  # of the widest privacy loss
 
 
@@ -75,9 +76,7 @@ def composed_delta(mus: Sequence[float], eps: float) -> tuple[float, float]:
         InvalidValue: an argument outside its range, no mu.
     """
     eps = check.nonnegative(eps=eps)
-    mus = [check.positive(**{f"mus[{i}]": mu}) for i, mu in enumerate(mus)]
-    if not mus:
-        raise InvalidValue("mus", mus, "at least one number")
+    mus = [check.positive(**{f"mus[{i}]": mu}) for i, mu in enumerate(check.numbers(0, _MOST_MU, mus=mus))]
     step = 2 * _REACH * max(mus) / _CELLS
     ends = []
     for up in (0, 1):
@@ -126,7 +125,7 @@ def envelope_table(*, mus: Sequence[float], sizes: Sequence[int], points: int = 
     alpha = np.linspace(0, 1, check.count(2, points=points))
     rows = []
     sizes = check.row(sizes=sizes)
-    for mu in check.row(mus=mus):
+    for mu in check.numbers(0, _MOST_ENVELOPE_MU, mus=mus):
         truth = gaussian(alpha, mu=mu)
         for size in sizes:
             eps = np.linspace(0, mu * (mu / 2 + 6), check.count(2, size=size))

@@ -25,6 +25,8 @@ from gspa.errors import InvalidValue
 
 Array = NDArray[np.float64]
 
+_LARGEST = 1e290  # of an entry: sums of them are doubles
+
 
 @dataclass(frozen=True)
 class HadamardResponse:
@@ -87,6 +89,9 @@ class HadamardResponse:
         Returns:
             Shape (..., K).
         """
+        p = check.array_in(0, 1, p=p)
+        if p.ndim == 0 or p.shape[-1] != self.k or not np.allclose(p.sum(axis=-1), 1, rtol=0, atol=1e-9):
+            raise InvalidValue("p", p.tolist(), f"laws of {self.k} items along the last axis")
         shape = p.shape[:-1]
         table = np.zeros((*shape, self.size * self.blocks))
         table[..., self.blocks : self.blocks + self.k] = p  # rows 1, 2, ... of block 0, 1, ..., B - 1, 0, 1, ...
@@ -103,7 +108,9 @@ class HadamardResponse:
         Returns:
             Shape (..., k).
         """
-        numbers = np.asarray(counts, dtype=np.float64)
+        numbers = check.array_in(0, _LARGEST, counts=counts)
+        if numbers.ndim == 0 or numbers.shape[-1] != self.outputs or not (numbers.sum(axis=-1) > 0).all():
+            raise InvalidValue("counts", numbers.tolist(), f"{self.outputs} counts along the last axis, not all 0")
         shape = numbers.shape[:-1]
         table = walsh_hadamard(numbers.reshape(*shape, self.blocks, self.size))
         table = np.swapaxes(table, -1, -2).reshape(*shape, self.outputs)
@@ -118,7 +125,10 @@ class HadamardResponse:
             items: shape (n,), in 0 to k - 1.
             rng: generator or seed.
         """
-        generator = check.rng(rng)
+        generator, numbers = check.rng(rng), check.array_in(0, self.k - 1, items=items)
+        if numbers.ndim != 1 or (numbers % 1 != 0).any():
+            raise InvalidValue("items", numbers.tolist(), f"a list of whole numbers from 0 to {self.k - 1}")
+        items = numbers.astype(np.int64)
         laws = self.law(np.eye(self.k)).cumsum(axis=1)
         found = (laws[items] < generator.random((items.size, 1))).sum(axis=1)
         return np.asarray(np.minimum(found, self.outputs - 1), dtype=np.int64)
@@ -130,9 +140,10 @@ def walsh_hadamard(table: Array) -> Array:
     >>> walsh_hadamard(np.array([1.0, 2.0, 3.0, 4.0])).tolist()
     [10.0, -2.0, -4.0, 0.0]
     """
-    size = table.shape[-1]
-    if size & (size - 1):
-        raise InvalidValue("table.shape[-1]", size, "a power of 2")
+    table = check.array_in(-_LARGEST, _LARGEST, table=table)
+    size = table.shape[-1] if table.ndim else 0
+    if size == 0 or size & (size - 1):
+        raise InvalidValue("table.shape", table.shape, "(..., a power of 2)")
     found, half = np.array(table, dtype=np.float64), 1
     while half < size:
         pairs = found.reshape(*table.shape[:-1], size // (2 * half), 2, half)

@@ -277,7 +277,7 @@ def worst_epsilon(budgets: Budgets, *, delta: float, k: int) -> Bound:
     >>> worst_epsilon(budgets.constant(1.0, n=4), delta=1e-3, k=3).valid_for
     '3-ary randomized response, any inputs'
     """
-    delta = check.probability(allow_zero=False, delta=delta)
+    delta, k = check.probability(allow_zero=False, delta=delta), check.count(2, k=k)
     people = budgets.grouped()
     if people.eps.size > 1:
         raise InvalidValue("eps", people.eps.tolist(), "one common budget")

@@ -85,7 +85,7 @@ def printed_fact_1(*, eps: float, delta: float) -> TradeOff:
     Raises:
         InvalidValue: an argument outside its range.
     """
-    eps, delta = check.nonnegative(eps=eps), check.probability(delta=delta)
+    eps, delta = check.in_range(0, 700, eps=eps), check.probability(delta=delta)
     flat = max(0.0, math.exp(-eps) * (1 - delta - eps))
     return _corners(lambda a: np.maximum(flat, 1 - delta - math.exp(eps) * a), [math.exp(-eps) * (1 - delta - flat)])
 
@@ -225,9 +225,10 @@ def fact_1_table(*, pairs: int, eps: tuple[float, ...], seed: int) -> pd.DataFra
         two trade-off functions).
     """
     rows = []
+    budgets = check.numbers(0, 700, eps=eps)
     for p, q in random_pairs(pairs=pairs, rng=seed):
         curves = neyman_pearson(p, q), neyman_pearson(q, p)
-        for e in eps:
+        for e in budgets:
             delta = max(hockey_stick(p, q, e), hockey_stick(q, p, e))
             if not 1e-6 < delta < 1 - 1e-6:
                 continue  # at delta = 0 or 1 there is no smaller or no nontrivial promise to compare with

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from gspa import _validate as check
 from gspa import accountant, budgets
 from gspa.calibrate import largest_local_epsilon
+from gspa.errors import InvalidValue
 from gspa.hadamard import HadamardResponse
 
 Array = NDArray[np.float64]
@@ -86,6 +87,9 @@ def project(v: Array) -> Array:
     >>> project(np.array([0.75, 0.5, -0.25])).tolist()
     [0.625, 0.375, 0.0]
     """
+    v = check.array_in(-1e290, 1e290, v=v)
+    if v.ndim == 0 or v.shape[-1] == 0:
+        raise InvalidValue("v.shape", v.shape, "(..., k) with k >= 1")
     ordered = -np.sort(-v, axis=-1)
     shift = (np.cumsum(ordered, axis=-1) - 1) / np.arange(1, v.shape[-1] + 1)
     last = (ordered > shift).sum(axis=-1, keepdims=True) - 1
@@ -135,6 +139,7 @@ def nearby_budget(eps: float, *, n: int) -> float:
 
     For experiments that certify eps afterwards: with powers of 2 the number of blocks is e^{eps_L}/2 throughout.
     """
+    n, eps = check.count(n=n), check.in_range(0, 1e100, eps=eps)
     return math.log(2) * max(1, round(math.log2(max(n * eps**2 / (-6 * math.log(DELTA)), 1.0))))
 
 
@@ -156,7 +161,7 @@ def learners(k: int, *, eps: float, delta: float, sizes: Sequence[int], repeats:
     k, repeats = check.count(2, k=k), check.count(2, repeats=repeats)
     rng, p = np.random.default_rng(check.count(0, seed=seed)), np.full(k, 1 / k)
     rows = []
-    for n in sizes:
+    for n in check.counts(sizes=sizes):
         budget = shuffled_budget(eps, n=n, delta=delta)
         found = {
             "no privacy": (math.nan, _distance(rng.multinomial(n, p, size=repeats) / n, p)),
@@ -178,6 +183,7 @@ def local_scaling(*, repeats: int = 20, seed: int = 1) -> pd.DataFrame:
         `growth` (e^eps - 1) and `constant`, n over eq. (4).
     """
     rng, rows = np.random.default_rng(check.count(0, seed=seed)), []
+    repeats = check.count(2, repeats=repeats)
     for regime, design in _LOCAL.items():
         for k, target, value in design.points():
             growth = value if regime == "small eps" else value - 1
@@ -199,6 +205,7 @@ def shuffled_scaling(*, repeats: int = 20, seed: int = 2) -> pd.DataFrame:
         (certified for any common randomizer at `DELTA`) and `constant`, n over the stated order.
     """
     rng, rows, log = np.random.default_rng(check.count(0, seed=seed)), [], -math.log(DELTA)
+    repeats = check.count(2, repeats=repeats)
     for regime, design in _SHUFFLED.items():
         for k, target, eps in design.points():
             n = round(2.2 * k * math.sqrt(log) / (target * eps) if regime == "privacy" else 0.17 * k / target**2)
@@ -220,6 +227,7 @@ def central_scaling(*, repeats: int = 20, seed: int = 3) -> pd.DataFrame:
         One row a point: `regime` ("central"), `k`, `n`, `alpha` (measured), `alpha_error`, `eps`.
     """
     rng, rows = np.random.default_rng(check.count(0, seed=seed)), []
+    repeats = check.count(2, repeats=repeats)
     for k, target, eps in _CENTRAL.points():
         n = round(k / (target * eps))
         tv = _central(np.full(k, 1 / k), eps, n, repeats, rng)

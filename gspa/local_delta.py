@@ -139,7 +139,7 @@ def at_the_papers_eps(people: Budgets, *, deltas: Sequence[float], delta: float)
     count = groups.count - (np.arange(groups.count.size) == victim)
     kept = count > 0
     rows = []
-    for local in deltas:
+    for local in check.numbers(0, 1, deltas=deltas):
         crowd = from_array(
             np.r_[groups.eps[kept], groups.eps[victim]],
             np.r_[groups.delta[kept], check.probability(delta_n=local)],

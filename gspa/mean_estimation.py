@@ -23,6 +23,8 @@ from gspa.estimators import Simulation
 Floats = npt.NDArray[np.float64]
 
 _LEAST_SPREAD = 1e-100  # of the data, over the range: below it they are one number
+_LARGEST = 1e290  # of a number of the data: sums of them are doubles
+_MOST_SCALE = 1e150  # of one user's noise: its square is a double
 _BLOCK = 2_000_000  # random numbers drawn at a time when users cannot be grouped
 _ANGLES, _WEIGHTS = (np.pi / 4 * v for v in np.polynomial.legendre.leggauss(96))
 _ANGLES = _ANGLES + np.pi / 4  # Gauss-Legendre on [0, pi/2]
@@ -94,6 +96,10 @@ def mean_error(eps: npt.ArrayLike, *, sensitivity: float) -> float:
     0.5
     """
     scale, count = np.unique(_scales(eps, sensitivity), return_counts=True)
+    unit = float(scale[-1])
+    if unit == 0:  # below every double
+        return 0.0
+    scale = scale / unit  # of squares none may underflow
     deviation = float(np.sqrt(2 * (count @ scale**2)))
     t = np.tan(_ANGLES)
     step = max(1, _BLOCK // t.size)
@@ -102,7 +108,7 @@ def mean_error(eps: npt.ArrayLike, *, sensitivity: float) -> float:
         part = slice(low, low + step)
         log_phi -= count[part] @ np.log1p(np.outer(scale[part] / deviation, t) ** 2)
     total = _WEIGHTS @ (-np.expm1(log_phi) / np.sin(_ANGLES) ** 2)
-    return float(2 / np.pi * deviation * total / count.sum())
+    return float(2 / np.pi * deviation * total / count.sum()) * unit
 
 
 def simulate_mean(
@@ -165,7 +171,8 @@ def clipped_normal(*, center: float, sigma: float, low: float, high: float) -> M
     (50.0, 99.501)
     """
     low, high = _range(low, high)
-    center, sigma = _validate.real(center=center), _validate.nonnegative(sigma=sigma)
+    center = _validate.in_range(-_MOST_SCALE, _MOST_SCALE, center=center)
+    sigma = _validate.in_range(0, _MOST_SCALE, sigma=sigma)
     if sigma < _LEAST_SPREAD * max(abs(low - center), abs(high - center)):
         return Moments(min(max(center, low), high), 0.0)
     a, b = (low - center) / sigma, (high - center) / sigma
@@ -186,14 +193,15 @@ def clipped_data(
 
 
 def _range(low: float, high: float) -> tuple[float, float]:
-    low, high = _validate.real(low=low), _validate.real(high=high)
+    low = _validate.in_range(-_MOST_SCALE, _MOST_SCALE, low=low)
+    high = _validate.in_range(-_MOST_SCALE, _MOST_SCALE, high=high)
     if high <= low:
         raise InvalidValue("high", high, f"> low = {low:g}")
     return low, high
 
 
 def _values(name: str, values: npt.ArrayLike) -> Floats:
-    found = _validate.array_in(-np.finfo(np.float64).max, np.finfo(np.float64).max, **{name: values})
+    found = _validate.array_in(-_LARGEST, _LARGEST, **{name: values})
     if found.ndim != 1 or found.size == 0:
         raise InvalidValue(f"{name}.shape", found.shape, "(n,) with n >= 1")
     return found
@@ -207,6 +215,8 @@ def _scales(eps: npt.ArrayLike, sensitivity: float) -> Floats:
     bad = ~((budgets > 0) & np.isfinite(budgets))
     if bad.any():
         raise InvalidBudget("eps", float(budgets[bad][0]), "finite and > 0", "eps_i = 0 would need infinite noise")
+    if sensitivity / _MOST_SCALE > budgets.min():
+        raise InvalidValue("sensitivity", sensitivity, f"at most {_MOST_SCALE:g} times every eps")
     return np.asarray(sensitivity / budgets)
 
 

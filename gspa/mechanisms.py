@@ -201,7 +201,7 @@ def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.
     # delta(0) <= mu/2 bounds mu from below; above, -eps/mu + mu/2 > 40 leaves nothing of 1 - delta.
     low, high = math.log(delta) - 1.0, math.log(100 + math.sqrt(2 * eps))
     # At tiny delta a mu of eps/40 or more is needed to reach it; this keeps log delta finite.
-    low = max(low, math.log(eps / 100)) if eps > 0 else low
+    low = max(low, math.log(eps) - math.log(100)) if eps > 0 else low
     mu = math.exp(float(brentq(excess, low, high, xtol=1e-14, rtol=8.9e-16)))
     push = 2.0**-52
     while excess(math.log(mu)) > 0:  # rounding of the root; a step or two

@@ -14,6 +14,7 @@ from scipy.special import log_ndtr, logsumexp
 from scipy.stats import chi2
 
 from gspa import _validate as check
+from gspa.errors import InvalidValue
 
 Array = NDArray[np.float64]
 
@@ -61,25 +62,28 @@ def message_attack_epsilon(
     >>> round(bound, 3), round(gdp_epsilon(delta=1e-5, mu=1.0), 3)
     (4.377, 4.377)
     """
-    delta, sigma = check.probability(allow_zero=False, delta=delta), check.positive(sigma=sigma)
-    high, low = check.real(high=high), check.real(low=low)
+    delta, sigma = check.probability(allow_zero=False, delta=delta), check.in_range(1e-100, 1e100, sigma=sigma)
+    high, low = check.in_range(-1e100, 1e100, high=high), check.in_range(-1e100, 1e100, low=low)
     check.positive(**{"high - low": high - low})
     freedom = check.count(dimension=dimension) - 1
-    means, scales = np.broadcast_arrays(
-        check.array_in(-math.inf, math.inf, others=others), check.array_in(1e-300, math.inf, sigma_others=sigma_others)
-    )
-    means, scales = means.ravel(), scales.ravel()
+    means = check.array_in(-math.inf, math.inf, others=others)
+    scales = check.array_in(1e-300, math.inf, sigma_others=sigma_others)
+    try:
+        means, scales = (one.ravel() for one in np.broadcast_arrays(means, scales))
+    except ValueError:
+        raise InvalidValue("sigma_others.shape", scales.shape, f"{means.shape}, as others") from None
     best = 0.0
     for missed in (0.0,) if freedom == 0 else (0.0, *_MISSED):
         keep, pass_others = 0.0, np.zeros(means.size)  # logs
         if missed:
             length = float(chi2.isf(missed, freedom))
             keep = math.log1p(-missed)
-            with np.errstate(divide="ignore"):
+            with np.errstate(divide="ignore", over="ignore"):
                 pass_others = np.maximum(chi2.logcdf(length * (sigma / scales) ** 2, freedom), _LEAST_LOG)
 
         def found(t: Array, keep: float = keep, pass_others: Array = pass_others) -> Array:
-            false = log_ndtr((means - t[:, None]) / scales) + pass_others
+            with np.errstate(over="ignore"):
+                false = log_ndtr((means - t[:, None]) / scales) + pass_others
             true = log_ndtr((high - t) / sigma) + keep
             each = np.exp(np.column_stack([false, true]))
             log_miss = np.log1p(-np.minimum(each, 1 - 2.0**-53)).sum(axis=1)

@@ -46,8 +46,8 @@ def equivalent_budget(eps: npt.ArrayLike) -> npt.NDArray[np.float64]:
     0.0995
     """
     budgets = check.floats(eps=eps)
-    if budgets.size == 0:
-        raise InvalidBudget("eps", [], "at least one budget")
+    if budgets.size == 0 or budgets.ndim == 0:
+        raise InvalidBudget("eps.shape", budgets.shape, "(..., clients) with at least one client")
     bad = ~(budgets > 0)
     if bad.any():
         raise InvalidBudget("eps", float(budgets[bad].flat[0]), "> 0")

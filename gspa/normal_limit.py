@@ -89,6 +89,10 @@ def clone_probability(eps: ArrayLike, *, delta: ArrayLike = 0.0) -> Array:
     1.0
     """
     e, d = check.array_in(0, math.inf, eps=eps), check.array_in(0, 1, delta=delta)
+    try:
+        e, d = np.broadcast_arrays(e, d)
+    except ValueError:
+        raise InvalidValue("delta.shape", d.shape, f"{e.shape}, as eps") from None
     # Erratum G-L3: Theorem 2's proof and the line after Lemma 2 print this without the factor 2.
     return np.asarray(2 * (1 - d) * np.exp(-e) / (1 + np.exp(-e)))
 

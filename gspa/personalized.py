@@ -182,7 +182,7 @@ def silent_crowd(*, eps: float, others: Sequence[float], n: int, delta: float) -
         covered).
     """
     rows = []
-    for other in others:
+    for other in check.numbers(0, 700, others=others):
         people = crowd_of(eps, other, n=n).people
         scales, count = _scales(people), people.count
         promised, mu = bounds.gspa_epsilon(people, delta=delta), bounds.gspa_mu(people)

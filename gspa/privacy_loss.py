@@ -196,7 +196,8 @@ def renyi(problem: Problem, order: float) -> Bound:
     >>> round(renyi(problem_of(alone, resolve("rr", alone, None, None, None), 0), 2.0).value, 9)
     0.735325664
     """
-    power = check.in_range(1, 1e300, order=order) - 1
+    order = check.in_range(1, 1e300, order=order)
+    power = order - 1
     if problem.local_delta > 0:
         hint = f"it is {problem.local_delta:g}, the probability of a report that reveals everything"
         raise OutsideValidity("Renyi divergence", "local delta = 0", hint)

@@ -76,13 +76,14 @@ def open_questions(
     """
     m = "the m of lines 7 and 13"
     # Table 3's m as the size of a batch: n/m clients of m samples, and both lines divide by those m samples.
+    combined_width, scaling = check.count(combined_width=combined_width), check.text(scaling=scaling)
     batches = max(1, check.count(n=n) // config.clients)
     samples = {"noise_divisor": "samples", "average_divisor": "samples"}
     both = samples | {"scaling": "standardize_pixels"}
     asked = [
         *(
-            Reading("hidden width", f"{width:,}", {"hidden_width": check.count(width=width)})
-            for width in check.row(widths=widths)
+            Reading("hidden width", f"{width:,}", {"hidden_width": width})
+            for width in (check.count(width=width) for width in check.row(widths=widths))
         ),
         *(Reading("initialization", how, {"initialization": how}) for how in ("he", "torch_default")),
         Reading("inputs", "centred pixels", {"scaling": "none"}),
@@ -99,7 +100,7 @@ def open_questions(
         Reading("combined", "samples, standardized pixels", both),
         Reading(
             "combined",
-            f"samples, standardized pixels, width {check.count(combined_width=combined_width):,}",
+            f"samples, standardized pixels, width {combined_width:,}",
             both | {"hidden_width": combined_width},
         ),
     ]

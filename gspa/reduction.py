@@ -78,6 +78,7 @@ def subset_selection(k: int, size: int, ratio: Fraction) -> Rows:
     >>> [str(mass) for mass in subset_selection(3, 1, Fraction(2))[0]]
     ['1/2', '1/4', '1/4']
     """
+    k = check.count(2, k=k)
     if _ratio(ratio=ratio) > 1:
         return _rows(finite_mechanisms.subset_selection(Fraction(ratio), k=k, size=size).rows)
     # eps = 0, every set equally likely: the others' reports may say nothing, a mechanism of its own may not.
@@ -99,13 +100,13 @@ def truth_with(delta: Fraction, ratio: Fraction) -> Rows:
 
 def question(item: int, ratio: Fraction, *, k: int = 3) -> Rows:
     """Binary randomized response to "is your value `item`?", for k values: report 0 is yes."""
-    yes, no = subset_selection(2, 1, ratio)
+    item, (yes, no) = check.count(0, item=item), subset_selection(2, 1, ratio)
     return tuple(yes if x == item else no for x in range(check.count(2, k=k)))
 
 
 def signed(rows: Rows, user: int, n: int) -> Rows:
     """The same randomizer with its sender's number on each report: outcome (user, report) of n users."""
-    n, width = check.count(n=n), len(rows[0])
+    n, user, width = check.count(n=n), check.count(0, user=user), len(rows[0])
     empty = (Fraction(0),) * width
     return tuple(sum((row if u == user else empty for u in range(n)), start=()) for row in rows)
 
@@ -139,6 +140,7 @@ def shuffled_law(
     >>> str(by_position[0, 0]), str(by_user[0, 0])
     ('1/4', '1/8')
     """
+    data = [check.count(0, **{f"data[{i}]": x}) for i, x in enumerate(check.row(data=data))]
     n, attached = len(data), check.one_of(ATTACHED, attached=attached)
     if not 1 <= n <= MOST_USERS:
         raise InvalidValue("len(data)", n, f"from 1 to {MOST_USERS}", "the enumeration takes n! permutations")
@@ -160,7 +162,7 @@ def shuffled_law(
             grown: dict[History, Fraction] = {}
             for reports, mass in partial.items():
                 rows = choose(step if attached == "position" else user, reports)
-                if not 0 <= data[user] < len(rows):
+                if data[user] >= len(rows):
                     raise InvalidValue(f"data[{user}]", data[user], f"a row number below {len(rows)}")
                 for z, chance in enumerate(rows[data[user]]):
                     if chance:
@@ -207,8 +209,8 @@ def count_pair(
     """
     ratio, delta, neither = _ratio(ratio=ratio), _share(delta=delta), _share(neither=neither)
     crowd = {0: Fraction(1)}  # the law of the number of clones
-    for j, r in enumerate(clones):
-        if not 0 <= r <= _HALF:
+    for j, r in enumerate(check.row(clones=clones)):
+        if not isinstance(r, Fraction | int) or not 0 <= r <= _HALF:
             raise InvalidValue(f"clones[{j}]", r, "in [0, 1/2]")
         grown: dict[int, Fraction] = {}
         for c, mass in crowd.items():

@@ -131,7 +131,7 @@ def cases(*, ratio: int = 4, small: int = 1, delta: Fraction = Fraction(1, 10), 
     big, low = Fraction(check.count(2, ratio=ratio)), Fraction(check.count(small=small))
     if low > big:
         raise InvalidValue("small", small, f"at most ratio = {ratio}")
-    if not 0 < delta < 1:
+    if not isinstance(delta, Fraction) or not 0 < delta < 1:
         raise InvalidValue("delta", delta, "a fraction in (0, 1)")
     if check.count(2, n=n) > 4:
         raise InvalidValue("n", n, "at most 4", "the inputs of all others are tried, in all orders")

@@ -12,8 +12,10 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from gspa import _validate as check
 from gspa.errors import InvalidValue
 
 Judgement = Literal["inside", "outside", "open"]
@@ -37,8 +39,9 @@ def fit(table: pd.DataFrame, response: str, factors: Sequence[str], *, level: fl
     Raises:
         InvalidValue: fewer than two rows to spare, or factors that do not vary independently.
     """
-    y = np.log(table[response].to_numpy(float))
-    x = np.column_stack([np.ones(y.size), *(np.log(table[name].to_numpy(float)) for name in factors)])
+    factors, level = check.row(factors=factors), check.probability(allow_zero=False, level=level)
+    y = _logarithm(table, response)
+    x = np.column_stack([np.ones(y.size), *(_logarithm(table, name) for name in factors)])
     spare = y.size - x.shape[1]
     if spare < 2:
         raise InvalidValue("len(table)", y.size, f"at least {x.shape[1] + 2}")
@@ -49,6 +52,11 @@ def fit(table: pd.DataFrame, response: str, factors: Sequence[str], *, level: fl
     reach = student.ppf(0.5 + level / 2, spare) * np.sqrt(residual * np.diag(np.linalg.inv(x.T @ x)))
     rows = zip(factors, found[1:], (found - reach)[1:], (found + reach)[1:], strict=True)
     return pd.DataFrame(rows, columns=["factor", "exponent", "low", "high"])
+
+
+def _logarithm(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
+    numbers = table[check.one_of(table.columns, column=column)].to_numpy()
+    return np.asarray(np.log(check.array_in(np.finfo(float).tiny, np.finfo(float).max, **{column: numbers})))
 
 
 def fit_regimes(table: pd.DataFrame, stated: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
@@ -83,6 +91,7 @@ def judge(found: pd.DataFrame, *, tolerance: float) -> Judgement:
         "beyond it,
         otherwise "open": the experiment is too small to say.
     """
+    tolerance = check.nonnegative(tolerance=tolerance)
     low, high = found["stated"] - tolerance, found["stated"] + tolerance
     if len(found) and ((found["low"] >= low) & (found["high"] <= high)).all():
         return "inside"

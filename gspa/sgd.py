@@ -119,7 +119,10 @@ def gaussian_sigma(eps: npt.ArrayLike, *, clip: float, divisor: int, delta: floa
     bad = ~(budgets > 0)  # also catches nan
     if bad.any():
         raise InvalidBudget("eps", float(budgets[bad].flat[0]), "> 0", "inf means no noise")
-    sigma: Floats = 2 * clip / divisor * np.sqrt(2 * np.log(1.25 / delta)) / budgets
+    with np.errstate(over="ignore"):
+        sigma: Floats = 2 * clip / divisor * np.sqrt(2 * np.log(1.25 / delta)) / budgets
+    if not np.isfinite(sigma).all():
+        raise InvalidBudget("eps", float(budgets.min()), "so large that its noise is a finite number")
     return sigma
 
 
@@ -177,7 +180,8 @@ def train(
     config = SgdConfig() if config is None else config
     if not isinstance(config, SgdConfig):
         raise InvalidValue("config", config, "an SgdConfig")
-    seeds = tuple(_validate.seeds(seeds=seeds))
+    # Below 2^63, because the table has a column of them.
+    seeds = tuple(_validate.count(0, **{f"seeds[{i}]": seed}) for i, seed in enumerate(_validate.row(seeds=seeds)))
     if not seeds:
         raise InvalidValue("seeds", seeds, "a non-empty sequence of integers >= 0")
     labels = (labels,) * len(seeds) if isinstance(labels, str) else tuple(labels)
@@ -187,7 +191,7 @@ def train(
     samples = len(data.train_x) // config.clients
     if samples == 0:
         raise InvalidValue("clients", config.clients, f"at most the {len(data.train_x)} training samples")
-    budgets = np.asarray(np.inf if eps is None else eps, dtype=np.float64)
+    budgets = _validate.floats(eps=np.inf if eps is None else eps)
     shape = (len(seeds), config.clients)
     try:
         budgets = np.broadcast_to(budgets, shape)

@@ -121,8 +121,8 @@ def log10_blanket_mass(dimension: int, ratio: float) -> float:
     >>> round(log10_blanket_mass(1, 0.5), 6) == round(math.log10(math.erfc(0.5 / math.sqrt(2))), 6)
     True
     """
-    d, a = check.count(dimension=dimension), check.positive(ratio=ratio)
-    top = (math.sqrt(a * a + 4 * (d - 1)) - a) / 2  # where the integrand is largest
+    d, a = check.count(dimension=dimension), check.in_range(1e-100, 1e100, ratio=ratio)
+    top = 2 * (d - 1) / (math.sqrt(a * a + 4 * (d - 1)) + a)  # where the integrand is largest
 
     def log_integrand(r: float) -> float:
         return ((d - 1) * math.log(r) if d > 1 else 0.0) - r * r / 2 - a * r
@@ -260,7 +260,12 @@ def certified_table(
         whole-client noise, all records), `certified` (the central eps of one epoch that `gspa.blanket` or
         `local` certifies for messages on a line; the same in every row of a noise).
     """
-    scale = classical_gaussian_scale(eps=eps, delta=delta)
+    clients, samples, divisor = (
+        check.count(2, clients=clients),
+        check.count(samples=samples),
+        check.count(divisor=divisor),
+    )
+    scale = classical_gaussian_scale(eps=check.in_range(1e-100, 1e100, eps=eps), delta=delta)
     kinds = (
         ("Algorithm 3", 2 * scale / divisor, release_epsilon(eps, delta=delta, divisor=divisor)),
         (
@@ -273,7 +278,7 @@ def certified_table(
     rows = []
     for noise, sigma, local in kinds:
         line = blanket_epsilon([sigma / 2], count=[clients], delta=delta, mechanism="gaussian").upper
-        for dimension in dimensions:
+        for dimension in check.counts(dimensions=dimensions):
             log_mass = log10_blanket_mass(dimension, 1 / sigma)
             rows.append(
                 {

@@ -22,6 +22,7 @@ from typing import Any
 
 import pandas as pd
 
+from gspa import _validate as check
 from gspa._sweep_engines import Engine
 from gspa._sweep_work import Record, Target, Task
 from gspa.errors import GspaError, InvalidOutput, InvalidValue, UnknownName
@@ -67,7 +68,7 @@ def target(name: str, project: Callable[[], Project]) -> tuple[Target, Notebook]
     Raises:
         UnknownName: neither; the nearest is suggested.
     """
-    if name in EXPERIMENTS:
+    if check.text(name=name) in EXPERIMENTS:
         return Target(name, EXPERIMENTS[name].needs_data), EXPERIMENTS[name].parameters(name)
     notebooks = discover(project())
     if name not in notebooks:
@@ -83,10 +84,10 @@ def values_of(notebook: Notebook, name: str, text: str) -> list[str]:
     >>> values_of(EXPERIMENTS["epsilon"].parameters("epsilon"), "n", "100, 1000")
     ['100', '1000']
     """
-    if name not in notebook.properties:
+    if check.text(name=name) not in notebook.properties:
         raise UnknownName(f"{notebook.name}: parameter", name, notebook.properties)
     mark = ";" if notebook.properties[name]["type"] == "array" else ","
-    values = [part.strip() for part in text.split(mark)]
+    values = [part.strip() for part in check.text(text=text).split(mark)]
     if not all(values):
         raise InvalidValue(f"-p {name}", text, f"values with {mark!r} between them, none of them empty")
     return values
@@ -114,7 +115,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
                     found.append({name: cell for name, cell in zip(header, row, strict=True) if cell.strip()})
     except OSError as error:
         raise GspaError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (UnicodeDecodeError, csv.Error) as error:
+    except (ValueError, csv.Error) as error:  # a NUL in the name, too
         raise GspaError(f"{path}: is not a CSV file in UTF-8 ({error})") from None
     if not found:
         raise GspaError(f"{path.name}: has no settings below its header")
@@ -285,7 +286,7 @@ def _cell(value: Value) -> Value:
 
 def check_output(output: Path) -> None:
     """Refuse, before any work, a table that cannot be written or would replace what no sweep made."""
-    if output.suffix not in (".csv", ".parquet") or output.is_dir():
+    if output.suffix not in (".csv", ".parquet") or "\0" in str(output) or output.is_dir():
         raise InvalidValue("-o", str(output), "a file name that ends in .csv or .parquet")
     if output.suffix == ".parquet" and find_spec("pyarrow") is None:
         raise InvalidValue("-o", str(output), "a .csv file", "for .parquet install pyarrow")
@@ -301,8 +302,9 @@ def write_table(rows: pd.DataFrame, output: Path) -> None:
             _write_parquet(rows, output)
         else:
             write_atomically(output, rows.to_csv(index=False, lineterminator="\n"))
-    except OSError as error:
-        raise InvalidOutput(f"{output}: cannot be written ({error.strerror or error})") from None
+    except (OSError, ValueError, ImportError) as error:  # ValueError: a NUL in the name; ImportError: no pyarrow
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise InvalidOutput(f"{' '.join(str(output).split())}: cannot be written ({reason})") from None
 
 
 def _write_parquet(rows: pd.DataFrame, output: Path) -> None:
@@ -319,7 +321,7 @@ def _write_parquet(rows: pd.DataFrame, output: Path) -> None:
 
 
 def read_table(path: Path | str) -> pd.DataFrame:
-    """A sweep's table from its file.
+    """A sweep's table from its file; an empty cell of a CSV file is NaN.
 
     Raises:
         GspaError: no such file, or not a table that a sweep wrote.
@@ -336,4 +338,6 @@ def read_table(path: Path | str) -> pd.DataFrame:
 
 def results_of(rows: pd.DataFrame, parameters: Iterable[str]) -> list[str]:
     """The columns that hold results: neither parameters nor how the row came about."""
-    return [str(name) for name in rows if name not in {*parameters, *LAST_COLUMNS}]
+    given = list(parameters) if isinstance(parameters, Mapping) else check.row(parameters=parameters)
+    known = {*(check.text(parameter=name) for name in given), *LAST_COLUMNS}
+    return [str(name) for name in rows if name not in known]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gspa import _validate as check
 from gspa import budgets
 from gspa.parameters import Notebook
 
@@ -51,7 +52,7 @@ def epsilon(*, n: int, eps: float, delta: float, mechanism: str, k: int, rounds:
     """The certified central eps of n users with one local budget."""
     from gspa import accountant, blanket, composition
 
-    crowd = budgets.constant(eps, n=n)
+    crowd, rounds = budgets.constant(eps, n=n), check.count(rounds=rounds)
     items = k if mechanism == "krr" else None
     if rounds > 1:
         bound = composition.compose([(composition.shuffled(crowd, mechanism=mechanism, k=items), rounds)], delta=delta)
@@ -76,10 +77,10 @@ def mean(
     from gspa import mean_estimation
     from gspa.error_laws import Groups
 
-    rng = np.random.default_rng(seed)
+    rng = check.rng(seed)
     groups = Groups(n=n, f_conservative=f_conservative, eps_conservative=eps_conservative)
     eps = groups.people(reading=reading, rng=rng).expanded().eps
-    x = mean_estimation.clipped_data(n, center=50.0, sigma=10.0, low=20.0, high=80.0, rng=rng)
+    x = mean_estimation.clipped_data(groups.n, center=50.0, sigma=10.0, low=20.0, high=80.0, rng=rng)
     found = mean_estimation.simulate_mean(x, eps, sensitivity=sensitivity, repeats=repeats, rng=rng)
     exact = mean_estimation.mean_error(eps, sensitivity=sensitivity)
     return {"mae": found.mae, "mae_error": found.mae_error, "bias": found.bias, "exact": exact}
@@ -92,10 +93,10 @@ def frequency(
     from gspa import estimators
     from gspa.error_laws import Groups
 
-    rng = np.random.default_rng(seed)
+    rng = check.rng(seed)
     groups = Groups(n=n, f_conservative=f_conservative, eps_conservative=eps_conservative)
     eps = groups.people(reading=reading, rng=rng).expanded().eps
-    x = rng.permutation(np.arange(n) < round(c * n)).astype(int)
+    x = rng.permutation(np.arange(groups.n) < round(check.in_range(0, 1, c=c) * groups.n)).astype(int)
     found = estimators.simulate_frequency(x, eps, repeats=repeats, rng=rng)
     exact_bias = estimators.frequency_expectation(x, eps) - found.truth
     return {"mae": found.mae, "mae_error": found.mae_error, "bias": found.bias, "exact_bias": exact_bias}

@@ -37,7 +37,7 @@ def laplace_tradeoff(alpha: Reals, *, shift: float) -> Reals:
         InvalidValue: an argument outside its range.
     """
     a = check.array_in(0, 1, alpha=alpha)
-    shrunk = math.exp(-check.nonnegative(shift=shift))
+    shrunk = max(math.exp(-check.nonnegative(shift=shift)), np.finfo(np.float64).tiny)
     middle = shrunk / (4 * np.maximum(a, shrunk / 2))
     return _like(alpha, np.where(a < shrunk / 2, 1 - a / shrunk, np.where(a <= 0.5, middle, shrunk * (1 - a))))
 
@@ -87,7 +87,7 @@ def of_pairs(*, eps: float, points: int = 201) -> pd.DataFrame:
     Returns:
         `curve`, `alpha`, `beta`.
     """
-    eps = check.positive(eps=eps)
+    eps = check.in_range(0, 700, eps=check.positive(eps=eps))
     curves: dict[str, Curve] = {
         "no information": lambda a: 1 - a,
         f"Gaussian, mu = {eps:g}": lambda a: gaussian(a, mu=eps),

@@ -109,7 +109,7 @@ class UniformityTester(NamedTuple):
             eps_local: local budget > 0.
             coin: one of `COINS`.
         """
-        k = check.count(2, k=k)
+        k, eps_local = check.count(2, k=k), check.positive(eps_local=eps_local)
         if k % 2:
             raise InvalidValue("k", k, "even", "the alternative moves half of the items up and half down")
         buckets = k
@@ -211,6 +211,7 @@ def detectable(
         (alpha, standard error of log alpha).
     """
     rng, tester = check.rng(seed), UniformityTester.of(k, eps_local=eps_local, coin=coin)
+    n, start = check.count(n=n), check.in_range(0, 0.5, start=check.positive(start=start))
     cells, fewest = _EFFORT[check.one_of(_EFFORT, effort=effort)]
     trials = int(np.clip(cells // tester.response.outputs, fewest, _MOST))
     threshold, goal = _threshold(tester, n, 2 * trials, rng), 2 * float(ndtri(TARGET))
@@ -306,7 +307,7 @@ def power_curves(
     """
     rng = np.random.default_rng(check.count(0, seed=seed))
     rows = []
-    for n in sizes:
+    for n in check.counts(sizes=sizes):
         budget = shuffled_budget(eps, n=n, delta=delta)
         cases = [("no privacy", 100.0, "private")]
         cases += [

@@ -169,7 +169,7 @@ class TestEquationFive:
         assert row["other"] > row["own"]
 
     def test_nonsense_is_refused(self):
-        with pytest.raises(InvalidValue, match="eps"):
+        with pytest.raises(InvalidValue, match="targets"):
             clone_budget.choices([0.0], [100], delta=DELTA)
 
 

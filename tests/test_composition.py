@@ -180,6 +180,47 @@ class TestThousandRounds:
         assert law_at_top.lower == pytest.approx(1e-5, rel=1e-3)
 
 
+class TestNobodyHides:
+    """Rounds in which the largest loss is nearly certain: no grid, which would have millions of points."""
+
+    @pytest.fixture
+    def no_grid(self, monkeypatch):
+        def refuse(*_):
+            raise AssertionError("a transform")
+
+        monkeypatch.setattr("gspa._fourier_sum.tail", refuse)
+
+    @pytest.mark.usefixtures("no_grid")
+    @pytest.mark.parametrize("how", HOW[:3])
+    @pytest.mark.parametrize("local", [0.0, 1e-4])
+    def test_encloses_the_enumerated_value(self, how, local):
+        if local and how == {"mechanism": "common"}:
+            return  # refuses local deltas
+        one = shuffled(budgets.constant(16.0, n=3, delta=local), **how)
+        law = composed([losses(pair_law(one.problems[0]))] * 2)
+        reveal = 1 - (1 - local) ** 2
+        for eps in (3.0, 31.0):
+            exact = float(reveal + (1 - reveal) * delta(law, eps))
+            found = compose_delta([(one, 2)], eps=eps)
+            assert found.lower <= exact <= found.upper
+            assert found.relative_width < 2e-5
+        for target in (1e-3, 0.3):
+            found = compose([(one, 2)], delta=target)
+            at_ends = [float(reveal + (1 - reveal) * delta(law, eps)) for eps in (found.lower, found.upper)]
+            assert at_ends[0] >= target >= at_ends[1]
+            assert found.relative_width < 1e-6
+
+    @pytest.mark.usefixtures("no_grid")
+    def test_many_rounds(self):
+        found = compose([(shuffled(budgets.constant(30.0, n=100)), 1000)], delta=1e-6)
+        assert found.lower <= 30_000 + math.log1p(-1e-6) <= found.upper
+        assert found.relative_width < 1e-9
+
+    def test_the_grid_is_needed_where_a_loss_is_merely_likely(self, no_grid):
+        with pytest.raises(AssertionError, match="a transform"):
+            compose([(shuffled(budgets.constant(8.0, n=100)), 3)], delta=1e-5)
+
+
 class TestRefusals:
     @pytest.mark.parametrize("times", [0, -1, 1.5, math.nan, True])
     def test_times(self, times):

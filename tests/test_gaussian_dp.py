@@ -78,7 +78,7 @@ def test_a_group_of_two_by_hand():
         (lambda: g.integrated_delta(1.0, mu=0), "mu = 0"),
         (lambda: g.composed_delta([0.5, -1.0], 1.0), "mus[1] = -1.0"),
         (lambda: g.composed_delta([0.5], -1.0), "eps = -1.0"),
-        (lambda: g.composed_delta([], 1.0), "mus = []: must be at least one number"),
+        (lambda: g.composed_delta([], 1.0), "mus = []: must be a list of numbers, at least one"),
         (lambda: g.grouped(lambda a: a, k=0), "k = 0"),
     ],
 )

@@ -209,13 +209,18 @@ def _attacked(local: Local, folds: int, n_p: int, delta: float, *, all_users: bo
     return max(attacks.sum_epsilon(local, real=folds, padded=folds * n_p, delta=delta, others=way) for way in ways)
 
 
-@lru_cache(maxsize=32)  # asked again for the same coordinate
 def selections_covered(local: Local, *, n_p: int, most_selected: int | None = None) -> bool:
     """Whether (R(x), omega) and (omega, R(x')) together are dominated by (R(0), R(1)): upper curves, on its grid.
 
     Between grid points the curve of the dominating grid pair is a chord, so the corners are enough; from the local
     budget on both curves are 0. False may also mean that the grids are too coarse to show it.
     """
+    most = None if most_selected is None else check.count(most_selected=most_selected)
+    return _selections_covered(local, check.count(n_p=n_p), most)
+
+
+@lru_cache(maxsize=32)  # asked again for the same coordinate
+def _selections_covered(local: Local, n_p: int, most_selected: int | None) -> bool:
     whole = coordinate(local, n_p=n_p, n=most_selected)
     half = coordinate(local, n_p=n_p, n=most_selected, against="blanket")
     return any(_covered(whole, half, whole.most / math.ceil(whole.most / (c * _step(whole)))) for c in (2.0, 1.0))

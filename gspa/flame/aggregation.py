@@ -68,6 +68,9 @@ class Mean:
 
     rate: float = 1.0
 
+    def __post_init__(self) -> None:
+        check.positive(rate=self.rate)
+
     def __call__(self, updates: Updates, number: int, source: Source) -> Step:
         """The mean; `source` is not used."""
         return Step(self.rate * updates.mean(axis=0, dtype=np.float64))
@@ -90,6 +93,7 @@ class Curator:
     def __post_init__(self) -> None:
         check.positive(clip=self.clip)
         check.nonnegative(sigma=self.sigma)
+        check.positive(rate=self.rate)
 
     def __call__(self, updates: Updates, number: int, source: Source) -> Step:
         """The noisy mean of the clipped updates."""
@@ -112,6 +116,10 @@ class LocalGaussian:
     clip: float
     sigma: float
 
+    def __post_init__(self) -> None:
+        check.positive(clip=self.clip)
+        check.nonnegative(sigma=self.sigma)
+
     def __call__(self, updates: Updates, number: int, source: Source) -> Step:
         """The mean of the users' reports; n Gaussian draws add up to one of sqrt(n) times the deviation."""
         n, d = updates.shape
@@ -131,6 +139,10 @@ class Simple:
 
     clip: float
     eps: float
+
+    def __post_init__(self) -> None:
+        check.positive(clip=self.clip)
+        check.positive(eps=self.eps)
 
     def __call__(self, updates: Updates, number: int, source: Source) -> Step:
         """Algorithm 2: the mean of the reports, scaled back."""
@@ -176,7 +188,7 @@ class Sampled:
             check.count(**{name: getattr(self, name)})
         check.one_of(SELECTIONS, select=self.select)
         check.one_of(DIVISORS, divide=self.divide)
-        if self.eps != math.inf:
+        if not (isinstance(self.eps, float) and self.eps == math.inf):
             check.positive(eps=self.eps)
 
     def __call__(self, updates: Updates, number: int, source: Source) -> Step:
@@ -275,7 +287,7 @@ def others(indices: Indices, d: int, extra: int, rng: np.random.Generator) -> In
     >>> others(np.array([[0, 1], [1, 2]]), 3, 1, np.random.default_rng(0)).tolist()
     [1, 0, 1]
     """
-    n, k = indices.shape
+    (n, k), d, extra = indices.shape, check.count(d=d), check.count(extra=extra)
     if extra > d - k:
         raise InvalidValue("extra", extra, f"at most d - k = {d - k}")
     # A subset of the d - k ranks outside the user's own indices, shifted past those: exact, and quick.

@@ -209,7 +209,8 @@ def composed(eps: float, *, delta: float, folds: int) -> float:
     """
     eps, folds = check.nonnegative(eps=eps), check.count(folds=folds)
     delta = check.probability(allow_zero=False, delta=delta)
-    return min(folds * eps, eps * math.sqrt(2 * folds * math.log(1 / delta)) + folds * eps * math.expm1(eps))
+    growth = math.expm1(min(eps, 700.0))  # beyond, t eps is less anyway
+    return min(folds * eps, eps * math.sqrt(2 * folds * math.log(1 / delta)) + folds * eps * growth)
 
 
 def simple(setting: Setting, *, bound: str, b: int = 2) -> Printed:

@@ -198,7 +198,7 @@ def linked_delta(local: Laplace, *, k: int, messages: int, eps: float) -> float:
     >>> linked_delta(Laplace(0.5), k=157, messages=16_650, eps=0.24) > 1e-2
     True
     """
-    k, messages, eps = check.count(k=k), check.count(2, messages=messages), check.nonnegative(eps=eps)
+    k, messages, eps = check.count(k=k), check.count(2, messages=messages), check.in_range(0, 700, eps=eps)
     laws = scored(local)
     size = 1 << math.ceil(math.log2(k * (laws.zero.size - 1) + 1))
     # The score is in [0, k m], so the transform does not wrap around; its own noise is below 1e-12.

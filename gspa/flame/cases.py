@@ -63,7 +63,7 @@ class Case:
         group: one of `GROUPS`.
         label: the method.
         varied: what differs from the paper's setting, "" for nothing.
-        value: of it, where it is a number.
+        value: of it, NaN where it is no number.
         setup: what is run.
     """
 
@@ -186,7 +186,7 @@ class Paper:
             certified: from `worth`, for "equal privacy".
         """
         made: list[Case] = []
-        for group in groups:
+        for group in check.row(groups=groups):
             check.one_of(GROUPS, group=group)
             if group == "equal privacy":
                 made += self._equal(certified)

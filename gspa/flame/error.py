@@ -106,4 +106,5 @@ def error_table(*, n_p: Array, n_s: Array, eps_ck: Array, delta: float) -> pd.Da
 
 def exponent(table: pd.DataFrame, column: str) -> float:
     """Slope of log sd against the log of a column: least squares."""
+    column = check.one_of(table.columns, column=column)
     return float(np.polyfit(np.log(table[column]), np.log(table["sd"]), 1)[0])

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import pandas as pd
 
+from gspa import _validate as check
 from gspa import datasets
 from gspa._parallel import each
 from gspa.errors import InvalidValue
@@ -49,12 +50,13 @@ def run(
         One row a case, seed and round: `group`, `label`, `varied`, `value`, `noise`, `seed`, `round`, `accuracy` in
         [0, 1], `largest`, `overflowing`.
     """
+    users, seeds = check.count(users=users), check.seeds(seeds=seeds)
     if not seeds:
-        raise InvalidValue("seeds", list(seeds), "not empty")
+        raise InvalidValue("seeds", seeds, "not empty")
     wanted: dict[Setup, list[int]] = {}
     for case in cases:
         own = wanted.setdefault(case.setup, [])
-        few = list(seeds)[:_FEW] if case.group == "settings" else list(seeds)
+        few = seeds[:_FEW] if case.group == "settings" else seeds
         own += [seed for seed in few if seed not in own]
     # Cases that share a partition follow each other; the longest, which have most to draw, come first.
     order = sorted(wanted, key=lambda one: (one.scaling, one.split, not isinstance(one.aggregator, Sampled)))
@@ -65,7 +67,7 @@ def run(
     found = dict(zip(order, each(_run, tasks, jobs=jobs), strict=True))
     parts = []
     for case in cases:
-        few = list(seeds)[:_FEW] if case.group == "settings" else list(seeds)
+        few = seeds[:_FEW] if case.group == "settings" else seeds
         part = found[case.setup]
         part = part[part["seed"].isin(few)]
         parts.append(

@@ -103,6 +103,7 @@ def _descended(xp: Any, x: Any, truth: Any, weights: Any, *, training: Training)
 
 def initial_weights(features: int, classes: int, seed: int) -> Floats:
     """Glorot's uniform start with biases of 0, as the released code; the last feature is the bias."""
+    features, classes, seed = check.count(2, features=features), check.count(2, classes=classes), check.seed(seed=seed)
     limit = math.sqrt(6 / (features - 1 + classes))
     weights = np.zeros((features, classes), dtype=np.float32)
     weights[:-1] = np.random.default_rng([seed, 0]).uniform(-limit, limit, size=(features - 1, classes))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gspa import _validate as check
+from gspa.errors import InvalidValue
 from gspa.flame.protocols import Rules, play
 from gspa.flame.randomizers import Laplace
 from gspa.flame.sealing import keypair
@@ -58,7 +59,9 @@ def estimates(
     Returns:
         One a protocol and rule, "printed" or "corrected".
     """
-    repeats, value = check.count(2, repeats=repeats), check.in_range(-clip, clip, value=value)
+    d, n, k, n_p = check.count(d=d), check.count(n=n), check.count(k=k), check.count(n_p=n_p)
+    clip, repeats = check.positive(clip=clip), check.count(2, repeats=repeats)
+    value = check.in_range(-clip, clip, value=value)
     updates = np.full((n, d), value)
     secret = keypair("envelope")
     found = []
@@ -95,8 +98,10 @@ def selected_share(*, d: int, k: int, users: int, seed: int, spread: float = 0.2
         spread: the updates' standard deviation, in units of C; the clip leaves those of 0.2 C alone.
     """
     rng = np.random.default_rng(check.count(0, seed=seed))
-    spread = check.positive(spread=spread)
-    updates = rng.normal(0, spread, size=(check.count(2, users=users), check.count(d=d)))
+    spread, d, k, users = check.positive(spread=spread), check.count(d=d), check.count(k=k), check.count(2, users=users)
+    if k > d:
+        raise InvalidValue("k", k, f"at most d = {d}")
+    updates = rng.normal(0, spread, size=(users, d))
     scaled = (np.clip(updates, -1, 1) + 1) / 2
     largest = np.argsort(np.abs(updates), axis=1)[:, d - k :]
     orders = {

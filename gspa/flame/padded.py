@@ -45,6 +45,7 @@ AGAINST = ("other", "blanket")
 """The victim's other report: on the other end of [0, 1], or a dummy (another index was selected)."""
 
 MOST_EPS = 10.0
+_LEAST_EPS = 1e-100  # the scale 1/eps and its square are doubles
 """Largest local budget of one report; beyond it hardly anybody is a blanket, and the tilted sums overflow."""
 
 _CELLS = 48  # on each half of [0, 1]: L varies by eps/48 in one
@@ -183,6 +184,9 @@ def coordinate(
     if local.eps > MOST_EPS:
         hint = f"got {local.eps:g}: next to no report is a draw from the blanket, and the local budget is the answer"
         raise OutsideValidity("blanket of a coordinate", f"a local budget of at most {MOST_EPS:g}", hint)
+    if local.eps < _LEAST_EPS:
+        hint = f"got {local.eps:g}: the local budget is the answer"
+        raise OutsideValidity("blanket of a coordinate", f"a local budget of at least {_LEAST_EPS:g}", hint)
     if isinstance(local, Buckets):
         if local.printed:
             hint = "the answer 0 occurs only for inputs below 1/b; use the corrected Buckets"

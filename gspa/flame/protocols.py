@@ -247,7 +247,7 @@ def play(updates: ArrayLike, rules: Rules, secret: Secret, *, rng: np.random.Gen
         OutsideValidity: a coordinate overflows n_p.
     """
     rng = check.rng(rng)
-    given = np.asarray(updates, dtype=np.float64)
+    given = check.array_in(-1e300, 1e300, updates=updates)
     if given.shape != (rules.n, rules.d):
         raise InvalidValue("updates", given.shape, f"of shape ({rules.n}, {rules.d})")
     shuffler, analyzer = Shuffler(rules, secret.public), Analyzer(rules, secret)
@@ -268,7 +268,7 @@ def dummy_vectors(missing: Indices, k: int, rng: np.random.Generator, *, printed
     >>> [v.tolist() for v in dummy_vectors(np.array([2, 1, 1]), 2, np.random.default_rng(0))]
     [[0, 1], [0, 2]]
     """
-    left, made = np.array(missing), []
+    k, left, made = check.count(k=k), np.array(missing), []
     while left.any():
         open_ = np.flatnonzero(left)
         if printed:
@@ -284,6 +284,9 @@ def dummy_vectors(missing: Indices, k: int, rng: np.random.Generator, *, printed
 
 def who_saw_what(found: Played, *, sender: int) -> pd.DataFrame:
     """The first message of a user as each server saw it: `who`, `sender`, `indices`, `values`."""
+    sender = check.count(0, sender=sender)
+    if all(one != sender for one, _ in found.shuffler.seen):
+        raise InvalidValue("sender", sender, "a user who sent something")
     number = next(i for i, (one, _) in enumerate(found.shuffler.seen) if one == sender)
     message = found.shuffler.seen[number][1]
     at = next(i for i, one in enumerate(found.delivered) if one is message)

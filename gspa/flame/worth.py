@@ -25,6 +25,7 @@ METHODS = ("SS-Simple", "SS-Double", "SS-Topk")
 
 _CLOSE = 2e-3  # relative, in eps: where the tuning stops
 _MOST_STEPS = 12
+_LARGEST_STEP = 3.0  # of the logarithm
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,10 @@ class Worth:
     Attributes:
         method: one of `METHODS`.
         budget: eps_ld or eps_lk, of one report.
-        printed: eps_c as the paper accounts for it; nan where its formula gives nothing.
+        printed: eps_c as the paper accounts for it; NaN where its formula gives nothing.
         lower: an attack reaches it.
         upper: certified.
-        tuned: the budget of one report at which `upper` is the target; 0 if none was asked for.
+        tuned: the budget of one report at which `upper` is the target; 0 if none was asked for, or found.
         tuned_lower: an attack reaches it at that budget.
     """
 
@@ -77,21 +78,36 @@ def certified(method: str, *, d: int, k: int, n: int, n_p: int, eps: float, delt
 def tuned(upper: Callable[[float], float], *, target: float, start: float) -> float:
     """The budget at which an increasing function of it is the target, from below: secants in logarithms.
 
+    Args:
+        upper: an increasing function, > 0 from some budget on.
+        target: its value, > 0.
+        start: a budget to begin with, > 0.
+
+    Returns:
+        A budget with `upper` in (0.998 target, target], or after a dozen steps the largest seen that is not above it;
+        0 if there was none.
+
     >>> round(tuned(lambda eps: eps**2, target=0.25, start=2.0), 3)
     0.5
     """
-    target, budget = check.positive(target=target), check.positive(start=start)
+    target, budget = check.positive(target=target), check.in_range(1e-100, 1e100, start=start)
     value = upper(budget)
-    slope = 1.0
+    slope, best = 1.0, 0.0
     for _ in range(_MOST_STEPS):
-        if (1 - _CLOSE) * target <= value <= target:
-            break
-        following = budget * exp(log((1 - _CLOSE / 2) * target / value) / slope)
+        if value <= target:
+            best = max(best, budget)
+            if value >= (1 - _CLOSE) * target:
+                break
+        step = _LARGEST_STEP  # where eps is 0 whatever the budget
+        if value > 0:
+            wanted = log(1 - _CLOSE / 2) + log(target) - log(value)
+            step = min(max(wanted / slope, -_LARGEST_STEP), _LARGEST_STEP)
+        following = budget * exp(step)
         found = upper(following)
-        if found != value:
-            slope = max(0.2, log(found / value) / log(following / budget))
+        if found != value and min(found, value) > 0:
+            slope = max(0.2, (log(found) - log(value)) / step)
         budget, value = following, found
-    return budget
+    return best
 
 
 def worth_table(worths: Sequence[Worth]) -> pd.DataFrame:
@@ -124,6 +140,8 @@ def worth(
         delta: in (0, 1).
         target: central eps to tune for; None for no tuning.
     """
+    d, k, eps_l = check.count(d=d), check.count(k=k), check.positive(eps_l=eps_l)
+    target = None if target is None else check.positive(target=target)
     made = []
     for method in METHODS:
         budget = eps_l / (d if method == "SS-Simple" else k)
@@ -133,7 +151,8 @@ def worth(
 
         try:
             bound = certified(method, d=d, k=k, n=n, n_p=n_p, eps=budget, delta=delta)
-            own = tuned(upper, target=target, start=budget * target / bound.upper) if target is not None else 0.0
+            start = budget * target / bound.upper if target is not None and bound.upper > 0 else budget
+            own = tuned(upper, target=target, start=start) if target is not None else 0.0
         except OutsideValidity:
             continue
         low = certified(method, d=d, k=k, n=n, n_p=n_p, eps=own, delta=delta).lower if own > 0 else 0.0

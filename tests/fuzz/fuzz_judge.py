@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from fuzz_values import Kind
+from fuzz_values import Kind, resolved
 from hypothesis import strategies as st
 
 from gspa.bound import Bound
@@ -110,6 +110,7 @@ def _check(found: Any, nan: bool) -> None:
 
 def outcome(function: Callable[..., Any], given: Mapping[str, Any], *, nan: bool = False) -> str:
     """ "answered" or "refused"; anything else is raised as `Wrong`."""
+    given = {name: resolved(value) for name, value in given.items()}
     before = signal.signal(signal.SIGVTALRM, _stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     logging.disable(logging.WARNING)  # dp_accounting says at each call which of its algorithms it takes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -15,7 +14,6 @@ from gspa import (
     auditing,
     budgets,
     comparison,
-    datasets,
     discrete,
     estimator_choices,
     gaussian_guarantee,
@@ -25,24 +23,25 @@ from gspa import (
     noise,
     normal_pair,
     normal_tables,
-    readings,
     reduction,
     reduction_cases,
-    sgd_sensitivity,
     tradeoff,
 )
 from gspa import finite_mechanisms as finite
 from gspa._rounds import gaussian, shuffled, shuffled_reports
 from gspa.accountant import problem_of
 from gspa.error_laws import Groups
-from gspa.flame import amplification, error, index_privacy, padded
+from gspa.flame import (
+    amplification,
+    error,
+    index_privacy,
+    padded,
+)
 from gspa.flame.randomizers import Buckets, Laplace
 from gspa.privacy_loss import privacy_loss
 from gspa.randomizers import binary, subset
-from gspa.sgd_config import SgdConfig
 
 P = Fraction(3)
-CONFIG = SgdConfig(clients=6, epochs=1, hidden_width=4)
 POPULATIONS = (
     budgets.constant(0.5, n=10),
     budgets.constant(0.0, n=3),
@@ -86,6 +85,7 @@ ROWS = (
 SETTINGS = (
     amplification.Setting(d=20, k=2, n=50, n_p=10, eps=0.5, delta=1e-3),
     amplification.Setting(d=1, k=1, n=1, n_p=1, eps=5.0, delta=0.5),
+    amplification.Setting(d=20, k=2, n=5000, n_p=1000, eps=0.5, delta=1e-3),
 )
 LOCALS = (Laplace(0.5), Buckets(0.5, 4), Buckets(3.0, 1), Laplace(20.0))
 GROUPS = (Groups(n=50), Groups(n=20, f_conservative=0.2, f_liberal=0.1))
@@ -120,38 +120,6 @@ def loss() -> Any:
 @cache
 def audit_settings() -> list[audit_cases.Case]:
     return audit_cases.cases(n=10)
-
-
-@cache
-def images() -> datasets.Dataset:
-    full = datasets.load("digits")
-    part = dataclasses.replace(
-        full, train_x=full.train_x[::20], train_y=full.train_y[::20], test_x=full.test_x[::20], test_y=full.test_y[::20]
-    )
-    return datasets.project(part, components=5, cache=False)
-
-
-@cache
-def small_images() -> datasets.Dataset:
-    full = datasets.load("digits")
-    return dataclasses.replace(
-        full, train_x=full.train_x[::20], train_y=full.train_y[::20], test_x=full.test_x[::20], test_y=full.test_y[::20]
-    )
-
-
-@cache
-def client() -> Any:
-    return sgd_sensitivity.visited(images(), None, CONFIG, epochs=(0,), seed=0)[0]
-
-
-@cache
-def pool() -> Any:
-    return sgd_sensitivity.pool(images(), 5)
-
-
-@cache
-def opened() -> tuple[Any, ...]:
-    return readings.open_questions(CONFIG, n=len(images().train_x), widths=(4,), combined_width=4)
 
 
 @cache

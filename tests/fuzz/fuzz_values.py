@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
@@ -124,9 +124,28 @@ def lists_of(kind: Kind, *, least: int = 1, most: int = 3) -> Kind:
     return Kind(st.lists(kind.good, min_size=least, max_size=most), wrong)
 
 
-def made(function, *parts: Kind) -> Kind:
+class Later(NamedTuple):
+    """A value that is made when the call is: hypothesis refuses draws during which a library is imported."""
+
+    make: Callable[..., Any]
+    parts: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        return f"{getattr(self.make, '__qualname__', 'made')}({', '.join(map(repr, self.parts))})"
+
+
+def made(function: Callable[..., Any], *parts: Kind) -> Kind:
     """A value built from parts, each as it should be."""
-    return Kind(st.builds(function, *(part.good for part in parts)))
+    return Kind(st.tuples(*(part.good for part in parts)).map(lambda values: Later(function, values)))
+
+
+def resolved(value: Any) -> Any:
+    """The value itself for what is made later, in lists, tuples and dictionaries too."""
+    if isinstance(value, Later):
+        return value.make(*resolved(value.parts))
+    if type(value) in (list, tuple):
+        return type(value)(map(resolved, value))
+    return {key: resolved(one) for key, one in value.items()} if type(value) is dict else value
 
 
 def together(*kinds: Kind) -> Kind:

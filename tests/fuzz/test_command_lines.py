@@ -17,9 +17,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from small_project import add, make, markdown
 
-from gspa import claims, cli, datasets, pipeline, site
+from gspa import _sweep_engines, claims, cli, datasets, pipeline, site, sweep
+from gspa._sweep_work import Task
 from gspa.claims.outcome import not_yet
-from gspa.errors import DataUnavailable
+from gspa.errors import CheckFailed, DataUnavailable
 
 USERS = Path(__file__).with_name("users.csv")
 NUMBERS = [
@@ -64,6 +65,8 @@ CLAIMS = ["G-C2", "G-C22", "", "B-1", "../G-C2", "a\0b"]
 number = st.one_of(st.floats(0.01, 0.99).map(str), st.sampled_from(NUMBERS), st.floats(0.01, 3).map(str))
 count = st.one_of(st.integers(1, 50).map(str), st.sampled_from(COUNTS))
 word = st.one_of(st.sampled_from(WORDS), st.text(max_size=5))
+swept = st.one_of(st.sampled_from(["n", "eps", "mechanism", "rounds", "value", "profile"]), word)
+values = st.one_of(st.lists(number, max_size=3).map(",".join), st.sampled_from([",", ";", "1,,2", "rr,krr"]))
 place = st.one_of(st.sampled_from([*PLACES, str(USERS)]), st.text(max_size=5))
 
 OPTIONS: dict[tuple[str, ...], dict[str, st.SearchStrategy[str] | None]] = {
@@ -87,6 +90,9 @@ OPTIONS: dict[tuple[str, ...], dict[str, st.SearchStrategy[str] | None]] = {
     ("build",): {"--profile": word, "--jobs": count},
     ("verify",): {"--profile": word, "--claim": st.sampled_from(CLAIMS), "--json": None},
     ("serve",): {"--port": count, "--no-browser": None},
+    ("sweep",): {"": place, "-p": st.tuples(swept, values).map("\0".join), "--settings": place, "-o": place}
+    | {"--page": place, "--x": swept, "--y": swept, "--by": swept, "--scheduler": place, "--jobs": count}
+    | {"--profile": word},
     ("data", "status"): {"--json": None, "": word},
     ("data", "fetch"): {"": word},
 }
@@ -108,6 +114,11 @@ GOOD: dict[tuple[str, ...], tuple[str, ...]] = {
     ("build",): ("", "--profile quick --jobs 2"),
     ("verify",): ("", "--claim G-C2 --json"),
     ("serve",): ("--no-browser",),
+    ("sweep",): (
+        "epsilon -p n 10,20 -p eps 0.5,1",
+        f"epsilon --settings {USERS}",
+        "01_page -p n 2,3 --profile quick --page page.ipynb --jobs 1",
+    ),
     ("data", "status"): ("", "--json"),
     ("data", "fetch"): ("",),
 }
@@ -141,13 +152,26 @@ def harmless(tmp_path_factory):
         def no_data():
             raise DataUnavailable("MNIST: not here")
 
+        def no_cluster(scheduler):
+            raise CheckFailed("scheduler: does not answer")
+
         patch.setattr(datasets, "fetch", no_data)
         patch.setattr(pipeline, "run_notebook", lambda *_, **__: None)
         patch.setattr(pipeline, "run_all", lambda *_, **__: [])
+        patch.setattr(sweep, "run", _swept)
+        patch.setattr(_sweep_engines, "Cluster", no_cluster)
         patch.setattr(site, "render", lambda *_, **__: True)
         patch.setattr(claims, "verify", _only_names)
         patch.setattr("http.server.ThreadingHTTPServer.serve_forever", lambda self: None)
         yield here
+
+
+def _swept(target, wanted, *, engine, output, progress):
+    """Every setting done at once, with its number as the result."""
+    last = dict.fromkeys(sweep.LAST_COLUMNS[:-1], "") | {"status": "done", "seconds": 0.0}
+    tasks = [Task(str(i), values) for i, values in enumerate(wanted[:20])]
+    records = {task.key: last | {"results": {"value": float(task.key)}} for task in tasks}
+    return sweep.Swept(sweep.table(tasks, records), 0, 0)
 
 
 def _only_names(identifiers, *, profile):
@@ -158,20 +182,22 @@ def _only_names(identifiers, *, profile):
 def judged(words: list[str]) -> tuple[int, str]:
     """Exit status, and what is wrong with it or "nothing"."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", errors) for errors in ("strict", "backslashreplace"))
-    before = sys.stdout, sys.stderr
+    own = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = out, err
     try:
         status = cli.run(words)
     except BaseException as error:
         return 99, f"{type(error).__name__}: {str(error)[:200]}"
     finally:
-        sys.stdout, sys.stderr = before
+        sys.stdout, sys.stderr = own
     out.flush()
     err.flush()
     said = err.buffer.getvalue().decode()
     if "Traceback" in said or status not in (0, 1, 2):
         return status, f"status {status}: {said[:300]}"
-    if status == 2 and (said.count("\n") != 1 or not said.startswith("gspa: ")):
+    *before, last = said.split("\n")[:-1] or [""]
+    begun = words[:1] == ["sweep"] and len(before) == 1 and " of " in before[0]  # it says what it runs
+    if status == 2 and ((before and not begun) or not last.startswith("gspa: ") or not said.endswith("\n")):
         return status, f"not one line: {said[:300]!r}"
     if status == 0 and "nan" in out.buffer.getvalue().decode().lower().replace("nan,", ""):
         return status, f"NaN: {out.buffer.getvalue().decode()[:300]}"
