@@ -216,8 +216,8 @@ MUTANTS: tuple[Mutant, ...] = (
     planted(
         "G-FW",
         "privacy_loss",
-        "    power = check.in_range(1, 1e300, order=order) - 1\n",
-        "    power = check.in_range(1, 1e300, order=order) - 1.5\n",
+        "    power = order - 1\n",
+        "    power = order - 1.5\n",
         "Renyi divergence of half an order less",
     ),
     planted(
