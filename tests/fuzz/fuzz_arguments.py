@@ -39,6 +39,7 @@ NAMED: dict[str, Kind] = {
     "eps0": number(1e-3, 4),
     "delta": DELTA,
     "deltas": array(1e-6, 0.4),
+    "device": name("cpu"),
     "delta0": number(0, 0.1),
     "mu": number(0.01, 5),
     "mus": array(0.01, 3),

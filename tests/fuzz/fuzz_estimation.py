@@ -103,7 +103,6 @@ OWN: dict[str, dict[str, Kind]] = {
     "sgd.train": {
         "eps": optional(array(0.5, 5, least=6, most=6)),
         "labels": either(""),
-        "device": name("cpu"),
         "evaluate_every": count(1, 2),
         "progress": either(None),
         "checkpoints": either(None),

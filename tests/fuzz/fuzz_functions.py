@@ -1,18 +1,16 @@
 """Every public function of the reference, and how each of its arguments is drawn.
 
-`book/api.md` says which functions are public. An argument is drawn as its chapter's table says, by function and name
-(`OWN`), or as a ready-made object (`fuzz_classes`), or by its name alone (`fuzz_arguments`); a public function with an
+`package_reference` says which functions are public. An argument is drawn as its chapter's table says, by function and
+name (`OWN`), or as a ready-made object (`fuzz_classes`), or by its name alone (`fuzz_arguments`); a public function with an
 argument of none of these has no entry, and `test_every_public_function_is_drawn` fails.
 """
 
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import fuzz_blog
@@ -26,14 +24,13 @@ from fuzz_arguments import NAMED
 from fuzz_bounds import TOGETHER
 from fuzz_classes import ALSO, BY_CLASS
 from fuzz_values import Kind, made
+from package_reference import reference
 
 from gspa import accounting, auditing
 from gspa.flame.cases import Case
 from gspa.flame.worth import Worth
 
 __all__ = ["ALSO", "TOGETHER"]
-
-API = Path(__file__).parents[2] / "book" / "api.md"
 
 CHAPTERS = (fuzz_bounds, fuzz_theory, fuzz_estimation, fuzz_blog, fuzz_flame, fuzz_book)
 # By function, then by name of the argument.
@@ -58,19 +55,6 @@ _NAN_AS: dict[str, Callable[..., Any]] = {
 def nan_is_explained(key: str) -> bool:
     """Whether the documentation says what NaN stands for in the answer."""
     return "NaN" in (_NAN_AS.get(key, target(key)).__doc__ or "")
-
-
-def reference() -> list[tuple[str, str]]:
-    """(module, member) for everything that the reference shows, classes included."""
-    found = []
-    for module, options in re.findall(r"automodule:: (\S+)\n((?: +:\S.*\n?)*)", API.read_text(encoding="utf-8")):
-        loaded = import_module(module)
-        listed = re.search(r":members:(.*)", options)
-        given = [part.strip() for part in (listed[1] if listed else "").split(",") if part.strip()]
-        names = getattr(loaded, "__all__", None) if "ignore-module-all" not in options else None
-        own = [key for key, value in vars(loaded).items() if getattr(value, "__module__", None) == module]
-        found += [(module, key) for key in given or names or own if not key.startswith("_")]
-    return found
 
 
 @cache
