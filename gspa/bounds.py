@@ -180,7 +180,7 @@ def epsilon_curve(key: str, budgets: Budgets, *, sizes: Iterable[int], delta: fl
     bound = CATALOGUE[check.one_of(CATALOGUE, bound=key)]
     delta = check.probability(allow_zero=False, delta=delta)
     epsilons = []
-    for n in sizes:
+    for n in check.row(sizes=sizes):
         row = _row(bound, repeat_first(budgets, n=n), delta)
         epsilons.append(math.nan if row.epsilon is None else row.epsilon)
     return np.array(epsilons, dtype=np.float64)

@@ -28,6 +28,7 @@ from gspa import accountant, budgets, exact_rr
 from gspa.errors import OutsideValidity
 
 FORMULAS = ("blog", "source", "large", "linear", "small")
+_LEAST = 1e-100  # of eps_L: no product of it with what stands beside it is 0
 _GRID = 1.05  # step of the search for the users that eq. (1) needs
 
 
@@ -35,7 +36,7 @@ def formulas(eps_local: float, *, n: int, delta: float) -> dict[str, float]:
     """The right-hand sides alone, whatever n: `clone_forms` and `closed_forms` refuse outside their conditions.
 
     Args:
-        eps_local: eps_L > 0, at most 600.
+        eps_local: eps_L, from 1e-100 to 600.
         n: number of users, >= 1.
         delta: central delta in (0, 1).
 
@@ -46,7 +47,7 @@ def formulas(eps_local: float, *, n: int, delta: float) -> dict[str, float]:
     Raises:
         InvalidValue: an argument out of range.
     """
-    x, n = check.in_range(0, 600, eps_local=check.positive(eps_local=eps_local)), check.count(n=n)
+    x, n = check.in_range(_LEAST, 600, eps_local=eps_local), check.count(n=n)
     delta = check.probability(allow_zero=False, delta=delta)
     log = math.log(4) - math.log(delta)
     root, truth, growth = math.sqrt(math.exp(x) * log / n), math.tanh(x / 2), math.exp(x) / n
@@ -114,7 +115,7 @@ def expansions(delta: float, *, small: float = 1e-3, large: float = 16.0) -> pd.
         `over_source`: quotients of the u, or of the eps where the expansion is of eps itself.
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    small, large = check.in_range(1e-100, 600, small=small), check.in_range(1e-100, 600, large=large)
+    small, large = check.in_range(_LEAST, 600, small=small), check.in_range(_LEAST, 600, large=large)
     rows = []
     start = least_users(large, delta=delta)
     many = 10**8 * start
@@ -254,7 +255,7 @@ def pure(eps_local: float, sizes: Sequence[int], *, below: float = 0.01) -> pd.D
         One row a size: `n`, `eps`, `log10_floor` (of the bound above) and `exact` (the least delta, rounded down; 0
         where it is below what a double can hold).
     """
-    x, below = check.positive(eps_local=eps_local), check.in_range(0, 1, below=check.positive(below=below))
+    x, below = check.in_range(_LEAST, 600, eps_local=eps_local), check.in_range(_LEAST, 1, below=below)
     rows = []
     for n in check.counts(sizes=sizes):
         floor = (n * -np.logaddexp(0, -x) + math.log(-math.expm1(-below * x))) / math.log(10)

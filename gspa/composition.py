@@ -81,11 +81,11 @@ Chosen = Sequence[tuple[Round, int, Problem | None]]  # the problem: of one user
 
 
 def _top(chosen: Chosen) -> tuple[float, float, float] | None:
-    """The largest finite loss L, a lower bound p on its probability, and that of an infinite one; None unless p is 1.
+    """The largest finite loss L, a lower bound p on its probability, and that of an infinite one.
 
-    With nobody to hide among, which has the probability prod (1 - q_j), each round's loss is its largest with
-    probability 1/(1 + e^-eps_n). From that alone p (1 - e^(eps - L)) <= delta(eps) <= 1 - e^(eps - L), and a grid for
-    the rare losses that lie far below L would be long.
+    None unless p is nearly 1. With nobody to hide among, which has the probability prod (1 - q_j), each round's loss is
+    its largest with probability 1/(1 + e^-eps_n). From that alone p (1 - e^(eps - L)) <= delta(eps) <=
+    1 - e^(eps - L), and a grid for the rare losses that lie far below L would be long.
     """
     most = log_mass = log_hidden = 0.0
     for _, times, problem in chosen:
