@@ -1,8 +1,8 @@
 """Every public function of the reference, and how each of its arguments is drawn.
 
 `package_reference` says which functions are public. An argument is drawn as its chapter's table says, by function and
-name (`OWN`), or as a ready-made object (`fuzz_classes`), or by its name alone (`fuzz_arguments`); a public function with an
-argument of none of these has no entry, and `test_every_public_function_is_drawn` fails.
+name (`OWN`), or as a ready-made object (`fuzz_classes`), or by its name alone (`fuzz_arguments`); a public function
+with an argument of none of these has no entry, and `test_every_public_function_is_drawn` fails.
 """
 
 from __future__ import annotations
