@@ -58,7 +58,7 @@ def renyi_privacy(
         "of these where the published bound is below the pair": len(below),
         "published bound over the pair, least": float(orders["ratio"].min()),
         "published bound over the pair, largest": float(orders["ratio"].max()),
-        "relative width of the interval, largest": width,
+        "relative width of the interval, largest": f"{width:.1e}",
     }
     if len(exceeded) or len(below):
         return Outcome(

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from small_book import BUILD, build, command, environment, make_book, pages, products, write_page
+from small_book import BUILD, build, command, environment, make_book, pages, products, rendered, write_page
 from small_project import add, make
 
 from gspa import pipeline, project, site
@@ -92,7 +92,7 @@ def test_a_killed_build_started_again_is_an_undisturbed_one(undisturbed, tmp_pat
             write_page(here, name, 3)
     else:
         make_book(here.root, factor=3)
-    old_html = pages(here.html)
+    old_html = rendered(here)
     process = start(BUILD, here.root)
     time.sleep(random.Random(number).uniform(0, seconds))
     if whole_group:
@@ -101,7 +101,7 @@ def test_a_killed_build_started_again_is_an_undisturbed_one(undisturbed, tmp_pat
         process.kill()
     process.wait()
     # A reader finds the old site or the new one, never a part. Between two renames there can be none.
-    assert pages(here.html) in (old_html, expected["html"], {})
+    assert rendered(here) in (old_html, expected["html"], {})
     build(here)
     assert products(here) == expected
     assert sorted(path.name for path in here.build.iterdir()) == [".lock", "executed", "html", "site.json"]
