@@ -7,6 +7,9 @@ change a page without a trace in it. And Jupyter refuses to start where there is
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -24,6 +27,23 @@ def environment(folder: Path) -> dict[str, str]:
         # Matplotlib would say on the page where it puts its cache instead. With a home, that cache saves seconds.
         variables["MPLCONFIGDIR"] = str(folder / "matplotlib")
     return variables
+
+
+@contextmanager
+def matplotlib_cache() -> Iterator[None]:
+    """Where no home can hold it, this process and its children keep Matplotlib's list of fonts in a temporary folder.
+
+    Matplotlib would make the missing home, or take a relative one for a folder below the checkout.
+    """
+    if "MPLCONFIGDIR" in os.environ or _home_is_usable():
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="gspa-matplotlib-") as folder:
+        os.environ["MPLCONFIGDIR"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["MPLCONFIGDIR"]
 
 
 def _home_is_usable() -> bool:

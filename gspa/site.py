@@ -15,7 +15,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from gspa import _lifeline, build_record, front_page, pipeline, provenance, sitecheck
+from gspa import _kernel_settings, _lifeline, build_record, front_page, pipeline, provenance, sitecheck
 from gspa.claims import differences, errata, report
 from gspa.errors import CheckFailed, InvalidOutput
 from gspa.pipeline import Run
@@ -55,6 +55,7 @@ def _recover(project: Project) -> None:
         remove_temporaries(folder)
 
 
+@_kernel_settings.matplotlib_cache()
 def render(project: Project, runs: Sequence[Run], *, profile: str) -> bool:
     """Render the executed notebooks and the prose to `_build/html`.
 
@@ -185,6 +186,7 @@ def page_folder(executed: Path) -> Path:
     return folder
 
 
+@_kernel_settings.matplotlib_cache()
 def render_page(project: Project, notebook: str, executed: Path, folder: Path, *, profile: str) -> Path:
     """Render one executed notebook as the book would show it, for a look at it.
 
