@@ -75,6 +75,7 @@ def executed(project, name, outputs=(), cells=(), used=None):
     return Run(name, path, False, 0.0)
 
 
+NUMBERS = "Within -2.5e-07 of 1e-06 and 2e+03, `3e-06` $4e-06$, commit 12e4ab, 0.5e-6x."
 # A page with figures: of one table; of two, of which one was thinned.
 DRAWN = "18_composition_and_renyi"
 FIGURES = [
@@ -112,6 +113,7 @@ def real_book(root, *, url="", api=False):
     extras = {
         "08_comparison": {"outputs": [card]},
         DRAWN: {"cells": [injected, *FIGURES], "used": few},
+        "17_exact_accounting": {"cells": [new_markdown_cell(NUMBERS, id="c9")]},
     }
     return project, [executed(project, name, **extras.get(name, {})) for name in names]
 
@@ -231,6 +233,14 @@ class TestTheRealBook:
             assert "not from a git checkout" in said.get_text()
             depth = "../" * page.count("/")
             assert said.a["href"] in (f"{depth}build_record.html", "#")  # "#": the page itself
+
+    def test_numbers_in_prose_have_no_e(self, soups):
+        [said] = [p for p in soups["notebooks/17_exact_accounting"]("p") if "Within" in p.get_text()]
+        thin = "\N{NARROW NO-BREAK SPACE}"
+        assert f"Within −2.5{thin}×{thin}10<sup>−7</sup> of 10<sup>−6</sup> and 2,000, " in said.decode_contents()
+        assert said.code.get_text() == "3e-06"
+        assert said.find(class_="math").get_text() == r"\(4e-06\)"
+        assert said.get_text().endswith("commit 12e4ab, 0.5e-6x.")
 
     def test_each_button_of_the_sidebar_has_a_name(self, soups):
         for page, soup in soups.items():

@@ -447,17 +447,20 @@ class TestKeyboard:
             )
             assert outline[0] != "none" or outline[1] != "none", (stop, outline)
 
-    def test_a_wide_formula_is_a_stop_on_a_phone_and_not_on_a_desk(self, page):
+    def test_what_is_too_wide_for_a_phone_says_so_and_is_a_stop_and_on_a_desk_neither(self, page):
+        hint = "(e) => getComputedStyle(e, '::before').content"
         page.set_viewport_size(PHONE)
         page.goto((SITE / "notebooks/15_flame_privacy.html").as_uri())
         page.evaluate(TYPESET)
         figure = page.locator(".gspa-figure").first
         page.wait_for_function("() => document.querySelector('.gspa-figure').tabIndex === 0")
+        assert "sideways" in figure.evaluate(hint)
         figure.focus()
         page.keyboard.press("ArrowRight")
         page.wait_for_function("() => document.querySelector('.gspa-figure').scrollLeft > 0")
         page.set_viewport_size(DESK)
         page.wait_for_function("() => document.querySelector('.gspa-figure').tabIndex === -1")
+        assert figure.evaluate(hint) == "none"
 
 
 class TestThemeAndPrint:
