@@ -154,7 +154,7 @@ def from_array(eps: ArrayLike, delta: ArrayLike = 0.0, count: ArrayLike = 1, *, 
         size = len(column)
     except TypeError:
         size = 0
-    spread: list[Any] = [np.full(size, v) if np.ndim(v) == 0 else v for v in (delta, count)]
+    spread: list[Any] = [v if np.iterable(v) else np.full(size, v) for v in (delta, count)]
     return Budgets(column, spread[0], spread[1], label)
 
 

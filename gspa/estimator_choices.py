@@ -111,7 +111,7 @@ def mean_choices(
     repeats = check.count(2, repeats=repeats)
     eps = groups.people().expanded().eps
     low, high, center = check.real(low=low), check.real(high=high), check.real(center=center)
-    scale = check.positive(sensitivity=sensitivity) / eps
+    scale = mean_estimation.noise_scales(eps, sensitivity=sensitivity)
     weights = best_weights(2 * scale**2, spread=(high - low) / 2)
     rng = np.random.default_rng([check.seed(seed=seed), 7])
 

@@ -75,13 +75,42 @@ def mean_estimate(reports: npt.ArrayLike) -> float:
     return float(_values("reports", reports).mean())
 
 
+def noise_scales(eps: npt.ArrayLike, *, sensitivity: float) -> Floats:
+    """The scale sensitivity/eps_i of each user's Laplace noise: line 2 of Algorithm 1.
+
+    Args:
+        eps: (n,) budgets > 0, finite.
+        sensitivity: > 0, at most 1e150 times every eps.
+
+    Returns:
+        (n,) scales.
+
+    Raises:
+        InvalidValue: sensitivity out of range.
+        InvalidBudget: eps is not a vector of budgets > 0.
+
+    >>> noise_scales([1.0, 0.5], sensitivity=60.0).tolist()
+    [60.0, 120.0]
+    """
+    sensitivity = _validate.positive(sensitivity=sensitivity)
+    budgets = _validate.floats(eps=eps)
+    if budgets.ndim != 1 or budgets.size == 0:
+        raise InvalidBudget("eps.shape", budgets.shape, "(n,) with n >= 1")
+    bad = ~((budgets > 0) & np.isfinite(budgets))
+    if bad.any():
+        raise InvalidBudget("eps", float(budgets[bad][0]), "finite and > 0", "eps_i = 0 would need infinite noise")
+    if sensitivity / _MOST_SCALE > budgets.min():
+        raise InvalidValue("sensitivity", sensitivity, f"at most {_MOST_SCALE:g} times every eps")
+    return np.asarray(sensitivity / budgets)
+
+
 def mean_variance(eps: npt.ArrayLike, *, sensitivity: float) -> float:
     """Exact variance of Algorithm 1's answer for given data: 2 sensitivity^2 / n^2 sum_i 1/eps_i^2.
 
     >>> mean_variance([1.0, 0.5], sensitivity=1.0)
     2.5
     """
-    scale = _scales(eps, sensitivity)
+    scale = noise_scales(eps, sensitivity=sensitivity)
     return float(2 * (scale @ scale)) / scale.size**2
 
 
@@ -95,7 +124,7 @@ def mean_error(eps: npt.ArrayLike, *, sensitivity: float) -> float:
     >>> round(mean_error([2.0], sensitivity=1.0), 12)  # one Laplace variable: its scale
     0.5
     """
-    scale, count = np.unique(_scales(eps, sensitivity), return_counts=True)
+    scale, count = np.unique(noise_scales(eps, sensitivity=sensitivity), return_counts=True)
     unit = float(scale[-1])
     if unit == 0:  # below every double
         return 0.0
@@ -207,21 +236,8 @@ def _values(name: str, values: npt.ArrayLike) -> Floats:
     return found
 
 
-def _scales(eps: npt.ArrayLike, sensitivity: float) -> Floats:
-    sensitivity = _validate.positive(sensitivity=sensitivity)
-    budgets = _validate.floats(eps=eps)
-    if budgets.ndim != 1 or budgets.size == 0:
-        raise InvalidBudget("eps.shape", budgets.shape, "(n,) with n >= 1")
-    bad = ~((budgets > 0) & np.isfinite(budgets))
-    if bad.any():
-        raise InvalidBudget("eps", float(budgets[bad][0]), "finite and > 0", "eps_i = 0 would need infinite noise")
-    if sensitivity / _MOST_SCALE > budgets.min():
-        raise InvalidValue("sensitivity", sensitivity, f"at most {_MOST_SCALE:g} times every eps")
-    return np.asarray(sensitivity / budgets)
-
-
 def _users(x: npt.ArrayLike, eps: npt.ArrayLike, sensitivity: float) -> tuple[Floats, Floats]:
-    values, scale = _values("x", x), _scales(eps, sensitivity)
+    values, scale = _values("x", x), noise_scales(eps, sensitivity=sensitivity)
     if values.shape != scale.shape:
         raise InvalidBudget("eps.shape", scale.shape, f"{values.shape}, one budget per entry of x")
     return values, scale

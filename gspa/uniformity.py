@@ -53,6 +53,7 @@ _MASSES = 50_000  # probabilities of buckets drawn for them: more distributions 
 # Counts drawn for one estimate of a probability, and the least number of trials for it.
 _EFFORT = {"quick": (15_000, 30), "paper": (700_000, 800), "fine": (1_500_000, 1_000)}
 _MOST = 20_000  # trials
+_MOST_EPS = 700.0  # of a local budget: e^-eps beyond it is no double, and nothing is ever expected in some outputs
 _FINE = ("private, large eps", "private, large eps_L")  # a trial costs most there, so that few leave an exponent open
 # (k, alpha, e^eps - 1 or e^eps), far inside each regime; one quantity at a time moves off it.
 _MOVES = ((0.25, 0.5, 2.0), (0.5, 2.0), (0.25, 0.5, 2.0))
@@ -106,10 +107,11 @@ class UniformityTester(NamedTuple):
 
         Args:
             k: number of items, even.
-            eps_local: local budget > 0.
+            eps_local: local budget in (0, 700].
             coin: one of `COINS`.
         """
-        k, eps_local = check.count(2, k=k), check.positive(eps_local=eps_local)
+        k = check.count(2, k=k)
+        eps_local = check.in_range(0, _MOST_EPS, eps_local=check.positive(eps_local=eps_local))
         if k % 2:
             raise InvalidValue("k", k, "even", "the alternative moves half of the items up and half down")
         buckets = k
@@ -178,7 +180,7 @@ def success(k: int, *, eps_local: float, n: int, alpha: float, coin: str, trials
 
     Args:
         k: number of items, even.
-        eps_local: local budget > 0.
+        eps_local: local budget in (0, 700].
         n: number of users.
         alpha: distance in total variation, in [0, 1/2].
         coin: one of `COINS`.
@@ -200,7 +202,7 @@ def detectable(
 
     Args:
         k: number of items, even.
-        eps_local: local budget > 0.
+        eps_local: local budget in (0, 700].
         n: number of users.
         start: a guess, in (0, 1/2].
         coin: one of `COINS`.

@@ -73,6 +73,7 @@ OWN: dict[str, dict[str, Kind]] = {
     "estimators.simulate_frequency": {"x": _BITS, "eps": _USERS},
     "mean_estimation.mean_reports": {"x": _VALUES, "eps": _USERS},
     "mean_estimation.mean_estimate": {"reports": _VALUES},
+    "mean_estimation.noise_scales": {"eps": _USERS},
     "mean_estimation.mean_variance": {"eps": _USERS},
     "mean_estimation.mean_error": {"eps": _USERS},
     "mean_estimation.simulate_mean": {"x": _VALUES, "eps": _USERS},

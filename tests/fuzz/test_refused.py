@@ -23,6 +23,7 @@ from gspa import (
     dominating,
     error_laws,
     estimation_privacy,
+    estimator_choices,
     gallery,
     gaussian_dp,
     histograms,
@@ -75,10 +76,12 @@ EPSILON = {"n": 10, "eps": 1.0, "delta": 0.1, "mechanism": "rr", "k": 2}
 GROUPS = error_laws.Groups(n=50)
 TABLE_OF_NOISE = {"delta": 0.1, "clients": 3, "samples": 2, "divisor": 2, "dimensions": [1]}
 ATTACK = {"delta": 0.1, "high": 1.0, "low": 0.0, "sigma": 1.0}
+SUCCESS = {"k": 8, "n": 19, "alpha": 0.0, "coin": "private", "trials": 19, "seed": 0}
 NOWHERE = Path("a\0b.csv")
 
 # (function, what it is called with, the argument that is at fault): each ended in another exception, or never.
 REFUSED = [
+    (budgets.from_array, {"eps": [1.0], "count": [[1], [1, 2]]}, "count"),
     (clones.least_users, {"eps_local": 1e300, "delta": 0.1}, "eps_local"),
     (clones.regimes, {"local": None, "sizes": [10], "delta": 0.1}, "local"),
     (clones.improvement, {"eps_local": 1.0, "sizes": 10, "delta": 0.1}, "sizes"),
@@ -111,6 +114,7 @@ REFUSED = [
     (learning.nearby_budget, {"eps": [None], "n": 10}, "eps"),
     (learning.central_scaling, {"repeats": None}, "repeats"),
     (uniformity.UniformityTester.of, {"k": 4, "eps_local": float("nan"), "coin": "public"}, "eps_local"),
+    (uniformity.success, SUCCESS | {"eps_local": 1e154}, "eps_local"),
     (aligned.krr_clones, {"victim": 1.0, "others": 1e308, "k": 3}, "others"),
     (counterexamples.judged, {"attacked": "x", "certified": 0.1, "delta": 0.1}, "attacked"),
     (histograms.worst_epsilon, {"budgets": CROWD, "delta": 0.1, "k": 2.5}, "k"),
@@ -118,6 +122,8 @@ REFUSED = [
     (reduction.signed, {"rows": ((THREE,),), "user": [], "n": 2}, "user"),
     (mean_estimation.mean_estimate, {"reports": [1e308] * 3}, "reports"),
     (mean_estimation.mean_error, {"eps": [0.5], "sensitivity": 1e308}, "sensitivity"),
+    (mean_estimation.noise_scales, {"eps": [0.0], "sensitivity": 1.0}, "eps"),
+    (estimator_choices.mean_choices, {"sensitivity": 1e154, "repeats": 3}, "sensitivity"),
     (asymptotic.asymptotic_mu, {"scales": [1.0], "count": 9, "inputs": (0.1, {})}, "inputs"),
     (audit.attack_epsilon, {"scales": [1.0], "count": 9, "delta": 0.1, "inputs": (0.3, float("nan"))}, "inputs"),
     (hypothesis_testing.printed_fact_1, {"eps": 1e308, "delta": 0.1}, "eps"),
