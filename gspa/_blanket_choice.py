@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from gspa._blanket_law import Envelope, Noise, Reports, radii
+from gspa._blanket_law import LEAST_TAIL, Envelope, Noise, Reports, radii
 from gspa.tradeoff import gdp_epsilon, gdp_log_delta
 
 Array = NDArray[np.float64]
@@ -78,7 +78,7 @@ def choose(victim: Noise, inputs: tuple[float, float], others: Reports, delta: f
         if not math.isfinite(mu):
             return math.inf
         # Past mu = 40 only the order matters; gdp_epsilon's own range ends there.
-        return gdp_epsilon(delta=delta * (1 - share), mu=mu) if mu < 40 else mu * mu
+        return gdp_epsilon(delta=max(delta * (1 - share), LEAST_TAIL), mu=mu) if mu < 40 else mu * mu
 
     def build(breaks: Array, share: float) -> Envelope:
         low, high = 0.5**others.power, (reach[share] + 0.5) ** others.power

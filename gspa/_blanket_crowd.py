@@ -20,20 +20,25 @@ Array = NDArray[np.float64]
 
 METHOD = "privacy blanket"
 MOST_VICTIMS = 64
+_MOST_SCALE = 1e150  # its square is a double, and so is its inverse's
 _SHARES = (0.3, 0.05, 1e-2, 1e-3, 1e-6)  # of delta: leaks tried with the exact value, not its Gaussian limit
 _MOST_MU = 40.0  # beyond it the answer is what the report alone guarantees
 
 
 def population(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str) -> tuple[Array, NDArray[np.int64]]:
-    """Noise scales and multiplicities, checked; a user with eps = 0 gets an infinite scale."""
+    """Noise scales and multiplicities, checked; a user with eps = 0 gets an infinite scale.
+
+    Raises:
+        InvalidValue: no list of scales > 0, one that is finite and outside [1e-150, 1e150], or counts that do not fit.
+    """
     check.one_of(POWER, mechanism=mechanism)
     if isinstance(scales, Budgets):
         if mechanism != "laplace":
             raise InvalidValue("mechanism", mechanism, "'laplace' for budgets", "give the Gaussian's sigma_j as scales")
         if scales.delta_max > 0:
             raise OutsideValidity(METHOD, f"delta_i = 0, got {scales.delta_max:g}", "Laplace reports are pure")
-        with np.errstate(divide="ignore"):
-            return 1 / scales.eps, scales.count
+        with np.errstate(divide="ignore", over="ignore"):
+            return _usable(1 / scales.eps), scales.count
     found = np.atleast_1d(check.array_in(0, math.inf, scales=scales))
     if found.ndim != 1 or found.size == 0 or not (found > 0).all():
         raise InvalidValue("scales", found.tolist(), "a non-empty list of noise scales > 0")
@@ -43,7 +48,15 @@ def population(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str) ->
         raise InvalidValue("len(count)", many.size, f"len(scales) = {found.size}")
     if not (many == np.floor(many)).all():
         raise InvalidValue("count", many.tolist(), "whole numbers")
-    return found, many.astype(np.int64)
+    return _usable(found), many.astype(np.int64)
+
+
+def _usable(scales: Array) -> Array:
+    bad = scales[np.isfinite(scales) & ((scales < 1 / _MOST_SCALE) | (scales > _MOST_SCALE)) | (scales == 0)]
+    if bad.size:
+        allowed = f"infinite or in [{1 / _MOST_SCALE:g}, {_MOST_SCALE:g}]"
+        raise InvalidValue("scale", float(bad[0]), allowed, "the scale of Laplace reports is 1/eps")
+    return scales
 
 
 @dataclass(frozen=True)

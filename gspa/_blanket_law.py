@@ -28,6 +28,7 @@ _CELLS = 2400
 _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(12))
 _NODES = _NODES + 0.5  # on [0, 1]
 _MOST_EPS = 700.0  # e^eps is a double
+LEAST_TAIL = 1e-300  # far below any delta, and a double with all its digits
 # Cell integrals lose about 1e-16 / (cell width / scale); this covers them and the ratios' own rounding.
 _PAD = 1e-11
 
@@ -75,7 +76,8 @@ class Noise(NamedTuple):
         return np.asarray(ndtr(-math.sqrt(2 * self.kappa) * distance))
 
     def quantile(self, tail: float) -> float:
-        """The distance beyond which one side has mass `tail` < 1/2."""
+        """The distance beyond which one side has mass `tail` < 1/2, or the least that counts."""
+        tail = max(tail, LEAST_TAIL)
         if self.power == 1:
             return -math.log(2 * tail) / self.kappa
         return -float(ndtri(tail)) / math.sqrt(2 * self.kappa)

@@ -268,8 +268,8 @@ def cut_against_blanket(
         inputs in {0, 1/2, 1}), `certified`, `share` (enumerated over certified, NaN
         where both are 0).
     """
-    rows = []
-    for mechanism, scales in settings:
+    eps, rows = check.row(eps=eps), []
+    for mechanism, scales in check.row(settings=settings):
         where = setting(scales, 1, mechanism, 0, cells)
         mine = (cell_masses(where.victim, 0.0, where.edges), cell_masses(where.victim, 1.0, where.edges))
         places = list(product((0.0, 0.5, 1.0), repeat=len(scales) - 1))

@@ -31,7 +31,7 @@ from gspa import _validate as check
 from gspa._blanket_crowd import Crowd
 from gspa._blanket_law import Noise, Reports, leak, radii
 from gspa.budgets import Budgets
-from gspa.errors import InvalidValue
+from gspa.errors import InvalidValue, OutsideValidity
 from gspa.tradeoff import gdp_epsilon
 
 Array = NDArray[np.float64]
@@ -86,7 +86,10 @@ class _Cells(NamedTuple):
 
 def _own(victim: Noise, others: Reports, delta: float) -> float:
     cell = _Cells.of(victim, 0.5 + victim.quantile(_TAIL), _CELLS)
-    gain = cell.square * cell.width / (others.count @ np.exp(cell.covers(others)))
+    cover = others.count @ np.exp(cell.covers(others))
+    if not cover.min() > 0:
+        raise OutsideValidity("limit of the blanket", "reports that cover each other", "their scale is far below 1")
+    gain = cell.square * cell.width / cover
     whole = float(gain.sum())
     # At an eps that is rather too large, leaving out costs rather too little.
     eps = min(gdp_epsilon(delta=delta, mu=whole**0.5), 700.0)

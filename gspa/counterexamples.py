@@ -85,7 +85,7 @@ def krr_attack(*, local: float, others: float, k: int, n: int, eps: float) -> fl
     k, n = check.count(3, k=k), check.count(2, n=n)
     victim = randomizers.family("krr", k=k).victim(local)
     victim = replace(victim, hidden=victim.neither)  # a report of any third value changes neither count
-    coin = 2 / (math.exp(others) + k - 1)
+    coin = 2 * math.exp(-others) / (1 + (k - 1) * math.exp(-others))
     problem = accountant.Problem(victim, 0.0, np.ones(1), np.zeros(1), np.array([n - 1.0]), coin)
     return divergence(problem.law(slope=accountant.tilt_for(victim, eps)), victim, eps)[0]
 

@@ -163,6 +163,7 @@ def r_squared(x: ArrayLike, y: ArrayLike) -> float:
     if float(np.abs(b).max()) <= 1e-12 * size:
         return 1.0
     a = a - a.mean()
+    a, b = a / np.abs(a).max(), b / np.abs(b).max()  # of whose squares none underflows
     rest = b - (a @ b) / (a @ a) * a
     return float(1 - (rest @ rest) / (b @ b))
 

@@ -26,6 +26,7 @@ from gspa.estimators import Simulation
 
 Array = NDArray[np.float64]
 
+_MOST_SPREAD = 1e150  # its square is a double
 _BLOCK = 2_000_000  # random numbers drawn at a time
 
 
@@ -37,7 +38,7 @@ def best_weights(noise: ArrayLike, *, spread: float) -> Array:
 
     Args:
         noise: (n,) variances v_i > 0.
-        spread: s >= 0, or an upper bound on it.
+        spread: s in [0, 1e150], or an upper bound on it.
 
     Returns:
         (n,) weights with sum 1.
@@ -51,7 +52,7 @@ def best_weights(noise: ArrayLike, *, spread: float) -> Array:
     variance = check.array_in(0, np.finfo(np.float64).max, noise=noise)
     if variance.ndim != 1 or variance.size == 0 or not (variance > 0).all():
         raise InvalidValue("noise", variance.tolist(), "a non-empty list of variances > 0")
-    weight = 1 / (variance + check.nonnegative(spread=spread) ** 2)
+    weight = 1 / (variance + check.in_range(0, _MOST_SPREAD, spread=spread) ** 2)
     return np.asarray(weight / weight.sum())
 
 
@@ -112,7 +113,6 @@ def mean_choices(
     eps = groups.people().expanded().eps
     low, high, center = check.real(low=low), check.real(high=high), check.real(center=center)
     scale = mean_estimation.noise_scales(eps, sensitivity=sensitivity)
-    weights = best_weights(2 * scale**2, spread=(high - low) / 2)
     rng = np.random.default_rng([check.seed(seed=seed), 7])
 
     def data(at: float) -> Array:
@@ -124,6 +124,7 @@ def mean_choices(
         f"values around {aside:g}": data(aside),
         "larger values, smaller budgets": np.sort(data(center))[::-1],
     }
+    weights = best_weights(2 * scale**2, spread=(high - low) / 2)
     rows = []
     for scenario, x in scenarios.items():
         sums, clipped, weighted = (np.empty(repeats) for _ in range(3))

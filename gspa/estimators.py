@@ -22,6 +22,7 @@ from gspa.errors import InvalidBudget, InvalidValue
 Floats = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.int8]
 
+_LEAST_WEIGHT = 1e-150  # of n - 2B: its square is a double with all its digits
 _BLOCK = 2_000_000  # random numbers drawn at a time when users cannot be grouped
 
 
@@ -184,8 +185,9 @@ def _rescaled(ones: npt.NDArray[np.int64] | int, budgets: Floats) -> Floats:
 def _total_weight(budgets: Floats) -> float:
     """n - 2B, summed as tanh(eps_i/2) = 1 - 2/(1 + e^eps_i), which keeps its digits for small eps."""
     total = float(np.tanh(budgets / 2).sum())
-    if total == 0:
-        raise InvalidBudget("eps", "all 0", "> 0 for at least one user", "otherwise n - 2B = 0")
+    if total < _LEAST_WEIGHT:
+        needed = f"> 0 for at least one user, n - 2B >= {_LEAST_WEIGHT:g}"
+        raise InvalidBudget("eps", f"at most {budgets.max():g}", needed, "otherwise the reports say nothing")
     return total
 
 

@@ -67,9 +67,7 @@ def noise(
     rows /= rows.sum(axis=1, keepdims=True)
     label = f"{kind.capitalize()} noise, scale {scale:.3g}"
     # Rounding alone puts a pure mechanism's delta at about 1e-17.
-    delta = (
-        0.0 if kind == "laplace" and number >= math.exp(1 / scale) * (1 - 1e-12) else local_delta(rows, ratio=number)
-    )
+    delta = 0.0 if kind == "laplace" and math.log(number) >= 1 / scale - 1e-12 else local_delta(rows, ratio=number)
     return Mechanism(label, rows, number, float(delta), tuple(f"cell {j}" for j in range(rows.shape[1])))
 
 

@@ -37,7 +37,7 @@ from gspa.tradeoff import (
 Array = NDArray[np.float64]
 
 _REACH = 9.0  # standard deviations kept of each privacy loss; outside them lies 1e-19
-_MOST_MU = 1e4
+_LEAST_MU, _MOST_MU = 1e-100, 1e4
 _MOST_ENVELOPE_MU = 30.0  # e^eps is a double at the largest eps, mu (mu/2 + 6)
 _CELLS = 2**15  # of the widest privacy loss
 
@@ -69,14 +69,14 @@ def composed_delta(mus: Sequence[float], eps: float) -> tuple[float, float]:
     about 1e-15 absolute.
 
     Args:
-        mus: each > 0.
+        mus: each in [1e-100, 1e4].
         eps: >= 0.
 
     Raises:
         InvalidValue: an argument outside its range, no mu.
     """
     eps = check.nonnegative(eps=eps)
-    mus = [check.positive(**{f"mus[{i}]": mu}) for i, mu in enumerate(check.numbers(0, _MOST_MU, mus=mus))]
+    mus = check.numbers(_LEAST_MU, _MOST_MU, mus=mus)
     step = 2 * _REACH * max(mus) / _CELLS
     ends = []
     for up in (0, 1):
@@ -144,7 +144,8 @@ def composition_table(*, families: Sequence[Sequence[float]], eps: Sequence[floa
     """
     rows = []
     eps = check.row(eps=eps)
-    for mus in check.row(families=families):
+    for family in check.row(families=families):
+        mus = check.numbers(_LEAST_MU, _MOST_MU, mus=family)
         mu = compose_gdp(mus)
         for e in eps:
             low, high = composed_delta(mus, e)

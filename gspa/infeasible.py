@@ -118,6 +118,9 @@ def lemma1(
             raise InvalidValue(
                 name, value, "a whole number or a Fraction in its range", "a certificate has to be exact"
             )
+    if delta >= 1:
+        raise InvalidValue("delta", delta, "below 1")
+    ratio, delta = Fraction(ratio), Fraction(delta)
     m, nothing, one = p0.size, Fraction(0), Fraction(1)
     low = (1 - delta) / (1 + ratio)
     r = low if coefficient is None else coefficient

@@ -170,8 +170,9 @@ def gaussian_exceeds(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> R
     0.5
     """
     e = check.array_in(0, math.inf, eps=eps)
-    mu = check.positive(sensitivity=sensitivity) / check.positive(scale=scale)
-    return _like(eps, np.asarray(ndtr(mu / 2 - e / mu)))
+    mu = max(check.positive(sensitivity=sensitivity) / check.positive(scale=scale), np.finfo(np.float64).tiny)
+    with np.errstate(over="ignore"):  # infinitely many deviations
+        return _like(eps, np.asarray(ndtr(mu / 2 - e / mu)))
 
 
 def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.0) -> float:

@@ -35,6 +35,7 @@ Array = NDArray[np.float64]
 
 MOST_USERS = 300_000  # beyond it counts come in blocks, not one by one
 LEAST_VARIANCE = 1 / 16  # of C; below it the normal law is a line, and its cells need another quadrature
+_MOST_COUNT = 1e200  # its power of 3/2 is a double
 _DEPTH = 30.0  # e^-30: mass left out on each side
 _ROWS = 256  # counts at once
 _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(12))
@@ -209,7 +210,7 @@ def leading_term(p: ArrayLike, *, count: ArrayLike = 1) -> float:
 
 def _users(p: ArrayLike, count: ArrayLike) -> tuple[Array, Array]:
     p_ = np.atleast_1d(check.array_in(0, 1, p=p))
-    given = check.array_in(0, math.inf, count=count)
+    given = check.array_in(0, _MOST_COUNT, count=count)
     if given.shape not in ((), (1,), p_.shape):
         raise InvalidValue("shape of count", given.shape, f"that of p, {p_.shape}, or one number")
     many = np.broadcast_to(given, p_.shape).astype(np.float64)
@@ -227,7 +228,7 @@ def _degenerate(spread: float) -> OutsideValidity:
 def _lattice(p: Array, count: Array) -> _Lattice:
     users, spread = float(count.sum()), float(count @ (p * (1 - p)))
     if users > MOST_USERS:
-        raise OutsideValidity("distance from the normal law", f"at most {MOST_USERS:,} users", f"got {users:,.0f}")
+        raise OutsideValidity("distance from the normal law", f"at most {MOST_USERS:,} users", f"got {users:,.9g}")
     if spread < LEAST_VARIANCE:
         raise _degenerate(spread)
     law = clone_law(p, 1 - p, count, depth=_DEPTH)

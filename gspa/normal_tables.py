@@ -62,10 +62,11 @@ def moving_table(*, sizes: Sequence[int]) -> pd.DataFrame:
         One row for each m and end: `p` ("1/m" or "1 - 1/m"), `m`, `eps0` (the budget with that p),
         `total_variation`, `times_root` (sqrt(m) times it: what C would have to be).
     """
+    users = check.counts(3, sizes=sizes)
     rows = []
     for name, end in (("1/m", 0.0), ("1 - 1/m", 1.0)):
-        for m in sizes:
-            p = abs(end - 1 / check.count(3, sizes=m))
+        for m in users:
+            p = abs(end - 1 / m)
             tv = nl.distances([p], count=m).total_variation
             rows.append(
                 {

@@ -165,6 +165,8 @@ def total_variation(tv: float) -> Family:
         if eps > _MOST_EPS:
             raise OutsideValidity("total variation", f"eps <= {_MOST_EPS:g}", f"got {eps:g}, which hides nothing")
         a = low(eps)
+        if a < np.finfo(np.float64).tiny:
+            raise InvalidValue("tv", tv, f"tv/e^eps >= {np.finfo(np.float64).tiny:.3g}, a double with all its digits")
         return Victim(eps, a, max(0.0, 1 - tv / math.tanh(eps / 2)))
 
     def clones(eps: Array) -> tuple[Array, Array]:

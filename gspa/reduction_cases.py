@@ -133,7 +133,8 @@ def cases(*, ratio: int = 4, small: int = 1, delta: Fraction = Fraction(1, 10), 
         raise InvalidValue("small", small, f"at most ratio = {ratio}")
     if not isinstance(delta, Fraction) or not 0 < delta < 1:
         raise InvalidValue("delta", delta, "a fraction in (0, 1)")
-    if check.count(2, n=n) > 4:
+    n = check.count(2, n=n)
+    if n > 4:
         raise InvalidValue("n", n, "at most 4", "the inputs of all others are tried, in all orders")
     equal, own, last_low = (big,) * n, (low,) * (n - 1) + (big,), (big,) * (n - 1) + (low,)
     high_twice = (low, big, big)  # whatever n: with four users at these budgets the pair holds again

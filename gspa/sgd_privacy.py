@@ -195,6 +195,7 @@ def theorem5_table(
     Raises:
         InvalidValue, OutsideValidity: an argument outside its range.
     """
+    divisor, samples = check.count(divisor=divisor), check.count(samples=samples)
     rows = []
     for setting in settings:
         crowd = _crowd(setting, clients, delta, seed)

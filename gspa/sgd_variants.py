@@ -116,6 +116,8 @@ def train_variant(
     seeds, sigma = check.seeds(seeds=seeds), noise(variant, eps, config, samples=samples)
     if sigma.shape not in ((), (1,), (config.clients,), (1, config.clients), (len(seeds), config.clients)):
         raise InvalidValue("shape of eps", sigma.shape, f"(clients,) = ({config.clients},), or one number")
+    if not seeds:
+        raise InvalidValue("seeds", seeds, "not empty")
     sigma = np.broadcast_to(sigma, (len(seeds), config.clients))
     dims = (data.train_x.shape[1], config.hidden_width, data.classes)
     kind = Batch if variant in ("printed", "client") else RecordClipped

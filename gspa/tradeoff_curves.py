@@ -21,6 +21,7 @@ from gspa.tradeoff import Curve, Reals, _like, f_eps_delta, gaussian, gdp_delta
 
 Array = NDArray[np.float64]
 
+_MOST_MU = 16.0  # beyond it 1 - delta(0) has no digits
 _TAIL = 12.0  # cells reach this many scales beyond both centres; the last ones hold the tails
 
 
@@ -112,12 +113,12 @@ def of_fact_1(*, eps: float, delta: float, points: int = 401) -> pd.DataFrame:
 
 
 def of_fact_3(*, mu: float, tangents: int, points: int = 401) -> pd.DataFrame:
-    """G_mu and some of the f_{eps, delta(eps)} below it, eps from 0 to mu (mu/2 + 2).
+    """G_mu, mu at most 16, and some of the f_{eps, delta(eps)} below it, eps from 0 to mu (mu/2 + 2).
 
     Returns:
         `curve`, `alpha`, `beta`; G_mu comes last.
     """
-    mu = check.positive(mu=mu)
+    mu = check.in_range(0, _MOST_MU, mu=check.positive(mu=mu))
     alpha = np.linspace(0, 1, check.count(2, points=points))
     levels = np.linspace(0.0, mu * (mu / 2 + 2), check.count(2, tangents=tangents)).tolist()
     parts = []

@@ -19,9 +19,6 @@ from gspa._random_sum import positive_part
 from gspa.blanket import blanket_delta, blanket_epsilon
 from gspa.errors import InvalidValue, OutsideValidity
 
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
-
 # Jorgensen et al.'s preference groups, as in Figure 3: (1/eps, count)
 GROUPS = ([10.0, 2.0, 1.0], [5400, 3700, 900])
 

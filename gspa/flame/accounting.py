@@ -104,6 +104,8 @@ def _composed(one: Coordinate, folds: int, delta: float) -> float:
 def composed_delta(one: Coordinate, folds: int, *, eps: float) -> float:
     """Upper bound on delta at eps >= 0 of `folds` such coordinates; errs upward."""
     eps, folds = check.nonnegative(eps=eps), check.count(folds=folds)
+    if eps >= folds * one.most:
+        return 0.0
     step = _step(one)
     law = _connected(step, *_grid(one, step, 1e-14 / folds))
     return delta_of(Sides([(law, folds)], [(law, folds)]), eps).upper

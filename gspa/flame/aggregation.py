@@ -264,13 +264,14 @@ def subsets(n: int, d: int, k: int, rng: np.random.Generator) -> Indices:
     >>> subsets(2, 5, 5, np.random.default_rng(0)).tolist()
     [[0, 1, 2, 3, 4], [0, 1, 2, 3, 4]]
     """
-    if check.count(k=k) > check.count(d=d):
+    n, d, k = check.count(n=n), check.count(d=d), check.count(k=k)
+    if k > d:
         raise InvalidValue("k", k, f"at most d = {d}")
     if 16 * k > d:  # the places of the k smallest of d random numbers
-        keys = rng.random((check.count(n=n), d))
+        keys = rng.random((n, d))
         smallest = np.argpartition(keys, k - 1, axis=1)[:, :k] if k < d else np.argsort(keys, axis=1)
         return np.asarray(np.sort(smallest, axis=1))
-    found = np.sort(rng.integers(d, size=(check.count(n=n), k)), axis=1)
+    found = np.sort(rng.integers(d, size=(n, k)), axis=1)
     while True:  # what repeats another is drawn again: the first k different ones of an endless row of draws
         again = np.zeros(found.shape, dtype=bool)
         again[:, 1:] = found[:, 1:] == found[:, :-1]

@@ -98,6 +98,8 @@ class _Sums(NamedTuple):
     noise: float
 
     def delta(self, eps: float) -> float:
+        if eps > 700:  # e^eps is no double
+            return 0.0
         e = math.exp(eps)
         best = max(np.maximum(a - e * b, 0).sum() for a, b in ((self.zero, self.one), (self.one, self.zero)))
         return max(0.0, float(best) - (1 + e) * self.noise)

@@ -63,10 +63,11 @@ def simulated_deviation(
 ) -> tuple[float, float]:
     """The same from `repeats` simulated rounds, with its standard error (value/sqrt(2 (repeats - 1)))."""
     rng, repeats = check.rng(rng), check.count(2, repeats=repeats)
-    if check.count(n_s=n_s) > check.count(n_p=n_p):
+    n_s, n_p = check.count(n_s=n_s), check.count(n_p=n_p)
+    if n_s > n_p:
         raise InvalidValue("n_s", n_s, f"at most n_p = {n_p}")
-    reports = local.randomize(np.full((repeats, check.count(n_s=n_s)), check.in_range(0, 1, x=x)), rng)
-    dummies = local.blanket((repeats, check.count(n_p=n_p) - n_s), rng)
+    reports = local.randomize(np.full((repeats, n_s), check.in_range(0, 1, x=x)), rng)
+    dummies = local.blanket((repeats, n_p - n_s), rng)
     found = local.estimate(reports.sum(axis=1) + dummies.sum(axis=1), users=n_s, dummies=n_p - n_s) / n_s
     value = float(found.std(ddof=1))
     return value, value / math.sqrt(2 * (repeats - 1))

@@ -39,7 +39,7 @@ def run(
     """Run every case.
 
     Args:
-        data: "mnist" or "digits".
+        data: "mnist", "digits" or "auto".
         cases: from `Paper.cases`.
         users: all together, dealt over the batches.
         seeds: one run a case for each; the group "settings" takes the first two.
@@ -50,6 +50,7 @@ def run(
         One row a case, seed and round: `group`, `label`, `varied`, `value`, `noise`, `seed`, `round`, `accuracy` in
         [0, 1], `largest`, `overflowing`.
     """
+    data = check.one_of(datasets.NAMES, data=data)
     users, seeds = check.count(users=users), check.seeds(seeds=seeds)
     if not seeds:
         raise InvalidValue("seeds", seeds, "not empty")

@@ -29,6 +29,7 @@ from gspa import _validate as check
 from gspa.errors import InvalidValue
 
 _MOST_CHOICES = 1_000_000
+_LEAST_BETA = 1e-300  # its inverse is a double
 
 
 @overload
@@ -57,14 +58,14 @@ def least_l(nu: float, *, beta: float) -> int:
 
     Args:
         nu: >= 1.
-        beta: in (0, 1).
+        beta: in [1e-300, 1].
 
     >>> least_l(3.125, beta=0.02)
     16
     """
     if check.positive(nu=nu) < 1:
         raise InvalidValue("nu", nu, ">= 1")
-    beta = check.in_range(0, 1, beta=check.positive(beta=beta))
+    beta = check.in_range(_LEAST_BETA, 1, beta=beta)
     # Rounding of 1/(nu beta) must not push a whole number to the next one.
     return math.ceil(max(1 / (nu * beta), nu / (nu - 1 + beta)) * (1 - 1e-12))
 
@@ -143,8 +144,9 @@ def simulate_padding(
         n_p: reports per coordinate.
         rng: generator or seed.
     """
-    many = check.count(l=l) * check.count(k=k)
-    if many > check.count(d=d):
+    d, k = check.count(d=d), check.count(k=k)
+    many = check.count(l=l) * k
+    if many > d:
         raise InvalidValue("l", l, f"at most d/k = {d / k:g}", "there are not more indices")
     rng, n_p = check.rng(rng), check.count(n_p=n_p)
     size = np.zeros(d, dtype=np.int64)

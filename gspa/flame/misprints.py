@@ -17,6 +17,8 @@ from gspa.flame.protocols import Rules, play
 from gspa.flame.randomizers import Laplace
 from gspa.flame.sealing import keypair
 
+_MOST_CLIP = 1e150  # its square is a double
+
 
 class Estimate(NamedTuple):
     """What the analyzer makes of users who all hold `truth`: mean, its standard error, and the mean in closed form."""
@@ -51,7 +53,7 @@ def estimates(
         k: selected of them, in SS-Double.
         n_p: reports per coordinate, so large that all fit.
         value: in [-clip, clip].
-        clip: C.
+        clip: C, in (0, 1e150].
         eps: budget of one report.
         repeats: rounds, at least 2.
         seed: of them.
@@ -60,7 +62,7 @@ def estimates(
         One a protocol and rule, "printed" or "corrected".
     """
     d, n, k, n_p = check.count(d=d), check.count(n=n), check.count(k=k), check.count(n_p=n_p)
-    clip, repeats = check.positive(clip=clip), check.count(2, repeats=repeats)
+    clip, repeats = check.in_range(0, _MOST_CLIP, clip=check.positive(clip=clip)), check.count(2, repeats=repeats)
     value = check.in_range(-clip, clip, value=value)
     updates = np.full((n, d), value)
     secret = keypair("envelope")

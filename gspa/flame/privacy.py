@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -39,11 +40,11 @@ def setting(
         eps_l: budget of a user's whole vector, > 0.
         d: coordinates.
         n: users.
-        rate: 1/beta; k = d/rate is rounded down, to at least 1.
-        padding: n/n_p; n_p is rounded down, to at least 1.
+        rate: 1/beta >= 1; k = d/rate is rounded down, to at least 1.
+        padding: n/n_p >= 1e-9; n_p is rounded down, to at least 1.
     """
-    k = max(1, int(check.count(d=d) / check.positive(rate=rate)))
-    n_p = max(1, int(check.count(n=n) / check.positive(padding=padding)))
+    k = max(1, int(check.count(d=d) / check.in_range(1, math.inf, rate=rate)))
+    n_p = max(1, int(check.count(n=n) / check.in_range(1e-9, math.inf, padding=padding)))
     return Setting(d=d, k=k, n=n, n_p=n_p, eps=check.positive(eps_l=eps_l) / k, delta=central_delta(n))
 
 

@@ -77,7 +77,8 @@ class Buckets:
     def __post_init__(self) -> None:
         if check.in_range(0, 700, eps=self.eps) == 0:
             raise InvalidValue("eps", self.eps, "> 0", "at 0 every report is uniform and nothing can be estimated")
-        check.count(b=self.b)
+        object.__setattr__(self, "eps", float(self.eps))
+        object.__setattr__(self, "b", check.count(b=self.b))
 
     @property
     def least(self) -> int:
@@ -144,7 +145,7 @@ class Laplace:
     eps: float
 
     def __post_init__(self) -> None:
-        check.positive(eps=self.eps)
+        object.__setattr__(self, "eps", check.positive(eps=self.eps))
 
     @property
     def gamma(self) -> float:

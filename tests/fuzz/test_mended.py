@@ -18,15 +18,19 @@ from gspa import (
     composition,
     counterexamples,
     decomposition,
+    error_laws,
     estimators,
     exact_rr,
+    gallery,
     gaussian_guarantee,
+    infeasible,
     mean_estimation,
     mechanisms,
     message_attack,
     normal_limit,
     parameters,
     privacy_loss,
+    reduction_cases,
     sgd,
     slack,
     sweep,
@@ -34,12 +38,19 @@ from gspa import (
 )
 from gspa.accountant import central_epsilon, problem_of
 from gspa.audit import Laws
+from gspa.blanket import blanket_epsilon
 from gspa.blanket_limit import blanket_limit
 from gspa.errors import GspaError, InvalidBudget, InvalidValue, OutsideValidity
 from gspa.flame import (
+    accounting,
     amplification,
+    attacks,
+    error,
     worth,
 )
+from gspa.flame.aggregation import subsets
+from gspa.flame.padded import coordinate
+from gspa.flame.randomizers import Buckets, Laplace
 from gspa.randomizers import binary
 from gspa.sgd_config import SgdConfig
 
@@ -91,6 +102,49 @@ class TestAnswers:
 
     def test_laplace_noise_infinitely_far_apart(self):
         assert tradeoff_curves.laplace_tradeoff(np.array([0.0, 0.5, 1.0]), shift=1e154).max() == pytest.approx(1.0)
+
+    def test_whole_numbers_that_are_floats(self):
+        assert subsets(3, 5.0, 2.0, np.random.default_rng(0)).shape == (3, 2)
+        assert len(reduction_cases.cases(n=2.0)) == len(reduction_cases.cases(n=2))
+        found = error.simulated_deviation(Laplace(0.5), n_s=1.0, n_p=3.0, repeats=2, rng=0)
+        assert found == error.simulated_deviation(Laplace(0.5), n_s=1, n_p=3, repeats=2, rng=0)
+
+    def test_a_certificate_of_whole_numbers_is_exact(self):
+        half = np.array([Fraction(1, 2)] * 2)
+        system = infeasible.lemma1(half, half, {}, ratio=10**400, delta=0)
+        assert all(isinstance(entry, Fraction) for entry in system.equal.ravel())
+
+    def test_a_line_through_subnormal_squares(self):
+        assert error_laws.r_squared([1e-300, 0.0, 2e-300], [1e-300, 0.0, 2e-300]) == pytest.approx(1)
+
+    def test_others_who_never_lie(self):
+        setting = {"local": 0.1, "k": 4, "n": 4, "eps": 0.05}
+        assert (
+            0
+            < counterexamples.krr_attack(others=745.5, **setting)
+            <= counterexamples.krr_attack(others=50.0, **setting) * (1 + 1e-9)
+        )
+
+    def test_noise_far_below_the_range(self):
+        assert gallery.noise("laplace", scale=1e-17, cells=28, ratio=Fraction(9, 2)).delta > 0.9
+
+    def test_a_delta_of_one_subnormal(self):
+        found = blanket_epsilon([2.0], count=20, delta=5e-324)
+        assert 0 <= found.lower <= found.upper <= 0.5
+
+    def test_beyond_every_loss_of_a_coordinate(self):
+        one = coordinate(Laplace(1.0), n_p=4)
+        assert accounting.composed_delta(one, 4, eps=1e154) == 0
+
+    def test_an_attack_where_e_to_the_eps_is_no_double(self):
+        assert attacks.sum_delta(Laplace(0.5), real=7, padded=7, eps=1e308) == 0
+
+    def test_noise_infinitely_wide_has_no_loss(self):
+        assert mechanisms.gaussian_exceeds([2.0, 1e300], scale=1.5, sensitivity=5e-324).tolist() == [0, 0]
+
+    def test_a_budget_that_is_a_fraction(self):
+        assert Laplace(Fraction(7, 2)) == Laplace(3.5)
+        assert Buckets(Fraction(7, 2), 2.0) == Buckets(3.5, 2)
 
     def test_composition_of_a_huge_budget(self):
         assert amplification.composed(1e300, delta=0.1, folds=1) == 1e300
@@ -188,7 +242,7 @@ class TestNumbers:
         assert laws.delta(1e308, side=1) < 1e-12
 
     def test_infinitely_many_users_have_no_covariance(self):
-        with pytest.raises(InvalidValue, match="whole numbers"):
+        with pytest.raises(InvalidValue, match="count"):
             normal_limit.covariance([0.5], count=[float("inf")])
 
     def test_without_delta_the_rest_has_no_distance(self):

@@ -24,16 +24,19 @@ from gspa import (
     error_laws,
     estimation_privacy,
     estimator_choices,
+    estimators,
     gallery,
     gaussian_dp,
     histograms,
     hypothesis_testing,
+    infeasible,
     learning,
     local_delta,
     mean_estimation,
     message_attack,
     noise_power,
     normal_limit,
+    normal_tables,
     personalized,
     readings,
     reduction,
@@ -41,11 +44,15 @@ from gspa import (
     scaling,
     sgd,
     sgd_privacy,
+    sgd_variants,
     sweep,
     sweep_experiments,
     tradeoff_curves,
     uniformity,
 )
+from gspa.blanket import blanket_epsilon
+from gspa.blanket_limit import blanket_limit
+from gspa.datasets import load
 from gspa.errors import GspaError
 from gspa.flame import (
     accounting,
@@ -54,8 +61,11 @@ from gspa.flame import (
     attacks,
     cases,
     error,
+    experiments,
     federated,
+    index_privacy,
     misprints,
+    privacy,
     protocols,
     results,
     worth,
@@ -77,10 +87,36 @@ GROUPS = error_laws.Groups(n=50)
 TABLE_OF_NOISE = {"delta": 0.1, "clients": 3, "samples": 2, "divisor": 2, "dimensions": [1]}
 ATTACK = {"delta": 0.1, "high": 1.0, "low": 0.0, "sigma": 1.0}
 SUCCESS = {"k": 8, "n": 19, "alpha": 0.0, "coin": "private", "trials": 19, "seed": 0}
+PROMISES = {"epochs": [1], "clients": 2, "samples": 18, "delta": 0.3, "dimension": 35}
+HALVES = np.array([Fraction(1, 2)] * 2)
+LAWS = {"p0": HALVES, "p1": HALVES, "others": {}, "ratio": 2}
+TINY = {"mechanism": "tv", "tv": 1e-300}
+IMAGES = load("digits")
+RUN = {"data": IMAGES, "eps": 1.0, "config": SgdConfig(clients=6, epochs=1), "variant": "printed"}
 NOWHERE = Path("a\0b.csv")
 
 # (function, what it is called with, the argument that is at fault): each ended in another exception, or never.
 REFUSED = [
+    (index_privacy.least_l, {"nu": 3.0, "beta": 5e-324}, "beta"),
+    (privacy.setting, {"n": 4, "d": 26, "rate": 2e-308}, "rate"),
+    (blanket_limit, {"scales": [1e-9], "count": 20, "mechanism": "laplace", "delta": 0.3}, "limit"),
+    (aligned.cut_against_blanket, {"settings": [("laplace", [1.0, 2.0])], "eps": None}, "eps"),
+    (asymptotic.asymptotic_mu, {"scales": [708.0, 5e-324], "count": [5, 9]}, "scale"),
+    (asymptotic.asymptotic_mu, {"scales": [2.5, 1e308], "count": 20, "mechanism": "gaussian"}, "scale"),
+    (blanket_epsilon, {"scales": budgets.constant(1e300, n=20), "delta": 0.1}, "scale"),
+    (estimators.frequency_variance, {"eps": [2e-308, 0.0]}, "eps"),
+    (estimator_choices.best_weights, {"noise": [1.0], "spread": 1e308}, "spread"),
+    (estimator_choices.mean_choices, {"low": -1e300, "repeats": 3}, "low"),
+    (normal_limit.leading_term, {"p": [0.3], "count": [1e308]}, "count"),
+    (normal_tables.moving_table, {"sizes": None}, "sizes"),
+    (sgd_privacy.theorem5_table, PROMISES | {"divisor": 0}, "divisor"),
+    (sgd_variants.train_variant, RUN | {"seeds": ()}, "seeds"),
+    (infeasible.lemma1, LAWS | {"delta": 10**5000}, "delta"),
+    (misprints.estimates, {"clip": 1e154, "repeats": 2}, "clip"),
+    (experiments.run, {"data": {}, "cases": (), "users": 24, "seeds": [0]}, "data"),
+    (gaussian_dp.composition_table, {"families": [[1e-300]], "eps": [0.5]}, "mus[0]"),
+    (accountant.central_delta, {"budgets": budgets.constant(700.0, n=3), "eps": 300.0} | TINY, "tv"),
+    (tradeoff_curves.of_fact_3, {"mu": 17.0, "tangents": 3}, "mu"),
     (budgets.from_array, {"eps": [1.0], "count": [[1], [1, 2]]}, "count"),
     (clones.least_users, {"eps_local": 1e300, "delta": 0.1}, "eps_local"),
     (clones.regimes, {"local": None, "sizes": [10], "delta": 0.1}, "local"),
