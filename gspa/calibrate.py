@@ -57,7 +57,7 @@ def largest_local_epsilon(
         return central_delta(constant(eps0, n=n), eps=eps, mechanism=mechanism, k=k, size=size)
 
     def at(y: float) -> float:
-        return eps + math.exp(y)
+        return eps + math.exp(min(y, 700.0))  # beyond is no double
 
     def spare(y: float) -> float:
         nonlocal valid_for
@@ -180,13 +180,17 @@ def most_rounds(
     while high - low > 1:
         found = after(guess)
         low, high = (guess, high) if found.upper <= eps else (low, guess)
-        # eps grows about like the square root of the number of rounds; a step past the bracket halves it.
+        if high in known:  # along the chord, and now and then the middle, so that no end stays for long
+            first = known[low].value if low else 0.0
+            share = (eps - first) / (known[high].value - first) if known[high].value > first else 0.5
+            step = int((high - low) * (share if len(known) % 3 else 0.5))
+            guess = min(max(low + step, low + 1), high - 1)
+            continue
+        # eps grows about like the square root of the number of rounds.
         ahead = int(guess * (eps / found.value) ** 2) if found.value > 0 else 16 * guess
-        guess = ahead if low < ahead < high else min((low + high) // 2, 16 * (low + 1))
+        guess = ahead if low < ahead < high else 16 * (low + 1)
         if ahead > _MOST_ROUNDS < high:  # even the largest number may be met: look there at once
             guess = _MOST_ROUNDS
-        if len(known) > 40:
-            guess = (low + high) // 2
     if low == _MOST_ROUNDS:
         raise OutsideValidity("calibration", f"a target that {_MOST_ROUNDS:,} rounds miss", f"eps = {eps:g}")
     upper = low

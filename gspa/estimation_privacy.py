@@ -130,7 +130,7 @@ def laplace_groups(
     promised = gspa_epsilon(people, delta=delta)
     true = budgets.from_array(people.eps * check.positive(stretch=stretch), count=people.count)
     lower, upper = [], []
-    places = range(true.eps.size) if victims is None else list(victims)
+    places = range(true.eps.size) if victims is None else check.counts(0, victims=victims)
     for victim in places:
         lower.append(personalized.attacked_epsilon(true, victim=victim, delta=delta))
         upper.append(blanket.blanket_epsilon(true, victim=victim, delta=delta).upper)

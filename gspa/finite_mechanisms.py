@@ -168,15 +168,16 @@ def staircase(ratio: Number, *, reach: int = 3) -> Mechanism:
     """
     ratio, reach = likelihood_ratio(ratio), check.count(0, reach=reach)
     one = ratio / ratio
+    fall = one / ratio
     total = 1 + 4 / (ratio - one)
 
     def mass(j: int) -> Number:
-        return one / ratio ** ((abs(j) + 1) // 2) / total
+        return fall ** ((abs(j) + 1) // 2) / total
 
     def tail(j: int) -> Number:
         """Noise of at least j >= 0; every step but a cut first one has two values."""
         step = (j + 1) // 2
-        whole = 2 * one / ratio ** (step if j % 2 else step + 1) * ratio / (ratio - one) / total
+        whole = 2 * fall ** (step if j % 2 else step + 1) / (one - fall) / total
         return whole if j % 2 else whole + mass(j)
 
     def beyond(j: int) -> Number:

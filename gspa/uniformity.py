@@ -252,7 +252,7 @@ def local_scaling(*, profile: str = "paper", seed: int = 4, regimes: Sequence[st
         and `constant`, n over the leading term of eq. (7) or (6).
     """
     rows = []
-    for name in LOCAL if regimes is None else regimes:
+    for name in LOCAL if regimes is None else check.row(regimes=regimes):
         stated = LOCAL[check.one_of(LOCAL, regime=name)]
         rng = np.random.default_rng([check.count(0, seed=seed), list(LOCAL).index(name)])
         for k, target, value in _LOCAL[name].points():
@@ -281,7 +281,7 @@ def shuffled_scaling(*, profile: str = "paper", seed: int = 5, regimes: Sequence
         regime's term of the blog's result, log(1/delta) included.
     """
     rows, log = [], -math.log(DELTA)
-    for name in SHUFFLED if regimes is None else regimes:
+    for name in SHUFFLED if regimes is None else check.row(regimes=regimes):
         stated, coin = SHUFFLED[check.one_of(SHUFFLED, regime=name)], name.split(",")[0]
         rng = np.random.default_rng([check.count(0, seed=seed), list(SHUFFLED).index(name)])
         for k, target, eps in _SHUFFLED[name]:

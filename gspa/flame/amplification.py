@@ -147,7 +147,8 @@ def old_bennett_epsilon(eps0: float, *, n: int, delta: float) -> float:
         OutsideValidity: the value would not be below eps0, or eps0 > 100.
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    if check.positive(eps0=eps0) > 100:
+    eps0, n = check.positive(eps0=eps0), check.count(n=n)
+    if eps0 > 100:
         raise OutsideValidity(OLD, "eps0 <= 100", f"eps0 = {eps0:g}")
     low, high = 0.0, eps0 * (1 - 1e-9)
     if old_bennett_delta(high, eps0=eps0, n=n) > delta:

@@ -21,6 +21,7 @@ from gspa import (
     error_laws,
     estimators,
     exact_rr,
+    finite_mechanisms,
     gallery,
     gaussian_guarantee,
     infeasible,
@@ -145,6 +146,13 @@ class TestAnswers:
     def test_a_budget_that_is_a_fraction(self):
         assert Laplace(Fraction(7, 2)) == Laplace(3.5)
         assert Buckets(Fraction(7, 2), 2.0) == Buckets(3.5, 2)
+
+    def test_a_staircase_of_huge_steps(self):
+        assert finite_mechanisms.staircase(1e154).rows.sum(axis=1) == pytest.approx(1)
+
+    def test_a_budget_for_the_least_target(self):
+        found = calibrate.largest_local_epsilon(eps=5e-324, delta=0.49, n=812, mechanism="common")
+        assert 0 < found.lower <= found.value <= found.upper
 
     def test_composition_of_a_huge_budget(self):
         assert amplification.composed(1e300, delta=0.1, folds=1) == 1e300

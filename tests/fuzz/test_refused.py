@@ -97,6 +97,9 @@ NOWHERE = Path("a\0b.csv")
 
 # (function, what it is called with, the argument that is at fault): each ended in another exception, or never.
 REFUSED = [
+    (uniformity.shuffled_scaling, {"regimes": 1j, "profile": "quick"}, "regimes"),
+    (estimation_privacy.laplace_groups, {"people": CROWD, "delta": 0.3, "victims": 0.5}, "victims"),
+    (amplification.old_bennett_epsilon, {"eps0": Fraction(7, 2), "n": 1, "delta": 0.3}, "n so large"),
     (index_privacy.least_l, {"nu": 3.0, "beta": 5e-324}, "beta"),
     (privacy.setting, {"n": 4, "d": 26, "rate": 2e-308}, "rate"),
     (blanket_limit, {"scales": [1e-9], "count": 20, "mechanism": "laplace", "delta": 0.3}, "limit"),
