@@ -99,7 +99,7 @@ NOWHERE = Path("a\0b.csv")
 REFUSED = [
     (uniformity.shuffled_scaling, {"regimes": 1j, "profile": "quick"}, "regimes"),
     (estimation_privacy.laplace_groups, {"people": CROWD, "delta": 0.3, "victims": 0.5}, "victims"),
-    (amplification.old_bennett_epsilon, {"eps0": Fraction(7, 2), "n": 1, "delta": 0.3}, "n so large"),
+    (amplification.old_bennett_epsilon, {"eps0": Fraction(7, 2), "n": 1, "delta": 0.3}, "Bennett form"),
     (index_privacy.least_l, {"nu": 3.0, "beta": 5e-324}, "beta"),
     (privacy.setting, {"n": 4, "d": 26, "rate": 2e-308}, "rate"),
     (blanket_limit, {"scales": [1e-9], "count": 20, "mechanism": "laplace", "delta": 0.3}, "limit"),
