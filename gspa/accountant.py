@@ -170,7 +170,8 @@ def tilt_for(victim: Victim, eps: float) -> float:
     """About d log h_c/dc = -KL(Bern(theta), Bern(1/2)), theta = (1 + tanh(eps/2)/T)/2 the best test's share."""
     if eps == 0:
         return 0.0
-    truth = victim.seen / (victim.seen + victim.hidden) * math.tanh(victim.eps / 2)
+    share = victim.seen / (victim.seen + victim.hidden)
+    truth = max(share * math.tanh(victim.eps / 2), np.finfo(np.float64).tiny)  # tanh of a subnormal budget is 0
     excess = min(1.0, math.tanh(eps / 2) / truth)
     down, up = (1 - excess) / 2, (1 + excess) / 2
     return -(math.log(2) + up * math.log(up) + (down * math.log(down) if down > 0 else 0.0))

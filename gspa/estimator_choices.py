@@ -52,7 +52,8 @@ def best_weights(noise: ArrayLike, *, spread: float) -> Array:
     variance = check.array_in(0, np.finfo(np.float64).max, noise=noise)
     if variance.ndim != 1 or variance.size == 0 or not (variance > 0).all():
         raise InvalidValue("noise", variance.tolist(), "a non-empty list of variances > 0")
-    weight = 1 / (variance + check.in_range(0, _MOST_SPREAD, spread=spread) ** 2)
+    total = variance + check.in_range(0, _MOST_SPREAD, spread=spread) ** 2
+    weight = total.min() / total
     return np.asarray(weight / weight.sum())
 
 

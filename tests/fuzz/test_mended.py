@@ -19,6 +19,7 @@ from gspa import (
     counterexamples,
     decomposition,
     error_laws,
+    estimator_choices,
     estimators,
     exact_rr,
     finite_mechanisms,
@@ -146,6 +147,12 @@ class TestAnswers:
     def test_a_budget_that_is_a_fraction(self):
         assert Laplace(Fraction(7, 2)) == Laplace(3.5)
         assert Buckets(Fraction(7, 2), 2.0) == Buckets(3.5, 2)
+
+    def test_a_victim_of_a_subnormal_budget(self):
+        assert counterexamples.krr_attack(local=5e-324, others=0.6, k=4, n=4, eps=0.5) == 0
+
+    def test_weights_of_hardly_any_noise(self):
+        assert estimator_choices.best_weights([5e-324, 1.0], spread=0.0).tolist() == [1, 5e-324]
 
     def test_a_staircase_of_huge_steps(self):
         assert finite_mechanisms.staircase(1e154).rows.sum(axis=1) == pytest.approx(1)
