@@ -45,6 +45,9 @@ SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠", "+-": "±", "->": "→"}
 _AROUND = {"sqrt": ("√", ""), "ceil": ("⌈", "⌉"), "floor": ("⌊", "⌋")}
 _MINUS, _THIN = "−", "\N{NARROW NO-BREAK SPACE}"
 
+SCIENTIFIC = r"(?<![\w.])(?P<mantissa>\d+(?:\.\d+)?)e(?P<exponent>[+-]?\d+)(?![\w.]*\w)"
+"""A number with a power of ten, as a regular expression; `scientific` shows it."""
+
 _NAMES = "|".join(sorted(GREEK, key=len, reverse=True))
 _GROUP = r"\{[^{}]*\}|\([^()]*\)"
 
@@ -65,7 +68,7 @@ _TOKEN = re.compile(
             # Abbreviations, a claim's id, a panel of a figure, "(c)" and "user(s)".
             r"\b[a-z]\.[a-z]\.|\b[GB]-[A-Z]*\d*[a-zA-Z]?\b|\bFigure \d+ \([a-z]\)|(?<![\w)])\([a-z]\)|\w\(s\)",
             r"(?<![A-Za-z])(?P<around>sqrt|ceil|floor)\(",
-            r"(?<![\w.])(?P<mantissa>\d+(?:\.\d+)?)e(?P<exponent>[+-]?\d+)(?![\w.]*\w)",
+            SCIENTIFIC,
             r"(?<![A-Za-z])(?P<sum>sum)(?= [b-z](?:_|\b))",
             r"(?<![A-Za-z])(?P<log>log)(?P<base>\d+)\b",
             r"(?<![A-Za-z])(?P<times>x)(?=\d+\.\d)",

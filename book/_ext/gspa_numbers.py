@@ -5,9 +5,9 @@ import re
 from docutils import nodes
 from sphinx import addnodes
 
-from gspa._typeset import scientific
+from gspa._typeset import SCIENTIFIC, scientific
 
-NUMBER = re.compile(r"(?<![\w.])(-?)(\d+(?:\.\d+)?)e([+-]?\d+)(?![\w.]*\w)")
+NUMBER = re.compile(rf"(?P<sign>(?<![\w.])-)?{SCIENTIFIC}")
 # What is shown letter by letter, or is not text at all.
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw, nodes.Invisible, addnodes.desc_signature)
 
@@ -32,10 +32,9 @@ def parts(text):
     """The text, its numbers as HTML."""
     at = 0
     for number in NUMBER.finditer(text):
-        sign, mantissa, exponent = number.groups()
         yield nodes.Text(text[at : number.start()])
-        shown = scientific(mantissa, int(exponent))
-        yield nodes.raw("", f"−{shown}" if sign else shown, format="html")
+        shown = scientific(number["mantissa"], int(number["exponent"]))
+        yield nodes.raw("", f"−{shown}" if number["sign"] else shown, format="html")
         at = number.end()
     yield nodes.Text(text[at:])
 
