@@ -48,6 +48,8 @@ def population(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str) ->
         raise InvalidValue("len(count)", many.size, f"len(scales) = {found.size}")
     if not (many == np.floor(many)).all():
         raise InvalidValue("count", many.tolist(), "whole numbers")
+    if many.sum() > 2.0**53:
+        raise InvalidValue("sum of count", float(many.sum()), "at most 2^53")
     return _usable(found), many.astype(np.int64)
 
 

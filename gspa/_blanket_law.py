@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, ndtr, ndtri
 
+from gspa.errors import InternalError
+
 Array = NDArray[np.float64]
 
 POWER = {"laplace": 1, "gaussian": 2}
@@ -29,8 +31,9 @@ _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(12))
 _NODES = _NODES + 0.5  # on [0, 1]
 _MOST_EPS = 700.0  # e^eps is a double
 LEAST_TAIL = 1e-300  # far below any delta, and a double with all its digits
-# Cell integrals lose about 1e-16 / (cell width / scale); this covers them and the ratios' own rounding.
-_PAD = 1e-11
+# A density is e to the power of a sum of terms that are at most 700 where it counts: 700 units of 1e-16, a few times.
+_COUNTED = 2e-12  # what the roundings of masses that add up to 1 may come to
+_PAD = 1e-11  # the same for a ratio of two densities or masses, with room
 
 
 @dataclass(frozen=True)
@@ -83,15 +86,15 @@ class Noise(NamedTuple):
         return -float(ndtri(tail)) / math.sqrt(2 * self.kappa)
 
 
-def _integral(power: int, kappa: Array, near: Array, far: Array) -> Array:
-    """int_near^far exp(-kappa (w^power - near^power)) dw for 0 <= near < far."""
+def _integral(power: int, kappa: Array, near: Array, width: Array) -> Array:
+    """int_0^width exp(-kappa ((near + w)^power - near^power)) dw for near >= 0, width > 0."""
     if power == 1:
-        return np.asarray(-np.expm1(-kappa * (far - near)) / kappa)
-    root, exponent = np.sqrt(kappa), kappa * (far - near) * (far + near)
-    wide = 0.5 * math.sqrt(math.pi) / root * (erfcx(root * near) - np.exp(-exponent) * erfcx(root * far))
+        return np.asarray(-np.expm1(-kappa * width) / kappa)
+    root, exponent = np.sqrt(kappa), kappa * width * (2 * near + width)
+    wide = 0.5 * math.sqrt(math.pi) / root * (erfcx(root * near) - np.exp(-exponent) * erfcx(root * (near + width)))
     # The difference cancels in a narrow cell, where Gauss-Legendre is exact to rounding.
-    at = near[..., None] + (far - near)[..., None] * _NODES
-    narrow = (far - near) * (np.exp(-kappa[..., None] * (at - near[..., None]) * (at + near[..., None])) @ _WEIGHTS)
+    inside = width[..., None] * _NODES
+    narrow = width * (np.exp(-kappa[..., None] * inside * (2 * near[..., None] + inside)) @ _WEIGHTS)
     return np.asarray(np.where(exponent < 1, narrow, wide))
 
 
@@ -124,7 +127,7 @@ class Envelope:
         """log Z, Z = int q over B."""
         corner = self.corners() ** (1 / self.power)
         wide = corner[1:] > corner[:-1]
-        part = _integral(self.power, self.slopes[wide], corner[:-1][wide], corner[1:][wide])
+        part = _integral(self.power, self.slopes[wide], corner[:-1][wide], np.diff(corner)[wide])
         return math.log(2 * float(np.exp(self.log_corners()[:-1][wide]) @ part))
 
     def clones(self, others: Reports) -> Array:
@@ -167,61 +170,91 @@ def lower_atoms(cells: Cells, eps: float, swap: bool) -> tuple[Array, Array]:
 
 
 def radii(radius: float, size: int) -> Array:
-    """Points of [0, radius] that resolve both the interval's neighbourhood and the far tails."""
+    """Points of [0, radius], both ends among them, that resolve both the interval's neighbourhood and the far tails."""
     near = np.linspace(0.0, min(1.5, radius), size)
     return np.unique(np.r_[near, np.linspace(0.0, radius, size), np.geomspace(1e-3, radius, size)])
 
 
-def cells(victim: Noise, inputs: tuple[float, float], envelope: Envelope, size: int | None = None) -> Cells:
-    """Cut B where the densities change form and where omega*, f0, f1 and the interval [0, 1] have their mass."""
+def edges(victim: Noise, inputs: tuple[float, float], envelope: Envelope, size: int | None = None) -> Array:
+    """Where to cut r = |y - 1/2|, from 0 to the radius: where the densities change form, and where they have mass.
+
+    Distances from 1/2, not places on the line: 0 and the radius are floats, 1/2 +- radius need not be, and no edge
+    has to be compared with the end of B.
+    """
     log_total = envelope.log_total()
     r = radii(envelope.radius, 2000)
-    y = np.unique(np.r_[0.5 - r, 0.5 + r])
-    middle, width = 0.5 * (y[1:] + y[:-1]), np.diff(y)
-    parts = [np.exp(envelope.log_q(np.abs(middle - 0.5)) - log_total)]
-    parts += [np.exp(victim.log_density(np.abs(middle - x))) for x in inputs]
-    parts.append((np.abs(middle - 0.5) < 1).astype(np.float64))
-    # The spread that upper_atoms adds is sum omega* (width dL/dy)^2 / 4, least for widths as (omega* (dL/dy)^2)^(-1/3).
-    slopes = [np.diff(np.exp(victim.log_density(np.abs(y - x)) - envelope.log_q(np.abs(y - 0.5)))) for x in inputs]
-    parts.append((parts[0] * (slopes[0] ** 2 + slopes[1] ** 2) / width**2) ** (1 / 3))
-    # Where B is all but uncovered, f/omega* spans orders of magnitude and the tilt weighs its upper end.
-    logs = [np.diff(victim.log_density(np.abs(y - x)) - envelope.log_q(np.abs(y - 0.5))) for x in inputs]
-    parts.append(sum(np.abs(change) for change in logs) / width + 1e-9)
-    total = np.sum([part * width / (part * width).sum() for part in parts], axis=0)
+    middle, width = 0.5 * (r[1:] + r[:-1]), np.diff(r)
+    cover, log_q = np.exp(envelope.log_q(middle) - log_total), envelope.log_q(r)
+    parts = [cover, (middle < 1).astype(np.float64)]
+    for side in (-1.0, 1.0):
+        steep = np.zeros_like(middle)
+        for x in inputs:
+            log_ratio = victim.log_density(np.abs(side * r - (x - 0.5))) - log_q
+            steep += (np.diff(np.exp(log_ratio)) / width) ** 2
+            parts.append(np.exp(victim.log_density(np.abs(side * middle - (x - 0.5)))))
+            # Where B is all but uncovered, f/omega* spans orders of magnitude and the tilt weighs its upper end.
+            parts.append(np.abs(np.diff(log_ratio)) / width + 1e-9)
+        # The spread that upper_atoms adds is sum omega* (width dL/dy)^2 / 4, least for widths as
+        # (omega* (dL/dy)^2)^(-1/3).
+        parts.append((cover * steep) ** (1 / 3))
+    # Where cells are put is a matter of width alone: a part that vanishes on all of these points is left out.
+    wanted = [(part * width, float((part * width).sum())) for part in parts]
+    total = np.sum([part / whole for part, whole in wanted if 0 < whole < math.inf], axis=0)
     place = np.r_[0.0, np.cumsum(total)]
-    spread = np.interp(np.linspace(0, place[-1], (size or _CELLS) + 1)[1:-1], place, y)
-    bent = envelope.corners() ** (1 / envelope.power) - 0.5
-    edges = np.unique(np.r_[spread, 0.5, inputs, 0.5 - bent, 0.5 + bent])
-    edges = edges[np.abs(edges - 0.5) <= envelope.radius]
-    # Two corners that differ by rounding only: moving one by this much is within _PAD.
-    steep = max(1.0, victim.kappa, float(envelope.slopes.max()))
-    edges = edges[np.r_[True, np.diff(edges) > np.maximum(1e-15 * (1 + np.abs(edges[1:])), 1e-13 / steep)]]
-    left, right = edges[:-1], edges[1:]
+    spread = np.interp(np.linspace(0, place[-1], (size or _CELLS) // 2 + 1), place, r)
+    corners = envelope.corners()[1:-1] ** (1 / envelope.power) - 0.5
+    ends = [0.0, envelope.radius]
+    return np.unique(np.clip(np.r_[ends, spread, corners, np.abs(np.array(inputs) - 0.5)], 0.0, envelope.radius))
 
-    def mass(kappa: Array, height: Array, x: float) -> Array:
-        near, far = np.minimum(np.abs(left - x), np.abs(right - x)), np.maximum(np.abs(left - x), np.abs(right - x))
-        return np.asarray(np.exp(height) * _integral(envelope.power, kappa, near, far))
 
-    # omega* inside a cell, relative to its value at the cell's inner edge
-    inner = np.minimum(np.abs(left - 0.5), np.abs(right - 0.5))
-    outer = np.maximum(np.abs(left - 0.5), np.abs(right - 0.5))
-    segment = np.searchsorted(envelope.breaks, (0.5 * (inner + outer) + 0.5) ** envelope.power)
-    slope = envelope.slopes[segment]
-    omega = np.exp(envelope.log_q(inner) - log_total) * _integral(envelope.power, slope, inner + 0.5, outer + 0.5)
+def cells(victim: Noise, inputs: tuple[float, float], envelope: Envelope, size: int | None = None) -> Cells:
+    """B cut at `edges`, on both sides of 1/2; `size` is about the number of cells."""
+    return between(edges(victim, inputs, envelope, size), victim, inputs, envelope)
+
+
+def between(at: Array, victim: Noise, inputs: tuple[float, float], envelope: Envelope) -> Cells:
+    """The cells between distances `at` from 1/2, shape (m + 1,), on the left and on the right; 2 m cells.
+
+    Raises:
+        InternalError: the cells do not go from 0 to the radius, or the masses of omega*, f0 or f1 and what B leaves out
+            do not add up to 1: a cell is missing.
+    """
+    if not (at[0] == 0 and at[-1] == envelope.radius and (np.diff(at) > 0).all()):
+        raise InternalError(
+            f"the cells of B go from {float(at[0])!r} to {float(at[-1])!r}, not from 0 to {envelope.radius!r}"
+        )
+    power, log_total = envelope.power, envelope.log_total()
+    inner, width = at[:-1], np.diff(at)
+    slope = envelope.slopes[np.searchsorted(envelope.breaks, (inner + 0.5 * width + 0.5) ** power)]
+    half = np.exp(envelope.log_q(inner) - log_total) * _integral(power, slope, inner + 0.5, width)
+    _whole(2 * float(half.sum()), 0.0, "omega*", at)
     # A quadratic log ratio exceeds its larger end value by at most |curvature| width^2 / 4; a linear one never.
-    bulge = np.zeros_like(left)
-    if envelope.power == 2:
-        bulge = np.abs(slope - victim.kappa) * (right - left) ** 2 / 4
+    bulge = np.abs(slope - victim.kappa) * width**2 / 4 if power == 2 else np.zeros_like(width)
+    log_omega, kappa = envelope.log_q(at) - log_total, np.full_like(width, victim.kappa)
     masses, lows, highs = [], [], []
-    log_omega = envelope.log_q(np.abs(edges - 0.5)) - log_total
     for x in inputs:
-        near = np.minimum(np.abs(left - x), np.abs(right - x))
-        ones = np.full_like(left, victim.kappa)
-        masses.append(mass(ones, victim.log_density(near), x))
-        ratio = victim.log_density(np.abs(edges - x)) - log_omega
-        lows.append(np.exp(np.minimum(ratio[:-1], ratio[1:]) - bulge))
-        highs.append(np.exp(np.maximum(ratio[:-1], ratio[1:]) + bulge))
-    return Cells(omega / omega.sum(), (masses[0], masses[1]), (lows[0], lows[1]), (highs[0], highs[1]))
+        mass, low, high = [], [], []
+        for side in (-1.0, 1.0):
+            distance = np.abs(side * at - (x - 0.5))  # falls or rises throughout a cell: x is an edge
+            near = np.minimum(distance[:-1], distance[1:])
+            mass.append(np.exp(victim.log_density(near)) * _integral(power, kappa, near, width))
+            ratio = victim.log_density(distance) - log_omega
+            low.append(np.exp(np.minimum(ratio[:-1], ratio[1:]) - bulge))
+            high.append(np.exp(np.maximum(ratio[:-1], ratio[1:]) + bulge))
+        masses.append(np.concatenate(mass))
+        lows.append(np.concatenate(low))
+        highs.append(np.concatenate(high))
+        outside = float(victim.beyond(np.abs(envelope.radius + np.array([-1.0, 1.0]) * (x - 0.5))).sum())
+        _whole(float(masses[-1].sum()), outside, f"the report at {x:g}", at)
+    return Cells(np.tile(half, 2) / (2 * half.sum()), (masses[0], masses[1]), (lows[0], lows[1]), (highs[0], highs[1]))
+
+
+def _whole(inside: float, outside: float, what: str, at: Array) -> None:
+    """A lost cell must not pass as rounding."""
+    if not abs(inside + outside - 1) <= _COUNTED:
+        raise InternalError(
+            f"the masses of {what} in {2 * at.size - 2} cells, and beyond them, add up to {inside + outside!r}"
+        )
 
 
 def leak(victim: Noise, inputs: tuple[float, float], radius: float, eps: float) -> tuple[float, float]:
@@ -231,14 +264,16 @@ def leak(victim: Noise, inputs: tuple[float, float], radius: float, eps: float) 
         d0, d1 = (radius - side * (x - 0.5) for x in inputs)
         tail0, tail1 = (float(victim.beyond(np.array(d))) for d in (d0, d1))
         known = eps <= _MOST_EPS  # else e^eps is no double, and all of f0 may count
-        gain = tail0 - math.exp(eps) * tail1 if known else 0.0
-        # f0/f1 is monotone: if it exceeds e^eps at the edge and grows outwards, it does so throughout.
+        gain = max(tail0 - math.exp(eps) * tail1, 0.0) if known else 0.0
+        slack = _COUNTED * tail0
+        # f0/f1 is monotone: if it exceeds e^eps at the edge and grows outwards, it does so throughout. On either side
+        # of that comparison the bounds stay valid where it is decided by a rounding: gain then differs by one.
         at_edge = victim.kappa * (d1**victim.power - d0**victim.power)
         outwards = d0 <= d1
         if outwards and at_edge >= eps:
-            lower, upper = lower + max(gain, 0.0), upper + (max(gain, 0.0) if known else tail0)
+            lower, upper = lower + max(gain - slack, 0.0), upper + (gain + slack if known else tail0)
         elif not outwards or victim.power == 1:  # f0 < f1 there, or a constant ratio below e^eps
-            continue
+            upper += slack
         else:
-            lower, upper = lower + max(gain, 0.0), upper + tail0
-    return lower, upper * (1 + 1e-12)
+            lower, upper = lower + max(gain - slack, 0.0), upper + tail0
+    return lower, upper

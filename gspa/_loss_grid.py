@@ -17,10 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gspa.errors import InternalError
+
 Array = NDArray[np.float64]
 
 _FAR = 700.0  # e^_FAR is finite
 _ON_GRID = 1e-10  # a loss this near a grid point, in steps, is on it; see `_fourier_sum.Tail.slip`
+_ROUNDED = 1e-11
 _FINE = 4  # cells of the first merging in one step of the grid
 _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(6))
 _NODES = _NODES + 0.5  # Gauss-Legendre on [0, 1]
@@ -138,4 +141,6 @@ def gaussian_atoms(mu: float, step: float, depth: float) -> tuple[Array, Array, 
     loss = np.repeat(cells * width, _NODES.size) + offset * width
     z = (loss - mu * mu / 2) / mu
     mass = np.tile(_WEIGHTS, cells.size) * np.exp(-0.5 * z * z) * (width / mu / math.sqrt(2 * math.pi))
+    if not abs(float(mass.sum()) - 1) <= math.exp(-depth) + _ROUNDED:
+        raise InternalError(f"a Gaussian's masses in {cells.size} cells add up to {float(mass.sum())!r}")
     return loss, mass, math.exp(-depth)

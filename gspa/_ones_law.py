@@ -5,8 +5,9 @@ inputs. t is log-concave, so the best test is a threshold, S > m:
 
     H(P1, P0) = max_m [D t(m) - (e^eps - 1) P(T > m)],   D = w - e^eps (1-w),  N = e^eps w - (1-w).
 
-Tilted by lambda = log(N/D), T has its mode at the best m, which is therefore within 1 of the tilted mean (Darroch
-1964). With rho = D/N and the characteristic function phi of the tilted law
+Tilted by lambda = log(N/D), T has its mode at the best m, which is therefore the tilted mean rounded down or up
+(Darroch 1964): three thresholds are tried, so that the mean may be off by a rounding. With
+rho = D/N and the characteristic function phi of the tilted law
 
     H = D E[e^(lambda T)] e^(-lambda m) 1/(2 pi) int phi(s) e^(-i s m) (1 - e^(-is))/(1 - rho e^(-is)) ds:
 
@@ -124,20 +125,26 @@ class Tilted:
         kernel = (step + self.rest * self.rho**half * np.exp(-1j * s * (half + 1))) / below
         kernel[0] = self.rho**half
         weight = np.r_[1.0, np.full(terms - 1, 2.0)] / period
-        m = np.floor(mean)
+        # A mean that is a whole number but for its rounding: `m` may be one too large, so the one below is tried too.
+        m = np.floor(mean + 8 * _UNIT * (1 + mean))
         wave = np.exp(log_size + 1j * (angle - (m - mean)[:, None] * s))
-        columns = [kernel, kernel * np.exp(-1j * s), step]  # thresholds m and m + 1; t(m) - t(m+1), tilted
+        back = np.exp(1j * s)
+        # Thresholds m - 1, m and m + 1; t(m-1) - t(m) and t(m) - t(m+1), tilted.
+        columns = [kernel * back, kernel, kernel / back, step * back, step]
         inside = np.real(wave @ (weight * np.array(columns)).T)
         # Phases are rounded relative to s * mean, exponents relative to tilt * mean.
-        top = float(mean.max()) + 1
+        top = float(mean.max()) + 2
         rounding = 8 * _UNIT * (4 + s * top) * weight
         spread = np.abs(wave) @ np.stack([np.abs(kernel) * rounding, 2 * rounding], axis=1) + 4 * math.exp(-_LEFT_OUT)
         slack = 8 * _UNIT * (2 + 2 * self.tilt * top + self.size)
-        factor = self.scale * np.exp((exponent + self.tilt * (mean - m))[:, None] - self.tilt * np.array([0.0, 1.0]))
-        # Both thresholds only where the tilted mode may be at either.
-        may = np.stack([inside[:, 2] >= -spread[:, 1], inside[:, 2] <= spread[:, 1]], axis=1)
-        value = np.where(may, factor * inside[:, :2], 0.0)
-        error = np.where(may, factor * (spread[:, :1] + slack * np.abs(inside[:, :2])), 0.0)
+        factor = self.scale * np.exp(
+            (exponent + self.tilt * (mean - m))[:, None] + self.tilt * np.array([1.0, 0.0, -1.0])
+        )
+        # A threshold only where the tilted mode may be at it: the tilted law rises up to its mode, then falls.
+        rises, falls = inside[:, 3:] <= spread[:, 1:], inside[:, 3:] >= -spread[:, 1:]
+        may = np.stack([falls[:, 0], rises[:, 0] & falls[:, 1], rises[:, 1]], axis=1)
+        value = np.where(may, factor * inside[:, :3], 0.0)
+        error = np.where(may, factor * (spread[:, :1] + slack * np.abs(inside[:, :3])), 0.0)
         return np.maximum(value.max(axis=1), 0.0), error.max(axis=1)
 
     def at(self, ones: Array) -> tuple[Array, Array]:

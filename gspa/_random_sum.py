@@ -16,7 +16,11 @@ Three facts turn the integral into a bracket.
 3. At the saddle point lambda every term is of the size of the result, so that roundings stay
    relative to it, however small it is.
 
-No grid for S is needed, so the cost does not grow with M.
+No grid for S is needed, so the cost does not grow with M. Nor do the roundings, much: with x = lambda L, the
+characteristic function and the moment generating function are formed as 1 + i t E[x] + E[e^(itx) - 1 - itx], whose last
+part is of the size of E[x^2], about 1/M, and only the mean carries an error of a unit of E[|x|], about M^(-1/2):
+together M^(1/2) units.
+
 """
 
 from __future__ import annotations
@@ -26,6 +30,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gspa.errors import InternalError
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -37,6 +43,8 @@ _ALIAS = 1e-4  # relative size of the images that is worth a longer period
 _LONGEST = 400.0
 _MULTIPLES = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
 _BLOCK = 64
+_EXPONENT = 500.0  # far from where e^x overflows
+_WHOLE = 1e-9  # what the roundings of the callers' masses may come to; more is a lost mass
 
 
 class Bracket(NamedTuple):
@@ -47,16 +55,21 @@ class Bracket(NamedTuple):
 
 
 def log_mgf(values: Array, masses: Array, tilt: float) -> float:
-    """log E[e^(tilt L)], without overflow."""
-    top = float(values.max()) if tilt > 0 else float(values.min())
-    return tilt * top + math.log(float(masses @ np.exp(tilt * (values - top))))
+    """log E[e^(tilt L)] for masses that add up to 1: no overflow, and to units of E[|tilt L|] where that is small."""
+    scaled = tilt * values
+    top = float(scaled.max())
+    if top < _EXPONENT:
+        gain = float(np.sum(masses * np.expm1(scaled)))  # pairwise
+        if gain > -0.5:
+            return math.log1p(gain)
+    return top + math.log(float(masses @ np.exp(scaled - top)))
 
 
 def _saddle(values: Array, masses: Array, m: float) -> float:
     """The minimiser of m log E[e^(lambda L)] - 2 log lambda; any lambda > 0 would be valid."""
     top = float(values.max())
     gaps = values - top
-    low, high = 1e-3 / (m * max(top, -float(values.min()))), 1e3 / top
+    low, high = max(1e-3 / m / max(top, -float(values.min())), 1e-280), 1e3 / top
 
     def slope(tilt: float) -> float:
         tilted = masses * np.exp(tilt * gaps)
@@ -65,24 +78,43 @@ def _saddle(values: Array, masses: Array, m: float) -> float:
     while slope(high) < 0 and high < 1e9 / top:
         high *= 10
     for _ in range(24):  # to within 0.1% or so; the value does not depend on it
-        middle = math.sqrt(low * high)
+        middle = math.sqrt(low) * math.sqrt(high)
         low, high = (low, middle) if slope(middle) > 0 else (middle, high)
-    return math.sqrt(low * high)
+    return math.sqrt(low) * math.sqrt(high)
 
 
-def _characteristic(scaled: Array, tilted: Array, step: float, terms: int) -> Complex:
-    """E[exp(i k step l)] for k = 0 .. terms - 1; two-level powers leave one exponential per atom and sqrt(terms)."""
+def _turns(x: Array, masses: Array, rows: int) -> tuple[Complex, Complex]:
+    """e^(ijx) - 1, shape (rows, k), and E[e^(ijx) - 1 - ijx], shape (rows,), for j = 0 .. rows - 1."""
+    one = -2 * np.sin(x / 2) ** 2 + 1j * np.sin(x)
+    out = np.zeros((rows, x.size), dtype=np.complex128)
+    for j in range(1, rows):
+        out[j] = out[j - 1] * (1 + one) + one
+    steps = out[:-1] @ (masses * one) + masses @ (one - 1j * x)
+    return out, np.r_[0.0, np.cumsum(steps)]
+
+
+def _log_characteristic(scaled: Array, tilted: Array, step: float, terms: int) -> Complex:
+    """log E[exp(i k step x)] for k = 0 .. terms - 1; shape (terms,).
+
+    Two levels leave sqrt(terms) powers: with c and f the coarse and the fine part of t x,
+    e^(i(c+f)) - 1 - i(c+f) = (e^(ic) - 1)(e^(if) - 1) + (e^(ic) - 1 - ic) + (e^(if) - 1 - if).
+    """
     inner = math.isqrt(terms - 1) + 1
-    fine = np.exp(1j * step * np.multiply.outer(np.arange(inner), scaled))
-    coarse = np.exp(1j * step * inner * np.multiply.outer(np.arange(-(-terms // inner)), scaled))
-    return np.asarray(((coarse * tilted) @ fine.T).ravel()[:terms], dtype=np.complex128)
+    fine, fine_excess = _turns(step * scaled, tilted, inner)
+    coarse, coarse_excess = _turns(step * inner * scaled, tilted, -(-terms // inner))
+    excess = ((coarse * tilted) @ fine.T + coarse_excess[:, None] + fine_excess[None, :]).ravel()[:terms]
+    real, imaginary = excess.real, excess.imag + step * np.arange(terms) * math.fsum(tilted * scaled)
+    with np.errstate(divide="ignore"):  # it may vanish
+        log_size = 0.5 * np.log1p(np.clip(2 * real + real**2 + imaginary**2, -1.0, 0.0))
+    return np.asarray(log_size + 1j * np.arctan2(imaginary, 1 + real))
 
 
-def _power_sum(zeta: Complex, first: int, weights: Array) -> Complex:
-    """sum_i weights[i] zeta^(first + i), in blocks of 64 powers."""
+def _power_sum(log_zeta: Complex, first: int, stride: int, weights: Array) -> Complex:
+    """sum_i weights[i] zeta^(first + i stride), in blocks of 64 powers."""
     blocks = -(-weights.size // _BLOCK)
     table = np.zeros(blocks * _BLOCK)
     table[: weights.size] = weights
+    zeta = np.exp(stride * log_zeta)
     base = np.repeat(zeta[:, None], _BLOCK, axis=1)
     base[:, 0] = 1
     powers = np.cumprod(base, axis=1)
@@ -91,25 +123,34 @@ def _power_sum(zeta: Complex, first: int, weights: Array) -> Complex:
     total = inner[:, -1].copy()
     for j in range(blocks - 2, -1, -1):
         total = total * jump + inner[:, j]
-    return np.asarray(np.exp(first * np.log(zeta)) * total)
+    return np.asarray(np.exp(first * log_zeta) * total)
 
 
-def positive_part(values: Array, masses: Array, first: int, weights: Array, *, smoothing: float = 0.04) -> Bracket:
-    """sum_i weights[i] E[(L_1 + ... + L_(first + i))_+].
+def positive_part(
+    values: Array, masses: Array, first: int, weights: Array, *, stride: int = 1, smoothing: float = 0.04
+) -> Bracket:
+    """sum_i weights[i] E[(L_1 + ... + L_(first + i stride))_+].
 
     Args:
         values, masses: shape (k,), the law of L; masses >= 0 with sum 1.
         first: >= 1, the smallest number of copies.
         weights: shape (w,), >= 0, not all 0.
+        stride: >= 1, from one number of copies to the next.
         smoothing: tau lambda; the bracket's relative width is about its square.
+
+    Raises:
+        InternalError: masses that do not add up to 1.
     """
     kept = masses > 0
     values, masses = values[kept], masses[kept]
-    masses = masses / masses.sum()
+    total = float(masses.sum())
+    if not abs(total - 1) <= _WHOLE:
+        raise InternalError(f"the masses of a law of {masses.size} values add up to {total!r}")
+    masses = masses / total
     if float(values.max()) <= 0:
         return Bracket(0.0, 0.0)
-    copies = first + np.arange(weights.size, dtype=np.float64)
-    last = int(copies[-1])
+    copies = first + stride * np.arange(weights.size, dtype=np.float64)
+    last = float(copies[-1])
     tilt = _saddle(values, masses, float(weights @ copies) / float(weights.sum()))
     log_m = log_mgf(values, masses, tilt)
     with np.errstate(divide="ignore"):
@@ -124,6 +165,8 @@ def positive_part(values: Array, masses: Array, first: int, weights: Array, *, s
     # Work with lambda S; the value is usually size / 10, at least size / 100.
     images = _Images.of(values, masses, copies, weights, tilt, height)
     period = max(20.0, 12.0 + images.log_weight - math.log(size))
+    if period > _LONGEST:  # about e^-400 of the weights: x_+ <= e^(lambda x)/(e lambda) is enough
+        return Bracket(0.0, size * math.exp(height - 1) / tilt)
     longest = period + _LONGEST
     while images.bound(period, 0.01 * size) > _ALIAS * 0.01 * size and period < longest:
         period *= 1.25
@@ -132,25 +175,28 @@ def positive_part(values: Array, masses: Array, first: int, weights: Array, *, s
     spread = smoothing * smoothing
     step = 2 * math.pi / period
     terms = math.ceil(_REACH / (smoothing * step)) + 1
-    zeta = _characteristic(scaled, tilted, step, terms)
+    log_zeta = _log_characteristic(scaled, tilted, step, terms)
     t = step * np.arange(terms)
-    with np.errstate(divide="ignore"):
-        formed = first * np.log(np.abs(zeta)) > -_DROPPED
+    formed = first * log_zeta.real > -_DROPPED
     sums = np.zeros(terms, dtype=np.complex128)
-    sums[formed] = _power_sum(zeta[formed], first, tilted_weights)
+    sums[formed] = _power_sum(log_zeta[formed], first, stride, tilted_weights)
     z = 1 + 1j * t
     density_terms = sums * np.exp(spread * z * z / 2)
     density_terms[1:] *= 2  # the frequencies -t
     value_terms = density_terms / (z * z)
     value = float(value_terms.real.sum()) / period
     density = float(density_terms.real.sum()) / period
-    # Each zeta carries a sum of k products and a phase; its power multiplies that error by the count.
-    relative = _UNIT * (last * (4.0 * values.size + 64 + 8 * float(t[-1]) * float(tilted @ np.abs(scaled))) + 512)
-    error = relative * float(np.abs(value_terms).sum()) / period + terms * math.exp(-_DROPPED) * size
+    # Each log zeta carries the mean's rounding and that of sums of k products of at most min(t^2 x^2, 4), of factors
+    # that are powers; its multiple carries as many times that, and the sum over the numbers of copies a unit a step.
+    drift = t * float(tilted @ np.abs(scaled)) + float(masses @ np.abs(scaled))
+    second = float(tilted @ np.minimum(np.abs(scaled), 1e100) ** 2)
+    curved = (4.0 * values.size + 16 * math.isqrt(terms) + 64) * np.minimum(t * t * second, 4.0)
+    relative = _UNIT * (last * (32 * drift + curved) + 512 + 8 * (weights.size / _BLOCK + _BLOCK))
+    error = float(relative @ np.abs(value_terms)) / period + terms * math.exp(-_DROPPED) * size
     end = float(t[-1])
     # sum_(k > K) 2 e^(-spread t_k^2 / 2) / t_k^2 <= 2 e^(-spread t_K^2 / 2) / (step t_K)
     cut = 2 * size * math.exp(spread * (1 - end * end) / 2) / (step * end * period)
-    loss = spread * (max(density, 0.0) + relative * float(np.abs(density_terms).sum()) / period)
+    loss = spread * (max(density, 0.0) + float(relative @ np.abs(density_terms)) / period)
     loss += spread * 2 * size * math.exp(spread * (1 - end * end) / 2) / (spread * end * step * period)
     unit = math.exp(height) / tilt
     upper = (value + error + cut) * unit

@@ -28,7 +28,7 @@ from gspa import _validate as check
 from gspa._blanket_crowd import population
 from gspa._blanket_law import Noise, Reports, radii
 from gspa.budgets import Budgets
-from gspa.errors import InvalidValue
+from gspa.errors import InternalError, InvalidValue
 from gspa.tradeoff import gdp_delta, gdp_epsilon
 
 Array = NDArray[np.float64]
@@ -37,6 +37,7 @@ _INPUTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _MOST_JOINT = 3  # groups whose inputs are tried jointly
 _MOST_GROUPS = 16  # more distinct scales are merged
 _TAIL = 1e-12
+_ROUNDED = 1e-12
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ def cell_masses(noise: Noise, x: float, edges: Array) -> Array:
     mass = np.where(~left, tail[:-1] - tail[1:], np.where(~right, tail[1:] - tail[:-1], below[1:] - below[:-1]))
     mass[0] += below[0]
     mass[-1] += tail[-1] if edges[-1] > x else 1 - below[-1]
+    if not abs(float(mass.sum()) - 1) <= _ROUNDED:
+        raise InternalError(f"a report's masses in {mass.size} cells add up to {float(mass.sum())!r}")
     return np.maximum(mass, 1e-300)
 
 

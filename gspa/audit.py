@@ -6,39 +6,49 @@ a Fourier transform of size W gives exactly up to rounding, bound delta(eps) fro
 
     delta(eps) >= sum_w (P0(w) - e^eps P1(w))_+.
 
-Two scores: "window" counts the reports near the victim's value, or beyond a distance from it (two
-Poisson-binomial laws); "linear" is the optimal linear statistic A^+ v of `gspa.asymptotic`, rounded to an
-eighth of its standard deviation.
+Three scores. "likelihood" is (f0 - e^eps f1)/g, f0 and f1 the victim's laws and g the others' mean law: if the others'
+laws are all equal, its sum over the n reports is n (P0/P1 - e^eps) up to a positive factor, the best test there is;
+then (1/n) E_g[(L_1 + ... + L_n)_+] is tried too, which needs no transform, whatever n. "linear" is the optimal linear
+statistic A^+ v of `gspa.asymptotic`; "window" counts reports near the victim's value, or beyond a distance from it.
 
->>> attack_epsilon([0.5, 100.0], count=[1, 9_999], victim=0, delta=1e-4).lower > 0.29
+>>> attack_epsilon([0.5, 100.0], count=[1, 9_999], victim=0, delta=1e-4).lower > 0.3
 True
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
 
 from gspa import _validate as check
+from gspa._random_sum import positive_part
 from gspa.asymptotic import Setting, asymptotic_mu, cell_masses, setting, solve
 from gspa.bound import Bound
 from gspa.budgets import Budgets
-from gspa.errors import InvalidValue
+from gspa.errors import InvalidValue, OutsideValidity
+from gspa.tradeoff import gdp_epsilon
 
 Array = NDArray[np.float64]
 
-STATISTICS = ("linear", "window")
+STATISTICS = ("likelihood", "linear", "window")
 _UNIT = 2.0**-52
 _PER_DEVIATION = 8  # score units per standard deviation of one report's score
 _CLIP = 12.0  # standard deviations
 _MOST_LAWS = 64
 _REACH = 16.0  # period of the sum, in its standard deviations
+_MOST_PERIOD = 1 << 24
+_CAPS = (1.0, 3.0)  # times the sum's mean and deviation: a report that decides alone need not do so twice over
+_SMOOTHING = 0.015  # costs 1e-4 of delta
+_ROUNDS = 12
+_DECIDES = 1e3  # how much likelier than e^eps times all the others together
+_PAD = 1e-11  # of a ratio of two cell masses: their roundings, with room
 _WIDTHS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5, 4.0)
-
-
 _MOST_EPS = 700.0  # e^eps beyond it is no double; a delta there is at most the one here
 
 
@@ -80,10 +90,14 @@ def sum_laws(score: NDArray[np.int64], laws: Array, count: Array, victim: Array)
         laws: shape (g, k), law of one report of each group of the others, rows with sum 1.
         count: shape (g,), how many of the others each group has.
         victim: shape (2, k), law of the victim's report at either input.
+
+    Raises:
+        OutsideValidity: so many users that the sum has more than 2^24 values.
     """
-    moments = np.array([(law @ score, law @ score**2) for law in laws])
-    deviation = math.sqrt(max(float(count @ (moments[:, 1] - moments[:, 0] ** 2)), 0.0))
-    size = 2 ** math.ceil(math.log2(_REACH * deviation + 2 * float(np.ptp(score)) + 16))
+    size = _period(score, laws, count)
+    if size > _MOST_PERIOD:
+        hint = f"{count.sum():.3g} users of unequal laws; equal ones have no such limit with statistic 'likelihood'"
+        raise OutsideValidity("attack by the law of a sum", f"at most {_MOST_PERIOD} values of it", hint)
 
     def transform(law: Array) -> NDArray[np.complex128]:
         return np.asarray(np.fft.rfft(np.bincount(score % size, weights=law, minlength=size)))
@@ -103,6 +117,12 @@ def sum_laws(score: NDArray[np.int64], laws: Array, count: Array, victim: Array)
     return Laws(np.maximum(sums[0], 0), np.maximum(sums[1], 0), noise)
 
 
+def _period(score: NDArray[np.int64], laws: Array, count: Array) -> int:
+    moments = np.array([(law @ score, law @ score**2) for law in laws])
+    deviation = math.sqrt(max(float(count @ (moments[:, 1] - moments[:, 0] ** 2)), 0.0))
+    return int(2 ** math.ceil(math.log2(_REACH * deviation + 2 * float(np.ptp(score)) + 16)))
+
+
 def linear_score(v: Array, laws: Array, count: Array) -> NDArray[np.int64]:
     """The optimal linear statistic A^+ v in whole units, an eighth of the standard deviation of one report's score."""
     law = count @ laws / count.sum()
@@ -118,49 +138,125 @@ def linear_score(v: Array, laws: Array, count: Array) -> NDArray[np.int64]:
     return np.asarray(np.rint(units), dtype=np.int64)
 
 
-def _candidates(statistic: str, where: Setting, laws: Array, inputs: tuple[float, float]) -> list[NDArray[np.int64]]:
-    """Integer scores to try, one per cell."""
-    if statistic == "linear":
-        return [linear_score(where.difference(inputs), laws, where.count)]
-    middle = 0.5 * (where.edges[1:] + where.edges[:-1])
-    scale = 1 / where.victim.kappa if where.victim.power == 1 else math.sqrt(0.5 / where.victim.kappa)
-    near = [np.abs(middle - x) <= h * scale for x in inputs for h in _WIDTHS]
-    beyond = [side * (middle - x) >= h * scale for x in inputs for h in _WIDTHS for side in (-1, 1)]
-    return [window.astype(np.int64) for window in near + beyond]
+@dataclass(frozen=True)
+class _Worlds:
+    """Both worlds, cut into cells: where they come from, the others' laws, the victim's two."""
+
+    where: Setting
+    inputs: tuple[float, float]
+    laws: Array
+    own: Array
+    valid_for: str
+
+    @classmethod
+    def of(
+        cls,
+        scales: Budgets | ArrayLike,
+        count: ArrayLike,
+        mechanism: str,
+        victim: int | None,
+        inputs: tuple[float, float],
+        others: ArrayLike | None,
+        cells: int,
+    ) -> _Worlds:
+        inputs = check.two_inputs(inputs)
+        where = setting(scales, count, mechanism, victim, cells)
+        if others is None:
+            limit = asymptotic_mu(scales, count=count, mechanism=mechanism, victim=victim, inputs=inputs, cells=cells)
+            places = limit.others
+        else:
+            places = check.array_in(0, 1, others=others)
+            places = np.full(where.scales.size, float(places)) if places.ndim == 0 else places
+            if places.shape != where.scales.shape:
+                raise InvalidValue("len(others)", places.size, f"len(scales) = {where.scales.size}")
+        own = np.array([cell_masses(where.victim, x, where.edges) for x in inputs])
+        shown = ", ".join(f"{x:g}" for x in np.unique(places[where.place]))
+        valid_for = (
+            f"{mechanism} reports on [0, 1]: the others' inputs {shown}, the victim's {inputs[0]:g} or {inputs[1]:g}"
+        )
+        return cls(where, inputs, where.laws(places[where.place]), own, valid_for)
+
+    def fixed(self, statistic: str) -> list[Laws]:
+        """The sums' laws of the scores that do not depend on eps."""
+        if statistic == "linear":
+            scores = [linear_score(self.own[0] - self.own[1], self.laws, self.where.count)]
+        else:
+            middle, victim = 0.5 * (self.where.edges[1:] + self.where.edges[:-1]), self.where.victim
+            scale = 1 / victim.kappa if victim.power == 1 else math.sqrt(0.5 / victim.kappa)
+            near = [np.abs(middle - x) <= h * scale for x in self.inputs for h in _WIDTHS]
+            beyond = [side * (middle - x) >= h * scale for x in self.inputs for h in _WIDTHS for side in (-1, 1)]
+            scores = [window.astype(np.int64) for window in near + beyond]
+        found = [sum_laws(score, self.laws, self.where.count, self.own) for score in scores if np.ptp(score)]
+        # No score tells two cells apart: the reports say nothing, and neither does the attack.
+        return found or [Laws(np.ones(1), np.ones(1), 0.0)]
+
+    @property
+    def equal(self) -> bool:
+        """Whether all others report by one law."""
+        return bool((self.laws == self.laws[0]).all())
+
+    def equal_delta(self, eps: float) -> float:
+        """(1/n) E_g[(L_1 + ... + L_n)_+], the larger direction, errs downward: the cells' means are below L.
+
+        Cells that are so unlikely for the others that a report there gives the victim away are taken apart: whether
+        some report lies in one with f0 > e^eps f1 is a test of its own, and else nobody's report is in such a cell.
+        """
+        if eps > _MOST_EPS:
+            return 0.0
+        others, e, best = float(self.where.count.sum()), math.exp(eps), 0.0
+        for a, b in (self.own, self.own[::-1]):
+            g = self.laws[0] / self.laws[0].sum()
+            apart = a + e * b > _DECIDES * e * others * g
+            for_it = apart & (a > e * b)
+            alone = float((a - e * (b + others * g))[for_it].sum()) * (1 - _PAD)
+            a, b, g, hidden = a[~apart], b[~apart], g[~apart], float(g[apart].sum())
+            together = 0.0
+            if g.size:
+                nobody = math.exp(others * math.log1p(-hidden))
+                g = g / g.sum()
+                ratio = (a - e * b - _PAD * (a + e * b)) / g
+                n = int(others) + 1
+                together = nobody * positive_part(ratio, g, n, np.array([1 / n]), smoothing=_SMOOTHING).lower
+            best = max(best, max(alone, 0.0) + together)
+        return min(best, 1.0)
+
+    def likelihood(self, eps: float) -> list[Laws]:
+        """The sums' laws of (f0 - e^eps f1)/g, g the mean law, in whole units; none if the users are too many."""
+        count, e = self.where.count, math.exp(min(eps, _MOST_EPS))
+        law = count @ self.laws / count.sum()
+        found = []
+        for a, b in (self.own, self.own[::-1]):
+            ratio = np.clip((a - e * b) / law, -1e100, 1e100)
+            mean = float(law @ ratio)
+            deviation = math.sqrt(float(law @ (ratio - mean) ** 2))
+            if deviation == 0:
+                continue
+            n, points = float(count.sum()), ratio / deviation * _PER_DEVIATION
+            most = np.array(_CAPS) * (math.sqrt(n) + n * abs(mean) / deviation) * _PER_DEVIATION
+            for cap in np.unique(np.minimum(most, np.abs(points).max())):
+                score = np.rint(np.clip(points, -cap, cap)).astype(np.int64)
+                if not self.equal or _period(score, self.laws, count) <= _MOST_PERIOD:
+                    found.append(sum_laws(score, self.laws, count, self.own))
+        return found
+
+    def guess(self, delta: float) -> float:
+        """eps of the Gaussian limit."""
+        mu = math.sqrt(solve(self.own[0] - self.own[1], self.laws, self.where.count)[0])
+        return gdp_epsilon(delta=delta, mu=min(mu, 30.0))
 
 
-def _attacks(
-    scales: Budgets | ArrayLike,
-    count: ArrayLike,
-    mechanism: str,
-    victim: int | None,
-    inputs: tuple[float, float],
-    others: ArrayLike | None,
-    statistic: str,
-    cells: int,
-) -> tuple[list[Laws], str]:
-    check.one_of(STATISTICS, statistic=statistic)
-    inputs = check.two_inputs(inputs)
-    where = setting(scales, count, mechanism, victim, cells)
-    if others is None:
-        limit = asymptotic_mu(scales, count=count, mechanism=mechanism, victim=victim, inputs=inputs, cells=cells)
-        places = limit.others
-    else:
-        places = check.array_in(0, 1, others=others)
-        places = np.full(where.scales.size, float(places)) if places.ndim == 0 else places
-        if places.shape != where.scales.shape:
-            raise InvalidValue("len(others)", places.size, f"len(scales) = {where.scales.size}")
-    laws = where.laws(places[where.place])
-    own = np.array([cell_masses(where.victim, x, where.edges) for x in inputs])
-    scores = [score for score in _candidates(statistic, where, laws, inputs) if np.ptp(score)]
-    found = [sum_laws(score, laws, where.count, own) for score in scores]
-    shown = ", ".join(f"{x:g}" for x in np.unique(places[where.place]))
-    if not found:  # no score tells two cells apart: the reports say nothing, and neither does the attack
-        found = [Laws(np.ones(1), np.ones(1), 0.0)]
-    return (
-        found,
-        f"{mechanism} reports on [0, 1]: the others' inputs {shown}, the victim's {inputs[0]:g} or {inputs[1]:g}",
-    )
+def _crossing(delta_at: Callable[[float], float], delta: float, guess: float) -> float:
+    """An eps with delta_at(eps) >= delta, nearly the largest; 0 if there is none."""
+    if delta_at(0.0) < delta:
+        return 0.0
+    low, high = 0.0, max(guess, 1e-9)
+    while delta_at(high) >= delta and high < _MOST_EPS:
+        low, high = high, 1.3 * high
+    found = brentq(lambda eps: math.log(max(delta_at(eps), 1e-300) / delta), low, high, xtol=1e-7 * high, rtol=1e-7)
+    back = 1e-7
+    while found > low and delta_at(found) < delta:
+        found, back = max(found * (1 - back), low), 2 * back
+    return float(found)
 
 
 def attack_delta(
@@ -172,8 +268,8 @@ def attack_delta(
     victim: int | None = None,
     inputs: tuple[float, float] = (0.0, 1.0),
     others: ArrayLike | None = None,
-    statistic: str = "linear",
-    cells: int = 600,
+    statistic: str = "likelihood",
+    cells: int = 2400,
 ) -> Bound:
     """A delta that the shuffled reports certainly have at eps: what an explicit attack achieves.
 
@@ -183,16 +279,21 @@ def attack_delta(
         scales: as `gspa.blanket.blanket_epsilon`, like count, mechanism, victim and inputs (None: least noise).
         eps: >= 0.
         others: inputs of the other users, one number or one per scale; None for `asymptotic_mu`'s worst ones.
-        statistic: "linear" or "window".
+        statistic: one of `STATISTICS`; "likelihood" is the best where all others report by one law.
         cells: about how many cells the reports are cut into.
 
     Raises:
         InvalidValue: an argument outside its range, or nobody else.
+        OutsideValidity: too many users for the law of a sum.
     """
     eps = check.nonnegative(eps=eps)
-    found, valid_for = _attacks(scales, count, mechanism, victim, inputs, others, statistic, cells)
-    value = max(law.delta(eps) for law in found)
-    return Bound(value, value, 1.0, method=f"attack, {statistic} statistic", valid_for=valid_for, eps=eps)
+    check.one_of(STATISTICS, statistic=statistic)
+    worlds = _Worlds.of(scales, count, mechanism, victim, inputs, others, cells)
+    laws = worlds.likelihood(eps) if statistic == "likelihood" else worlds.fixed(statistic)
+    value = max((law.delta(eps) for law in laws), default=0.0)
+    if statistic == "likelihood" and worlds.equal:
+        value = max(value, worlds.equal_delta(eps))
+    return Bound(value, value, 1.0, method=f"attack, {statistic} statistic", valid_for=worlds.valid_for, eps=eps)
 
 
 def attack_epsilon(
@@ -204,14 +305,27 @@ def attack_epsilon(
     victim: int | None = None,
     inputs: tuple[float, float] = (0.0, 1.0),
     others: ArrayLike | None = None,
-    statistic: str = "linear",
-    cells: int = 600,
+    statistic: str = "likelihood",
+    cells: int = 2400,
 ) -> Bound:
     """An eps below which the shuffled reports are certainly not (eps, delta)-DP; `upper` is infinite.
 
     Errs downward; arguments and errors as `attack_delta`, and delta in (0, 1).
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    found, valid_for = _attacks(scales, count, mechanism, victim, inputs, others, statistic, cells)
-    value = max(law.epsilon(delta) for law in found)
-    return Bound(value, value, math.inf, method=f"attack, {statistic} statistic", valid_for=valid_for, delta=delta)
+    check.one_of(STATISTICS, statistic=statistic)
+    worlds = _Worlds.of(scales, count, mechanism, victim, inputs, others, cells)
+    if statistic != "likelihood":
+        value = max(law.epsilon(delta) for law in worlds.fixed(statistic))
+    else:
+        value, guess = 0.0, worlds.guess(delta)
+        asked = guess
+        for _ in range(_ROUNDS):  # whatever eps the score is made for, its law is good for every eps
+            found = max((law.epsilon(delta) for law in worlds.likelihood(asked)), default=0.0)
+            value, asked, last = max(value, found), found, value
+            if found <= 1.001 * last:
+                break
+        if worlds.equal:
+            value = max(value, _crossing(worlds.equal_delta, delta, guess))
+    method = f"attack, {statistic} statistic"
+    return Bound(value, value, math.inf, method=method, valid_for=worlds.valid_for, delta=delta)

@@ -31,7 +31,8 @@ What one common omega* costs, and any blanket at all: `gspa.blanket_limit`. Many
 
 Each bracket is of the right-hand side for one (B, omega*): L is replaced by discrete laws above and below it
 in the convex order (`_blanket_law`), their random sums are evaluated by a tilted Fourier sum with every
-truncation bounded (`_random_sum`), C on a window with the rest bounded by Chernoff (`_bernoulli_sum`).
+truncation bounded (`_random_sum`), C in blocks with the rest bounded by Bernstein (`gspa.clone_law`). The cost does not
+grow with the number of users.
 
 >>> bound = blanket_epsilon([1.0], count=[10_000], delta=1e-6)
 >>> round(bound.upper, 3), bound.upper - bound.lower < 1e-3 * bound.upper

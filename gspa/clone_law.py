@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from gspa import _binomial
 from gspa._characteristic import log_characteristic, moments, power_sums
+from gspa.errors import InternalError
 
 Array = NDArray[np.float64]
 
@@ -70,6 +71,30 @@ class CloneLaw:
         mass, error = np.add.reduceat(self.mass, starts), np.add.reduceat(self.error, starts)
         return replace(self, edges=np.r_[self.edges[starts], self.edges[-1]], mass=mass, error=error)
 
+    def shifted(self, by: float) -> CloneLaw:
+        """The law of C + by, by >= 0 a whole number."""
+        return replace(self, edges=self.edges + by, far=self.far + by, mean=self.mean + by)
+
+    def reflected(self, total: float) -> CloneLaw:
+        """The law of total - C, a whole number, where that is >= 0; what is below is left out."""
+        edges, mass, error = (total + 1 - self.edges)[::-1], self.mass[::-1], self.error[::-1].copy()
+        error[0] += self.error[0]  # what wrapped around is counted first
+        first = int(np.searchsorted(edges, 0))  # the block before it holds a 0 that is no edge
+        left = float(mass[first - 1] + error[first - 1]) if first > 0 and edges[min(first, mass.size)] > 0 else 0.0
+        if first >= mass.size:
+            edges, mass, error, first = np.array([0.0, 1.0]), np.zeros(1), np.zeros(1), 0
+        return CloneLaw(
+            edges=edges[first:],
+            mass=mass[first:],
+            error=error[first:],
+            below=self.above + left,
+            far=0.0,
+            far_mass=0.0,
+            above=self.below + self.far_mass,
+            mean=total - self.mean,
+            variance=self.variance,
+        )
+
     def sample(self, points: int) -> CloneLaw:
         """About `points` counts with the masses around them, for `pair.estimate`: nothing certified."""
         step = -(-self.mass.size // points) | 1  # odd, so that the middle of a block is its mean
@@ -97,6 +122,9 @@ def clone_law(
 ) -> CloneLaw:
     """The law of the sum of independent Bernoulli(q_j), group j taken count[j] times.
 
+    Windows are chosen by Bernstein's inequality and rounded outwards; what they hold and what they leave out must add
+    up to 1 within the allowances.
+
     Args:
         q: shape (g,), probabilities.
         rest: shape (g,), 1 - q to full relative accuracy.
@@ -105,6 +133,9 @@ def clone_law(
         slope: <= 0, about d log(what is averaged)/dc: small laws are computed accurately where
             P(C = c) e^(slope c) is largest.
         above: 'above' is at most e^-above.
+
+    Raises:
+        InternalError: masses are missing.
     """
     shift = 0.0
     if min(q.min(initial=1.0), rest.min(initial=1.0), count.min(initial=1.0)) <= 0:
@@ -123,7 +154,14 @@ def clone_law(
         law = _product_law(np.repeat(q, many), np.repeat(rest, many), depth, above)
     if law is None:
         law = _fourier_law(q, rest, count, about, depth, slope, above)
+    _nothing_lost(law)
     return replace(law, edges=law.edges + shift, far=law.far + shift, mean=mean + shift, variance=variance)
+
+
+def _nothing_lost(law: CloneLaw) -> None:
+    total = float(law.mass.sum())
+    if not abs(total - 1) <= float(law.error.sum()) + law.below + law.far_mass + law.above + _RELATIVE:
+        raise InternalError(f"the masses of {law.mass.size} blocks of counts, and outside them, add up to {total!r}")
 
 
 @dataclass(frozen=True)

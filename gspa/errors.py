@@ -94,5 +94,11 @@ class CheckFailed(GspaError):
     exit_code = 1
 
 
+class InternalError(GspaError):
+    """A computation contradicts itself: a fault of the program, whatever the input; no answer is given."""
+
+    exit_code = 1
+
+
 class ProcessDied(CheckFailed):
     """A process ended before its work did, as one killed for memory does; another try may succeed."""

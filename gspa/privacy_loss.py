@@ -31,7 +31,7 @@ from gspa._loss_groups import groups_of
 from gspa.accountant import Problem
 from gspa.bound import Bound
 from gspa.discrete import TradeOff
-from gspa.errors import InvalidValue, OutsideValidity
+from gspa.errors import InternalError, InvalidValue, OutsideValidity
 
 Array = NDArray[np.float64]
 
@@ -80,11 +80,16 @@ def atoms(problem: Problem, *, depth: float = _DEPTH, above: bool = True) -> Ato
     total, truth, lie = m[which], groups.truth[which], groups.lie[which]
     b = _binomial.fair_pmf(i, total) * groups.mass[which]
     b[2 * i == total] /= 2  # its own mirror image
+    lost = 2 * math.exp(-depth) if lowest.any() else 0.0  # Hoeffding, of each count's window
+    found, there = 2 * float(b.sum()), float(groups.mass.sum())
+    # What is in no window counts as loss 0 below: only what is known to be small may get there.
+    if not -_RELATIVE * there <= there - found <= (lost + _RELATIVE) * there:
+        raise InternalError(f"the windows of {m.size} counts hold {found!r} of the mass {there!r}")
     shift = truth * (total - 2 * i) / total
     rest = lie + truth * 2 * i / total  # 1 - shift
     with np.errstate(divide="ignore"):
         loss = np.where(shift < 0.5, 2 * np.arctanh(np.minimum(shift, 0.5)), np.log1p(shift) - np.log(rest))
-    missing = groups.missing + (2 * math.exp(-depth) if lowest.any() else 0.0)
+    missing = groups.missing + lost
     # The rest says nothing, or (below) is made to: the windows are symmetric, so P0 and P1 lose the same.
     neutral = max(0.0, 1 - 2 * float(b.sum()) - (missing if above else 0.0))
     mass = np.r_[b * (1 + shift), b * rest, neutral]

@@ -33,10 +33,10 @@ def test_window_against_two_binomials():
 def test_linear_statistic_against_simulation():
     arguments = {"count": [3, 40], "victim": 0}
     eps = 0.3
-    claimed = audit.attack_delta([0.5, 3.0], eps=eps, others=1.0, **arguments).lower
-    where = audit.setting([0.5, 3.0], [3, 40], "laplace", 0, 600)
+    claimed = audit.attack_delta([0.5, 3.0], eps=eps, others=1.0, statistic="linear", **arguments).lower
+    where = audit.setting([0.5, 3.0], [3, 40], "laplace", 0, 2400)
     laws = where.laws([1.0, 1.0])
-    (score,) = audit._candidates("linear", where, laws, (0.0, 1.0))
+    score = audit.linear_score(where.difference((0.0, 1.0)), laws, where.count)
     rng, sums = np.random.default_rng(1), []
     draws = 200_000
     for x in (0.0, 1.0):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_oracle import mpf, sum_of_bernoullis
+from scipy.stats import binom
 
 from gspa import _binomial, _characteristic, clone_law
 
@@ -191,3 +192,26 @@ class TestBlocks:
         assert short.error.sum() == pytest.approx(law.error.sum(), rel=1e-13)
         assert (short.edges[0], short.edges[-1]) == (law.edges[0], law.edges[-1])
         assert set(short.edges) <= set(law.edges)
+
+
+@pytest.mark.parametrize(
+    ("n", "total"), [(30, 40), (30, 12), (5000, 5600), (5000, 2500), (2 * 10**7, 2 * 10**7), (4, 0)]
+)
+def test_shifted_and_reflected(n, total):
+    """The law of total - C, where it is >= 0, against the law itself."""
+    q = np.array([0.5])
+    law = clone_law.clone_law(q, 1 - q, np.array([float(n)]), depth=70.0, above=70.0)
+    moved = law.shifted(3)
+    assert (moved.edges == law.edges + 3).all()
+    assert moved.mean == law.mean + 3
+    back = law.reflected(total)
+    assert back.edges[0] >= 0
+    assert (np.diff(back.edges) > 0).all()
+    for c in np.linspace(0, total, 9).astype(int):
+        # P(C' <= c) = P(C >= total - c) less P(C > total)
+        exact = float(binom.cdf(total, n, 0.5) - binom.cdf(total - c - 1, n, 0.5))
+        inside = float((back.mass + back.error)[back.edges[:-1] <= c].sum()) + back.below
+        assert inside >= exact * (1 - 1e-9) - back.above
+    everything = float(back.mass.sum())
+    assert everything <= float(binom.cdf(total, n, 0.5)) * (1 + 1e-9) + back.error.sum()
+    assert everything + back.below + back.above >= float(binom.cdf(total, n, 0.5)) * (1 - 1e-9)

@@ -115,7 +115,9 @@ class TestLaplace:
         assert best > 1e-2
         assert found["promise"] == "broken"
         assert found["attacked"] >= best
-        assert found["promised"] < 0.05 < found["lower"] < found["limit"] < found["upper"] < found["alone"]
+        assert found["promised"] < 0.05 < found["lower"] < found["upper"] < found["alone"]
+        # The Gaussian limit is an estimate, here too low: an attack reaches more.
+        assert 0.99 * found["lower"] < found["limit"] < found["lower"]
 
     def test_a_common_budget_keeps_the_promise(self):
         found = p.against_promise([p.crowd("equal", budgets.constant(0.5, n=10_000))], delta=DELTA).iloc[0]

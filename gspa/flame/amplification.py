@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import binom
 
 from gspa import _validate as check
-from gspa._bernoulli_sum import bernoulli_sum
 from gspa.blanket_forms import _phi, blanket_epsilon, blanket_moments
 from gspa.errors import InvalidValue, OutsideValidity
 from gspa.flame.padded import coordinate
@@ -132,10 +132,9 @@ def old_bennett_delta(eps: float, *, eps0: float, n: int) -> float:
         return 0.0
     t = math.expm1(eps)
     u = t * top / square
-    first, masses, *_ = bernoulli_sum([gamma], [n], missing=1e-60)
-    m = first + np.arange(masses.size)
-    masses, m = masses[m > 0], m[m > 0]
-    terms = masses / m * np.exp(-m * (square * _phi(u) / top**2))
+    law = binom(n, gamma)
+    m = np.arange(max(law.ppf(1e-60), 1), law.isf(1e-60) + 1)
+    terms = law.pmf(m) / m * np.exp(-m * (square * _phi(u) / top**2))
     return float(terms.sum()) * top / (t * math.log1p(u)) / (gamma * n)
 
 

@@ -30,11 +30,11 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from gspa import _validate as check
-from gspa._bernoulli_sum import Window, bernoulli_sum
 from gspa._blanket_choice import least_epsilon
 from gspa._blanket_law import Cells, lower_atoms, upper_atoms
-from gspa._blanket_reduction import _crude
-from gspa._random_sum import Bracket, positive_part
+from gspa._blanket_reduction import expectation_above, expectation_below
+from gspa._random_sum import Bracket
+from gspa.clone_law import CloneLaw, clone_law
 from gspa.errors import InvalidValue, OutsideValidity
 from gspa.flame.attacks import Local
 from gspa.flame.randomizers import Buckets
@@ -49,7 +49,7 @@ _LEAST_EPS = 1e-100  # the scale 1/eps and its square are doubles
 """Largest local budget of one report; beyond it hardly anybody is a blanket, and the tilted sums overflow."""
 
 _CELLS = 48  # on each half of [0, 1]: L varies by eps/48 in one
-_MISSING = 1e-30
+_DEPTH = 70.0  # e^-70 of the law of C is left out on each side
 _BAND = 2e-3
 
 
@@ -91,15 +91,11 @@ def _mixed(cells: Cells, beta: float) -> Cells:
     return Cells(cells.omega, mix(cells.mass, cells.omega), mix(cells.low, 1.0), mix(cells.high, 1.0))
 
 
-def _blankets(gamma: float, n_p: int, n: int, beta: float) -> Window:
+def _blankets(gamma: float, n_p: int, n: int, beta: float) -> CloneLaw:
     """Law of C; for beta < 1 the mass at C < 0 is left out: it belongs to `overflow`."""
-    if beta == 1:
-        law = bernoulli_sum([gamma], [n - 1], missing=_MISSING)
-        return law._replace(first=n_p - n + law.first)
-    away = bernoulli_sum([beta * (1 - gamma)], [n - 1], missing=_MISSING)
-    masses = away.masses[::-1]
-    first = n_p - 1 - (away.first + masses.size - 1)
-    return Window(max(first, 0), masses[max(-first, 0) :], away.above, away.below, away.noise)
+    q = gamma if beta == 1 else beta * (1 - gamma)
+    law = clone_law(np.array([q]), np.array([1 - q]), np.array([n - 1.0]), depth=_DEPTH, above=_DEPTH)
+    return law.shifted(n_p - n) if beta == 1 else law.reflected(n_p - 1)
 
 
 def overflow(*, n_p: int, n: int, beta: float) -> float:
@@ -124,7 +120,7 @@ class Coordinate:
     """
 
     cells: Cells
-    clones: Window
+    clones: CloneLaw
     most: float
     symmetric: bool
 
@@ -135,13 +131,9 @@ class Coordinate:
         """
         if eps >= self.most:
             return Bracket(0.0, 0.0)
-        first, masses, below, above, noise = self.clones
-        weights = masses / (first + 1 + np.arange(masses.size))
-        upper, lower = upper_atoms(self.cells, eps, swap), lower_atoms(self.cells, eps, swap)
-        high = positive_part(*upper, first + 1, weights).upper
-        high += below + above + noise * masses.size * _crude(*upper, first + 1)
-        low = positive_part(*lower, first + 1, weights).lower - noise * masses.size * _crude(*lower, first + 1)
-        return Bracket(max(low, 0.0), min(high, 1.0))
+        high = expectation_above(upper_atoms(self.cells, eps, swap), self.clones)
+        low = expectation_below(lower_atoms(self.cells, eps, swap), self.clones)
+        return Bracket(min(low, high), min(high, 1.0))
 
     def epsilon(self, delta: float) -> float:
         """The least eps found at which the upper end is at most delta, both directions; errs upward."""
