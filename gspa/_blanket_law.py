@@ -219,10 +219,7 @@ def between(at: Array, victim: Noise, inputs: tuple[float, float], envelope: Env
         InternalError: the cells do not go from 0 to the radius, or the masses of omega*, f0 or f1 and what B leaves out
             do not add up to 1: a cell is missing.
     """
-    if not (at[0] == 0 and at[-1] == envelope.radius and (np.diff(at) > 0).all()):
-        raise InternalError(
-            f"the cells of B go from {float(at[0])!r} to {float(at[-1])!r}, not from 0 to {envelope.radius!r}"
-        )
+    _end_to_end(at, envelope.radius)
     power, log_total = envelope.power, envelope.log_total()
     inner, width = at[:-1], np.diff(at)
     slope = envelope.slopes[np.searchsorted(envelope.breaks, (inner + 0.5 * width + 0.5) ** power)]
@@ -247,6 +244,11 @@ def between(at: Array, victim: Noise, inputs: tuple[float, float], envelope: Env
         outside = float(victim.beyond(np.abs(envelope.radius + np.array([-1.0, 1.0]) * (x - 0.5))).sum())
         _whole(float(masses[-1].sum()), outside, f"the report at {x:g}", at)
     return Cells(np.tile(half, 2) / (2 * half.sum()), (masses[0], masses[1]), (lows[0], lows[1]), (highs[0], highs[1]))
+
+
+def _end_to_end(at: Array, radius: float) -> None:
+    if not (at[0] == 0 and at[-1] == radius and (np.diff(at) > 0).all()):
+        raise InternalError(f"the cells of B go from {float(at[0])!r} to {float(at[-1])!r}, not from 0 to {radius!r}")
 
 
 def _whole(inside: float, outside: float, what: str, at: Array) -> None:

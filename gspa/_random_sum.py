@@ -159,12 +159,14 @@ def positive_part(
     tilted_weights = np.exp(log_weights - height)
     size = float(tilted_weights.sum())  # E[e^(lambda S)] = size e^height
     scaled = tilt * values
-    tilted = masses * np.exp(scaled - log_m)
+    tilted = np.exp(np.log(masses) + scaled - log_m)
     tilted /= tilted.sum()
 
     # Work with lambda S; the value is usually size / 10, at least size / 100.
     images = _Images.of(values, masses, copies, weights, tilt, height)
     period = max(20.0, 12.0 + images.log_weight - math.log(size))
+    if height > _EXPONENT:  # values so far apart that no tilt brings them together: nothing is known
+        return Bracket(0.0, math.inf)
     if period > _LONGEST:  # about e^-400 of the weights: x_+ <= e^(lambda x)/(e lambda) is enough
         return Bracket(0.0, size * math.exp(height - 1) / tilt)
     longest = period + _LONGEST

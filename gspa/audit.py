@@ -226,7 +226,8 @@ class _Worlds:
         law = count @ self.laws / count.sum()
         found = []
         for a, b in (self.own, self.own[::-1]):
-            ratio = np.clip((a - e * b) / law, -1e100, 1e100)
+            with np.errstate(over="ignore"):
+                ratio = np.clip((a - e * b) / law, -1e100, 1e100)
             mean = float(law @ ratio)
             deviation = math.sqrt(float(law @ (ratio - mean) ** 2))
             if deviation == 0:

@@ -162,7 +162,7 @@ class TestLaplace:
         settings = [("far", "gaussian", [0.5], [10_000], 1e-6), ("near", "gaussian", [1.0], [10_000], 1e-6)]
         table = p.estimates(settings).set_index("setting")
         assert table.loc["far", "off"] > 5
-        assert table.loc["near", "off"] < 1.01
+        assert table.loc["near", "off"] < 1.02  # the likelihood ratio attack shows 1.7%, the linear one showed 0
         assert (table["attack"] <= table["certified"]).all()
 
     def test_refusals(self):

@@ -139,7 +139,8 @@ def sums_delta(first, second, eps, threshold=0.0):
         found.append((law, noise + _wrapped(parts, theta, centre, size // 2 - 1)))
     (p0, off0), (p1, off1) = found
     w = centre - size // 2 + np.arange(size)
-    gain = p0[w % size] - off0 - math.exp(eps + log1 - log0) * (p1[w % size] + off1)
+    weight = math.exp(eps + log1 - log0) if eps + log1 - log0 < 700 else math.inf
+    gain = p0[w % size] - off0 - weight * (p1[w % size] + off1)
     good = gain > 0
     scale = log0 - theta * w[good]
     return float(gain[good] @ np.exp(np.minimum(scale, 700.0))) * (1 - 1e-9)
