@@ -39,6 +39,7 @@ _CELLS = 1 << 19  # size of the arrays worked on at once
 _LEFT_OUT = 44.0  # e^-44: tilted mass outside one period of the sum, on each side
 _CUT = 50.0  # terms of the sum below e^-50 are not formed
 _UNIT = 2.0**-52
+_LARGEST = 700.0  # beyond it e^x is no double, and what it multiplies is at most 1
 _MOST_EPS = 1e100  # far beyond any use, and no sum of such numbers overflows
 
 
@@ -137,9 +138,8 @@ class Tilted:
         rounding = 8 * _UNIT * (4 + s * top) * weight
         spread = np.abs(wave) @ np.stack([np.abs(kernel) * rounding, 2 * rounding], axis=1) + 4 * math.exp(-_LEFT_OUT)
         slack = 8 * _UNIT * (2 + 2 * self.tilt * top + self.size)
-        factor = self.scale * np.exp(
-            (exponent + self.tilt * (mean - m))[:, None] + self.tilt * np.array([1.0, 0.0, -1.0])
-        )
+        height = (exponent + self.tilt * (mean - m))[:, None] + self.tilt * np.array([1.0, 0.0, -1.0])
+        factor = self.scale * np.exp(np.minimum(height, _LARGEST))
         # A threshold only where the tilted mode may be at it: the tilted law rises up to its mode, then falls.
         rises, falls = inside[:, 3:] <= spread[:, 1:], inside[:, 3:] >= -spread[:, 1:]
         may = np.stack([falls[:, 0], rises[:, 0] & falls[:, 1], rises[:, 1]], axis=1)
