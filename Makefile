@@ -43,7 +43,7 @@ serve: $(VENV)/.book
 
 # Notebooks in the form they are committed in: no outputs, stable cell ids.
 tidy: $(VENV)/.book
-	$(BIN)/python -m gspa.notebook_source notebooks/*.ipynb
+	$(BIN)/python -m gspa.book.notebook_source notebooks/*.ipynb
 
 clean:
 	rm -rf _build book/notebooks book/_generated build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

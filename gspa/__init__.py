@@ -1,12 +1,59 @@
 """gspa: a reproducible companion to the shuffle model of differential privacy.
 
-The package behind the book: privacy bounds (numpy and scipy alone), seeded
-simulations, and the claims of three papers with the functions that settle them.
+The names that most people want are here, for shuffled reports: `epsilon`, `delta`, `calibrate`, `per_user`, `attack`,
+`published`, and one object for each mechanism, all of `gspa.accountant.api`; numpy and scipy are all they need.
 
->>> from gspa import budgets, bounds
->>> population = budgets.constant(0.5, n=10_000)
->>> round(bounds.gspa_mu(population), 5)
-0.02302
+>>> import gspa
+>>> bound = gspa.epsilon(eps=0.5, n=10_000, delta=1e-6)
+>>> 0.0181 < bound.upper < 0.0182
+True
 """
 
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+__all__ = [
+    "KRR",
+    "Common",
+    "Gaussian",
+    "Laplace",
+    "RandomizedResponse",
+    "SubsetSelection",
+    "TotalVariation",
+    "attack",
+    "calibrate",
+    "delta",
+    "epsilon",
+    "per_user",
+    "published",
+]
+
+if TYPE_CHECKING:
+    from gspa.accountant.api import (
+        KRR,
+        Common,
+        Gaussian,
+        Laplace,
+        RandomizedResponse,
+        SubsetSelection,
+        TotalVariation,
+        attack,
+        calibrate,
+        delta,
+        epsilon,
+        per_user,
+        published,
+    )
+
+
+def __getattr__(name: str) -> Any:
+    """The front door's names, loaded when one is asked for."""
+    if name in __all__:
+        from gspa.accountant import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'gspa' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

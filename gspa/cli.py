@@ -1,7 +1,7 @@
 """Typer application `gspa`: a thin skin over the package's functions.
 
-The commands are in `cli_privacy` (bounds for your own budgets), `cli_book` (notebooks, claims,
-site, data) and `cli_sweep`. Heavy modules (papermill, torch, Sphinx) load inside the commands that use them, so that
+Each room brings its own commands: `accountant` bounds for your own budgets, `book` notebooks, claims, site and sweeps,
+`algorithms` the data. Heavy modules (papermill, torch, Sphinx) load inside the commands that use them, so that
 `gspa mu` answers at once.
 """
 
@@ -13,8 +13,10 @@ from typing import Any
 
 import typer
 
-from gspa import cli_book, cli_privacy, cli_sweep
-from gspa.errors import GspaError
+from gspa.accountant import cli as accountant
+from gspa.accountant.errors import GspaError
+from gspa.algorithms import cli as algorithms
+from gspa.book import cli as book
 
 app = typer.Typer(
     name="gspa",
@@ -24,9 +26,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-cli_privacy.register(app)
-cli_book.register(app)
-cli_sweep.register(app)
+accountant.register(app)
+book.register(app, data=algorithms.identity, usable=algorithms.usable)
+algorithms.register(app)
 
 
 def _pairs(arguments: Sequence[str]) -> list[str]:
@@ -38,7 +40,7 @@ def _pairs(arguments: Sequence[str]) -> list[str]:
         if argument == "-p":
             name, value = next(rest, None), next(rest, None)
             if name is None or value is None:
-                raise GspaError(cli_book.PAIR)
+                raise GspaError(book.PAIR)
             joined.append(f"{name}\0{value}")
     return joined
 

@@ -24,9 +24,14 @@ def reference() -> list[tuple[str, str]]:
     found = []
     for _, module, options in modules():
         loaded = import_module(module)
-        listed = re.search(r":members:(.*)", options)
-        given = [part.strip() for part in (listed[1] if listed else "").split(",") if part.strip()]
+        given = _names(":members:", options)
         names = getattr(loaded, "__all__", None) if "ignore-module-all" not in options else None
         own = [key for key, value in vars(loaded).items() if getattr(value, "__module__", None) == module]
-        found += [(module, key) for key in given or names or own if not key.startswith("_")]
+        left_out = _names(":exclude-members:", options)
+        found += [(module, key) for key in given or names or own if not key.startswith("_") and key not in left_out]
     return found
+
+
+def _names(option: str, options: str) -> list[str]:
+    listed = re.search(rf"{option}(.*)", options)
+    return [part.strip() for part in (listed[1] if listed else "").split(",") if part.strip()]

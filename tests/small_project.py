@@ -7,9 +7,9 @@ from pathlib import Path
 import nbformat
 import yaml
 
-from gspa.notebook_source import tidy
-from gspa.parameters import Notebook, select
-from gspa.project import Project
+from gspa.book.notebook_source import tidy
+from gspa.book.parameters import Notebook, select
+from gspa.book.project import Project
 
 PROPERTIES = {
     "profile": {"type": "string", "default": "paper", "enum": ["paper", "quick"], "description": "which sizes"},

@@ -1,7 +1,7 @@
 """What stands under each figure that a notebook drew: its cell, the command that remakes it, its data as CSV.
 
 A notebook's cell only draws. The line under the caption, the anchor of the cell's code and the files
-`_static/data/<page>/<figure>.csv` are made here, from what `gspa.figures` put into the cell's output.
+`_static/data/<page>/<figure>.csv` are made here, from what `Page.figure` put into the cell's output.
 """
 
 import json
@@ -10,10 +10,10 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.util import logging, osutil
 
-from gspa import parameters
-from gspa.figures.data import MIME
-from gspa.notebook_source import INJECTED
-from gspa.project import find
+from gspa.book import parameters
+from gspa.book.figures import MIME
+from gspa.book.notebook_source import INJECTED
+from gspa.book.project import find
 
 LOG = logging.getLogger(__name__)
 FOLDER = "_static/data"
@@ -29,18 +29,18 @@ def annotate(app, doctree, docname):
         for figure in cell.findall(nodes.figure):
             notebook = notebook or json.loads(path.read_text(encoding="utf-8"))
             number = number_of(notebook, cell["cell_index"])
-            tables = [part for output in notebook["cells"][cell["cell_index"]]["outputs"] for part in kept(output)]
+            tables = [part for output in outputs(notebook, cell) for part in about(output).get("tables", [])]
             caption = next(iter(figure.findall(nodes.caption)), None)
             lacking = {
                 "caption": caption is None,
                 "alternative text": not all(image.get("alt", "").strip() for image in figure.findall(nodes.image)),
-                "data; draw it with a function that gspa.figures exports": not tables,
+                "data; draw it with a function that is marked keeps_data": not tables,
             }
             for what in (what for what, lacks in lacking.items() if lacks):
                 LOG.warning("cell %s has a figure without %s", number, what, location=docname, type="gspa")
             if any(lacking.values()):
                 continue
-            name = notebook["cells"][cell["cell_index"]]["metadata"]["mystnb"]["figure"]["name"]
+            name = next(found["name"] for output in outputs(notebook, cell) if (found := about(output)))
             anchor = anchored(cell, number)
             files = written(app, path.stem, name, tables)
             caption += made_from(app, docname, number, anchor, remake(app, path.stem, notebook), files)
@@ -58,9 +58,14 @@ def number_of(notebook, index):
     return 1 + sum(INJECTED not in cell["metadata"].get("tags", []) for cell in before)
 
 
-def kept(output):
-    """The tables in one output of a cell."""
-    return output.get("data", {}).get(MIME, {}).get("tables", [])
+def outputs(notebook, cell):
+    """What the cell put out."""
+    return notebook["cells"][cell["cell_index"]]["outputs"]
+
+
+def about(output):
+    """Name, caption and tables of the figure that an output is; empty if it is none."""
+    return output.get("data", {}).get(MIME, {})
 
 
 def anchored(cell, number):

@@ -13,7 +13,8 @@ import shutil
 from importlib.metadata import files
 from pathlib import Path
 
-from gspa import __version__, provenance
+from gspa import __version__
+from gspa.book import provenance
 
 MATHJAX = "tex-svg-full.js"
 RECORD = "{build record}"  # stands in the footer for a link whose address differs from page to page

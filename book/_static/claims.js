@@ -14,9 +14,11 @@
   var status = form.querySelector("[role=status]");
   var names = ["paper", "verdict", "kind"];
 
-  // Text as the keyboard has it, so that eps_0, ε0 and ε₀ find each other, and 1e-6 finds a typeset power of ten.
+  // Text as the keyboard has it, so that eps_0, ε0, ε₀ and \epsilon_0 find each other, and 1e-6 finds a power of ten.
   function plain(text) {
     return text.normalize("NFKC").toLowerCase()
+      .replace(/\\leq?\b/g, "<=").replace(/\\geq?\b/g, ">=").replace(/\\times\b/g, "×")
+      .replace(/\\(?:(?:left|right)\b)?/g, "")
       .replace(/[α-ω]/g, function (letter) { return GREEK[letter] || letter; })
       .replace(/epsilon/g, "eps")
       .replace(/(\d+(?:\.\d+)?)e([+-]?)0*(\d+)/g, function (all, digits, sign, power) {

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gspa import build_record
-from gspa.pipeline import Run
-from gspa.project import Project
+from gspa.book import build_record as records
+from gspa.book.project import Project
+from gspa.book.run import Run
 
 pytestmark = pytest.mark.browser
 
@@ -38,11 +38,11 @@ def made(tmp_path):
         (folder / "_static").mkdir(parents=True)
         script = ROOT / "book" / "_static" / "build_record.js"
         (folder / "_static" / script.name).write_bytes(script.read_bytes())
-        raw = re.search(r"```\{raw\} html\n(.*?)```", build_record.page(project, runs, "quick"), re.DOTALL)[1]
+        raw = re.search(r"```\{raw\} html\n(.*?)```", records.page(project, runs, "quick"), re.DOTALL)[1]
         page = folder / "build_record.html"
         page.write_text(f"<!doctype html><meta charset=utf-8><title>x</title>{raw}", encoding="utf-8")
         if facts is not None:
-            build_record.write(folder, runs, "quick")
+            records.write(folder, runs, "quick")
         return page.as_uri()
 
     return make

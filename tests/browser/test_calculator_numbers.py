@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from gspa import accountant, bounds, composition, tradeoff
-from gspa.bound import Bound
-from gspa.budgets import Budgets, from_array, from_csv
+from gspa.accountant import one_round as accountant
+from gspa.accountant import published as bounds
+from gspa.accountant import rounds as composition
+from gspa.accountant import tradeoff
+from gspa.accountant.bound import Bound
+from gspa.accountant.budgets import Budgets, from_array, from_csv
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -14,8 +14,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from gspa import accountant, bounds, composition
-from gspa.budgets import constant
+from gspa.accountant import one_round as accountant
+from gspa.accountant import published as bounds
+from gspa.accountant import rounds as composition
+from gspa.accountant.budgets import constant
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -41,9 +43,9 @@ def address(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> str:
     for name in ("_static", "_extra"):
         shutil.copytree(ROOT / "book" / name, source / name)
     text = (ROOT / "book" / "calculator.md").read_text(encoding="utf-8")
-    linked = re.findall(r"\]\((notebooks/\w+)\)", text)
-    (source / "notebooks").mkdir()
+    linked = re.findall(r"\]\(((?:notebooks|api)/\w+)(?:\.md)?\)", text)
     for name in linked:
+        (source / name).parent.mkdir(exist_ok=True)
         (source / f"{name}.md").write_text("# A page\n")
     (source / "calculator.md").write_text(text, encoding="utf-8")
     words = set(re.findall(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", text))

@@ -15,7 +15,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from gspa import _mnist_files, build_record
+from gspa.algorithms import _mnist_files
+from gspa.book import build_record
 
 ROOT = Path(__file__).resolve().parents[2]
 MADE = ("_build/html", "_build/executed", "book/notebooks", "book/_generated")

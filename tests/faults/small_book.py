@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_project import add, make, markdown
+from small_project import add, make
 
-from gspa import build_record
-from gspa.project import Project
+from gspa.book import build_record
+from gspa.book.project import Project
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = """title: Small
@@ -20,23 +20,29 @@ author: nobody
 copyright: ""
 only_build_toc_files: true
 execute: {execute_notebooks: "off"}
-sphinx: {config: {html_context: {default_mode: auto}, exclude_patterns: ["_generated/*"]}}
+sphinx:
+  config:
+    html_context: {default_mode: auto}
+    exclude_patterns: ["_generated/*"]
+    nb_custom_formats: {.ipynb: gspa.book.reader.read}
+    suppress_warnings: [mystnb.unknown_mime_type]
 """
 TOC = "format: jb-book\nroot: intro\nchapters:\n- file: notebooks/one\n- file: notebooks/two\n"
-# What could differ between two runs: a set's order, an object's address, a figure's ids and its date.
-PAGE = """from myst_nb import glue
-glue('found', n * {factor}, display=False)
-print({{'alpha', 'beta', 'gamma'}})"""
+# What could differ between two runs: a set's order, an object's address, what is said late, a figure's ids and date.
+PAGE = (
+    "from gspa.book.page import Page",
+    "%%say later\nThey are {{ found | number }}.",
+    "page = Page('NAME', globals())\nfound = n * FACTOR\nprint({'alpha', 'beta', 'gamma'})",
+)
 FIGURE = """import matplotlib.pyplot as plt
-from gspa import figures
-figures.use_style()
-plt.plot([1, n], [n, {factor}]);"""
+drawn, axis = plt.subplots()
+axis.plot([1, n], [n, FACTOR])
+page.figure(drawn, "figure-one", caption="A line to {{ found }}.", alt="It ends at {{ n }}.")"""
 
 
 def write_page(project: Project, name: str, factor: int, *more: str) -> None:
     """One of the book's two notebooks; another `factor` makes another page."""
-    body = [cell.format(factor=factor) for cell in (PAGE, *more)]
-    add(project, name, markdown("They are {glue:text}`found`."), *body)
+    add(project, name, *(cell.replace("NAME", name).replace("FACTOR", str(factor)) for cell in (*PAGE, *more)))
 
 
 def make_book(root: Path, *, factor: int = 2, figure: bool = False) -> Project:

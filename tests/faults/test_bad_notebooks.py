@@ -11,8 +11,9 @@ import pytest
 from small_project import add, make
 from test_killed import ended
 
-from gspa import parameters, pipeline
-from gspa.errors import CheckFailed
+from gspa.accountant.errors import CheckFailed
+from gspa.book import parameters
+from gspa.book import run as pipeline
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +46,7 @@ def told(tmp_path_factory):
         add(project, name, PID.format(name=name), body, timeout=2 if name in HANGING else 120)
     notebooks = parameters.discover(project).values()
     with pytest.raises(CheckFailed) as caught:
-        pipeline.run_all(project, notebooks, profile="quick", jobs=2)
+        pipeline.run_all(project, notebooks, profile="quick", jobs=2, data=dict)
     parts = [part for part in str(caught.value).split("\n\n") if part.startswith("notebook ")]
     return SimpleNamespace(project=project, by_name={re.match(r"notebook (\w+)", part)[1]: part for part in parts})
 

@@ -19,11 +19,12 @@ from small_book import (
     write_page,
 )
 
-from gspa import cli, pipeline
+from gspa import cli
+from gspa.book import run as pipeline
 
 WRITE = """import json, os, sys
 from pathlib import Path
-from gspa.project import write_atomically
+from gspa.files import write_atomically
 folder, limit = Path(sys.argv[1]), sys.argv[2] == "limit"
 path = folder / "page"
 write_atomically(path, "the older page")
@@ -88,7 +89,7 @@ def test_a_disk_that_is_full_already_is_refused_before_any_work(tmp_path):
 DRIVER = """import json, os, shutil, subprocess, sys
 sys.path[:0] = json.loads(sys.argv[3])
 from pathlib import Path
-from gspa.project import Project
+from gspa.book.project import Project
 from small_book import pages, products
 source, target = Path(sys.argv[1]), Path(sys.argv[2])
 shutil.copytree(source, target, dirs_exist_ok=True)

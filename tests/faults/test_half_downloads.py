@@ -18,9 +18,10 @@ from pathlib import Path
 import pytest
 from small_book import environment
 
-from gspa import _mnist_files as files
-from gspa import _npz, datasets
-from gspa.errors import DataCorrupted, DataUnavailable
+from gspa.accountant.errors import DataCorrupted, DataUnavailable
+from gspa.algorithms import _mnist_files as files
+from gspa.algorithms import _npz
+from gspa.algorithms import digits as datasets
 
 DAY = 24 * 3600
 
@@ -101,7 +102,7 @@ def test_a_download_that_breaks_off_is_not_kept(mirror, tmp_path, share, honest)
 
 FETCH = """import json, sys
 from pathlib import Path
-from gspa import _mnist_files as files
+from gspa.algorithms import _mnist_files as files
 files.CHECKSUMS, files.MIRRORS = json.loads(sys.argv[1]), (sys.argv[2],)
 files.cache = lambda kind: Path(sys.argv[3]) / kind
 files.fetch(progress=False)

@@ -10,13 +10,16 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from small_book import BUILD, build, command, environment, make_book, pages, products, rendered, write_page
 from small_project import add, make
 
-from gspa import pipeline, project, site
+from gspa import files
+from gspa.book import processes, project, site
+from gspa.book import run as pipeline
 
 KILLS = 50
 
@@ -137,10 +140,13 @@ def test_no_sphinx_outlives_a_build_that_was_killed(tmp_path):
     assert "_build/html/searchindex.js" not in left, "it had ended before the kill"
 
 
-CHILD = "from gspa import _lifeline; _lifeline.hold({folder!r}); print('held', flush=True); import time; time.sleep(60)"
+CHILD = (
+    "from gspa.book import processes; processes.hold({folder!r}); print('held', flush=True); "
+    "import time; time.sleep(60)"
+)
 PARENT = """import subprocess, sys, time
-from gspa import _lifeline
-with _lifeline.pipe() as end:
+from gspa.book import processes
+with processes.pipe() as end:
     process = subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=end, stdout=subprocess.PIPE)
     process.stdout.readline()
     print(process.pid, flush=True)
@@ -176,14 +182,26 @@ def test_a_child_that_does_not_end_when_told_to_ends_with_its_lifeline(monkeypat
         assert child.wait(10) == 1
 
 
+def below(process: int) -> list[int]:
+    """The processes that a process has started, and those that they have."""
+    parents = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+    found = [process]
+    for one in found:  # which grows
+        found += [child for child, parent in parents.items() if parent == one]
+    return found[1:]
+
+
 POOL = """import os, sys, time
 from pathlib import Path
-from gspa._parallel import each
+from gspa.book.processes import each
 def task(name):
     Path(name).write_text(str(os.getpid()))
     time.sleep(60)
 if __name__ == "__main__":
-    list(each(task, sys.argv[1:], jobs=2))
+    each(task, sys.argv[1:], jobs=2)
 """
 
 
@@ -199,9 +217,38 @@ def test_the_processes_of_a_pool_end_with_the_one_that_made_them(tmp_path):
     assert all(ended(int(note.read_text()), within=10) for note in notes)
 
 
+@pytest.mark.parametrize("tasks", [0, 1, 5])
+def test_a_pool_gives_each_tasks_value_in_order(tasks):
+    assert processes.each(abs, range(-tasks, 0)) == list(range(tasks, 0, -1))
+
+
+def test_a_process_of_a_pool_ends_when_its_parent_was_gone_before_it_looked():
+    line = "from gspa.book import processes; processes._end_with(1 << 22); import time; time.sleep(60)"
+    assert subprocess.run([sys.executable, "-c", line], env=environment(), timeout=30).returncode == 1
+
+
+@pytest.mark.slow
+def test_no_process_outlives_a_killed_build_whose_notebook_has_a_pool(tmp_path):
+    here = make_book(tmp_path / "book")
+    notes = [here.root / "a", here.root / "b"]
+    body = POOL.partition("if __name__")[0] + f"each(task, {list(map(str, notes))}, jobs=2)"
+    add(here, "one", body)
+    process = start(BUILD, here.root)
+    for note in notes:
+        wait_for(note, process)
+    left = below(process.pid)
+    # The other notebook may have ended; of this one: what runs it, its kernel, the pool's two and their own keeper.
+    assert len(left) >= 5
+    assert {int(note.read_text()) for note in notes} <= set(left)
+    process.kill()
+    process.wait()
+    assert [one for one in left if not ended(one, within=10)] == []
+    assert not list(tmp_path.glob(f"{pipeline._OWN}*"))
+
+
 WRITER = """import sys
 from pathlib import Path
-from gspa.project import write_atomically
+from gspa.files import write_atomically
 path, texts = Path(sys.argv[1]), ["a" * 300_000, "b" * 200_000]
 write_atomically(path, texts[0])
 print("ready", flush=True)
@@ -235,7 +282,7 @@ def test_what_a_writer_left_that_was_killed_before_the_last_step(tmp_path):
     kill_writer(pause + WRITER, path, 0)
     assert path.read_text() == "the older page"
     assert len(list(tmp_path.iterdir())) == 2
-    project.remove_temporaries(tmp_path)
+    files.remove_temporaries(tmp_path)
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -25,8 +25,8 @@ from small_book import (
 )
 from small_project import add
 
-from gspa import _kernel_settings
-from gspa.project import Project
+from gspa.book import processes
+from gspa.book.project import Project
 
 STRANGE = "Thèse «数学» 50 % #1 (a) & it's ~here"
 
@@ -70,8 +70,8 @@ class TestNoHome:
 
     @pytest.mark.parametrize("home", [None, "/nonexistent/home", "/dev/null", "relative"])
     def test_matplotlib_gets_a_place_of_its_own_then(self, tmp_path, home):
-        code = "import sys; from pathlib import Path; from gspa import _kernel_settings as k\n"
-        code += "print('MPLCONFIGDIR' in k.environment(Path(sys.argv[1])))"
+        code = "import sys; from pathlib import Path; from gspa.book import processes\n"
+        code += "print('MPLCONFIGDIR' in processes.settings(Path(sys.argv[1])))"
         folder = tmp_path / "folder"
         folder.mkdir()
         answers = []
@@ -81,6 +81,11 @@ class TestNoHome:
             done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
             answers.append(done.stdout)
         assert answers == ["True\n", "False\n"]
+
+    def test_what_builds_draws_nothing_itself(self):
+        code = "import sys; from gspa import cli; from gspa.book import run, site; print('matplotlib' in sys.modules)"
+        line = [sys.executable, "-c", code]
+        assert subprocess.run(line, env=environment(), capture_output=True, text=True, check=True).stdout == "False\n"
 
     def test_commands_that_need_no_home_answer(self, tmp_path):
         env = with_customisation(tmp_path / "custom", NO_ENTRY, HOME=None)
@@ -113,7 +118,7 @@ class TestSettingsOfTheUser:
         monkeypatch.delenv("MPLCONFIGDIR", raising=False)
         folder = tmp_path / "own"
         folder.mkdir()
-        found = _kernel_settings.environment(folder)
+        found = processes.settings(folder)
         assert set(found) >= {"IPYTHONDIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MATPLOTLIBRC"}
         assert all(Path(path).parent == folder for path in found.values())
         assert (folder / "matplotlibrc").read_bytes() == b""
@@ -175,7 +180,7 @@ socket.socket = _Socket
 socket.getaddrinfo = lambda host, *a, **k: _lookup(host, *a, **k) if _here((host,)) else _refuse(host)
 """
 LO_UP = 'ip link set lo up || exit 77; exec "$@"'
-WHICH = "from gspa import datasets\ndatasets.load('auto').name"
+WHICH = "from gspa.algorithms import digits\ndigits.load('auto').name"
 
 
 def without_proxies(**more: str | None) -> dict[str, str | None]:

@@ -18,9 +18,9 @@ import pandas as pd
 from fuzz_values import Kind, resolved
 from hypothesis import strategies as st
 
-from gspa.bound import Bound
-from gspa.errors import GspaError
-from gspa.per_user import UserBounds
+from gspa.accountant.bound import Bound
+from gspa.accountant.errors import GspaError
+from gspa.accountant.one_round import UserBounds
 
 SECONDS = 20  # of this process's own time: on a busy machine too, only what never ends takes so long
 
@@ -63,12 +63,9 @@ def arguments(
 
 
 def _called(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-    positional, named = [], {}
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.POSITIONAL_ONLY:
-            positional.append(given[name])
-        elif name in given:
-            named[name] = given[name]
+    parameters = inspect.signature(function).parameters
+    positional = [given[name] for name, one in parameters.items() if one.kind is one.POSITIONAL_ONLY]
+    named = {name: value for name, value in given.items() if name not in list(parameters)[: len(positional)]}
     return function(*positional, **named)
 
 
@@ -110,14 +107,13 @@ def _check(found: Any, nan: bool) -> None:
 
 def outcome(function: Callable[..., Any], given: Mapping[str, Any], *, nan: bool = False) -> str:
     """ "answered" or "refused"; anything else is raised as `Wrong`."""
-    given = {name: resolved(value) for name, value in given.items()}
     before = signal.signal(signal.SIGVTALRM, _stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     logging.disable(logging.WARNING)  # dp_accounting says at each call which of its algorithms it takes
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            found = _called(function, given)
+            found = _called(function, {name: resolved(value) for name, value in given.items()})
     except GspaError as refusal:
         message = str(refusal)
         if not message.strip() or len(message.splitlines()) != 1:

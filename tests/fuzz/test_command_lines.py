@@ -17,47 +17,21 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from small_project import add, make, markdown
 
-from gspa import _sweep_engines, claims, cli, datasets, pipeline, site, sweep
-from gspa._sweep_work import Task
-from gspa.claims.outcome import not_yet
-from gspa.errors import CheckFailed, DataUnavailable
+from gspa import cli
+from gspa.accountant.errors import CheckFailed, DataUnavailable
+from gspa.algorithms import digits as datasets
+from gspa.book import run as pipeline
+from gspa.book import site, sweep
 
 USERS = Path(__file__).with_name("users.csv")
 NUMBERS = [
-    "0.5",
-    "1",
-    "0",
-    "-0",
-    "-1",
-    "5e-324",
-    "1e-9",
-    "1e308",
-    "1e400",
-    "nan",
-    "inf",
-    "-inf",
-    "0x10",
-    "1_0",
-    "١",
-    "½",
+    *("0.5", "1", "0", "-0", "-1", "5e-324", "1e-9", "1e308", "1e400"),
+    *("nan", "inf", "-inf", "0x10", "1_0", "١", "½"),
 ]
 COUNTS = ["1", "2", "10", "100", "0", "-3", "1.5", "1e3", "9" * 25, "9" * 5000, "", " 7 ", "zehn"]
 WORDS = [
-    "",
-    " ",
-    "rr",
-    "krr",
-    "subset",
-    "tv",
-    "common",
-    "laplace",
-    "gaussian",
-    "RR",
-    "x\ny",
-    "é",
-    "a\0b",
-    "--eps",
-    "\udcff",
+    *("", " ", "rr", "krr", "subset", "tv", "common", "laplace", "gaussian"),
+    *("RR", "x\ny", "é", "a\0b", "--eps", "\udcff"),
 ]
 PLACES = ["../01_page", "/etc/passwd", ".", "..", "/", "~", "01_page", "01_page.ipynb", "01_pag", "a\0b", "x\ny", "-"]
 CLAIMS = ["G-C2", "G-C22", "", "B-1", "../G-C2", "a\0b"]
@@ -65,7 +39,7 @@ CLAIMS = ["G-C2", "G-C22", "", "B-1", "../G-C2", "a\0b"]
 number = st.one_of(st.floats(0.01, 0.99).map(str), st.sampled_from(NUMBERS), st.floats(0.01, 3).map(str))
 count = st.one_of(st.integers(1, 50).map(str), st.sampled_from(COUNTS))
 word = st.one_of(st.sampled_from(WORDS), st.text(max_size=5))
-swept = st.one_of(st.sampled_from(["n", "eps", "mechanism", "rounds", "value", "profile"]), word)
+swept = st.one_of(st.sampled_from(["n", "c", "value", "profile"]), word)
 values = st.one_of(st.lists(number, max_size=3).map(",".join), st.sampled_from([",", ";", "1,,2", "rr,krr"]))
 place = st.one_of(st.sampled_from([*PLACES, str(USERS)]), st.text(max_size=5))
 
@@ -81,14 +55,15 @@ OPTIONS: dict[tuple[str, ...], dict[str, st.SearchStrategy[str] | None]] = {
     },
     **{
         (name,): {"--eps": number, "--n": count, "--budgets": place, asked: number, "--mechanism": word, "--k": count}
-        | {"--size": count, "--tv": number, "--rounds": count, "--honest": count, "--json": None}
+        | {"--size": count, "--tv": number, "--sigma": number, "--rounds": count, "--honest": count, "--json": None}
         for name, asked in (("epsilon", "--delta"), ("delta", "--at-eps"))
     },
     ("calibrate",): {"--target-eps": number, "--delta": number, "--n": count, "--eps": number, "--mechanism": word}
-    | {"--k": count, "--size": count, "--json": None},
-    ("run",): {"": place, "-p": st.tuples(word, number).map("\0".join), "-f": place, "-o": place, "--profile": word},
+    | {"--k": count, "--size": count, "--tv": number, "--json": None},
+    ("run",): {"": place, "-p": st.tuples(word, number).map("\0".join), "-f": place, "-o": place, "--profile": word}
+    | {"--open": None},
     ("build",): {"--profile": word, "--jobs": count},
-    ("verify",): {"--profile": word, "--claim": st.sampled_from(CLAIMS), "--json": None},
+    ("verify",): {"--profile": word, "--claim": st.sampled_from(CLAIMS), "--jobs": count, "--json": None},
     ("serve",): {"--port": count, "--no-browser": None},
     ("sweep",): {"": place, "-p": st.tuples(swept, values).map("\0".join), "--settings": place, "-o": place}
     | {"--page": place, "--x": swept, "--y": swept, "--by": swept, "--scheduler": place, "--jobs": count}
@@ -107,16 +82,22 @@ GOOD: dict[tuple[str, ...], tuple[str, ...]] = {
         _FILE,
         f"{_CROWD} --mechanism krr --k 4",
         f"{_CROWD} --rounds 3",
+        "--n 20 --mechanism gaussian --sigma 1",
     ),
-    ("delta",): (f"{_CROWD} --at-eps 0.2", f"{_FILE} --at-eps 0.1", f"{_CROWD} --at-eps 0.1 --mechanism common"),
+    ("delta",): (
+        f"{_CROWD} --at-eps 0.2",
+        f"{_FILE} --at-eps 0.1",
+        f"{_CROWD} --at-eps 0.1 --mechanism common",
+        "--n 20 --at-eps 0.1 --mechanism gaussian --sigma 1",
+    ),
     ("calibrate",): ("--target-eps 1 --n 30 --delta 1e-3", "--target-eps 1 --eps 0.9 --delta 0.01"),
     ("run",): ("01_page", "01_page -p n 4 -o out.ipynb", "01_page --profile quick"),
     ("build",): ("", "--profile quick --jobs 2"),
     ("verify",): ("", "--claim G-C2 --json"),
     ("serve",): ("--no-browser",),
     ("sweep",): (
-        "epsilon -p n 10,20 -p eps 0.5,1",
-        f"epsilon --settings {USERS}",
+        "01_page -p n 10,20 -p c 0.5,0.1",
+        "01_page --settings settings.csv",
         "01_page -p n 2,3 --profile quick --page page.ipynb --jobs 1",
     ),
     ("data", "status"): ("", "--json"),
@@ -143,6 +124,7 @@ def harmless(tmp_path_factory):
     """A throwaway project to work in, and nothing that takes long or leaves this machine."""
     here = make(tmp_path_factory.mktemp("fuzz") / "project")
     add(here, "01_page", markdown("Nothing."), profiles={"quick": {"n": 1}})
+    (here.root / "settings.csv").write_text("n\n3\n4\n")
     # Options may name folders to create: only ones inside the project may appear.
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(here.root)
@@ -152,31 +134,27 @@ def harmless(tmp_path_factory):
         def no_data():
             raise DataUnavailable("MNIST: not here")
 
-        def no_cluster(scheduler):
+        def no_cluster(scheduler, data):
             raise CheckFailed("scheduler: does not answer")
 
         patch.setattr(datasets, "fetch", no_data)
         patch.setattr(pipeline, "run_notebook", lambda *_, **__: None)
         patch.setattr(pipeline, "run_all", lambda *_, **__: [])
         patch.setattr(sweep, "run", _swept)
-        patch.setattr(_sweep_engines, "Cluster", no_cluster)
+        patch.setattr(sweep, "Cluster", no_cluster)
         patch.setattr(site, "render", lambda *_, **__: True)
-        patch.setattr(claims, "verify", _only_names)
+        patch.setattr(site, "render_page", lambda *_, **__: here.root / "page.html")
+        patch.setattr("webbrowser.open", lambda address: False)
         patch.setattr("http.server.ThreadingHTTPServer.serve_forever", lambda self: None)
         yield here
 
 
-def _swept(target, wanted, *, engine, output, progress):
+def _swept(target, wanted, *, place, output, progress):
     """Every setting done at once, with its number as the result."""
     last = dict.fromkeys(sweep.LAST_COLUMNS[:-1], "") | {"status": "done", "seconds": 0.0}
-    tasks = [Task(str(i), values) for i, values in enumerate(wanted[:20])]
+    tasks = [sweep.Task(str(i), values) for i, values in enumerate(wanted[:20])]
     records = {task.key: last | {"results": {"value": float(task.key)}} for task in tasks}
     return sweep.Swept(sweep.table(tasks, records), 0, 0)
-
-
-def _only_names(identifiers, *, profile):
-    for name in identifiers or ():
-        yield claims.claim(name), not_yet(name, missing="size", reason="Nothing was run.")
 
 
 def judged(words: list[str]) -> tuple[int, str]:
@@ -205,13 +183,9 @@ def judged(words: list[str]) -> tuple[int, str]:
 
 
 def drawn(command: tuple[str, ...], most: int, found: Counter[int], wrong: list[str]) -> None:
-    @settings(
-        max_examples=most,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    few = {"phases": [Phase.generate], "suppress_health_check": list(HealthCheck)}
+
+    @settings(max_examples=most, database=None, deadline=None, **few)
     @given(lines(command))
     def call(words: list[str]) -> None:
         status, fault = judged(words)

@@ -14,10 +14,11 @@ from typing import NamedTuple
 import attack
 import numpy as np
 
-from gspa import budgets, composition, exact_rr
-from gspa.accountant import central_delta, central_epsilon
-from gspa.blanket import blanket_delta, blanket_epsilon
-from gspa.per_user import per_user_epsilon
+from gspa.accountant import budgets
+from gspa.accountant import exact as exact_rr
+from gspa.accountant import rounds as composition
+from gspa.accountant.laplace_gaussian import blanket_delta, blanket_epsilon
+from gspa.accountant.one_round import central_delta, central_epsilon, per_user_epsilon
 
 
 class Duel(NamedTuple):

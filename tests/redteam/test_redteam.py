@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import settings
 
-from gspa import _blanket_law
-from gspa.blanket import blanket_delta
+from gspa.accountant import blanket as _blanket_law
+from gspa.accountant.laplace_gaussian import blanket_delta
 
 BLOCK = 100  # settings of one slow test
 FEW = 3 * 10**4  # users at most, in the quick ones

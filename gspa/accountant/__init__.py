@@ -1,0 +1,1 @@
+"""The accountant: certified central privacy of shuffled reports; numpy and scipy alone."""

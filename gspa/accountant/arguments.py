@@ -1,0 +1,235 @@
+"""Argument checks shared by every public entrance.
+
+Each takes exactly one keyword argument, so that the message can name it:
+
+>>> positive(eps=0.5)
+0.5
+>>> positive(eps=-1)
+Traceback (most recent call last):
+    ...
+gspa.accountant.errors.InvalidValue: eps = -1: must be a finite number > 0
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gspa.accountant.errors import InvalidValue, UnknownName
+
+T = TypeVar("T")
+
+MOST = 2**63 - 1  # of anything that is counted: what numpy counts with
+
+
+def _only(argument: dict[str, T]) -> tuple[str, T]:
+    ((name, value),) = argument.items()
+    return name, value
+
+
+def _real(name: str, value: object, allowed: str) -> float:
+    # bool is an int in Python, but `eps=True` is a mistake.
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise InvalidValue(name, value, allowed)
+    number = _float(value)
+    if not math.isfinite(number):
+        raise InvalidValue(name, value, allowed)
+    return number
+
+
+def _float(value: Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an integer or a fraction beyond every float
+        return math.inf
+
+
+def real(**argument: object) -> float:
+    """A finite real number."""
+    name, value = _only(argument)
+    return _real(name, value, "a finite number")
+
+
+def positive(**argument: object) -> float:
+    """A finite real number greater than 0."""
+    name, value = _only(argument)
+    number = _real(name, value, "a finite number > 0")
+    if number <= 0:
+        raise InvalidValue(name, value, "a finite number > 0")
+    return number
+
+
+def nonnegative(**argument: object) -> float:
+    """A finite real number of at least 0."""
+    name, value = _only(argument)
+    number = _real(name, value, "a finite number >= 0")
+    if number < 0:
+        raise InvalidValue(name, value, "a finite number >= 0")
+    return number + 0.0  # -0.0 as 0.0
+
+
+def probability(*, allow_zero: bool = True, **argument: object) -> float:
+    """A delta: in [0, 1), or in (0, 1) where the bound needs it positive."""
+    name, value = _only(argument)
+    allowed = "in [0, 1)" if allow_zero else "in (0, 1)"
+    number = _real(name, value, allowed)
+    if not (0 <= number < 1) or (number == 0 and not allow_zero):
+        raise InvalidValue(name, value, allowed)
+    return number
+
+
+def in_range(low: float, high: float, /, **argument: object) -> float:
+    """A finite real number in the closed interval [low, high]."""
+    name, value = _only(argument)
+    allowed = f"in [{low:g}, {high:g}]"
+    number = _real(name, value, allowed)
+    if not low <= number <= high:
+        raise InvalidValue(name, value, allowed)
+    return number
+
+
+def array_in(low: float, high: float, /, **argument: object) -> NDArray[np.float64]:
+    """Numbers, none of them NaN, in [low, high]; a scalar comes back with shape ().
+
+    >>> array_in(0, 1, alpha=[0.0, 2.0])
+    Traceback (most recent call last):
+        ...
+    gspa.accountant.errors.InvalidValue: alpha[1] = 2.0: must be in [0, 1]
+    """
+    name, value = _only(argument)
+    allowed = f"in [{low:g}, {high:g}]"
+    try:
+        numbers = np.asarray(value)
+    except (ValueError, OverflowError):  # ragged lists
+        raise InvalidValue(name, value, "a rectangular array of numbers") from None
+    if numbers.size and numbers.dtype.kind not in "iuf":
+        raise InvalidValue(name, numbers.tolist(), "a number or an array of numbers")
+    numbers = numbers.astype(np.float64)
+    bad = ~((numbers >= low) & (numbers <= high))  # NaN fails both
+    if bad.any():
+        where = [int(i) for i in np.argwhere(bad)[0]]
+        at = f"{name}{where}" if where else name
+        raise InvalidValue(at, float(numbers[tuple(where)]), allowed)
+    return numbers
+
+
+def count(minimum: int = 1, /, **argument: object) -> int:
+    """An integer of at least `minimum`; whole floats such as 1e4 are taken."""
+    name, value = _only(argument)
+    allowed = f"an integer >= {minimum}"
+    if isinstance(value, bool | np.bool_):
+        raise InvalidValue(name, value, allowed)
+    if isinstance(value, Integral):
+        number = int(value)
+    elif isinstance(value, Real) and math.isfinite(_float(value)) and _float(value).is_integer():
+        number = int(_float(value))
+    else:
+        raise InvalidValue(name, value, allowed)
+    if number < minimum:
+        raise InvalidValue(name, value, allowed)
+    if number > MOST:
+        raise InvalidValue(name, value, f"an integer from {minimum} to 2^63 - 1")
+    return number
+
+
+def seed(**argument: object) -> int:
+    """An integer of at least 0, of any size: it only starts a generator."""
+    value = _only(argument)[1]
+    if isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) > MOST:
+        return int(value)
+    return count(0, **argument)
+
+
+def numbers(low: float, high: float, /, **argument: object) -> list[float]:
+    """Finite numbers in [low, high] in a row, at least one of them.
+
+    >>> numbers(0, 1, deltas=[])
+    Traceback (most recent call last):
+        ...
+    gspa.accountant.errors.InvalidValue: deltas = []: must be a list of numbers, at least one
+    """
+    name, value = _only(argument)
+    return [in_range(low, high, **{f"{name}[{i}]": part}) for i, part in enumerate(_some(name, value))]
+
+
+def counts(minimum: int = 1, /, **argument: object) -> list[int]:
+    """Integers of at least `minimum` in a row, at least one of them."""
+    name, value = _only(argument)
+    return [count(minimum, **{f"{name}[{i}]": part}) for i, part in enumerate(_some(name, value))]
+
+
+def seeds(**argument: object) -> list[int]:
+    """Seeds in a row; there may be none."""
+    name, value = _only(argument)
+    return [seed(**{f"{name}[{i}]": part}) for i, part in enumerate(row(**{name: value}))]
+
+
+def floats(**argument: object) -> NDArray[np.float64]:
+    """An array of numbers, NaN and infinities among them: what its entries may be is for the caller to say."""
+    name, value = _only(argument)
+    try:
+        numbers = np.asarray(value)
+        if numbers.size and numbers.dtype.kind not in "iuf":
+            raise ValueError
+        return numbers.astype(np.float64)
+    except (ValueError, OverflowError):
+        raise InvalidValue(name, value, "a number or a rectangular array of numbers") from None
+
+
+def row(**argument: object) -> list[Any]:
+    """The parts of a list, a tuple or an array, of which there may be none."""
+    name, value = _only(argument)
+    allowed = "a list"
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InvalidValue(name, value, allowed)
+    try:
+        parts = list(value)
+    except TypeError:  # an array without axes
+        raise InvalidValue(name, value, allowed) from None
+    return parts
+
+
+def _some(name: str, value: object) -> list[Any]:
+    parts = row(**{name: value})
+    if not parts:
+        raise InvalidValue(name, parts, "a list of numbers, at least one")
+    return parts
+
+
+def one_of(allowed: Iterable[str], /, **argument: object) -> str:
+    """One of a list of names; the nearest is suggested."""
+    name, value = _only(argument)
+    names = list(allowed)
+    if not isinstance(value, str):
+        raise InvalidValue(name, value, "one of " + ", ".join(names))
+    if value not in names:
+        raise UnknownName(name, value, names)
+    return value
+
+
+def two_inputs(inputs: object) -> tuple[float, float]:
+    """The two inputs that are to be told apart: different numbers in [0, 1]."""
+    pair = array_in(0, 1, inputs=inputs)
+    if pair.shape != (2,) or pair[0] == pair[1]:
+        raise InvalidValue("inputs", inputs, "two different numbers in [0, 1]")
+    return float(pair[0]), float(pair[1])
+
+
+def text(**argument: object) -> str:
+    """A string."""
+    name, value = _only(argument)
+    if not isinstance(value, str):
+        raise InvalidValue(name, value, "a string")
+    return value
+
+
+def rng(seed_or_rng: np.random.Generator | int, /) -> np.random.Generator:
+    """A generator from a seed, or the generator itself."""
+    if isinstance(seed_or_rng, np.random.Generator):
+        return seed_or_rng
+    return np.random.default_rng(seed(seed=seed_or_rng))

@@ -1,0 +1,617 @@
+"""Rigorous lower bounds on central privacy from explicit attacks on shuffled Laplace or Gaussian reports.
+
+The others' inputs are fixed and known, the attacker adds up an integer score of every report and decides by
+the sum modulo W. Both are post-processing of the shuffled reports, so the sum's two laws, which
+a Fourier transform of size W gives exactly up to rounding, bound delta(eps) from below:
+
+    delta(eps) >= sum_w (P0(w) - e^eps P1(w))_+.
+
+Three scores. "likelihood" is (f0 - e^eps f1)/g, f0 and f1 the victim's laws and g the others' mean law: if the others'
+laws are all equal, its sum over the n reports is n (P0/P1 - e^eps) up to a positive factor, the best test there is;
+then (1/n) E_g[(L_1 + ... + L_n)_+] is tried too, which needs no transform, whatever n. "linear" is the optimal linear
+statistic A^+ v of `asymptotic`; "window" counts reports near the victim's value, or beyond a distance from it.
+
+>>> attack_epsilon([0.5, 100.0], count=[1, 9_999], victim=0, delta=1e-4).lower > 0.3
+True
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from gspa.accountant import arguments as check
+from gspa.accountant.asymptotic import Setting, asymptotic_mu, cell_masses, setting, solve
+from gspa.accountant.bound import Bound
+from gspa.accountant.budgets import Budgets
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.random_sum import positive_part
+from gspa.accountant.tradeoff import gdp_epsilon
+
+# --- laws of a sum of scores, and the best score of reports on a line ----------------------------------------
+
+Array = NDArray[np.float64]
+
+STATISTICS = ("likelihood", "linear", "window")
+_UNIT = 2.0**-52
+_PER_DEVIATION = 8  # score units per standard deviation of one report's score
+_CLIP = 12.0  # standard deviations
+_MOST_LAWS = 64
+_REACH = 16.0  # period of the sum, in its standard deviations
+_MOST_PERIOD = 1 << 24
+_CAPS = (1.0, 3.0)  # times the sum's mean and deviation: a report that decides alone need not do so twice over
+_SMOOTHING = 0.015  # costs 1e-4 of delta
+_ROUNDS = 12
+_DECIDES = 1e3  # how much likelier than e^eps times all the others together
+_PAD = 1e-11  # of a ratio of two cell masses: their roundings, with room
+_WIDTHS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5, 4.0)
+_MOST_EPS = 700.0  # e^eps beyond it is no double; a delta there is at most the one here
+
+
+class Laws(NamedTuple):
+    """Two laws on one finite set, one for each input of the victim, each with an L1 error of at most `noise`."""
+
+    p0: Array
+    p1: Array
+    noise: float
+
+    def delta(self, eps: float, *, side: int = -1) -> float:
+        """delta(eps) of the pair, the larger direction; errs downward (side = -1) or upward (side = 1)."""
+        if eps > _MOST_EPS and side < 0:
+            return 0.0
+        e = math.exp(min(eps, _MOST_EPS))
+        best = max(float(np.maximum(a - e * b, 0).sum()) for a, b in ((self.p0, self.p1), (self.p1, self.p0)))
+        return max(0.0, best + side * ((1 + e) * self.noise + 4 * _UNIT))
+
+    def epsilon(self, delta: float, *, side: int = -1) -> float:
+        """The eps at which delta(eps) crosses delta, errs as `delta`; 0 if there is none, or above 60 as inf or 60."""
+        if self.delta(0.0, side=side) < delta:
+            return 0.0
+        low, high = 0.0, 1e-3
+        while self.delta(high, side=side) >= delta:
+            if high > 60:
+                return math.inf if side > 0 else low
+            low, high = high, 2 * high
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.delta(middle, side=side) >= delta else (low, middle)
+        return low if side < 0 else high
+
+
+def sum_laws(score: NDArray[np.int64], laws: Array, count: Array, victim: Array) -> Laws:
+    """Laws of the sum of all scores, victim's included, modulo a period that it rarely exceeds.
+
+    Args:
+        score: shape (k,), what a report in each of k cells adds.
+        laws: shape (g, k), law of one report of each group of the others, rows with sum 1.
+        count: shape (g,), how many of the others each group has.
+        victim: shape (2, k), law of the victim's report at either input.
+
+    Raises:
+        OutsideValidity: so many users that the sum has more than 2^24 values.
+    """
+    size = _period(score, laws, count)
+    if size > _MOST_PERIOD:
+        hint = f"{count.sum():.3g} users of unequal laws; equal ones have no such limit with statistic 'likelihood'"
+        raise OutsideValidity("attack by the law of a sum", f"at most {_MOST_PERIOD} values of it", hint)
+
+    def transform(law: Array) -> NDArray[np.complex128]:
+        return np.asarray(np.fft.rfft(np.bincount(score % size, weights=law, minlength=size)))
+
+    log_size, angle = np.zeros((2, size // 2 + 1))
+    with np.errstate(divide="ignore"):  # a coefficient may vanish
+        for law, number in zip(laws, count, strict=True):
+            found = transform(law)
+            log_size += number * np.log(np.abs(found))
+            angle += number * np.angle(found)
+    crowd = np.exp(log_size) * np.exp(1j * angle)
+    sums = [np.fft.irfft(crowd * transform(law), size) for law in victim]
+    # L1 error <= sqrt of the sum of squared errors of the coefficients (Cauchy, Parseval); each is a
+    # product of n + 1 factors with a relative error of a few log2(size) units where it matters.
+    unit = _UNIT * (float(count.sum()) + 1) * (8 + 2 * math.log2(size))
+    noise = unit * math.sqrt(2 * float((np.abs(crowd) ** 2).sum())) + _UNIT * 8 * math.sqrt(size)
+    return Laws(np.maximum(sums[0], 0), np.maximum(sums[1], 0), noise)
+
+
+def _period(score: NDArray[np.int64], laws: Array, count: Array) -> int:
+    moments = np.array([(law @ score, law @ score**2) for law in laws])
+    deviation = math.sqrt(max(float(count @ (moments[:, 1] - moments[:, 0] ** 2)), 0.0))
+    return int(2 ** math.ceil(math.log2(_REACH * deviation + 2 * float(np.ptp(score)) + 16)))
+
+
+def linear_score(v: Array, laws: Array, count: Array) -> NDArray[np.int64]:
+    """The optimal linear statistic A^+ v in whole units, an eighth of the standard deviation of one report's score."""
+    law = count @ laws / count.sum()
+    # Any score will do; with many groups their common mean law is close enough to the best one.
+    few = laws.shape[0] <= _MOST_LAWS
+    number = count if few else np.array([count.sum()])
+    score = np.clip(solve(v, laws if few else law[None, :], number)[1], -1e100, 1e100)  # where nobody else reports
+    score = score - law @ score
+    deviation = math.sqrt(float(law @ score**2))
+    if deviation == 0:  # the victim's report says nothing
+        return np.zeros(v.size, dtype=np.int64)
+    units = np.clip(score / deviation, -_CLIP, _CLIP) * _PER_DEVIATION
+    return np.asarray(np.rint(units), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class _Worlds:
+    """Both worlds, cut into cells: where they come from, the others' laws, the victim's two."""
+
+    where: Setting
+    inputs: tuple[float, float]
+    laws: Array
+    own: Array
+    valid_for: str
+
+    @classmethod
+    def of(
+        cls,
+        scales: Budgets | ArrayLike,
+        count: ArrayLike,
+        mechanism: str,
+        victim: int | None,
+        inputs: tuple[float, float],
+        others: ArrayLike | None,
+        cells: int,
+    ) -> _Worlds:
+        inputs = check.two_inputs(inputs)
+        where = setting(scales, count, mechanism, victim, cells)
+        if others is None:
+            limit = asymptotic_mu(scales, count=count, mechanism=mechanism, victim=victim, inputs=inputs, cells=cells)
+            places = limit.others
+        else:
+            places = check.array_in(0, 1, others=others)
+            places = np.full(where.scales.size, float(places)) if places.ndim == 0 else places
+            if places.shape != where.scales.shape:
+                raise InvalidValue("len(others)", places.size, f"len(scales) = {where.scales.size}")
+        own = np.array([cell_masses(where.victim, x, where.edges) for x in inputs])
+        shown = ", ".join(f"{x:g}" for x in np.unique(places[where.place]))
+        valid_for = (
+            f"{mechanism} reports on [0, 1]: the others' inputs {shown}, the victim's {inputs[0]:g} or {inputs[1]:g}"
+        )
+        return cls(where, inputs, where.laws(places[where.place]), own, valid_for)
+
+    def fixed(self, statistic: str) -> list[Laws]:
+        """The sums' laws of the scores that do not depend on eps."""
+        if statistic == "linear":
+            scores = [linear_score(self.own[0] - self.own[1], self.laws, self.where.count)]
+        else:
+            middle, victim = 0.5 * (self.where.edges[1:] + self.where.edges[:-1]), self.where.victim
+            scale = 1 / victim.kappa if victim.power == 1 else math.sqrt(0.5 / victim.kappa)
+            near = [np.abs(middle - x) <= h * scale for x in self.inputs for h in _WIDTHS]
+            beyond = [side * (middle - x) >= h * scale for x in self.inputs for h in _WIDTHS for side in (-1, 1)]
+            scores = [window.astype(np.int64) for window in near + beyond]
+        found = [sum_laws(score, self.laws, self.where.count, self.own) for score in scores if np.ptp(score)]
+        # No score tells two cells apart: the reports say nothing, and neither does the attack.
+        return found or [Laws(np.ones(1), np.ones(1), 0.0)]
+
+    @property
+    def equal(self) -> bool:
+        """Whether all others report by one law."""
+        return bool((self.laws == self.laws[0]).all())
+
+    def equal_delta(self, eps: float) -> float:
+        """(1/n) E_g[(L_1 + ... + L_n)_+], the larger direction, errs downward: the cells' means are below L.
+
+        Cells that are so unlikely for the others that a report there gives the victim away are taken apart: whether
+        some report lies in one with f0 > e^eps f1 is a test of its own, and else nobody's report is in such a cell.
+        """
+        if eps > _MOST_EPS:
+            return 0.0
+        others, e, best = float(self.where.count.sum()), math.exp(eps), 0.0
+        for a, b in (self.own, self.own[::-1]):
+            g = self.laws[0] / self.laws[0].sum()
+            apart = a + e * b > _DECIDES * e * others * g
+            for_it = apart & (a > e * b)
+            alone = float((a - e * (b + others * g))[for_it].sum()) * (1 - _PAD)
+            a, b, g, hidden = a[~apart], b[~apart], g[~apart], float(g[apart].sum())
+            together = 0.0
+            if g.size:
+                nobody = math.exp(others * math.log1p(-hidden))
+                g = g / g.sum()
+                ratio = (a - e * b - _PAD * (a + e * b)) / g
+                n = int(others) + 1
+                together = nobody * positive_part(ratio, g, n, np.array([1 / n]), smoothing=_SMOOTHING).lower
+            best = max(best, max(alone, 0.0) + together)
+        return min(best, 1.0)
+
+    def likelihood(self, eps: float) -> list[Laws]:
+        """The sums' laws of (f0 - e^eps f1)/g, g the mean law, in whole units; none if the users are too many."""
+        count, e = self.where.count, math.exp(min(eps, _MOST_EPS))
+        law = count @ self.laws / count.sum()
+        found = []
+        for a, b in (self.own, self.own[::-1]):
+            with np.errstate(over="ignore"):
+                ratio = np.clip((a - e * b) / law, -1e100, 1e100)
+            mean = float(law @ ratio)
+            deviation = math.sqrt(float(law @ (ratio - mean) ** 2))
+            if deviation == 0:
+                continue
+            n, points = float(count.sum()), ratio / deviation * _PER_DEVIATION
+            most = np.array(_CAPS) * (math.sqrt(n) + n * abs(mean) / deviation) * _PER_DEVIATION
+            for cap in np.unique(np.minimum(most, np.abs(points).max())):
+                score = np.rint(np.clip(points, -cap, cap)).astype(np.int64)
+                if not self.equal or _period(score, self.laws, count) <= _MOST_PERIOD:
+                    found.append(sum_laws(score, self.laws, count, self.own))
+        return found
+
+    def guess(self, delta: float) -> float:
+        """eps of the Gaussian limit."""
+        mu = math.sqrt(solve(self.own[0] - self.own[1], self.laws, self.where.count)[0])
+        return gdp_epsilon(delta=delta, mu=min(mu, 30.0))
+
+
+def _crossing(delta_at: Callable[[float], float], delta: float, guess: float) -> float:
+    """An eps with delta_at(eps) >= delta, nearly the largest; 0 if there is none."""
+    if delta_at(0.0) < delta:
+        return 0.0
+    low, high = 0.0, max(guess, 1e-9)
+    while delta_at(high) >= delta and high < _MOST_EPS:
+        low, high = high, 1.3 * high
+    found = brentq(lambda eps: math.log(max(delta_at(eps), 1e-300) / delta), low, high, xtol=1e-7 * high, rtol=1e-7)
+    back = 1e-7
+    while found > low and delta_at(found) < delta:
+        found, back = max(found * (1 - back), low), 2 * back
+    return float(found)
+
+
+def attack_delta(
+    scales: Budgets | ArrayLike,
+    *,
+    eps: float,
+    count: ArrayLike = 1,
+    mechanism: str = "laplace",
+    victim: int | None = None,
+    inputs: tuple[float, float] = (0.0, 1.0),
+    others: ArrayLike | None = None,
+    statistic: str = "likelihood",
+    cells: int = 2400,
+) -> Bound:
+    """A delta that the shuffled reports certainly have at eps: what an explicit attack achieves.
+
+    `lower` errs downward (roundings are subtracted); `upper` is 1, because an attack says nothing from above.
+
+    Args:
+        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism, victim and inputs (None:
+            least noise).
+        eps: >= 0.
+        others: inputs of the other users, one number or one per scale; None for `asymptotic_mu`'s worst ones.
+        statistic: one of `STATISTICS`; "likelihood" is the best where all others report by one law.
+        cells: about how many cells the reports are cut into.
+
+    Raises:
+        InvalidValue: an argument outside its range, or nobody else.
+        OutsideValidity: too many users for the law of a sum.
+    """
+    eps = check.nonnegative(eps=eps)
+    check.one_of(STATISTICS, statistic=statistic)
+    worlds = _Worlds.of(scales, count, mechanism, victim, inputs, others, cells)
+    laws = worlds.likelihood(eps) if statistic == "likelihood" else worlds.fixed(statistic)
+    value = max((law.delta(eps) for law in laws), default=0.0)
+    if statistic == "likelihood" and worlds.equal:
+        value = max(value, worlds.equal_delta(eps))
+    return Bound(value, value, 1.0, method=f"attack, {statistic} statistic", valid_for=worlds.valid_for, eps=eps)
+
+
+def attack_epsilon(
+    scales: Budgets | ArrayLike,
+    *,
+    delta: float,
+    count: ArrayLike = 1,
+    mechanism: str = "laplace",
+    victim: int | None = None,
+    inputs: tuple[float, float] = (0.0, 1.0),
+    others: ArrayLike | None = None,
+    statistic: str = "likelihood",
+    cells: int = 2400,
+) -> Bound:
+    """An eps below which the shuffled reports are certainly not (eps, delta)-DP; `upper` is infinite.
+
+    Errs downward; arguments and errors as `attack_delta`, and delta in (0, 1).
+    """
+    delta = check.probability(allow_zero=False, delta=delta)
+    check.one_of(STATISTICS, statistic=statistic)
+    worlds = _Worlds.of(scales, count, mechanism, victim, inputs, others, cells)
+    if statistic != "likelihood":
+        value = max(law.epsilon(delta) for law in worlds.fixed(statistic))
+    else:
+        value, guess = 0.0, worlds.guess(delta)
+        asked = guess
+        for _ in range(_ROUNDS):  # whatever eps the score is made for, its law is good for every eps
+            found = max((law.epsilon(delta) for law in worlds.likelihood(asked)), default=0.0)
+            value, asked, last = max(value, found), found, value
+            if found <= 1.001 * last:
+                break
+        if worlds.equal:
+            value = max(value, _crossing(worlds.equal_delta, delta, guess))
+    method = f"attack, {statistic} statistic"
+    return Bound(value, value, math.inf, method=method, valid_for=worlds.valid_for, delta=delta)
+
+
+# --- two worlds as histograms of k answers, enumerated or told by a statistic --------------------------------
+# Shuffling forgets the order, so the server sees how many reports fell on each answer. The others' inputs are fixed
+# and known, their reports independent: the histogram is a sum of multinomials plus the victim's one report.
+# Reports on a line are first cut into cells, which is post-processing. Whatever tells the two worlds apart
+# bounds delta(eps) from below, and for the histogram's whole law the likelihood ratio test is the best attack:
+#
+#     delta(eps) >= sum_h (P0(h) - e^eps P1(h))_+ .
+#
+# >>> from gspa.accountant import budgets
+# >>> crowd = randomized_response(budgets.constant(1.0, n=10), k=3)
+# >>> bound = likelihood_ratio_epsilon(crowd, delta=1e-3)
+# >>> 0.8 < bound.lower < bound.upper < 1.0, bound.upper - bound.lower < 1e-8
+# (True, True)
+
+Whole = NDArray[np.int64]
+
+MOST_WORK = 10**8  # multiplications up to which a histogram's law is enumerated
+
+
+@dataclass(frozen=True, eq=False)
+class Worlds:
+    """The victim with either of two inputs among others whose inputs are fixed.
+
+    Attributes:
+        victim: shape (2, k), law of the victim's report at either input.
+        laws: shape (g, k), law of the report of each group of the others.
+        count: shape (g,), how many others each group has.
+        what: the mechanism and the inputs, in words.
+    """
+
+    victim: Array
+    laws: Array
+    count: Whole
+    what: str
+
+    @property
+    def n(self) -> int:
+        """Number of users, the victim included."""
+        return int(self.count.sum()) + 1
+
+    @property
+    def k(self) -> int:
+        """Number of answers."""
+        return int(self.victim.shape[1])
+
+    @property
+    def work(self) -> float:
+        """Multiplications that enumerating the histogram takes."""
+        return float(self.n) * self.k * float(self.n + 1) ** min(self.k - 1, 30)
+
+    def scores(self) -> list[tuple[str, Whole]]:
+        """Integer statistics to try, by name: what a report in each cell adds to the sum."""
+        found = [("linear", linear_score(self.victim[0] - self.victim[1], self.laws, self.count.astype(np.float64)))]
+        if self.k == 2:  # the number of ones is all there is
+            return found
+        own = np.eye(self.k, dtype=np.int64)
+        found += [(f"count of answer {i}", own[i]) for i in range(self.k)]
+        found += [(f"count of answers up to {i}", own[: i + 1].sum(axis=0)) for i in range(1, self.k - 2)]
+        return [(name, score) for name, score in found if np.ptp(score)]
+
+    def sample(self, world: int, size: int, rng: np.random.Generator) -> Whole:
+        """`size` histograms of world 0 or 1, shape (size, k)."""
+        drawn = rng.multinomial(1, _normal(self.victim[world]), size=size)
+        for law, number in zip(self.laws, self.count, strict=True):
+            drawn += rng.multinomial(int(number), _normal(law), size=size)
+        return np.asarray(drawn, dtype=np.int64)
+
+
+def _normal(law: Array) -> Array:
+    """Rounding may leave a sum above 1, which numpy refuses."""
+    return np.asarray(law / law.sum())
+
+
+def randomized_response(budgets: Budgets, *, k: int = 2, inputs: ArrayLike | None = None) -> Worlds:
+    """k-ary randomized response; the victim, of the largest eps, holds item 0 or item 1.
+
+    Args:
+        budgets: local budgets, every delta_i = 0.
+        k: number of items, >= 2.
+        inputs: shape (g, k), how many of the others of each group hold each item (without the victim, the
+            first user of the largest eps); None for all of them at item 0.
+
+    Raises:
+        InvalidValue: an argument out of range; nobody else.
+        OutsideValidity: a local delta_i > 0.
+    """
+    k = check.count(2, k=k)
+    if budgets.delta_max > 0:
+        raise OutsideValidity("randomized response", f"local delta_i = 0, got {budgets.delta_max:g}")
+    number = budgets.count.copy()
+    number[int(np.argmax(budgets.eps))] -= 1
+    if number.sum() == 0:
+        raise InvalidValue("n", budgets.n, "at least 2", "an attack needs somebody else")
+    if inputs is None:
+        hold = np.zeros((number.size, k))
+        hold[:, 0] = number
+    else:
+        hold = check.array_in(0, float(budgets.n), inputs=inputs)
+        if hold.shape != (number.size, k) or (hold != np.floor(hold)).any() or (hold.sum(axis=1) != number).any():
+            hint = "give how many others of each group hold each item"
+            raise InvalidValue("inputs", hold.tolist(), f"whole numbers of row sums {number.tolist()}", hint)
+    rows = {}
+    for eps, held in zip(budgets.eps, hold, strict=True):
+        for item in np.flatnonzero(held):
+            rows[(float(eps), int(item))] = int(held[item])
+    name = "binary randomized response" if k == 2 else f"{k}-ary randomized response"
+    shown = ", ".join(f"{m:,} at eps {eps:g} hold {item}" for (eps, item), m in list(rows.items())[:4])
+    return Worlds(
+        victim=np.array([_row(k, budgets.eps_max, item) for item in (0, 1)]),
+        laws=np.array([_row(k, eps, item) for eps, item in rows]),
+        count=np.array(list(rows.values()), dtype=np.int64),
+        what=f"{name}; others: {shown}" + (", ..." if len(rows) > 4 else ""),
+    )
+
+
+def _row(k: int, eps: float, item: int) -> Array:
+    """Law of the answer of k-ary randomized response to an item: Definition 4's, and its k-ary form."""
+    shrunk = math.exp(-eps)
+    row = np.full(k, shrunk / (1 + (k - 1) * shrunk))
+    row[item] = 1 / (1 + (k - 1) * shrunk)
+    return row
+
+
+def reports(
+    scales: Budgets | ArrayLike,
+    *,
+    count: ArrayLike = 1,
+    mechanism: str = "laplace",
+    victim: int | None = None,
+    cells: int = 48,
+) -> Worlds:
+    """Laplace or Gaussian reports on a line cut into cells; the victim at 0 or 1, the others where it hurts most.
+
+    Args:
+        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and victim (None: least
+            noise).
+        cells: about how many cells; fewer lose power, never validity.
+
+    Raises:
+        InvalidValue: an argument outside its range, or nobody else.
+    """
+    where = setting(scales, count, mechanism, victim, cells)
+    places = asymptotic_mu(scales, count=count, mechanism=mechanism, victim=victim, cells=cells).others[where.place]
+    shown = ", ".join(f"{x:g}" for x in np.unique(places))
+    return Worlds(
+        victim=np.array([cell_masses(where.victim, x, where.edges) for x in (0.0, 1.0)]),
+        laws=where.laws(places),
+        count=where.count.astype(np.int64),
+        what=f"{mechanism} reports on [0, 1] in {where.edges.size - 1} cells; others at {shown}",
+    )
+
+
+def merged(worlds: Worlds, *, cells: int) -> Worlds:
+    """The same with neighbouring answers merged, about equally likely for the victim: post-processing.
+
+    >>> from gspa.accountant import budgets
+    >>> merged(randomized_response(budgets.constant(1.0, n=10), k=6), cells=3).k
+    3
+    """
+    cells = check.count(2, cells=cells)
+    if cells >= worlds.k:
+        return worlds
+    mass = worlds.victim.mean(axis=0)
+    middle = np.cumsum(mass) - 0.5 * mass  # so that a heavy answer stays alone
+    group = np.minimum((middle * cells).astype(np.int64), cells - 1)
+    starts = np.flatnonzero(np.r_[True, np.diff(group) > 0])
+
+    def cut(laws: Array) -> Array:
+        return np.asarray(np.add.reduceat(laws, starts, axis=1))
+
+    return replace(
+        worlds, victim=cut(worlds.victim), laws=cut(worlds.laws), what=f"{worlds.what}, merged into {starts.size}"
+    )
+
+
+def limit_epsilon(worlds: Worlds, *, delta: float) -> float:
+    """eps of the Gaussian limit v' A^+ v of these worlds: an estimate, see `gspa.accountant.asymptotic`."""
+    delta = check.probability(allow_zero=False, delta=delta)
+    square, _ = solve(worlds.victim[0] - worlds.victim[1], worlds.laws, worlds.count.astype(np.float64))
+    return gdp_epsilon(delta=delta, mu=math.sqrt(square))
+
+
+def statistic_epsilon(worlds: Worlds, *, delta: float) -> Bound:
+    """The eps that the best of the statistics of `Worlds.scores` certainly refutes; their laws are exact.
+
+    Errs downward: roundings are subtracted.
+
+    Raises:
+        InvalidValue: delta outside (0, 1).
+    """
+    delta = check.probability(allow_zero=False, delta=delta)
+    number = worlds.count.astype(np.float64)
+    found = {
+        name: sum_laws(score, worlds.laws, number, worlds.victim).epsilon(delta) for name, score in worlds.scores()
+    }
+    best = max(found, key=lambda name: found[name])
+    method = f"attack, exact law of a statistic ({best})"
+    return Bound(found[best], found[best], math.inf, method, worlds.what, delta=delta, n=worlds.n)
+
+
+def enumerate_laws(worlds: Worlds) -> Laws:
+    """The histogram's two laws, every histogram an entry; sums of positive terms only.
+
+    Raises:
+        OutsideValidity: more work than `MOST_WORK`.
+    """
+    if worlds.work > MOST_WORK:
+        hint = "fewer users, or fewer answers by `merged`"
+        raise OutsideValidity("enumeration", f"n k (n+1)^(k-1) <= {MOST_WORK:g}, got {worlds.work:.2g}", hint)
+    crowd = np.zeros((worlds.n + 1,) * (worlds.k - 1))
+    crowd.flat[0] = 1.0
+    for law, number in zip(worlds.laws, worlds.count, strict=True):
+        for _ in range(int(number)):
+            crowd = _add(crowd, law)
+    both = [_add(crowd, law).ravel() for law in worlds.victim]
+    # A mass is a sum of products of n factors: each factor and each of k additions a step rounds once.
+    return Laws(both[0], both[1], worlds.n * (worlds.k + 4) * _UNIT)
+
+
+def _add(crowd: Array, law: Array) -> Array:
+    """One more report; the last answer is what the others leave."""
+    out = np.asarray(law[-1] * crowd)
+    for axis, mass in enumerate(law[:-1]):
+        np.moveaxis(out, axis, 0)[1:] += mass * np.moveaxis(crowd, axis, 0)[:-1]
+    return out
+
+
+def likelihood_ratio_epsilon(worlds: Worlds, *, delta: float) -> Bound:
+    """eps of the best attack on these worlds, all histograms enumerated: both ends, at the given inputs.
+
+    `lower` is a lower bound for the mechanism, `upper` one for these inputs (and cells) alone.
+
+    Raises:
+        InvalidValue: delta outside (0, 1).
+        OutsideValidity: too many histograms.
+    """
+    delta = check.probability(allow_zero=False, delta=delta)
+    laws = enumerate_laws(worlds)
+    low, high = laws.epsilon(delta), laws.epsilon(delta, side=1)
+    return Bound(low, low, high, "attack, likelihood ratio of the histogram", worlds.what, delta=delta, n=worlds.n)
+
+
+def worst_epsilon(budgets: Budgets, *, delta: float, k: int) -> Bound:
+    """The truth for few users of k-ary randomized response: every input of the others tried.
+
+    The victim holds item 0 or 1, which is all there is by symmetry; equal budgets only.
+
+    Returns:
+        Bound: the eps of the shuffled reports, roundings on both sides.
+
+    Raises:
+        InvalidValue: an argument out of range; budgets that differ.
+        OutsideValidity: too many histograms or inputs.
+
+    >>> from gspa.accountant import budgets
+    >>> worst_epsilon(budgets.constant(1.0, n=4), delta=1e-3, k=3).valid_for
+    '3-ary randomized response, any inputs'
+    """
+    delta, k = check.probability(allow_zero=False, delta=delta), check.count(2, k=k)
+    people = budgets.grouped()
+    if people.eps.size > 1:
+        raise InvalidValue("eps", people.eps.tolist(), "one common budget")
+    first = randomized_response(people, k=k)
+    number = math.comb(people.n + k - 2, k - 1)
+    if number * first.work > MOST_WORK:
+        hint = f"{number:,} inputs of {first.work:.2g} steps"
+        raise OutsideValidity("trying every input", f"at most {MOST_WORK:g} steps", hint)
+    laws = [enumerate_laws(randomized_response(people, k=k, inputs=[held])) for held in _held(people.n - 1, k)]
+    low = max(law.epsilon(delta) for law in laws)
+    high = min(max(law.epsilon(delta, side=1) for law in laws), people.eps_max)
+    method = "law of the histogram, worst of all inputs"
+    return Bound(min(low, high), min(low, high), high, method, f"{k}-ary randomized response, any inputs", delta=delta)
+
+
+def _held(n: int, k: int) -> Iterator[tuple[int, ...]]:
+    """All ways in which n users can hold k items."""
+    for bars in combinations(range(n + k - 1), k - 1):
+        ends = (-1, *bars, n + k - 1)
+        yield tuple(b - a - 1 for a, b in pairwise(ends))

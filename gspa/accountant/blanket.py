@@ -1,0 +1,375 @@
+"""The two sides of one blanket bound: delta(eps) of one (B, omega*) for one victim, bracketed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erfcx, ndtr, ndtri
+
+from gspa.accountant.clones import CloneLaw, clone_law
+from gspa.accountant.errors import InternalError
+from gspa.accountant.random_sum import Bracket, log_mgf, positive_part
+
+# --- reports on a line, the blankets under them, and L = (f0 - e^eps f1)/omega* cut into cells ---------------
+# With r = |y - 1/2| and u = (r + 1/2)^p (p = 1 Laplace, p = 2 Gaussian), the largest density that lies
+# under a user's report whatever the input x in [0, 1] is, because the farthest input is at distance r + 1/2,
+#
+#     log omega_j(y) = log height_j - kappa_j u.
+#
+# Every omega* used here is q / Z with log q a concave, piecewise linear function of u on B = {r <= radius},
+# so that c_j = Z min(omega_j / q) is a minimum over the break points. The best omega* for given
+# proportions of the c_j is min_j omega_j / c_j, and that is of this form.
+
+Array = NDArray[np.float64]
+
+POWER = {"laplace": 1, "gaussian": 2}
+_LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
+_CELLS = 2400
+_NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(12))
+_NODES = _NODES + 0.5  # on [0, 1]
+_MOST_EPS = 700.0  # e^eps is a double
+LEAST_TAIL = 1e-300  # far below any delta, and a double with all its digits
+# A density is e to the power of a sum of terms that are at most 700 where it counts: 700 units of 1e-16, a few times.
+_COUNTED = 2e-12  # what the roundings of masses that add up to 1 may come to
+_PAD = 1e-11  # the same for a ratio of two densities or masses, with room
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Distinct noise scales: density exp(log_height - kappa |y - x|^power); count users have each."""
+
+    power: int
+    kappa: Array
+    log_height: Array
+    count: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, mechanism: str, scale: Array, count: NDArray[np.int64]) -> Reports:
+        """From Laplace scales b or Gaussian standard deviations sigma."""
+        # An infinite scale (eps = 0) has kappa = 0 and log_height = -inf.
+        if POWER[mechanism] == 1:
+            return cls(1, 1 / scale, -np.log(2 * scale), count)
+        return cls(2, 0.5 / scale**2, -np.log(scale) - _LOG_SQRT_2PI, count)
+
+    def without(self, victim: int) -> Reports:
+        """Everybody else whose report can cover anything."""
+        count = self.count.copy()
+        count[victim] -= 1
+        kept = (count > 0) & (self.kappa > 0)
+        return Reports(self.power, self.kappa[kept], self.log_height[kept], count[kept])
+
+
+class Noise(NamedTuple):
+    """One user's density exp(log_height - kappa |y - x|^power)."""
+
+    power: int
+    kappa: float
+    log_height: float
+
+    def log_density(self, distance: Array) -> Array:
+        """At that distance from the input."""
+        return np.asarray(self.log_height - self.kappa * distance**self.power)
+
+    def beyond(self, distance: Array) -> Array:
+        """Mass on one side beyond `distance` >= 0 of the input."""
+        if self.power == 1:
+            return np.asarray(0.5 * np.exp(-self.kappa * distance))
+        return np.asarray(ndtr(-math.sqrt(2 * self.kappa) * distance))
+
+    def quantile(self, tail: float) -> float:
+        """The distance beyond which one side has mass `tail` < 1/2, or the least that counts."""
+        tail = max(tail, LEAST_TAIL)
+        if self.power == 1:
+            return -math.log(2 * tail) / self.kappa
+        return -float(ndtri(tail)) / math.sqrt(2 * self.kappa)
+
+
+def _integral(power: int, kappa: Array, near: Array, width: Array) -> Array:
+    """int_0^width exp(-kappa ((near + w)^power - near^power)) dw for near >= 0, width > 0."""
+    if power == 1:
+        return np.asarray(-np.expm1(-kappa * width) / kappa)
+    root, exponent = np.sqrt(kappa), kappa * width * (2 * near + width)
+    wide = 0.5 * math.sqrt(math.pi) / root * (erfcx(root * near) - np.exp(-exponent) * erfcx(root * (near + width)))
+    # The difference cancels in a narrow cell, where Gauss-Legendre is exact to rounding.
+    inside = width[..., None] * _NODES
+    narrow = width * (np.exp(-kappa[..., None] * inside * (2 * near[..., None] + inside)) @ _WEIGHTS)
+    return np.asarray(np.where(exponent < 1, narrow, wide))
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """log q(u), 0 at u = 2^-power, with slopes -slopes[i] between breaks; on r <= radius."""
+
+    power: int
+    slopes: Array  # (k,), increasing: concave
+    breaks: Array  # (k - 1,), in u, non-decreasing
+    radius: float
+
+    def corners(self) -> Array:
+        """u at the two ends and at the breaks, shape (k + 1,)."""
+        return np.asarray(np.r_[0.5**self.power, self.breaks, (self.radius + 0.5) ** self.power])
+
+    def log_corners(self) -> Array:
+        """log q there."""
+        return np.asarray(np.r_[0.0, -np.cumsum(self.slopes * np.diff(self.corners()))])
+
+    def cut(self) -> Envelope:
+        """The same on a smaller B: breaks beyond its edge move to it."""
+        return replace(self, breaks=np.minimum(self.breaks, (self.radius + 0.5) ** self.power))
+
+    def log_q(self, r: Array) -> Array:
+        """log q at |y - 1/2| = r."""
+        return np.asarray(np.interp((r + 0.5) ** self.power, self.corners(), self.log_corners()))
+
+    def log_total(self) -> float:
+        """log Z, Z = int q over B."""
+        corner = self.corners() ** (1 / self.power)
+        wide = corner[1:] > corner[:-1]
+        part = _integral(self.power, self.slopes[wide], corner[:-1][wide], np.diff(corner)[wide])
+        return math.log(2 * float(np.exp(self.log_corners()[:-1][wide]) @ part))
+
+    def clones(self, others: Reports) -> Array:
+        """c_j = inf over B of omega_j / omega*, rounded down; shape of others.kappa."""
+        gaps = others.log_height[:, None] - others.kappa[:, None] * self.corners() - self.log_corners()
+        return np.asarray(np.minimum(np.exp(gaps.min(axis=1) + self.log_total()), 1.0) * (1 - 1e-12))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """B in cells: omega*, f0, f1 masses, and the ranges of f0/omega* and f1/omega* inside each."""
+
+    omega: Array
+    mass: tuple[Array, Array]
+    low: tuple[Array, Array]
+    high: tuple[Array, Array]
+
+    def likelihood(self, eps: float, swap: bool) -> tuple[Array, Array, Array, Array]:
+        """L's conditional mean, least and greatest value in each cell, and what roundings may have cost."""
+        a, b = (1, 0) if swap else (0, 1)
+        e = math.exp(eps)
+        least = self.low[a] - e * self.high[b]
+        most = self.high[a] - e * self.low[b]
+        mean = np.clip((self.mass[a] - e * self.mass[b]) / self.omega, least, most)
+        return mean, least, most, _PAD * (self.high[a] + e * self.high[b])
+
+
+def upper_atoms(cells: Cells, eps: float, swap: bool) -> tuple[Array, Array]:
+    """A discrete law above L's in the convex order: each cell's mass moves to its two extreme values, mean kept."""
+    mean, least, most, pad = cells.likelihood(eps, swap)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(most > least, (mean - least) / (most - least), 0.5)
+    return np.r_[least + pad, most + pad], np.r_[cells.omega * (1 - share), cells.omega * share]
+
+
+def lower_atoms(cells: Cells, eps: float, swap: bool) -> tuple[Array, Array]:
+    """A discrete law below L's in the convex order: each cell's mass moves to its conditional mean."""
+    mean, _, _, pad = cells.likelihood(eps, swap)
+    return mean - pad, cells.omega
+
+
+def radii(radius: float, size: int) -> Array:
+    """Points of [0, radius], both ends among them, that resolve both the interval's neighbourhood and the far tails."""
+    near = np.linspace(0.0, min(1.5, radius), size)
+    return np.unique(np.r_[near, np.linspace(0.0, radius, size), np.geomspace(1e-3, radius, size)])
+
+
+def edges(victim: Noise, inputs: tuple[float, float], envelope: Envelope, size: int | None = None) -> Array:
+    """Where to cut r = |y - 1/2|, from 0 to the radius: where the densities change form, and where they have mass.
+
+    Distances from 1/2, not places on the line: 0 and the radius are floats, 1/2 +- radius need not be, and no edge
+    has to be compared with the end of B.
+    """
+    log_total = envelope.log_total()
+    r = radii(envelope.radius, 2000)
+    middle, width = 0.5 * (r[1:] + r[:-1]), np.diff(r)
+    cover, log_q = np.exp(envelope.log_q(middle) - log_total), envelope.log_q(r)
+    parts = [cover, (middle < 1).astype(np.float64)]
+    for side in (-1.0, 1.0):
+        steep = np.zeros_like(middle)
+        for x in inputs:
+            log_ratio = victim.log_density(np.abs(side * r - (x - 0.5))) - log_q
+            steep += (np.diff(np.exp(log_ratio)) / width) ** 2
+            parts.append(np.exp(victim.log_density(np.abs(side * middle - (x - 0.5)))))
+            # Where B is all but uncovered, f/omega* spans orders of magnitude and the tilt weighs its upper end.
+            parts.append(np.abs(np.diff(log_ratio)) / width + 1e-9)
+        # The spread that upper_atoms adds is sum omega* (width dL/dy)^2 / 4, least for widths as
+        # (omega* (dL/dy)^2)^(-1/3).
+        parts.append((cover * steep) ** (1 / 3))
+    # Where cells are put is a matter of width alone: a part that vanishes on all of these points is left out.
+    wanted = [(part * width, float((part * width).sum())) for part in parts]
+    total = np.sum([part / whole for part, whole in wanted if 0 < whole < math.inf], axis=0)
+    place = np.r_[0.0, np.cumsum(total)]
+    spread = np.interp(np.linspace(0, place[-1], (size or _CELLS) // 2 + 1), place, r)
+    corners = envelope.corners()[1:-1] ** (1 / envelope.power) - 0.5
+    ends = [0.0, envelope.radius]
+    return np.unique(np.clip(np.r_[ends, spread, corners, np.abs(np.array(inputs) - 0.5)], 0.0, envelope.radius))
+
+
+def cells(victim: Noise, inputs: tuple[float, float], envelope: Envelope, size: int | None = None) -> Cells:
+    """B cut at `edges`, on both sides of 1/2; `size` is about the number of cells."""
+    return between(edges(victim, inputs, envelope, size), victim, inputs, envelope)
+
+
+def between(at: Array, victim: Noise, inputs: tuple[float, float], envelope: Envelope) -> Cells:
+    """The cells between distances `at` from 1/2, shape (m + 1,), on the left and on the right; 2 m cells.
+
+    Raises:
+        InternalError: the cells do not go from 0 to the radius, or the masses of omega*, f0 or f1 and what B leaves out
+            do not add up to 1: a cell is missing.
+    """
+    _end_to_end(at, envelope.radius)
+    power, log_total = envelope.power, envelope.log_total()
+    inner, width = at[:-1], np.diff(at)
+    slope = envelope.slopes[np.searchsorted(envelope.breaks, (inner + 0.5 * width + 0.5) ** power)]
+    half = np.exp(envelope.log_q(inner) - log_total) * _integral(power, slope, inner + 0.5, width)
+    _whole(2 * float(half.sum()), 0.0, "omega*", at)
+    # A quadratic log ratio exceeds its larger end value by at most |curvature| width^2 / 4; a linear one never.
+    bulge = np.abs(slope - victim.kappa) * width**2 / 4 if power == 2 else np.zeros_like(width)
+    log_omega, kappa = envelope.log_q(at) - log_total, np.full_like(width, victim.kappa)
+    masses, lows, highs = [], [], []
+    for x in inputs:
+        mass, low, high = [], [], []
+        for side in (-1.0, 1.0):
+            distance = np.abs(side * at - (x - 0.5))  # falls or rises throughout a cell: x is an edge
+            near = np.minimum(distance[:-1], distance[1:])
+            mass.append(np.exp(victim.log_density(near)) * _integral(power, kappa, near, width))
+            ratio = victim.log_density(distance) - log_omega
+            low.append(np.exp(np.minimum(ratio[:-1], ratio[1:]) - bulge))
+            high.append(np.exp(np.maximum(ratio[:-1], ratio[1:]) + bulge))
+        masses.append(np.concatenate(mass))
+        lows.append(np.concatenate(low))
+        highs.append(np.concatenate(high))
+        outside = float(victim.beyond(np.abs(envelope.radius + np.array([-1.0, 1.0]) * (x - 0.5))).sum())
+        _whole(float(masses[-1].sum()), outside, f"the report at {x:g}", at)
+    return Cells(np.tile(half, 2) / (2 * half.sum()), (masses[0], masses[1]), (lows[0], lows[1]), (highs[0], highs[1]))
+
+
+def _end_to_end(at: Array, radius: float) -> None:
+    if not (at[0] == 0 and at[-1] == radius and (np.diff(at) > 0).all()):
+        raise InternalError(f"the cells of B go from {float(at[0])!r} to {float(at[-1])!r}, not from 0 to {radius!r}")
+
+
+def _whole(inside: float, outside: float, what: str, at: Array) -> None:
+    """A lost cell must not pass as rounding."""
+    if not abs(inside + outside - 1) <= _COUNTED:
+        raise InternalError(
+            f"the masses of {what} in {2 * at.size - 2} cells, and beyond them, add up to {inside + outside!r}"
+        )
+
+
+def leak(victim: Noise, inputs: tuple[float, float], radius: float, eps: float) -> tuple[float, float]:
+    """Lower and upper bound of int outside B of (f0 - e^eps f1)_+, the reports that no blanket covers."""
+    lower = upper = 0.0
+    for side in (-1.0, 1.0):
+        d0, d1 = (radius - side * (x - 0.5) for x in inputs)
+        tail0, tail1 = (float(victim.beyond(np.array(d))) for d in (d0, d1))
+        known = eps <= _MOST_EPS  # else e^eps is no double, and all of f0 may count
+        gain = max(tail0 - math.exp(eps) * tail1, 0.0) if known else 0.0
+        slack = _COUNTED * tail0
+        # f0/f1 is monotone: if it exceeds e^eps at the edge and grows outwards, it does so throughout. On either side
+        # of that comparison the bounds stay valid where it is decided by a rounding: gain then differs by one.
+        at_edge = victim.kappa * (d1**victim.power - d0**victim.power)
+        outwards = d0 <= d1
+        if outwards and at_edge >= eps:
+            lower, upper = lower + max(gain - slack, 0.0), upper + (gain + slack if known else tail0)
+        elif not outwards or victim.power == 1:  # f0 < f1 there, or a constant ratio below e^eps
+            upper += slack
+        else:
+            lower, upper = lower + max(gain - slack, 0.0), upper + tail0
+    return lower, upper
+
+
+# --- one (B, omega*) for one victim: delta(eps) from both sides ----------------------------------------------
+
+_LARGEST = 200.0  # beyond it e^eps L overflows where it is squared
+_MISSING = 1e-5  # of delta: what the window of C may leave out
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """One (B, omega*) for one victim: everything that does not depend on eps."""
+
+    victim: Noise
+    inputs: tuple[float, float]
+    envelope: Envelope
+    cells: Cells
+    clones: CloneLaw
+
+    @classmethod
+    def of(
+        cls,
+        victim: Noise,
+        inputs: tuple[float, float],
+        others: Reports,
+        envelope: Envelope,
+        delta: float,
+        size: int | None = None,
+    ) -> Reduction:
+        """From a (B, omega*) for about this delta; `size` is about the number of cells."""
+        c = envelope.clones(others)
+        depth = -math.log(max(_MISSING * delta, 1e-100))
+        law = clone_law(c, 1 - c, others.count.astype(np.float64), depth=depth, above=depth)
+        return cls(victim, inputs, envelope, cells(victim, inputs, envelope, size), law)
+
+    def _directions(self) -> tuple[bool, ...]:
+        # y -> 1 - y exchanges the laws of the inputs x and 1 - x and keeps omega*.
+        return (False,) if self.inputs[0] + self.inputs[1] == 1 else (False, True)
+
+    def upper(self, eps: float) -> float:
+        """Not below the reduction's delta(eps)."""
+        eps = min(eps, _LARGEST)  # delta falls with eps
+        found = [
+            expectation_above(upper_atoms(self.cells, eps, swap), self.clones) + self.leak(eps, swap)[1]
+            for swap in self._directions()
+        ]
+        return min(max(found), 1.0)
+
+    def lower(self, eps: float) -> float:
+        """Not above the reduction's delta(eps)."""
+        if eps > _LARGEST:
+            return 0.0
+        return max(
+            expectation_below(lower_atoms(self.cells, eps, swap), self.clones) + self.leak(eps, swap)[0]
+            for swap in self._directions()
+        )
+
+    def leak(self, eps: float, swap: bool) -> tuple[float, float]:
+        """Bounds on what the victim's report outside B costs."""
+        return leak(self.victim, self.inputs[::-1] if swap else self.inputs, self.envelope.radius, eps)
+
+
+def expectation_above(atoms: tuple[Array, Array], law: CloneLaw) -> float:
+    """Not below E[(1/(C+1)) (L_1 + ... + L_(C+1))_+]; it decreases in C, so a block counts with its first C."""
+    weights = (law.mass + law.error) / (law.edges[:-1] + 1)
+    rest = ((law.above, law.edges[-1]), (law.below, law.far), (law.far_mass, 0.0))
+    return _covered(atoms, law, law.edges[0], weights).upper + sum(
+        mass * _crude(*atoms, count + 1) for mass, count in rest if mass > 0
+    )
+
+
+def expectation_below(atoms: tuple[Array, Array], law: CloneLaw) -> float:
+    """Not above the same: a block counts with its last C."""
+    last = law.edges[1:] - 1
+    return _covered(atoms, law, last[0], np.maximum(law.mass - law.error, 0.0) / (last + 1)).lower
+
+
+def _covered(atoms: tuple[Array, Array], law: CloneLaw, first: float, weights: Array) -> Bracket:
+    """sum_i weights[i] E[(L_1 + ... + L_(C_i + 1))_+], C_i one block's length after the other, from `first`."""
+    if not weights.any():
+        return Bracket(0.0, 0.0)
+    return positive_part(*atoms, int(first) + 1, weights, stride=int(law.edges[1] - law.edges[0]))
+
+
+def _crude(values: Array, masses: Array, m: float) -> float:
+    """Chernoff's bound on E[(L_1 + ... + L_m)_+]/m, at most 1: x_+ <= e^(a x)/(e a) for every a > 0."""
+    top = float(values.max())
+    if top <= 0:
+        return 0.0
+    spread = math.sqrt(m * float(masses @ values**2))
+    tilts = [2.0**k / spread for k in range(-1, 5)]
+    logs = [m * log_mgf(values, masses, a) - math.log(math.e * a * m) for a in tilts]
+    return min(1.0, math.exp(min(*logs, 0.0)))

@@ -1,0 +1,65 @@
+"""A certified interval: what the accountant answers instead of a bare number.
+
+>>> bound = Bound(0.1, 0.11, 0.12, method="pair", valid_for="binary randomized response")
+>>> round(bound.relative_width, 3)
+0.167
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gspa.accountant.errors import InvalidValue
+
+
+@dataclass(frozen=True)
+class Bound:
+    """lower <= value <= upper, around the number that `method` names.
+
+    Attributes:
+        lower: not above the method's exact value.
+        value: best estimate inside the interval.
+        upper: not below the exact value; what a user may rely on.
+        method: the analysis whose value is bracketed.
+        valid_for: the class of local randomizers for which that analysis holds.
+        eps: the central eps at which a delta was asked, else None.
+        delta: the central delta at which an eps was asked, else None.
+        n: number of users.
+        note: what else to know; may be empty.
+
+    Raises:
+        InvalidValue: the three numbers are not in order (NaN included).
+    """
+
+    lower: float
+    value: float
+    upper: float
+    method: str
+    valid_for: str
+    eps: float | None = None
+    delta: float | None = None
+    n: int | None = None
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.lower <= self.value <= self.upper:
+            raise InvalidValue("value", self.value, f"in [lower, upper] = [{self.lower!r}, {self.upper!r}]")
+
+    @property
+    def relative_width(self) -> float:
+        """(upper - lower)/upper; 0 for a point."""
+        return 0.0 if self.upper == self.lower else (self.upper - self.lower) / self.upper
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that are set, in order, ready for JSON."""
+        return {name: value for name, value in asdict(self).items() if value is not None and value != ""}
+
+    def to_json(self) -> str:
+        """`to_dict` as one line of JSON; numbers keep every digit.
+
+        >>> Bound(0.0, 0.0, 0.5, method="pair", valid_for="rr", n=2).to_json()
+        '{"lower": 0.0, "value": 0.0, "upper": 0.5, "method": "pair", "valid_for": "rr", "n": 2}'
+        """
+        return json.dumps(self.to_dict())

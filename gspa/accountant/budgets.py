@@ -1,0 +1,480 @@
+"""Local privacy budgets: who has which (eps_i, delta_i), and how many of them.
+
+Equal budgets are stored once with a multiplicity, so a billion users in three
+groups costs three numbers:
+
+>>> crowd = constant(0.5, n=10**9)
+>>> crowd.n, crowd.eps.size
+(1000000000, 1)
+>>> draw("mixed", n=5, rng=0)
+Budgets(n=5, groups=2, eps 0.01 to 0.5, delta 0 to 0, '50% 0.5 + 50% 0.01')
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gspa.accountant import arguments as check
+from gspa.accountant.errors import InvalidBudget, InvalidValue, UnknownName
+
+# --- a CSV file of budgets, and which line breaks which rule -------------------------------------------------
+
+Array = NDArray[np.float64]
+
+# What each column may hold, in words and as a test; NaN fails every comparison.
+RULES: Mapping[str, tuple[str, Callable[[Array], NDArray[np.bool_]]]] = {
+    "eps": ("a finite number >= 0", lambda v: np.isfinite(v) & (v >= 0)),
+    "delta": ("in [0, 1)", lambda v: (v >= 0) & (v < 1)),
+    "count": ("an integer >= 1", lambda v: np.isfinite(v) & (v >= 1) & (v == np.floor(v))),
+}
+BLOCK = 4096  # rows checked at once; only a block with a bad row is looked at row by row
+
+
+def read(path: str | Path) -> dict[str, Array]:
+    """The columns by name: `eps` and what else the header names, all of one length >= 1.
+
+    Raises:
+        InvalidBudget: no such file, empty, no header, no `eps`, or a bad entry; the
+            message names the line (the header is line 1) and the column.
+        UnknownName: a column of another name; the nearest is suggested.
+    """
+    if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
+        raise InvalidBudget("path", path, "the path of a CSV file")
+    file = Path(path)
+    name = file.name or "path"  # a long path is cut short when it is shown, its name never
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            header = [column.strip() for column in next(csv.reader(lines), [])]
+            _check_header(file.name, header)
+            blocks: list[Array] = []
+            while (block := _next_block(header, lines)) is not None and block.size:
+                blocks.append(block)
+            if block is None:
+                lines.seek(0)
+                _refuse(file.name, header, csv.reader(lines), good=BLOCK * len(blocks))
+    except OSError as error:
+        reason = error.strerror or "cannot be read"
+        raise InvalidBudget(name, str(path), "a readable CSV file", reason) from None
+    except UnicodeDecodeError:
+        raise InvalidBudget(name, str(path), "a CSV file in UTF-8") from None
+    except csv.Error as error:  # a field longer than the csv module takes
+        raise InvalidBudget(name, str(path), "a CSV file of plain numbers", str(error)) from None
+    if not blocks:
+        raise InvalidBudget(file.name, ",".join(header), "a file with rows below its header")
+    return dict(zip(header, np.concatenate(blocks).T, strict=True))
+
+
+def _check_header(file: str, header: list[str]) -> None:
+    where, shown = f"{file} line 1", ",".join(header)
+    if all(name == "" or _number(name) is not None for name in header):
+        raise InvalidBudget(where, shown, "a header: eps[,delta][,count]")
+    for name in header:
+        if name not in RULES:
+            raise UnknownName(f"{file}: column", name, RULES)
+    if len(set(header)) < len(header):
+        raise InvalidBudget(where, shown, "a header that names each column once")
+    if "eps" not in header:
+        raise InvalidBudget(where, shown, "a header with a column eps")
+
+
+def _next_block(header: list[str], lines: Iterable[str]) -> Array | None:
+    """The next rows, none of them at the end of the file; None if one of them is bad."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # blank lines and the end are no surprise
+            block = np.loadtxt(lines, delimiter=",", comments=None, quotechar='"', ndmin=2, max_rows=BLOCK)
+    except ValueError:  # bad UTF-8 is one too: the second reading meets it again
+        return None
+    if block.size == 0:
+        return block
+    if block.shape[1] != len(header):
+        return None
+    fine = (RULES[name][1](column).all() for name, column in zip(header, block.T, strict=True))
+    return block if all(fine) else None
+
+
+def _refuse(file: str, header: list[str], records: Iterator[list[str]], *, good: int) -> NoReturn:
+    """Raise for the first bad line, given how many rows before it are known to be good."""
+    rows = ((line, row) for line, row in enumerate(records, start=1) if line > 1 and row)
+    for line, row in islice(rows, good, None):
+        if len(row) != len(header):
+            wanted = f"{len(header)} values: {','.join(header)}"
+            raise InvalidBudget(f"{file} line {line}", ",".join(row), wanted)
+        for name, text in zip(header, row, strict=True):
+            allowed, test = RULES[name]
+            value = _number(text)
+            if value is None or not test(np.array(value)):
+                raise InvalidBudget(f"{file} line {line}, column {name}", text, allowed)
+    raise InvalidBudget(file, header, "a CSV file of plain numbers")
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+# --- who has which (eps_i, delta_i), and how many of them ----------------------------------------------------
+
+Seed = np.random.Generator | int
+
+PREFERENCES = ("conservative", "moderate", "liberal")
+_MOST_USERS = 2**53  # beyond it a sum of counts is no longer exact in a double
+_MOST_EXPANDED = 10**8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Budgets:
+    """Local budgets of n users, in groups of equal ones; checked and read-only.
+
+    Args:
+        eps: shape (g,), finite and >= 0; 0 is a user whose report says nothing.
+        delta: shape (g,), in [0, 1).
+        count: shape (g,), whole numbers >= 1: how many users have that pair.
+        label: a name for figures; made from the range of eps if empty.
+
+    Raises:
+        InvalidBudget: empty, not one-dimensional, unequal lengths, or an entry
+            out of range (the message names the entry).
+    """
+
+    eps: Array
+    delta: Array
+    count: NDArray[np.int64]
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        size = _floats("eps", self.eps).size
+        if size == 0:
+            raise InvalidBudget("eps", [], "a non-empty list", "give one budget per user or group")
+        for name, (allowed, good) in RULES.items():
+            values = _floats(name, getattr(self, name))
+            if values.size != size:
+                raise InvalidBudget(f"len({name})", values.size, f"len(eps) = {size}")
+            fine = good(values)
+            if not fine.all():
+                i = int(np.argmin(fine))
+                raise InvalidBudget(f"{name}[{i}]", float(values[i]), allowed)
+            if name == "count":
+                if values.sum() > _MOST_USERS:
+                    raise InvalidBudget("sum(count)", float(values.sum()), f"at most 2^53 = {_MOST_USERS}")
+                values = values.astype(np.int64)
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+        if not self.label:
+            low, high = self.eps_min, self.eps_max
+            text = f"eps = {low:g}" if low == high else f"eps from {low:g} to {high:g}"
+            object.__setattr__(self, "label", text)
+
+    def __repr__(self) -> str:
+        return (
+            f"Budgets(n={self.n}, groups={self.eps.size}, eps {self.eps_min:g} to {self.eps_max:g}, "
+            f"delta {self.delta.min():g} to {self.delta_max:g}, {self.label!r})"
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of users."""
+        return int(self.count.sum())
+
+    @property
+    def eps_max(self) -> float:
+        """The largest eps_i, which a bound with one common eps0 has to be given."""
+        return float(self.eps.max())
+
+    @property
+    def eps_min(self) -> float:
+        """Smallest eps_i."""
+        return float(self.eps.min())
+
+    @property
+    def delta_max(self) -> float:
+        """Largest delta_i."""
+        return float(self.delta.max())
+
+    def grouped(self) -> Budgets:
+        """The same users with equal (eps, delta) merged, in increasing order."""
+        order = np.lexsort((self.delta, self.eps))
+        eps, delta = self.eps[order], self.delta[order]
+        first = np.r_[True, (np.diff(eps) != 0) | (np.diff(delta) != 0)]
+        count = np.add.reduceat(self.count[order], np.flatnonzero(first))
+        return Budgets(eps[first], delta[first], count, self.label)
+
+    def expanded(self) -> Budgets:
+        """One entry per user, in the stored order; for simulations.
+
+        Raises:
+            InvalidBudget: more than 10^8 users, which would not fit in memory.
+        """
+        if self.n > _MOST_EXPANDED:
+            raise InvalidBudget("n", self.n, f"at most {_MOST_EXPANDED}", "work with the groups instead")
+        ones = np.ones(self.n, dtype=np.int64)
+        return Budgets(np.repeat(self.eps, self.count), np.repeat(self.delta, self.count), ones, self.label)
+
+
+def _floats(name: str, values: ArrayLike) -> NDArray[Any]:
+    """A fresh one-dimensional float array; the copy is what makes Budgets immutable."""
+    try:
+        found = np.asarray(values)
+    except ValueError:  # ragged lists
+        raise InvalidBudget(name, values, "a one-dimensional list of numbers") from None
+    if found.size and found.dtype.kind not in "iuf":
+        raise InvalidBudget(name, found.tolist(), "a list of numbers")
+    if found.ndim != 1:
+        raise InvalidBudget(name, found.tolist(), "a one-dimensional list of numbers")
+    return found.astype(np.float64) + 0.0  # -0.0 becomes 0.0, so that it groups with 0.0
+
+
+def from_array(eps: ArrayLike, delta: ArrayLike = 0.0, count: ArrayLike = 1, *, label: str = "") -> Budgets:
+    """Budgets from lists; a single delta or count holds for every entry.
+
+    Args:
+        eps: shape (g,), finite and >= 0.
+        delta: a number or shape (g,), in [0, 1).
+        count: a number or shape (g,), whole numbers >= 1.
+        label: a name for figures.
+
+    Raises:
+        InvalidBudget: as `Budgets`.
+
+    >>> from_array([0.1, 0.1, 2.0], delta=1e-6).grouped()
+    Budgets(n=3, groups=2, eps 0.1 to 2, delta 1e-06 to 1e-06, 'eps from 0.1 to 2')
+    """
+    column: Any = eps  # Budgets checks and converts
+    try:
+        size = len(column)
+    except TypeError:
+        size = 0
+    spread: list[Any] = [v if np.iterable(v) else np.full(size, v) for v in (delta, count)]
+    return Budgets(column, spread[0], spread[1], label)
+
+
+def constant(eps: float, *, n: int, delta: float = 0.0) -> Budgets:
+    """n users with one common budget (Table 2, "Constant").
+
+    >>> constant(0.5, n=1000).label
+    'Constant 0.5'
+    """
+    eps, n, delta = check.nonnegative(eps=eps), check.count(n=n), check.probability(delta=delta)
+    return from_array([eps], delta, [n], label=f"Constant {eps:g}")
+
+
+def uniform(low: float, high: float, *, n: int, rng: Seed, delta: float = 0.0) -> Budgets:
+    """n budgets drawn independently from U(low, high) (Table 2, "Unif").
+
+    >>> uniform(0.01, 1, n=1000, rng=0).label
+    'U(0.01, 1)'
+    """
+    low, high = check.nonnegative(low=low), check.nonnegative(high=high)
+    n, delta = check.count(n=n), check.probability(delta=delta)
+    if high < low:
+        raise InvalidValue("high", high, f">= low = {low:g}")
+    eps = check.rng(rng).uniform(low, high, n)
+    return from_array(eps, delta, label=f"U({low:g}, {high:g})")
+
+
+def mixed_constant(first: float = 0.5, second: float = 0.01, *, n: int, delta: float = 0.0) -> Budgets:
+    """Exactly half of n users at each of two budgets (Table 2, "Mixed Constant").
+
+    The halves are deterministic. For odd n the extra user has the first budget.
+
+    >>> mixed_constant(n=5).count.tolist()
+    [3, 2]
+    """
+    first, second = check.nonnegative(first=first), check.nonnegative(second=second)
+    n, delta = check.count(n=n), check.probability(delta=delta)
+    pairs = [(eps, size) for eps, size in ((first, n - n // 2), (second, n // 2)) if size]
+    label = f"50% {first:g} + 50% {second:g}"
+    return from_array([eps for eps, _ in pairs], delta, [size for _, size in pairs], label=label)
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A named distribution of budgets: its name in the paper, its law, how to draw it."""
+
+    title: str
+    label: str
+    make: Callable[[int, np.random.Generator, float], Budgets]
+
+
+TABLE2: Mapping[str, Distribution] = {
+    "unif1": Distribution("Unif 1", "U(0.01, 1)", lambda n, g, d: uniform(0.01, 1, n=n, rng=g, delta=d)),
+    "unif2": Distribution("Unif 2", "U(0.01, 2)", lambda n, g, d: uniform(0.01, 2, n=n, rng=g, delta=d)),
+    "constant": Distribution("Constant", "0.5", lambda n, g, d: constant(0.5, n=n, delta=d)),
+    "mixed": Distribution(
+        "Mixed Constant", "50% 0.5 + 50% 0.01", lambda n, g, d: mixed_constant(0.5, 0.01, n=n, delta=d)
+    ),
+}
+"""The four rows of Table 2, Chen et al. 2024.
+
+:meta hide-value:
+"""
+
+DISTRIBUTIONS: Mapping[str, Distribution] = {
+    **TABLE2,
+    # Introduced only in the text of the MNIST experiment (Figure 4).
+    "unif3": Distribution("Unif 3", "U(0.5, 1)", lambda n, g, d: uniform(0.5, 1, n=n, rng=g, delta=d)),
+}
+"""Table 2 and the "Unif 3" of the MNIST experiment.
+
+:meta hide-value:
+"""
+
+
+def draw(name: str, *, n: int, rng: Seed, delta: float = 0.0) -> Budgets:
+    """n budgets from a distribution the paper names.
+
+    Args:
+        name: a key of `DISTRIBUTIONS`: unif1, unif2, constant, mixed, unif3.
+        n: number of users, >= 1.
+        rng: generator or seed; the same seed gives the same budgets.
+        delta: common local delta in [0, 1).
+
+    Raises:
+        UnknownName: no such distribution; the nearest is suggested.
+
+    >>> draw("constant", n=3, rng=0).eps.tolist()
+    [0.5]
+    """
+    chosen = DISTRIBUTIONS[check.one_of(DISTRIBUTIONS, distribution=name)]
+    return chosen.make(check.count(n=n), check.rng(rng), check.probability(delta=delta))
+
+
+def repeat_first(budgets: Budgets, *, n: int) -> Budgets:
+    """The given users over and over until there are n (fewer: the first n).
+
+    Figure 2's "we repeat the first 10^3 parameters": draw 1000 once, then vary n.
+    At an n that is no multiple of `budgets.n` the last copy is cut. The copies of a
+    user are stored together, as a larger count.
+
+    >>> repeat_first(from_array([0.1, 0.2]), n=5).count.tolist()
+    [3, 2]
+    """
+    copies, rest = divmod(check.count(n=n), budgets.n)
+    before = np.cumsum(budgets.count) - budgets.count
+    count = copies * budgets.count + np.clip(rest - before, 0, budgets.count)
+    kept = count > 0
+    return Budgets(budgets.eps[kept], budgets.delta[kept], count[kept], budgets.label)
+
+
+def preference_sizes(
+    *, n: int, f_conservative: float = 0.54, f_moderate: float = 0.37, f_liberal: float | None = None
+) -> dict[str, int]:
+    """How many of n users are conservative, moderate and liberal; the sizes sum to n.
+
+    Deterministic largest remainder: each gets floor(f n), the users left over go to
+    the largest fractional parts, ties to the earlier group.
+
+    Args:
+        n: number of users, >= 1.
+        f_conservative: fraction in [0, 1] (0.54, Acquisti and Grossklags 2005).
+        f_moderate: fraction in [0, 1] (0.37).
+        f_liberal: fraction in [0, 1]; the remainder (0.09) if not given.
+
+    Raises:
+        InvalidValue: a fraction outside [0, 1], or a sum that is off 1 by over 1e-9.
+
+    >>> preference_sizes(n=10)
+    {'conservative': 5, 'moderate': 4, 'liberal': 1}
+    """
+    n = check.count(n=n)
+    low = check.in_range(0, 1, f_conservative=f_conservative)
+    middle = check.in_range(0, 1, f_moderate=f_moderate)
+    # 1 - 0.54 - 0.46 may come out as -1e-17.
+    remainder = max(1 - low - middle, 0.0)
+    high = remainder if f_liberal is None else check.in_range(0, 1, f_liberal=f_liberal)
+    total = low + middle + high
+    if abs(total - 1) > 1e-9:
+        raise InvalidValue("f_conservative + f_moderate + f_liberal", total, "1 within 1e-9")
+    shares = np.array([low, middle, high]) * n
+    sizes = np.floor(shares).astype(np.int64)
+    left = n - int(sizes.sum())
+    sizes[np.argsort(-(shares - sizes), kind="stable")[:left]] += 1
+    return dict(zip(PREFERENCES, sizes.tolist(), strict=True))
+
+
+def preference_groups(
+    *,
+    n: int,
+    f_conservative: float = 0.54,
+    f_moderate: float = 0.37,
+    f_liberal: float | None = None,
+    eps_conservative: float = 0.1,
+    eps_moderate: float = 0.5,
+    eps_liberal: float = 1.0,
+    reading: str = "constants",
+    rng: Seed | None = None,
+    delta: float = 0.0,
+) -> Budgets:
+    """Conservative, moderate and liberal users, stored in that order (Figure 3).
+
+    The paper's text reads as one constant per group. Jorgensen et al. 2015, whom it
+    follows, draw conservative users from U[eps_C, eps_M], moderate ones from
+    U[eps_M, eps_L], and give liberal ones eps_L: `reading="ranges"`. Users come in the
+    order of `preference_sizes`, which therefore also labels them.
+
+    Args:
+        n: number of users, >= 1.
+        f_conservative: fraction; see `preference_sizes`, as for the next two.
+        f_moderate: fraction.
+        f_liberal: fraction; the remainder if not given.
+        eps_conservative: eps_C >= 0.
+        eps_moderate: eps_M >= 0.
+        eps_liberal: eps_L >= 0.
+        reading: "constants" or "ranges".
+        rng: generator or seed; needed for "ranges" only.
+        delta: common local delta in [0, 1).
+
+    Raises:
+        InvalidValue: fractions that do not sum to 1; for "ranges" also a missing rng
+            or eps_C <= eps_M <= eps_L violated.
+
+    >>> preference_groups(n=10_000).count.tolist()
+    [5400, 3700, 900]
+    """
+    sizes = preference_sizes(n=n, f_conservative=f_conservative, f_moderate=f_moderate, f_liberal=f_liberal).values()
+    low = check.nonnegative(eps_conservative=eps_conservative)
+    middle = check.nonnegative(eps_moderate=eps_moderate)
+    high = check.nonnegative(eps_liberal=eps_liberal)
+    delta = check.probability(delta=delta)
+    percent = " / ".join(f"{100 * size / n:.3g}%" for size in sizes)
+    if check.one_of(("constants", "ranges"), reading=reading) == "constants":
+        kept = [(eps, size) for eps, size in zip((low, middle, high), sizes, strict=True) if size]
+        label = f"{percent} at {low:g} / {middle:g} / {high:g}"
+        return from_array([eps for eps, _ in kept], delta, [size for _, size in kept], label=label)
+    if rng is None:
+        raise InvalidValue("rng", rng, "a generator or a seed", 'reading="ranges" draws budgets')
+    if not low <= middle <= high:
+        raise InvalidValue("eps_moderate", middle, f"in [eps_conservative, eps_liberal] = [{low:g}, {high:g}]")
+    generator = check.rng(rng)
+    ends = ((low, middle), (middle, high), (high, high))
+    eps = [generator.uniform(a, b, size) for (a, b), size in zip(ends, sizes, strict=True)]
+    label = f"{percent} in [{low:g}, {middle:g}] / [{middle:g}, {high:g}] / {high:g}"
+    return from_array(np.concatenate(eps), delta, label=label)
+
+
+def from_csv(path: str | Path) -> Budgets:
+    """Budgets from a CSV file with a header line and columns `eps[,delta][,count]`.
+
+    Args:
+        path: the file; columns in any order, delta defaults to 0 and count to 1.
+
+    Raises:
+        InvalidBudget: no such file, empty, no header, no `eps`, or a bad entry; the
+            message names the line (the header is line 1) and the column.
+        UnknownName: a column of another name; the nearest is suggested.
+    """
+    columns = read(path)
+    delta, count = columns.get("delta", 0.0), columns.get("count", 1)
+    return from_array(columns["eps"], delta, count, label=Path(path).stem)

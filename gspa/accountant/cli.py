@@ -1,0 +1,188 @@
+"""Commands that answer for your own budgets: mu, epsilon, delta, calibrate, bounds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gspa.accountant.errors import GspaError
+
+Eps = Annotated[float | None, typer.Option("--eps", help="One local budget for everybody.")]
+Size = Annotated[int | None, typer.Option("--n", help="Number of users, with --eps.")]
+Delta = Annotated[float, typer.Option("--delta", help="Central delta, in (0, 1).")]
+BudgetsFile = Annotated[Path | None, typer.Option("--budgets", help="CSV with columns eps[,delta][,count].")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Mechanism = Annotated[
+    str, typer.Option("--mechanism", help="rr, krr, subset, laplace, gaussian, common, tv: what the users run.")
+]
+Asked = Annotated[
+    str | None,
+    typer.Option("--mechanism", help="Only bounds that hold for it: common, rr, krr, laplace, clip_laplace."),
+]
+Items = Annotated[int | None, typer.Option("--k", help="Number of items, for krr and subset.")]
+SubsetSize = Annotated[int | None, typer.Option("--size", help="Items in a reported subset, for subset.")]
+Variation = Annotated[float | None, typer.Option("--tv", help="Total variation of the randomizer, for tv.")]
+Rounds = Annotated[int, typer.Option("--rounds", help="How often everybody reports.")]
+Honest = Annotated[
+    int | None, typer.Option("--honest", help="How many users follow the protocol; the others collude or drop out.")
+]
+AtEps = Annotated[float, typer.Option("--at-eps", help="Central eps at which delta is asked, >= 0.")]
+TargetEps = Annotated[float, typer.Option("--target-eps", help="Central eps to meet, > 0.")]
+
+Sigma = Annotated[float | None, typer.Option("--sigma", help="Standard deviation of the noise, for gaussian.")]
+
+
+def _budgets(eps: float | None, n: int | None, file: Path | None) -> Any:
+    from gspa.accountant import budgets
+
+    if file is not None:
+        if eps is not None or n is not None:
+            raise GspaError("--budgets: give either --budgets FILE or --eps with --n, not both")
+        return budgets.from_csv(file)
+    if eps is None or n is None:
+        raise GspaError("--eps, --n: give both, for instance --eps 0.5 --n 10000, or --budgets FILE.csv")
+    return budgets.constant(eps, n=n)
+
+
+def mu(
+    eps: Eps = None, n: Size = None, budgets: BudgetsFile = None, delta: Delta = 1e-4, as_json: Json = False
+) -> None:
+    """The paper's mu (Theorem 2) and the central eps that it promises at delta."""
+    from gspa.accountant import published as bounds
+
+    population = _budgets(eps, n, budgets)
+    entry = bounds.CATALOGUE["gspa"]
+    value = bounds.gspa_mu(population)
+    central = bounds.gspa_epsilon(population, delta=delta)
+    if as_json:
+        answer = {"mu": value, "epsilon": central, "delta": delta, "n": population.n, "method": entry.label}
+        typer.echo(json.dumps(answer | {"valid_for": entry.valid_for}))
+        return
+    typer.echo(f"mu = {value:.6g}, eps = {central:.6g} at delta = {delta:g}, n = {population.n:,}")
+    typer.echo(f"An approximation, not a certificate. Valid for: {entry.valid_for}")
+
+
+def bounds(
+    eps: Eps = None,
+    n: Size = None,
+    budgets: BudgetsFile = None,
+    delta: Delta = 1e-4,
+    mechanism: Asked = None,
+    as_json: Json = False,
+) -> None:
+    """Every published bound side by side, the tightest first, with what it is valid for."""
+    from dataclasses import asdict
+
+    from gspa.accountant import published as catalogue
+
+    population = _budgets(eps, n, budgets)
+    rows = catalogue.compare(population, delta=delta, mechanism=mechanism)
+    if as_json:
+        typer.echo(json.dumps({"n": population.n, "delta": delta, "bounds": [asdict(row) for row in rows]}))
+        return
+    typer.echo(f"n = {population.n:,}, largest eps = {population.eps_max:g}, delta = {delta:g}")
+    for row in rows:
+        value = "refused" if row.epsilon is None else f"eps = {row.epsilon:.6g}"
+        typer.echo(f"\n{row.label}: {value}{' (trivial: no amplification)' if row.trivial else ''}")
+        typer.echo(f"  valid for: {row.valid_for}")
+        if row.note:
+            typer.echo(f"  {row.note}")
+
+
+def _print(bound: Any, name: str, as_json: bool) -> None:
+    if as_json:
+        typer.echo(bound.to_json())
+        return
+    typer.echo(f"{name} = {bound.value:.6g}, certified in [{bound.lower:.12g}, {bound.upper:.12g}]")
+    typer.echo(f"method: {bound.method}")
+    typer.echo(f"valid for: {bound.valid_for}")
+    if bound.note:
+        typer.echo(f"note: {bound.note}")
+
+
+def _question(
+    eps: float | None, n: int | None, file: Path | None, mechanism: str, **parameters: float | None
+) -> dict[str, Any]:
+    """Who reports and what they run, as the front door's arguments."""
+    from gspa.accountant import api
+
+    runs = api.mechanism(mechanism, **parameters)
+    if isinstance(runs, api.Gaussian) and file is None:
+        return {"eps": eps, "n": n, "mechanism": runs}
+    return {"budgets": _budgets(eps, n, file), "mechanism": runs}
+
+
+def epsilon(
+    eps: Eps = None,
+    n: Size = None,
+    budgets: BudgetsFile = None,
+    delta: Delta = 1e-4,
+    mechanism: Mechanism = "rr",
+    k: Items = None,
+    size: SubsetSize = None,
+    tv: Variation = None,
+    sigma: Sigma = None,
+    rounds: Rounds = 1,
+    honest: Honest = None,
+    as_json: Json = False,
+) -> None:
+    """The certified central eps of the shuffled reports, as an interval."""
+    from gspa.accountant import api
+
+    asked = _question(eps, n, budgets, mechanism, k=k, size=size, tv=tv, sigma=sigma)
+    _print(api.epsilon(**asked, delta=delta, rounds=rounds, honest=honest), "eps", as_json)
+
+
+def delta(
+    at_eps: AtEps,
+    eps: Eps = None,
+    n: Size = None,
+    budgets: BudgetsFile = None,
+    mechanism: Mechanism = "rr",
+    k: Items = None,
+    size: SubsetSize = None,
+    tv: Variation = None,
+    sigma: Sigma = None,
+    rounds: Rounds = 1,
+    honest: Honest = None,
+    as_json: Json = False,
+) -> None:
+    """The certified central delta at a central eps, as an interval."""
+    from gspa.accountant import api
+
+    asked = _question(eps, n, budgets, mechanism, k=k, size=size, tv=tv, sigma=sigma)
+    _print(api.delta(**asked, at_eps=at_eps, rounds=rounds, honest=honest), "delta", as_json)
+
+
+def calibrate(
+    target_eps: TargetEps,
+    delta: Delta = 1e-4,
+    n: Size = None,
+    eps: Eps = None,
+    mechanism: Mechanism = "rr",
+    k: Items = None,
+    size: SubsetSize = None,
+    tv: Variation = None,
+    as_json: Json = False,
+) -> None:
+    """What meets a central (eps, delta): the local eps for --n, the least n for --eps, or the rounds for both."""
+    from gspa.accountant import api
+
+    if n is None and eps is None:
+        raise GspaError("--n, --eps: give --n, --eps or both; calibrate finds the local eps, the users or the rounds")
+    runs = api.mechanism(mechanism, k=k, size=size, tv=tv)
+    found = api.calibrate(target_eps=target_eps, delta=delta, n=n, eps=eps, mechanism=runs)
+    what = "largest local eps" if eps is None else "least number of users" if n is None else "largest number of rounds"
+    _print(found, what, as_json)
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    app.command(epilog="Example: gspa mu --eps 0.5 --n 10000 --delta 1e-4")(mu)
+    app.command(epilog="Example: gspa epsilon --eps 0.5 --n 10000 --delta 1e-4")(epsilon)
+    app.command(epilog="Example: gspa delta --eps 0.5 --n 10000 --at-eps 0.05")(delta)
+    app.command(epilog="Example: gspa calibrate --target-eps 0.1 --delta 1e-6 --n 10000")(calibrate)
+    app.command(epilog="Example: gspa bounds --eps 0.5 --n 10000 --delta 1e-4")(bounds)

@@ -1,0 +1,430 @@
+"""Binary randomized response without any reduction: what the shuffled bits themselves reveal.
+
+Shuffled bits say as much as the number of ones among them. The dominating pair (`pair`) also reveals the
+number of clones, so it is an upper bound; this is the value that it bounds:
+
+>>> from gspa.accountant import budgets
+>>> crowd = budgets.constant(0.5, n=1000)
+>>> exact = exact_epsilon(crowd, delta=1e-4)
+>>> round(exact.value, 6), exact.relative_width < 1e-8
+(0.034289, True)
+>>> round(gap(crowd, delta=1e-4).value, 3)  # the pair's eps over this one
+1.122
+
+The victim is the user with the largest eps, and the others' inputs are the worst. Why that is right, and cheap:
+
+* at fixed inputs a threshold on the number of ones is the best test (`gspa.accountant.exact` evaluates it);
+* at a fixed threshold the divergence is affine in every other user's P(report 1), which the input puts at
+  either end of [r_j, 1-r_j]: so delta grows with every other user's eps_j, and rounding eps_j up is safe;
+* the victim of the largest eps is the worst: let V be a noisy copy of the less private bit U, the rest fixed.
+  Flipping U's input beside a fixed V is easier to detect, at every threshold, than flipping V's beside a fixed
+  U: the laws agree under one input, and under the other the first lies farther away, stochastically ordered;
+* the other order of the victim's inputs is the same with all inputs flipped.
+
+The inputs move the law's mean, which does not matter by itself, and its skewness, but not its variance. At eps > 0
+nearly equal inputs are therefore the worst found: in the likelier law the victim holds what the others hold, in
+the other law it is the odd one out. Where the mean falls between two thresholds can make a few exceptions pay.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
+
+from gspa.accountant import arguments as check
+from gspa.accountant.bound import Bound
+from gspa.accountant.budgets import Budgets
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.one_round import central_delta, central_epsilon
+from gspa.accountant.pair import Victim, find_root, gaussian_guess
+
+# --- the number of ones: delta(eps) at many inputs of the others at once -------------------------------------
+# The victim has eps_n, w = e^eps_n/(1+e^eps_n); T is the number of ones among the others, with law t, at fixed
+# inputs. t is log-concave, so the best test is a threshold, S > m:
+#
+#     H(P1, P0) = max_m [D t(m) - (e^eps - 1) P(T > m)],   D = w - e^eps (1-w),  N = e^eps w - (1-w).
+#
+# Tilted by lambda = log(N/D), T has its mode at the best m, which is therefore the tilted mean rounded down or up
+# (Darroch 1964): three thresholds are tried, so that the mean may be off by a rounding. With
+# rho = D/N and the characteristic function phi of the tilted law
+#
+#     H = D E[e^(lambda T)] e^(-lambda m) 1/(2 pi) int phi(s) e^(-i s m) (1 - e^(-is))/(1 - rho e^(-is)) ds:
+#
+# some thirty terms of a sum, whatever n, accurate relative to H however small it is.
+#
+# >>> crowd = Crowd(1.0, np.array([1.0]), np.array([1.0]))
+# >>> value, error = Tilted(crowd, 0.5).at(np.array([[0.0], [1.0]]))  # the other holds 0, or 1
+# >>> r = 1 / (1 + math.e)
+# >>> bool(abs(value[0] - ((1 - r) * r - math.exp(0.5) * r * r)) < 1e-15)  # both say 1
+# True
+
+Array = NDArray[np.float64]
+Combine = Callable[[Array], Array]  # one row per group of users to one row per choice of their inputs
+
+_CELLS = 1 << 19  # size of the arrays worked on at once
+_LEFT_OUT = 44.0  # e^-44: tilted mass outside one period of the sum, on each side
+_CUT = 50.0  # terms of the sum below e^-50 are not formed
+_UNIT = 2.0**-52
+_LARGEST = 700.0  # beyond it e^x is no double, and what it multiplies is at most 1
+_MOST_EPS = 1e100  # far beyond any use, and no sum of such numbers overflows
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """The victim's eps, and the others in groups of equal eps.
+
+    Attributes:
+        victim: eps_n.
+        eps: shape (g,).
+        count: shape (g,), whole numbers >= 0.
+    """
+
+    victim: float
+    eps: Array
+    count: Array
+
+    def __post_init__(self) -> None:
+        if self.victim > _MOST_EPS:
+            hint = f"the largest is {self.victim:g}, which hides nothing"
+            raise OutsideValidity("the exact law of the bits", f"eps <= {_MOST_EPS:g}", hint)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many numbers of ones each group can have; an eps = 0 report does not depend on its input."""
+        return tuple(int(c) + 1 if e > 0 else 1 for e, c in zip(self.eps, self.count, strict=True))
+
+    def every_input(self) -> Iterator[Array]:
+        """Ones in each group, shape (rows, g), over all choices, in pieces."""
+        choices, rows = math.prod(self.shape), _CELLS // 64
+        for start in range(0, choices, rows):
+            piece = np.arange(start, min(start + rows, choices))
+            yield np.array(np.unravel_index(piece, self.shape), dtype=np.float64).T
+
+
+class Tilted:
+    """H(P1, P0) at one eps in [0, eps_n); for H(P0, P1) exchange zeros and ones."""
+
+    def __init__(self, crowd: Crowd, eps: float) -> None:
+        both, spare = -math.expm1(-eps - crowd.victim), -math.expm1(eps - crowd.victim)
+        self.crowd = crowd
+        self.scale = spare / (1 + math.exp(-crowd.victim))  # D
+        self.rest = -math.expm1(-eps) * (1 + math.exp(-crowd.victim)) / both  # 1 - rho
+        self.rho = math.exp(-eps) * spare / both
+        self.tilt = -math.log1p(-self.rest) if self.rest < 0.5 else eps + math.log(both / spare)
+        # Columns: input 0, input 1; the odds of reporting a one are e^-eps_j and e^eps_j.
+        odds = crowd.eps[:, None] * np.array([-1.0, 1.0])
+        self.p, rest = expit(odds + self.tilt), expit(-odds - self.tilt)
+        self.variance = self.p * rest
+        # log E[e^(tilt B)] - tilt E_tilted[B] of one report, and the size of its terms, to which rounding is relative.
+        if self.tilt < 1:
+            self.log_mgf = np.log1p(math.expm1(self.tilt) * expit(odds)) - self.tilt * self.p
+            self.size = 0.0
+        else:
+            self.log_mgf = np.logaddexp(0, odds + self.tilt) - np.logaddexp(0, odds) - self.tilt * self.p
+            self.size = float(crowd.count @ (crowd.eps + self.tilt))
+
+    def deltas(self, combine: Combine) -> tuple[Array, Array]:
+        """Values and bounds on their errors; `combine` is `ones @ table`, or the same in a faster way.
+
+        The bounds cover what the sum leaves out, proved, and the rounding of phases and exponents, counted.
+        """
+
+        def total(table: Array) -> Array:
+            """Sum over the others of what depends on their input; `table` has shape (g, 2, f)."""
+            return np.asarray(self.crowd.count @ table[:, 0] + combine(table[:, 1] - table[:, 0]))
+
+        n = float(self.crowd.count.sum())
+        mean, variance, exponent = total(np.stack([self.p, self.variance, self.log_mgf], axis=2)).T
+        least, most = max(float(variance.min()), 0.0), max(float(variance.max()), 0.0)
+        # Bernstein: the tilted law has mass e^-_LEFT_OUT farther than `half` on each side, none beyond n + 1.
+        half = int(min(n, _LEFT_OUT / 3 + math.sqrt(_LEFT_OUT**2 / 9 + 2 * _LEFT_OUT * most)) + 3)
+        period, terms = 2 * half + 1, half + 1
+        if 2 * least > _CUT:  # |phi(s)| <= exp(-2 variance sin^2(s/2)), because log1p(-x) <= -x
+            terms = min(terms, math.ceil(math.asin(math.sqrt(_CUT / (2 * least))) * period / math.pi) + 2)
+        s = 2 * math.pi / period * np.arange(terms)
+        p, sine2 = self.p[:, :, None], np.sin(s / 2) ** 2
+        log_size = total(0.5 * np.log1p(-4 * self.variance[:, :, None] * sine2))
+        angle = total(np.arctan2(p * np.sin(s), 1 - 2 * p * sine2) - p * s)
+        # Its geometric series ends after `half` terms, before the period would fold it back.
+        step = 2j * np.sin(s / 2) * np.exp(-0.5j * s)  # 1 - e^(-is)
+        below = self.rest + self.rho * step
+        below[0] = 1.0
+        kernel = (step + self.rest * self.rho**half * np.exp(-1j * s * (half + 1))) / below
+        kernel[0] = self.rho**half
+        weight = np.r_[1.0, np.full(terms - 1, 2.0)] / period
+        # A mean that is a whole number but for its rounding: `m` may be one too large, so the one below is tried too.
+        m = np.floor(mean + 8 * _UNIT * (1 + mean))
+        wave = np.exp(log_size + 1j * (angle - (m - mean)[:, None] * s))
+        back = np.exp(1j * s)
+        # Thresholds m - 1, m and m + 1; t(m-1) - t(m) and t(m) - t(m+1), tilted.
+        columns = [kernel * back, kernel, kernel / back, step * back, step]
+        inside = np.real(wave @ (weight * np.array(columns)).T)
+        # Phases are rounded relative to s * mean, exponents relative to tilt * mean.
+        top = float(mean.max()) + 2
+        rounding = 8 * _UNIT * (4 + s * top) * weight
+        spread = np.abs(wave) @ np.stack([np.abs(kernel) * rounding, 2 * rounding], axis=1) + 4 * math.exp(-_LEFT_OUT)
+        slack = 8 * _UNIT * (2 + 2 * self.tilt * top + self.size)
+        height = (exponent + self.tilt * (mean - m))[:, None] + self.tilt * np.array([1.0, 0.0, -1.0])
+        factor = self.scale * np.exp(np.minimum(height, _LARGEST))
+        # A threshold only where the tilted mode may be at it: the tilted law rises up to its mode, then falls.
+        rises, falls = inside[:, 3:] <= spread[:, 1:], inside[:, 3:] >= -spread[:, 1:]
+        may = np.stack([falls[:, 0], rises[:, 0] & falls[:, 1], rises[:, 1]], axis=1)
+        value = np.where(may, factor * inside[:, :3], 0.0)
+        error = np.where(may, factor * (spread[:, :1] + slack * np.abs(inside[:, :3])), 0.0)
+        return np.maximum(value.max(axis=1), 0.0), error.max(axis=1)
+
+    def at(self, ones: Array) -> tuple[Array, Array]:
+        """At given numbers of ones, shape (rows, g)."""
+        return self.deltas(lambda table: ones @ table)
+
+    def around(self, ones: Array, group: NDArray[np.intp], step: Array) -> tuple[Array, Array]:
+        """At `ones`, shape (g,), with step[i] more in group[i], one change a row."""
+        return self.deltas(lambda table: ones @ table + step[:, None] * table[group])
+
+
+# --- what the shuffled bits themselves reveal ----------------------------------------------------------------
+
+METHOD = "exact law of the number of ones"
+VALID_FOR = "binary randomized response, own eps_j each"
+MOST_INPUTS = 1 << 17  # choices of the others' inputs up to which all are tried
+_MOST_USERS = 10**9
+_MOST_GROUPS = 20_000
+_KEPT = 64  # best choices of inputs that the search for eps looks at
+_MOVED = 1024  # groups whose inputs one step of the ascent tries to change
+_STEPS = 40
+
+
+class _Found(NamedTuple):
+    """The largest delta over the inputs tried, bracketed, and the inputs (ones per group), best first."""
+
+    lower: float
+    value: float
+    upper: float
+    ones: Array
+
+
+class _Plan(NamedTuple):
+    """The others, a function to their inputs to try (None: too many to try all), and the method's name."""
+
+    crowd: Crowd
+    inputs: Callable[[], Iterable[Array]] | None
+    method: str
+
+    def worst(self, eps: float) -> _Found:
+        """Over all inputs; or over all equal and what can be reached from there."""
+        if self.inputs is not None:
+            return _best(self.crowd, eps, self.inputs())
+        ends = _best(self.crowd, eps, [np.array([0 * self.crowd.count, self.crowd.count])]).ones
+        return _best(self.crowd, eps, [np.array([_ascend(self.crowd, eps, ends[0]), *ends])])
+
+
+def _best(crowd: Crowd, eps: float, pieces: Iterable[Array]) -> _Found:
+    if eps >= crowd.victim:
+        return _Found(0.0, 0.0, 0.0, 0 * crowd.count[None])
+    tilted = Tilted(crowd, eps)
+    kept, values, lower, upper = np.zeros((0, crowd.eps.size)), np.zeros(0), 0.0, 0.0
+    for ones in pieces:
+        value, error = tilted.at(ones)
+        lower, upper = max(lower, float((value - error).max())), max(upper, float((value + error).max()))
+        kept, values = np.concatenate([kept, ones]), np.concatenate([values, value])
+        few = np.argsort(-values, kind="stable")[:_KEPT]
+        kept, values = kept[few], values[few]
+    return _Found(min(lower, float(values[0])), float(values[0]), upper, kept)
+
+
+def _ascend(crowd: Crowd, eps: float, ones: Array) -> Array:
+    """Inputs from which no change of +-2^i ones in one of (at most 1024) groups raises delta further."""
+    heard = np.flatnonzero((crowd.eps > 0) & (crowd.count > 0))
+    if eps >= crowd.victim or heard.size == 0:
+        return ones
+    tilted = Tilted(crowd, eps)
+    heard = heard[np.unique(np.linspace(0, heard.size - 1, min(heard.size, _MOVED)).astype(np.intp))]
+    steps = np.array([sign * 2.0**i for i in range(int(crowd.count[heard].max()).bit_length()) for sign in (1, -1)])
+    group, step = np.repeat(heard, steps.size), np.tile(steps, heard.size)
+    best = float(tilted.at(ones[None])[0][0])
+    for _ in range(_STEPS):
+        moves = np.flatnonzero((ones[group] + step >= 0) & (ones[group] + step <= crowd.count[group]))
+        value = np.concatenate(
+            [tilted.around(ones, group[i], step[i])[0] for i in np.array_split(moves, moves.size // 8192 + 1)]
+        )
+        if float(value.max()) <= best * (1 + 1e-13):
+            break
+        best, chosen = float(value.max()), moves[int(np.argmax(value))]
+        ones = ones.copy()
+        ones[group[chosen]] += step[chosen]
+    return ones
+
+
+def _crowd(budgets: Budgets) -> Crowd:
+    """The others of the user with the largest eps."""
+    if budgets.delta_max > 0:
+        hint = f"the largest is {budgets.delta_max:g}; such a report is arbitrary: use gspa.accountant.one_round"
+        raise OutsideValidity(METHOD, "local delta_i = 0", hint)
+    if budgets.n > _MOST_USERS:
+        raise OutsideValidity(METHOD, f"n <= {_MOST_USERS}", f"got {budgets.n}; use gspa.accountant.one_round")
+    if budgets.eps.size > _MOST_GROUPS:
+        hint = f"got {budgets.eps.size}; round the eps up to fewer values for an upper bound, down for a lower one"
+        raise OutsideValidity(METHOD, f"at most {_MOST_GROUPS} distinct eps", hint)
+    count = budgets.count.astype(np.float64)
+    count[int(np.argmax(budgets.eps))] -= 1
+    return Crowd(budgets.eps_max, budgets.eps, count)
+
+
+def _plan(budgets: Budgets, inputs: ArrayLike | None) -> _Plan:
+    if inputs is None:
+        crowd = _crowd(budgets.grouped())
+        if math.prod(crowd.shape) <= MOST_INPUTS:
+            return _Plan(crowd, crowd.every_input, f"{METHOD}, worst of all inputs")
+        return _Plan(crowd, None, f"{METHOD}, worst inputs found; upper: dominating pair")
+    crowd = _crowd(budgets)
+    ones = check.array_in(0, float(budgets.n), inputs=inputs)
+    if ones.shape != crowd.eps.shape:
+        hint = "give how many others of each group hold 1"
+        raise InvalidValue("len(inputs)", ones.size, f"len(eps) = {crowd.eps.size}", hint)
+    bad = (ones > crowd.count) | (ones != np.floor(ones))
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise InvalidValue(f"inputs[{i}]", float(ones[i]), f"a whole number in [0, {int(crowd.count[i])}]")
+    return _Plan(crowd, lambda: [np.array([ones, crowd.count - ones])], f"{METHOD}, inputs given")
+
+
+def _note(crowd: Crowd, ones: Array) -> str:
+    """Which inputs: those with which a victim holding 1 is told from one holding 0, in this order."""
+    if crowd.eps.size > 4:
+        return f"{int(ones.sum())} of {int(crowd.count.sum())} others hold 1"
+    pairs = zip(ones, crowd.count, crowd.eps, strict=True)
+    return "others that hold 1: " + ", ".join(f"{int(k)} of {int(c)} at eps {e:g}" for k, c, e in pairs)
+
+
+def exact_delta(budgets: Budgets, *, eps: float, inputs: ArrayLike | None = None) -> Bound:
+    """delta(eps) of the shuffled bits, at the others' worst inputs.
+
+    Args:
+        budgets: local budgets, every delta_i = 0.
+        eps: central eps >= 0.
+        inputs: shape (g,), how many others hold 1 in each group of `budgets` (without the victim, the first
+            user of the largest eps), to evaluate these inputs alone; None for the worst.
+
+    Returns:
+        Bound: as wide as roundings, where there are at most 2^17 choices of inputs and all were tried.
+        Otherwise `lower` and `value` are what the best inputs found certainly give, and `upper` is
+        the dominating pair's.
+
+    Raises:
+        InvalidValue: an argument out of range.
+        OutsideValidity: a local delta_i > 0; more than 10^9 users or 20,000 distinct eps.
+
+    >>> from gspa.accountant import budgets
+    >>> exact_delta(budgets.constant(1.0, n=3), eps=0.5).note
+    'others that hold 1: 2 of 2 at eps 1'
+    """
+    eps = check.nonnegative(eps=eps)
+    plan = _plan(budgets, inputs)
+    found = plan.worst(eps)
+    lower, value, upper = max(found.lower, 0.0), found.value, min(found.upper, 1.0)
+    if plan.inputs is None:
+        value, upper = lower, max(lower, central_delta(budgets, eps=eps).upper)
+    note = _note(plan.crowd, found.ones[0])
+    return Bound(lower, value, upper, plan.method, VALID_FOR, eps=eps, n=budgets.n, note=note)
+
+
+def exact_epsilon(budgets: Budgets, *, delta: float, inputs: ArrayLike | None = None) -> Bound:
+    """The least eps at which the shuffled bits are (eps, delta)-DP, at the others' worst inputs.
+
+    Args:
+        budgets: local budgets, every delta_i = 0.
+        delta: central delta in (0, 1).
+        inputs: as for `exact_delta`.
+
+    Returns:
+        Bound: as for `exact_delta`; 0 where delta is at least delta(0).
+
+    Raises:
+        InvalidValue: an argument out of range.
+        OutsideValidity: as for `exact_delta`.
+
+    >>> from gspa.accountant import budgets
+    >>> exact_epsilon(budgets.constant(1.0, n=3), delta=0.9).upper
+    0.0
+    """
+    delta = check.probability(allow_zero=False, delta=delta)
+    plan = _plan(budgets, inputs)
+    low, value, high, ones = _epsilon(plan, delta)
+    if plan.inputs is None:
+        value, high = low, max(low, central_epsilon(budgets, delta=delta).upper)
+    return Bound(low, value, high, plan.method, VALID_FOR, delta=delta, n=budgets.n, note=_note(plan.crowd, ones[0]))
+
+
+def _epsilon(plan: _Plan, delta: float) -> _Found:
+    """Search with the few worst inputs, check against all, then prove both ends."""
+    crowd = plan.crowd
+    zero = plan.worst(0.0)
+    if crowd.victim == 0 or zero.upper <= delta * (1 - 4e-16):
+        return _Found(0.0, 0.0, 0.0, zero.ones)
+    rows = zero.ones
+
+    def at(y: float) -> float:
+        return crowd.victim * float(expit(y))
+
+    def excess(y: float) -> float:
+        found = _best(crowd, at(y), [rows]).value
+        return math.log(found / delta) if found > 0 else -math.inf
+
+    variance = float(crowd.count @ (expit(crowd.eps) * expit(-crowd.eps)))
+    guess = gaussian_guess(Victim.binary(crowd.victim), 4 * variance, delta)
+    y, slope, last = float(logit(guess / crowd.victim)), 0.0, math.inf
+    for _ in range(6):
+        rows = np.unique(np.concatenate([rows, plan.worst(at(y)).ones]), axis=0)
+        if excess(y) == last:
+            break  # no worse inputs appeared
+        y, slope = find_root(excess, y)
+        last = excess(y)
+    worst = _best(crowd, at(y), [rows])
+    spare = (worst.upper - worst.lower) / delta + 2e-11
+    push = min(2 * spare / -slope, 1.0) if slope < 0 else 1e-9
+    upper, lower = crowd.victim, 0.0
+    for i in range(40 if plan.inputs is not None else 0):  # else the pair's eps is the upper end
+        if plan.worst(at(y + push * 2**i)).upper <= delta * (1 - 4e-16):
+            upper = at(y + push * 2**i)
+            break
+    for i in range(40):
+        if _best(crowd, at(y - push * 2**i), [rows]).lower >= delta * (1 + 4e-16):
+            lower = at(y - push * 2**i)
+            break
+    return _Found(lower, min(max(at(y), lower), upper), upper, worst.ones)
+
+
+def gap(budgets: Budgets, *, delta: float) -> Bound:
+    """The dominating pair's eps over the exact one: what revealing the number of clones costs.
+
+    With many users the two Gaussian limits' mu have the ratio sqrt(2 sum_j r_j (1-r_j) / sum_j r_j), sqrt(2 - 2r) for
+    equal budgets: between 1 (eps_j = 0) and sqrt(2) (eps_j large). The ratio of eps at one delta is larger
+    where delta is not far below delta(0), and tends to 1 where there are too few others to hide among.
+
+    Args:
+        budgets: local budgets, every delta_i = 0.
+        delta: central delta in (0, 1), below delta(0).
+
+    Raises:
+        InvalidValue: an argument out of range.
+        OutsideValidity: as for `exact_delta`; delta so large that the exact eps is 0.
+
+    >>> from gspa.accountant import budgets
+    >>> round(gap(budgets.constant(0.1, n=10_000), delta=1e-6).value, 3)
+    1.026
+    """
+    exact, pair = exact_epsilon(budgets, delta=delta), central_epsilon(budgets, delta=delta)
+    if exact.value == 0:
+        at_zero = exact_delta(budgets, eps=0.0).value
+        raise OutsideValidity("gap", f"delta < {at_zero:g}, the exact law's delta(0)", "at delta its eps is 0")
+    low = pair.lower / exact.upper
+    high = pair.upper / exact.lower if exact.lower > 0 else math.inf
+    value = min(max(pair.value / exact.value, low), high)
+    method = f"eps of the dominating pair / eps of the {exact.method}"
+    return Bound(low, value, high, method, VALID_FOR, delta=delta, n=budgets.n, note=exact.note)

@@ -1,0 +1,583 @@
+"""The blanket engine: certified shuffle-model privacy of Laplace and Gaussian reports on [0, 1], own scale each.
+
+Let user j's report have density at least c_j omega* on B whatever the input, omega* one probability
+density on B. Write R_j(x) = c_j omega* + (1 - c_j) rest_j(x) and tell the adversary who sent a `rest`, and
+what: telling more cannot help privacy. The C = sum_(j != n) Bernoulli(c_j) other reports are
+independent draws from omega*, shuffled with the victim's. If that lies outside B it is seen, which
+costs int_(B^c) (f0 - e^eps f1)_+. Otherwise the C + 1 shuffled points have, with respect to omega* for
+each, the density (1/(C+1)) sum_i f(y_i)/omega*(y_i) under the victim's law f. Hence, with
+L_i = (f0 - e^eps f1)(Y_i)/omega*(Y_i) and Y_i independent from omega*,
+
+    delta(eps) <= int_(B^c) (f0 - e^eps f1)_+ + E[(1/(C+1)) (L_1 + ... + L_(C+1))_+],
+
+and the same with f0, f1 exchanged. That is an equality for the mechanism in which C and the rests are
+public. For n equal users P(C = m-1)/m = P(Bin(n, c) = m)/(n c) gives Balle et al. 2019, Lemma 5.3:
+(1/(n c)) E[(sum_(i <= M) L_i)_+] with M ~ Bin(n, c). The expectation decreases in C: one more report from
+omega* is post-processing.
+
+(0, 1) is the worst pair of inputs x0 < x1 for the user with the least noise, kappa the largest: then all slopes of
+log omega* are at most kappa, q can be continued beyond B with slope kappa without changing a c_j, and
+
+1. if both inputs are on one side of 1/2, reflecting one there increases E[phi(L)] for every convex phi: at y
+   and 1 - y together the two values of L keep their sum and move apart;
+2. for phi = (. - a)_+, a >= 0, and A = {f0 - e^eps f1 > a omega*}: x0 + s in A implies x0 - s in A, so
+   the derivative in x0 is <= 0, down to x0 = 0; then x1 + s in A implies x1 - s in A, because f0 falls from
+   x1 - s to x1 + s by at least the factor by which omega* does, so E[phi(L)] increases in x1, up to 1;
+3. for a < 0 use (a - L)_+, whose mean differs by a constant: step 2 with the two ends exchanged.
+
+So L at (0, 1) is the largest in the convex order, and with it every sum of copies. What B costs comes on top.
+
+What one common omega* costs, and any blanket at all, page 17 shows. Many rounds: `rounds`.
+
+Each bracket is of the right-hand side for one (B, omega*): L is replaced by discrete laws above and below it
+in the convex order (`blanket`), their random sums are evaluated by a tilted Fourier sum with every
+truncation bounded (`random_sum`), C in blocks with the rest bounded by Bernstein (`clones`). The cost does not
+grow with the number of users.
+
+>>> bound = blanket_epsilon([1.0], count=[10_000], delta=1e-6)
+>>> round(bound.upper, 3), bound.upper - bound.lower < 1e-3 * bound.upper
+(0.038, True)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from gspa.accountant import arguments as check
+from gspa.accountant.blanket import LEAST_TAIL, POWER, Envelope, Noise, Reduction, Reports, radii
+from gspa.accountant.bound import Bound
+from gspa.accountant.budgets import Budgets
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.losses import Atoms, dominated, dominating
+from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon, gdp_log_delta
+
+# --- which omega* and B: any choice is valid, the limit shows a tight one ------------------------------------
+
+Array = NDArray[np.float64]
+
+_LEVELS = 5
+_LEAKS = (0.5, 0.2, 0.05, 0.01, 1e-3, 1e-6)  # of the delta that is aimed at
+_BREAKS = 14
+_SWEEPS = 3
+_STEPS = 30
+_DEEPEST = 200.0  # log q falls no lower: omega* must not underflow
+
+
+class Limit(NamedTuple):
+    """The blanket's own Gaussian limit, an estimate, and how far from it the law is."""
+
+    mu: float
+    skewness: float
+
+    def corrected(self, delta: float) -> float:
+        """mu times Edgeworth's first correction of the quantile: large where a rare report gives much away."""
+        return self.mu * (1 + self.skewness * max(0.0, -float(ndtri(delta))) / 6)
+
+
+def limit(victim: Noise, inputs: tuple[float, float], others: Reports, envelope: Envelope) -> Limit:
+    """mu^2 = int_B (f0 - f1)^2 / (sum_j c_j omega*), and int_B |f0 - f1|^3 / (sum_j c_j omega*)^2 / mu^3."""
+    if envelope.log_corners()[-1] < -_DEEPEST:
+        return Limit(math.inf, math.inf)
+    r = radii(envelope.radius, 250)
+    middle, width = 0.5 * (r[1:] + r[:-1]), np.diff(r)
+    cover = float(others.count @ envelope.clones(others))
+    cover_density = np.exp(envelope.log_q(middle) - envelope.log_total()) * cover
+    second = third = 0.0
+    for y in (0.5 - middle, 0.5 + middle):
+        f0, f1 = (np.exp(victim.log_density(np.abs(y - x))) for x in inputs)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            share = np.abs(f0 - f1) / cover_density
+            second += float(np.abs(f0 - f1) * share @ width)
+            third += float(np.abs(f0 - f1) * share**2 @ width)
+    if not (0 < second < math.inf and third < math.inf):
+        return Limit(math.inf, math.inf)
+    return Limit(math.sqrt(second), third / second**1.5)
+
+
+def _levels(others: Reports) -> Array:
+    """Slopes worth offering: all of them if few, else quantiles weighted by what the users cover at the centre."""
+    distinct = np.unique(others.kappa)
+    if distinct.size <= _LEVELS:
+        return distinct
+    weight = others.count * np.exp(others.log_height - others.kappa * 0.5**others.power)
+    order = np.argsort(others.kappa)
+    place = np.cumsum(weight[order])
+    at = np.linspace(0, 1, _LEVELS) * place[-1]
+    return np.unique(others.kappa[order][np.minimum(np.searchsorted(place, at), order.size - 1)])
+
+
+def choose(victim: Noise, inputs: tuple[float, float], others: Reports, delta: float, corrected: bool) -> Envelope:
+    """An envelope whose limit (or corrected limit) has nearly the least eps: coordinate search, no guarantee."""
+    levels = _levels(others)
+    reach = {share: 0.5 + max(victim.quantile(min(share * delta, 0.25)), 1e-3) for share in _LEAKS}
+
+    def score(envelope: Envelope, share: float) -> float:
+        found = limit(victim, inputs, others, envelope)
+        mu = found.corrected(delta) if corrected else found.mu
+        if not math.isfinite(mu):
+            return math.inf
+        # Past mu = 40 only the order matters; gdp_epsilon's own range ends there.
+        return gdp_epsilon(delta=max(delta * (1 - share), LEAST_TAIL), mu=mu) if mu < 40 else mu * mu
+
+    def build(breaks: Array, share: float) -> Envelope:
+        low, high = 0.5**others.power, (reach[share] + 0.5) ** others.power
+        return Envelope(others.power, levels, np.clip(breaks, low, high), reach[share])
+
+    # One slope throughout: the breaks below it sit at the centre, those above it beyond the edge.
+    starts = [np.r_[np.zeros(i), np.full(levels.size - 1 - i, np.inf)] for i in range(levels.size)]
+    best = min(
+        ((score(build(b, s), s), i, s) for i, b in enumerate(starts) for s in _LEAKS), key=lambda found: found[0]
+    )
+    value, breaks, share = best[0], starts[best[1]], best[2]
+    if levels.size == 1:
+        return build(breaks, share)
+
+    def improve(
+        candidates: list[tuple[Array, float]], value: float, now: tuple[Array, float]
+    ) -> tuple[float, Array, float]:
+        for other, part in candidates:
+            found = score(build(other, part), part)
+            if found < value:
+                value, now = found, (other, part)
+        return value, *now
+
+    for _ in range(_SWEEPS):
+        before = value
+        for i in range(levels.size - 1):
+            high = reach[share] + 0.5
+            grid = np.unique(np.r_[0.5, 0.5 + np.geomspace(0.02, high, _BREAKS - 2), high]) ** others.power
+            value, breaks, share = improve([(_moved(breaks, i, x), share) for x in grid], value, (breaks, share))
+        value, breaks, share = improve([(breaks, s) for s in _LEAKS], value, (breaks, share))
+        if value > before * 0.999:
+            break
+    return build(breaks, share)
+
+
+def _moved(breaks: Array, i: int, to: float) -> Array:
+    """breaks with break i at `to` and the others pushed aside."""
+    return np.asarray(np.r_[np.minimum(breaks[:i], to), to, np.maximum(breaks[i + 1 :], to)])
+
+
+def _fitted_mu(eps: float, log_delta: float) -> float:
+    """The mu at which a Gaussian has that delta at eps: bisection, 1e-4 relative is plenty."""
+    low, high = 1e-6, 100.0
+    while high / low > 1.0001:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if gdp_log_delta(eps, mu=middle) > log_delta else (middle, high)
+    return high
+
+
+@dataclass
+class _Search:
+    """Values of a decreasing delta(eps), and where to look next for a target."""
+
+    target: float
+    seen: list[tuple[float, float]]  # (eps, log delta)
+
+    def next(self, low: float, high: float) -> float:
+        """A Gaussian through the last value; every third time, or if that is no help, secant or bisection."""
+        eps, log_delta = self.seen[-1]
+        if len(self.seen) % 3 != 0:
+            aim = gdp_epsilon(delta=self.target, mu=_fitted_mu(eps, log_delta))
+            if low < aim < high:
+                return aim
+        ends = {e: v for e, v in self.seen if e in (low, high)}
+        middle = 0.5 * (low + high)
+        if len(self.seen) % 2 or len(ends) < 2 or ends[low] <= ends[high]:
+            return middle
+        share = (ends[low] - math.log(self.target)) / (ends[low] - ends[high])
+        return low + min(max(share, 0.05), 0.95) * (high - low)
+
+    def add(self, eps: float, delta: float) -> None:
+        """Remember a value."""
+        self.seen.append((eps, math.log(max(delta, 1e-300))))
+
+
+def least_epsilon(delta_at: Callable[[float], float], target: float, start: float, top: float, band: float) -> float:
+    """The least eps found with delta_at(eps) <= target: 0, or a delta within the relative `band` below the target.
+
+    Every returned value was evaluated, except `top`, which is returned if nothing below it will do. Two or
+    three steps are enough when the law is close to a Gaussian.
+    """
+    low, high, eps = -math.inf, top, min(start, 0.95 * top)
+    search = _Search(target * (1 - 0.5 * band), [])
+    for _ in range(_STEPS):
+        found = delta_at(eps)
+        search.add(eps, found)
+        if found <= target:
+            high = eps
+            if eps == 0 or found > target * (1 - band):
+                break
+        else:
+            low = eps
+        if low >= 0 and high - low <= 1e-6 * high:
+            break
+        # No eps that is too small yet: halve, then try 0 itself.
+        halved = 0.0 if eps < 1e-3 * start else 0.5 * eps
+        eps = halved if low < 0 else search.next(low, high)
+    return high
+
+
+def greatest_epsilon(delta_at: Callable[[float], float], target: float, high: float, band: float) -> float:
+    """The greatest eps found in [0, high] with delta_at(eps) >= target, in the same way; 0 if there is none."""
+    low, eps, gap = 0.0, high, 1e-3
+    search = _Search(target * (1 + 0.5 * band), [])
+    for _ in range(_STEPS):
+        found = delta_at(eps)
+        search.add(eps, found)
+        if found >= target:
+            low = max(low, eps)
+            if found < target * (1 + band):
+                break
+        else:
+            high = eps
+        if high - low <= 1e-6 * high:
+            break
+        # Until there is one that is large enough, stay close: the bracket is widest far from the target.
+        eps = search.next(low, high)
+        if low == 0:
+            eps, gap = max(eps, high * (1 - gap)), min(4 * gap, 1.0)
+    return low
+
+
+# --- who can be the victim, and which (B, omega*) to try -----------------------------------------------------
+
+METHOD = "privacy blanket"
+MOST_VICTIMS = 64
+_MOST_SCALE = 1e150  # its square is a double, and so is its inverse's
+_SHARES = (0.3, 0.05, 1e-2, 1e-3, 1e-6)  # of delta: leaks tried with the exact value, not its Gaussian limit
+_MOST_MU = 40.0  # beyond it the answer is what the report alone guarantees
+
+
+def population(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str) -> tuple[Array, NDArray[np.int64]]:
+    """Noise scales and multiplicities, checked; a user with eps = 0 gets an infinite scale.
+
+    Raises:
+        InvalidValue: no list of scales > 0, one that is finite and outside [1e-150, 1e150], or counts that do not fit.
+    """
+    check.one_of(POWER, mechanism=mechanism)
+    if isinstance(scales, Budgets):
+        if mechanism != "laplace":
+            raise InvalidValue("mechanism", mechanism, "'laplace' for budgets", "give the Gaussian's sigma_j as scales")
+        if scales.delta_max > 0:
+            raise OutsideValidity(METHOD, f"delta_i = 0, got {scales.delta_max:g}", "Laplace reports are pure")
+        with np.errstate(divide="ignore", over="ignore"):
+            return _usable(1 / scales.eps), scales.count
+    found = np.atleast_1d(check.array_in(0, math.inf, scales=scales))
+    if found.ndim != 1 or found.size == 0 or not (found > 0).all():
+        raise InvalidValue("scales", found.tolist(), "a non-empty list of noise scales > 0")
+    many = check.array_in(1, 2.0**53, count=count)
+    many = np.full(found.shape, float(many)) if many.ndim == 0 else many
+    if many.shape != found.shape:
+        raise InvalidValue("len(count)", many.size, f"len(scales) = {found.size}")
+    if not (many == np.floor(many)).all():
+        raise InvalidValue("count", many.tolist(), "whole numbers")
+    if many.sum() > 2.0**53:
+        raise InvalidValue("sum of count", float(many.sum()), "at most 2^53")
+    return _usable(found), many.astype(np.int64)
+
+
+def _usable(scales: Array) -> Array:
+    bad = scales[np.isfinite(scales) & ((scales < 1 / _MOST_SCALE) | (scales > _MOST_SCALE)) | (scales == 0)]
+    if bad.size:
+        allowed = f"infinite or in [{1 / _MOST_SCALE:g}, {_MOST_SCALE:g}]"
+        raise InvalidValue("scale", float(bad[0]), allowed, "the scale of Laplace reports is 1/eps")
+    return scales
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Checked arguments of both entrances."""
+
+    reports: Reports
+    scales: Array
+    mechanism: str
+    inputs: tuple[float, float]
+
+    @classmethod
+    def of(cls, scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, inputs: tuple[float, float]) -> Crowd:
+        scale, many = population(scales, count, mechanism)
+        return cls(Reports.of(mechanism, scale, many), scale, mechanism, check.two_inputs(inputs))
+
+    def candidates(self, victim: int | None) -> list[int]:
+        """Whom to evaluate, least noise first: one index per distinct finite scale, or the one asked for."""
+        if victim is not None:
+            last = self.scales.size - 1
+            index = check.count(0, victim=victim)
+            if index > last:
+                raise InvalidValue("victim", victim, f"an index of scales, 0 to {last}")
+            return [index] if math.isfinite(self.scales[index]) else []
+        _, first = np.unique(self.scales, return_index=True)
+        return [int(i) for i in first if math.isfinite(self.scales[i])]
+
+    def noise(self, victim: int) -> Noise:
+        """The victim's density."""
+        return Noise(self.reports.power, float(self.reports.kappa[victim]), float(self.reports.log_height[victim]))
+
+    def gap(self, victim: int) -> float:
+        """The two inputs' distance in noise scales: a Laplace report's eps, a Gaussian one's mu."""
+        return abs(self.inputs[1] - self.inputs[0]) / float(self.scales[victim])
+
+    def local_epsilon(self, victim: int, delta: float) -> float:
+        """What the victim's report alone guarantees; exact."""
+        gap = self.gap(victim)
+        if self.mechanism == "gaussian":
+            return gdp_epsilon(delta=delta, mu=gap)
+        return max(0.0, gap + 2 * math.log1p(-delta))  # delta = 1 - e^((eps - gap)/2)
+
+    def local_delta(self, victim: int, eps: float) -> float:
+        """The same, the other way round."""
+        gap = self.gap(victim)
+        return gdp_delta(eps, mu=gap) if self.mechanism == "gaussian" else max(0.0, -math.expm1((eps - gap) / 2))
+
+    def reductions(self, victim: int, delta: float, size: int | None = None) -> tuple[list[Reduction], float]:
+        """Tight (B, omega*) near this delta, and their Gaussian limit's mu; none if nobody covers the victim."""
+        noise = self.noise(victim)
+        others = self.reports.without(victim)
+        if others.count.size == 0:
+            return [], math.inf
+        envelopes = [choose(noise, self.inputs, others, delta, corrected=False)]
+        first = limit(noise, self.inputs, others, envelopes[0])
+        if not first.corrected(delta) < 1.05 * first.mu:  # far from the limit either choice may win
+            envelopes.append(choose(noise, self.inputs, others, delta, corrected=True))
+        mu = min(limit(noise, self.inputs, others, one).mu for one in envelopes)
+        if not mu < _MOST_MU:
+            return [], math.inf
+        reach = [0.5 + max(noise.quantile(min(share * delta, 0.25)), 1e-3) for share in _SHARES]
+        found = []
+        for envelope in envelopes:
+            # A larger B was worse in the limit: it thins the cover. A smaller one bounds L.
+            radii = [envelope.radius, *(r for r in reach if r < 0.999 * envelope.radius)]
+            cut = [replace(envelope, radius=r).cut() for r in radii]
+            found += [Reduction.of(noise, self.inputs, others, one, delta, size) for one in cut]
+        return found, mu
+
+    def valid_for(self, evaluated: list[int]) -> str:
+        """The class of mechanisms; says so where the victim's inputs are not the proved worst ones."""
+        kind = "Laplace" if self.mechanism == "laplace" else "Gaussian"
+        text = f"{kind} reports of values in [0, 1], own noise scale each, any values of the others"
+        if max(self.inputs) - min(self.inputs) < 1:
+            return text + f", the victim's {self.inputs[0]:g} and {self.inputs[1]:g}"
+        if all(self.scales[i] <= self.scales.min() for i in evaluated):
+            return text
+        return text + "; 0 and 1 as the worst values of a victim with more than the least noise: measured, not proved"
+
+
+# --- one round as a pair for composition ---------------------------------------------------------------------
+# Its certified delta(eps) at points that resolve the loss, one (B, omega*) per victim, the same at every eps, so that
+# upper and lower values belong to one pair. Of several victims the largest upper value counts at each eps: that pair
+# dominates everybody's.
+
+_PER_DEVIATION = 10  # points in a standard deviation of the loss
+_PER_GAP = 80  # the same where a report has nobody to hide among, in the largest loss or the Gaussian's mu
+_GROWTH = 1.02  # of the distance between points, beyond three deviations
+_CELLS = 600  # coarser by 1e-6 of eps
+_TAIL = 2e-4  # of the rounds' share of delta: what may be left to the infinite loss
+_FLAT = 0.99
+_LARGEST = 500.0
+_MOST_POINTS = 400
+_LEAST_DELTA = 1e-30
+
+
+class Pair(NamedTuple):
+    """Above everybody's pair, and below the one of the user with the least noise."""
+
+    above: Atoms
+    below: Atoms
+
+
+class _Victim(NamedTuple):
+    who: int
+    reduction: Reduction | None
+    mu: float
+
+
+def _victim(crowd: Crowd, index: int, delta: float, times: int) -> _Victim:
+    """The (B, omega*) that looks best for so many rounds at delta."""
+    delta = max(delta, times * _LEAST_DELTA)
+    found, _ = crowd.reductions(index, delta / times, _CELLS)
+    others = crowd.reports.without(index)
+    best, value = _Victim(index, None, math.inf), math.inf
+    for one in found:
+        mu = limit(one.victim, one.inputs, others, one.envelope).mu
+        left = delta - times * one.leak(0.0, False)[1]
+        score = gdp_epsilon(delta=left, mu=mu * math.sqrt(times)) if left > 0 and mu < math.inf else math.inf
+        if score < value:
+            best, value = _Victim(index, one, mu), score
+    return best
+
+
+def reports_pair(crowd: Crowd, *, delta: float, times: int) -> Pair:
+    """Losses of one round of `times` in which the crowd's reports are shuffled.
+
+    Args:
+        crowd: checked, inputs (0, 1).
+        delta: of all rounds together, in (0, 1); decides which (B, omega*) is used and where the curve ends.
+        times: how many rounds.
+    """
+    victims = [_victim(crowd, index, delta, times) for index in crowd.candidates(None)]
+    first = victims[0]
+    gap = crowd.gap(first.who)
+    hidden = [one.mu for one in victims if one.reduction is not None]
+    width = min(gap, max(hidden, default=gap), _LARGEST)
+    corners = [crowd.gap(one.who) for one in victims] if crowd.mechanism == "laplace" else []
+    floor = _TAIL * delta / times
+    eps, step = 0.0, width / (_PER_DEVIATION if hidden else _PER_GAP)
+    points: list[float] = []
+    upper: list[float] = []
+    ends: list[tuple[float, float, float]] = []  # lower, upper and cap of the first victim
+    while len(points) < _MOST_POINTS:
+        worst = 0.0
+        for one in victims:
+            local = crowd.local_delta(one.who, eps)
+            if local <= worst and one is not first:
+                continue
+            value = local if one.reduction is None else one.reduction.upper(eps)
+            if one is first:
+                ends.append((local if one.reduction is None else one.reduction.lower(eps), value, local))
+            worst = max(worst, min(value, local))
+        points, upper = [*points, eps], [*upper, worst]
+        if worst <= floor and len(points) > 3:
+            break
+        flat = eps > 3 * width and worst > _FLAT * upper[-2]  # what B leaves out remains
+        if flat or eps > _LARGEST:
+            if corners and (top := max(corners)) > eps and top < _LARGEST:
+                points, upper, ends = [*points, top], [*upper, 0.0], [*ends, (0.0, 0.0, 0.0)]
+            break
+        if eps > 3 * width:
+            step *= _GROWTH
+        # A Laplace report's own eps is a corner of its curve.
+        eps = min([eps + step, *(one for one in corners if one > eps)])
+    at = np.array(points)
+    low, high, cap = np.array(ends).T
+    return Pair(dominating(at, np.array(upper)), dominated(at, low, high, cap))
+
+
+# --- certified eps and delta ---------------------------------------------------------------------------------
+
+_BAND = 2e-3  # relative, in delta: where the search for eps stops
+
+
+def blanket_epsilon(
+    scales: Budgets | ArrayLike,
+    *,
+    delta: float,
+    count: ArrayLike = 1,
+    mechanism: str = "laplace",
+    victim: int | None = None,
+    inputs: tuple[float, float] = (0.0, 1.0),
+) -> Bound:
+    """Central eps of shuffled Laplace or Gaussian reports, own scale each: the blanket's value, bracketed.
+
+    Implements section 5 of Balle et al. 2019 (equal scales) and its extension above to personal scales
+    and to Gaussian reports. `upper` is certified: it errs upward, and never exceeds what the victim's report alone
+    guarantees. `lower` is below the value of this analysis, not below the mechanism's own eps (see `attacks`).
+
+    Args:
+        scales: `Budgets` (Laplace scales 1/eps_j), or noise scales > 0: Laplace b_j, or Gaussian sigma_j.
+        delta: in (0, 1).
+        count: how many users have each scale: a number or shape of scales; with `Budgets`, theirs counts.
+        mechanism: "laplace" or "gaussian".
+        victim: index into scales of the user to protect; None for every user (the largest of their eps).
+        inputs: the victim's two values; (0, 1) is the worst pair, see above.
+
+    Raises:
+        InvalidValue: an argument outside its range; or victim = None and more than 64 distinct scales to check.
+        OutsideValidity: budgets with delta_i > 0.
+
+    >>> blanket_epsilon([0.5, 100.0], count=[1, 9_999], delta=1e-4, victim=0).upper < 0.31
+    True
+    """
+    crowd = Crowd.of(scales, count, mechanism, inputs)
+    delta = check.probability(allow_zero=False, delta=delta)
+
+    def bracket(index: int) -> tuple[float, float]:
+        local = crowd.local_epsilon(index, delta)
+        some, mu = crowd.reductions(index, delta)
+        if not some or local == 0:
+            return local, local
+        at, high, used = min(gdp_epsilon(delta=delta, mu=mu), local), local, some[0]
+        for _ in range(3):  # the best B at the limit's eps need not be the best at the true one
+            start = at
+            best = min(some, key=lambda one: one.upper(start))
+            at = least_epsilon(best.upper, delta, start, local, _BAND)
+            if at < high:
+                high, used = at, best
+            if at < 1.1 * start:
+                break
+        return min(greatest_epsilon(used.lower, delta, high, _BAND), high), high
+
+    return _answer(crowd, victim, bracket, lambda i: crowd.local_epsilon(i, delta), delta=delta)
+
+
+def blanket_delta(
+    scales: Budgets | ArrayLike,
+    *,
+    eps: float,
+    count: ArrayLike = 1,
+    mechanism: str = "laplace",
+    victim: int | None = None,
+    inputs: tuple[float, float] = (0.0, 1.0),
+) -> Bound:
+    """Central delta at eps >= 0; otherwise as `blanket_epsilon`.
+
+    >>> bound = blanket_delta([1.0], count=[10_000], eps=0.05)
+    >>> 0 < bound.lower <= bound.upper < 1e-8
+    True
+    """
+    crowd = Crowd.of(scales, count, mechanism, inputs)
+    eps = check.nonnegative(eps=eps)
+
+    def bracket(index: int) -> tuple[float, float]:
+        local = crowd.local_delta(index, eps)
+        guess, best, least = 1e-6, None, math.inf
+        for step in range(3):  # the best B depends on the delta that comes out
+            some, mu = crowd.reductions(index, guess)
+            if step == 0 and some:  # nothing is known yet: the limit's delta first
+                guess = min(max(gdp_delta(eps, mu=mu), _LEAST_DELTA), 0.25)
+                some, _ = crowd.reductions(index, guess)
+            for one in some:
+                found = one.upper(eps)
+                if found < least:
+                    best, least = one, found
+            if best is None or 0.3 * guess < least < 3 * guess or least < guess == _LEAST_DELTA:
+                break
+            guess = min(max(least, _LEAST_DELTA), 0.25)
+        if best is None or local == 0:
+            return local, local
+        return min(best.lower(eps), local), min(least, local)
+
+    return _answer(crowd, victim, bracket, lambda i: crowd.local_delta(i, eps), eps=eps)
+
+
+def _answer(
+    crowd: Crowd,
+    victim: int | None,
+    bracket: Callable[[int], tuple[float, float]],
+    local: Callable[[int], float],
+    **asked: float,
+) -> Bound:
+    """The largest bracket among the victims; those whose own report already guarantees more are not evaluated."""
+    waiting = crowd.candidates(victim)
+    done: list[int] = []
+    low = high = 0.0
+    while waiting:
+        if len(waiting) > MOST_VICTIMS and done:
+            # Rounding a victim's scale is not sound in either direction: the one with less noise need not be worse off.
+            hint = f"ask for one victim, or let users share scales: {len(waiting)} are left to check"
+            raise InvalidValue("victim", victim, f"given for more than {MOST_VICTIMS} distinct scales", hint)
+        index = waiting.pop(0)
+        found = bracket(index)
+        done.append(index)
+        low, high = max(low, found[0]), max(high, found[1])
+        waiting = [i for i in waiting if local(i) > high]
+    n = int(crowd.reports.count.sum())
+    note = "" if victim is None else f"for the users with scale {crowd.scales[victim]:g}"
+    return Bound(low, 0.5 * (low + high), high, method=METHOD, valid_for=crowd.valid_for(done), n=n, note=note, **asked)

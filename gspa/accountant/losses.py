@@ -1,0 +1,567 @@
+"""The privacy loss of the dominating pair: its law, its trade-off function, its Renyi divergence.
+
+Given m = C + 1 reports of the two outcomes, i of the first, and b the Bin(m, 1/2) pmf,
+
+    P0 = b(i) (1 + T s),   P1 = b(i) (1 - T s),   s = (2i - m)/m,   loss = 2 artanh(T s)
+
+with T = tanh(eps_n/2) (smaller where a "neither" hides, see `gspa.accountant.pair`; one that is revealed has loss 0).
+P0 and P1 are mirror images, so one direction of everything here is both.
+
+>>> from gspa.accountant import budgets
+>>> from gspa.accountant.one_round import problem_of, resolve
+>>> crowd = budgets.constant(0.5, n=1000)
+>>> problem = problem_of(crowd, resolve("rr", crowd, None, None, None), 0)
+>>> above, below = privacy_loss(problem), privacy_loss(problem, pessimistic=False)
+>>> above.delta(0.1) >= below.delta(0.1) > 0.999 * above.delta(0.1)
+True
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gspa.accountant import arguments as check
+from gspa.accountant import binomial
+from gspa.accountant.bound import Bound
+from gspa.accountant.clones import CloneLaw, clone_law
+from gspa.accountant.discrete import TradeOff
+from gspa.accountant.errors import InternalError, InvalidValue, OutsideValidity
+from gspa.accountant.one_round import Problem
+
+# --- a grid of losses: above by spreading, below by merging --------------------------------------------------
+# With Y = dP1/dP0 = e^{-loss} under P0, the delta of any composition is E[max(1 - e^eps prod_i Y_i, 0)]: a
+# function that is convex and falling in each Y_i. So spreading a mass to its two grid neighbours with
+# its mean of Y kept gives an upper bound ("connect the dots", Doroshenko et al. 2022, arXiv:2207.04380), and
+# merging masses into one grid point that is their mean of Y gives a lower bound. Both err by O(step^2).
+#
+# >>> spread(np.array([0.25]), np.array([1.0]), 0.5).mass.round(4).tolist()
+# [0.4378, 0.5622]
+
+Array = NDArray[np.float64]
+
+_FAR = 700.0  # e^_FAR is finite
+_ON_GRID = 1e-10  # a loss this near a grid point, in steps, is on it; see `rounds.Tail.slip`
+_ROUNDED = 1e-11
+_FINE = 4  # cells of the first merging in one step of the grid
+_NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(6))
+_NODES = _NODES + 0.5  # Gauss-Legendre on [0, 1]
+
+
+@dataclass(frozen=True, eq=False)
+class PrivacyLoss:
+    """P0-mass `mass[k]` at the loss (first + k) step, and `infinite` at +infinity.
+
+    The P1-mass at a loss l is e^-l times the P0-mass. Masses need not sum to 1: an upper bound may
+    count a mass twice, a lower bound may drop it (loss -infinity).
+
+    Attributes:
+        step: > 0.
+        first: loss of `mass[0]`, in steps.
+        mass: shape (m,), >= 0.
+        infinite: P0-mass of outcomes that P1 does not have.
+    """
+
+    step: float
+    first: int
+    mass: Array
+    infinite: float
+
+    @property
+    def loss(self) -> Array:
+        """The losses, shape (m,)."""
+        return np.asarray(self.step * np.arange(self.first, self.first + self.mass.size), dtype=np.float64)
+
+    def delta(self, eps: float) -> float:
+        """sum mass max(1 - e^(eps - loss), 0) + infinite, without the cancellation."""
+        return float(self.mass @ -np.expm1(np.minimum(eps - self.loss, 0.0))) + self.infinite
+
+
+def spread(loss: Array, mass: Array, step: float, infinite: float = 0.0) -> PrivacyLoss:
+    """Each mass to its two neighbours on the grid, mean of e^-loss kept: delta does not fall.
+
+    Args:
+        loss: shape (k,), finite.
+        mass: shape (k,), P0-masses.
+        step: of the grid, > 0.
+        infinite: passed on.
+    """
+    cell = np.floor(loss / step)
+    part = np.expm1(-np.clip(loss - cell * step, 0.0, step)) / math.expm1(-step)
+    first = int(cell.min())
+    index = (cell - first).astype(np.intp)
+    up = mass * part
+    size = int(index.max()) + 2
+    total = np.asarray(np.bincount(index, mass - up, size) + np.bincount(index + 1, up, size), dtype=np.float64)
+    return PrivacyLoss(step, first, total, infinite)
+
+
+def merge(loss: Array, mass: Array, step: float, infinite: float = 0.0) -> PrivacyLoss:
+    """Masses joined so that each heap's mean of e^-loss is on the grid: delta does not rise.
+
+    From the largest loss down: a heap at the grid point below it takes what follows until its mean is
+    that point. What is left at the end is moved down to its point, which does not raise delta either.
+
+    Args:
+        loss: shape (k,), finite.
+        mass: shape (k,), P0-masses.
+        step: of the grid, > 0.
+        infinite: passed on.
+    """
+    width = step / _FINE
+    cell = np.floor(loss / width)
+    first = int(cell.min())
+    index = (cell - first).astype(np.intp)
+    fine = np.bincount(index, mass)
+    used = np.flatnonzero(fine)
+    below = np.bincount(index, mass * np.expm1(-np.clip(loss - cell * width, 0.0, width)))[used] / fine[used]
+    losses = ((first + used) * width - np.log1p(below))[::-1].tolist()
+    heaps: dict[int, float] = {}
+    point, heap, short, fresh = 0, 0.0, 0.0, True  # short = sum of mass (1 - e^-(loss - point))
+    for at, rest in zip(losses, fine[used][::-1].tolist(), strict=True):
+        while rest > 0:
+            if fresh:
+                point, heap, short = math.floor(at / step + _ON_GRID), 0.0, 0.0
+            apart = point * step - at
+            gap = -math.expm1(apart) if apart < _FAR else -math.inf  # so far away nothing of it is needed
+            if fresh:
+                gap, fresh = max(gap, 0.0), False
+            if gap >= 0 or short >= -gap * rest:
+                heap, short, rest = heap + rest, short + gap * rest, 0.0
+            else:
+                taken = short / -gap
+                heaps[point] = heaps.get(point, 0.0) + heap + taken
+                rest, fresh = rest - taken, True
+    if not fresh:
+        heaps[point] = heaps.get(point, 0.0) + heap
+    lowest = min(heaps, default=0)
+    total = np.zeros(max(heaps, default=0) - lowest + 1)
+    for key, value in heaps.items():
+        total[key - lowest] = value
+    return PrivacyLoss(step, lowest, total, infinite)
+
+
+def gaussian_atoms(mu: float, step: float, depth: float) -> tuple[Array, Array, float]:
+    """(losses, masses, mass left out) of N(mu, 1) against N(0, 1): the loss is N(mu^2/2, mu^2).
+
+    Gauss-Legendre nodes in cells that the grid's cells consist of, so that `spread` and `merge` see
+    smooth integrands: relative error below 1e-13 (tests).
+
+    Args:
+        mu: > 0.
+        step: of the grid.
+        depth: what is left out is at most e^-depth.
+    """
+    reach = math.sqrt(2 * depth) * mu
+    parts = _FINE * math.ceil(step / mu)
+    width = step / parts
+    cells = np.arange(math.floor((mu * mu / 2 - reach) / width), math.ceil((mu * mu / 2 + reach) / width))
+    offset = np.tile(_NODES, cells.size)
+    loss = np.repeat(cells * width, _NODES.size) + offset * width
+    z = (loss - mu * mu / 2) / mu
+    mass = np.tile(_WEIGHTS, cells.size) * np.exp(-0.5 * z * z) * (width / mu / math.sqrt(2 * math.pi))
+    if not abs(float(mass.sum()) - 1) <= math.exp(-depth) + _ROUNDED:
+        raise InternalError(f"a Gaussian's masses in {cells.size} cells add up to {float(mass.sum())!r}")
+    return loss, mass, math.exp(-depth)
+
+
+# --- blocks of counts: who hides among how many --------------------------------------------------------------
+
+_BLOCK = 1e-4  # counts that differ by this, relatively, are treated as one
+_ATOMS = 3e6  # about as many outcomes are looked at
+_OUTER = 300  # blocks of numbers of blankets, at most
+
+
+class Groups(NamedTuple):
+    """Counts that stand for blocks of counts, with the blocks' masses; shape (g,) each."""
+
+    clones: Array  # how many
+    truth: Array  # T
+    lie: Array  # 1 - T, to full accuracy
+    mass: Array
+    missing: float  # upper bound on the mass that is in no group and does not have loss 0
+
+
+def groups_of(problem: Problem, depth: float, above: bool) -> Groups:
+    """Blocks by their first count (above) or their last (below): clones only help.
+
+    Above, what is in no group is `missing` or has loss 0. Below, it can be given loss 0.
+    """
+    victim = problem.victim
+    full = math.tanh(victim.eps / 2)
+    lie = 2 * math.exp(-victim.eps) / (1 + math.exp(-victim.eps))
+    if problem.coin is not None:
+        clones, lost, mass, missing = _blankets(problem, depth, above)  # lost = full - T
+    else:
+        law = problem.law(depth=depth)
+        assert isinstance(law, CloneLaw)
+        clones, mass, missing = _plain(law, depth, above)
+        mass, lost = victim.seen * mass, np.zeros(mass.size)
+    used = mass > 0
+    return Groups(clones[used], full - lost[used], lie + lost[used], mass[used], missing)
+
+
+def _plain(law: CloneLaw, depth: float, above: bool) -> tuple[Array, Array, float]:
+    first, last = law.edges[:-1], law.edges[1:] - 1
+    mass = law.mass + law.error if above else np.maximum(law.mass - law.error, 0.0)
+    middle, width = float(first[0] + last[-1]) / 2 + 1, float(last[0] - first[0] + 1)
+    window = math.sqrt(2 * depth * middle)
+    block = max(_BLOCK * float(first[0]), (float(last[-1]) - float(first[0])) * window / _ATOMS)
+    starts = np.arange(0, mass.size, max(1, int(block / width)))
+    ends = np.r_[starts[1:], mass.size] - 1
+    mass = np.add.reduceat(mass, starts)
+    if not above:
+        return last[ends], mass, 0.0
+    return np.r_[first[starts], law.far, law.edges[-1]], np.r_[mass, law.below, law.above], law.far_mass
+
+
+def _blankets(problem: Problem, depth: float, above: bool) -> tuple[Array, Array, Array, float]:
+    """Counts, tanh(eps_n/2) - T, masses, and missing mass, for a victim hidden by blankets.
+
+    Given M blankets, C ~ Bin(M, coin), and P(C = c+1) = ratio P(C = c); see `gspa.accountant.clones`. A smaller
+    ratio betrays more; mass that is not counted with it says nothing. For one count, a pair of truth T
+    becomes two that have it as their mean (above: which of them is revealed), or several become one of
+    their mean truth (below: it is forgotten which).
+    """
+    assert problem.coin is not None
+    victim, coin, one = problem.victim, problem.coin, np.ones(1)
+    full, odds = math.tanh(victim.eps / 2), coin / (1 - coin)
+    outer = clone_law(problem.q, problem.rest, problem.count, depth=depth).merged(_OUTER)
+    first, last = outer.edges[:-1], outer.edges[1:] - 1
+    weight = outer.mass + outer.error if above else np.maximum(outer.mass - outer.error, 0.0)
+    blankets, missing = first if above else last, 0.0
+    if above:
+        blankets, weight = np.r_[first, outer.far, outer.edges[-1]], np.r_[weight, outer.below, outer.above]
+        missing = outer.far_mass
+    parts, extra = [], [0.0, math.inf]  # mass and least count of what is outside the inner windows
+    for m, share in zip(blankets.tolist(), weight.tolist(), strict=True):
+        if share == 0:
+            continue
+        law = clone_law(coin * one, (1 - coin) * one, m * one, depth=depth, above=depth)
+        start, end = law.edges[:-1], law.edges[1:] - 1
+        low, high = (np.maximum(m - c, 0.0) / (c + 1) * (odds * victim.hidden / victim.seen) for c in (end, start))
+        mass = share * (law.mass + law.error if above else np.maximum(law.mass - law.error, 0.0))
+        seen = mass * victim.seen * (1 + low)
+        hidden = low if above else high
+        parts.append(np.stack([start if above else end, full * hidden / (1 + hidden), seen]))
+        if above and law.below + law.above > 0:
+            extra = [extra[0] + share * (law.below + law.above), min(extra[1], law.far)]
+        missing += share * law.far_mass if above else 0.0
+    clones, lost, mass = np.concatenate(parts, axis=1)
+    clones, lost, mass = _pooled(clones, lost, mass, depth, above)
+    if above and extra[0] > 0:
+        clones, lost, mass = np.r_[clones, extra[1]], np.r_[lost, 0.0], np.r_[mass, extra[0]]
+    return clones, lost, mass, missing
+
+
+def _pooled(clones: Array, lost: Array, mass: Array, depth: float, above: bool) -> tuple[Array, Array, Array]:
+    """Nearby counts as one, and for each a few truths."""
+    window = math.sqrt(2 * depth * (float(clones.max()) + 1))
+    if clones.size * min(window, float(clones.max()) + 2) < _ATOMS / 10:
+        return clones, lost, mass
+    least = float(clones.min())
+    block = max(1.0, math.floor(_BLOCK * least))
+    row = np.floor((clones - least) / block)
+    rows = int(row.max()) + 1
+    bins = int(min(max(_ATOMS / rows / window, 8), 512))
+    low, high = float(lost.min()), float(lost.max())
+    at = (lost - low) * (bins / (high - low)) if high > low else np.zeros(lost.size)
+    cell = np.minimum(np.floor(at), bins - 1)
+    key, size = (row * (bins + 1) + cell).astype(np.intp), rows * (bins + 1)
+    if above:
+        part = mass * (at - cell)
+        total = np.asarray(np.bincount(key, mass - part, size) + np.bincount(key + 1, part, size), dtype=np.float64)
+        value = np.tile(low + (high - low) / bins * np.arange(bins + 1), rows)
+    else:
+        total = np.asarray(np.bincount(key, mass, size), dtype=np.float64)
+        value = np.bincount(key, mass * lost, size) / np.where(total > 0, total, 1.0)
+    count = np.repeat(least + block * np.arange(rows) + (0.0 if above else block - 1), bins + 1)
+    used = total > 0
+    return count[used], value[used], total[used]
+
+
+# --- the pair's privacy loss, trade-off function and Renyi divergence ----------------------------------------
+
+METHOD = "Renyi divergence of the dominating pair"
+_DEPTH = 60.0
+_DEEPEST = 650.0  # e^-depth is still a double
+_MOST_POINTS = 1e7  # of a grid
+_MOST_ATOMS = 4e7
+_RELATIVE = 1e-11  # allowance on each mass, as in `gspa.accountant.pair`
+_CORNERS = 20_000  # of a trade-off function, until it is put on a grid
+_STEPS = 500  # grid steps in one standard deviation
+
+
+class Atoms(NamedTuple):
+    """Outcomes: loss, P0-mass, and an upper bound on the P0-mass of all others."""
+
+    loss: Array
+    mass: Array
+    missing: float
+
+
+def atoms(problem: Problem, *, depth: float = _DEPTH, above: bool = True) -> Atoms:
+    """Outcomes of a pair that dominates the problem's (above), or is dominated by it.
+
+    Proved: blocks (given the reports with c clones a fair coin can be added), windows (Bernstein for
+    C, Hoeffding for A). An allowance of 1e-11 relative in each mass is the caller's to add.
+
+    Args:
+        problem: victim and clones; its local delta is not included.
+        depth: about e^-depth of the mass is left out.
+        above: which side to err on.
+
+    Raises:
+        OutsideValidity: too many outcomes.
+    """
+    groups = groups_of(problem, depth, above)
+    m = groups.clones + 1
+    lowest = np.maximum(np.ceil(m / 2 - np.sqrt(depth * m / 2)), 0.0)
+    size = (np.floor(m / 2) - lowest + 1).astype(np.intp)
+    if size.sum() > _MOST_ATOMS:
+        hint = f"{int(size.sum())} outcomes of the pair are to be looked at"
+        raise OutsideValidity("privacy loss distribution", f"at most {_MOST_ATOMS:g} outcomes: fewer users", hint)
+    start = np.cumsum(size) - size
+    which = np.repeat(np.arange(size.size), size)
+    i = np.arange(float(which.size)) - np.repeat(start - lowest, size)
+    total, truth, lie = m[which], groups.truth[which], groups.lie[which]
+    b = binomial.fair_pmf(i, total) * groups.mass[which]
+    b[2 * i == total] /= 2  # its own mirror image
+    lost = 2 * math.exp(-depth) if lowest.any() else 0.0  # Hoeffding, of each count's window
+    found, there = 2 * float(b.sum()), float(groups.mass.sum())
+    # What is in no window counts as loss 0 below: only what is known to be small may get there.
+    if not -_RELATIVE * there <= there - found <= (lost + _RELATIVE) * there:
+        raise InternalError(f"the windows of {m.size} counts hold {found!r} of the mass {there!r}")
+    shift = truth * (total - 2 * i) / total
+    rest = lie + truth * 2 * i / total  # 1 - shift
+    with np.errstate(divide="ignore"):
+        loss = np.where(shift < 0.5, 2 * np.arctanh(np.minimum(shift, 0.5)), np.log1p(shift) - np.log(rest))
+    missing = groups.missing + lost
+    # The rest says nothing, or (below) is made to: the windows are symmetric, so P0 and P1 lose the same.
+    neutral = max(0.0, 1 - 2 * float(b.sum()) - (missing if above else 0.0))
+    mass = np.r_[b * (1 + shift), b * rest, neutral]
+    used = mass > 0
+    return Atoms(np.r_[loss, -loss, 0.0][used], mass[used], missing if above else 0.0)
+
+
+def automatic_step(found: Atoms, most: float) -> float:
+    """About a five-hundredth of the loss's standard deviation, with `most`, the largest loss, on the grid."""
+    mean = float(found.loss @ found.mass)
+    variance = float(found.mass @ (found.loss - mean) ** 2)
+    return most / math.ceil(most * _STEPS / math.sqrt(variance)) if variance > 0 else 1.0
+
+
+def privacy_loss(
+    problem: Problem, *, step: float | None = None, depth: float = _DEPTH, pessimistic: bool = True
+) -> PrivacyLoss:
+    """The law of log P0/P1 under P0 on a grid.
+
+    Pessimistic: every composition's delta is at least the pair's. Optimistic: at most. Proved, up to an
+    allowance for rounding of 1e-11 relative in each mass, which is not included.
+
+    Args:
+        problem: victim and clones.
+        step: of the grid, > 0; automatic if not given.
+        depth: about e^-depth of the mass goes to +infinity (pessimistic) or is dropped.
+        pessimistic: which side to err on.
+
+    Returns:
+        The masses on the grid, the victim's local delta at +infinity.
+
+    Raises:
+        InvalidValue: step out of range.
+        OutsideValidity: see `atoms`.
+    """
+    local = problem.local_delta
+    found = atoms(problem, depth=check.in_range(0, _DEEPEST, depth=check.positive(depth=depth)), above=pessimistic)
+    if step is None:
+        chosen = automatic_step(found, problem.victim.eps)
+    else:
+        chosen = check.in_range(0, 1, step=check.positive(step=step))
+        if chosen * _MOST_POINTS < problem.victim.eps:
+            raise InvalidValue("step", step, f"at least {problem.victim.eps / _MOST_POINTS:.3g} for a loss up to eps")
+    put = spread if pessimistic else merge
+    return put(found.loss, (1 - local) * found.mass, chosen, local + (1 - local) * found.missing)
+
+
+def trade_off(problem: Problem, *, depth: float = _DEPTH) -> TradeOff:
+    """T(P0, P1), the best type II error at each type I error, from below.
+
+    Outcomes sorted by likelihood ratio (Neyman-Pearson): exact up to rounding and e^-depth for up to
+    20,000 outcomes, else the trade-off function of the pessimistic law, which is lower by O(step^2).
+
+    Args:
+        problem: victim and clones.
+        depth: about e^-depth of the mass is given to the attacker.
+
+    Raises:
+        OutsideValidity: see `atoms`.
+
+    >>> from gspa.accountant import budgets
+    >>> from gspa.accountant.one_round import problem_of, resolve
+    >>> alone = budgets.constant(math.log(3), n=1)
+    >>> curve = trade_off(problem_of(alone, resolve("rr", alone, None, None, None), 0))
+    >>> curve.alpha.round(12).tolist(), curve.beta.round(12).tolist()
+    ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
+    """
+    local = problem.local_delta
+    found = atoms(problem, depth=check.in_range(0, _DEEPEST, depth=check.positive(depth=depth)))
+    if found.loss.size <= _CORNERS:
+        loss, mass = found.loss, found.mass
+    else:
+        grid = spread(found.loss, found.mass, automatic_step(found, problem.victim.eps))
+        loss, mass = grid.loss, grid.mass
+    order = np.argsort(loss, kind="stable")
+    p, q = mass[order], (mass * np.exp(-loss))[order]
+    hidden = (1 - local) * max(0.0, 1 - found.missing)
+    # The masses' allowance may have made them larger than 1.
+    p, q = p * (hidden / max(p.sum(), 1.0)), q * (hidden / max(q.sum(), 1.0))
+    alpha, beta = np.cumsum(p), np.r_[np.cumsum(q[::-1])[::-1], 0.0]
+    keep = np.r_[np.diff(loss[order]) > 1e-14, True]  # one corner for equal ratios
+    alpha, beta = np.r_[0.0, np.minimum(alpha[keep], 1.0)], np.r_[beta[0], beta[1:][keep]]
+    if alpha[-1] < 1:
+        alpha, beta = np.r_[alpha, 1.0], np.r_[beta, 0.0]
+    return TradeOff(alpha, np.minimum(beta, 1.0))
+
+
+def renyi(problem: Problem, order: float) -> Bound:
+    """The Renyi divergence D_order(P0, P1) of the pair; order 1 is Kullback and Leibler's.
+
+    Implements log(E0[e^((order-1) loss)])/(order - 1). For the upper end what is outside the windows has
+    the largest loss, eps_n; for the lower end, the loss 0. Proved but for an allowance of 1e-11 relative in
+    each mass.
+
+    Args:
+        problem: victim and clones.
+        order: >= 1.
+
+    Returns:
+        Bound on the pair's divergence; its `upper` holds for the shuffled reports.
+
+    Raises:
+        InvalidValue: order below 1 or not finite.
+        OutsideValidity: a local delta, with which every divergence is infinite; see also `atoms`.
+
+    >>> from gspa.accountant import budgets
+    >>> from gspa.accountant.one_round import problem_of, resolve
+    >>> alone = budgets.constant(1.0, n=1)
+    >>> round(renyi(problem_of(alone, resolve("rr", alone, None, None, None), 0), 2.0).value, 9)
+    0.735325664
+    """
+    order = check.in_range(1, 1e300, order=order)
+    power = order - 1
+    if problem.local_delta > 0:
+        hint = f"it is {problem.local_delta:g}, the probability of a report that reveals everything"
+        raise OutsideValidity("Renyi divergence", "local delta = 0", hint)
+    eps, n = problem.victim.eps, int(problem.count.sum()) + 1
+    depth = min(_DEPTH + power * eps, 650.0)
+    ends = []
+    for above in (False, True):
+        sign = 1 if above else -1
+        loss, mass, missing = atoms(problem, depth=depth, above=above)
+        if power == 0:
+            whole, slack = float(mass @ loss), _RELATIVE * float(mass @ np.abs(loss))
+            ends.append(whole + sign * (slack + missing * eps))
+            continue
+        # Even if rounding were to lose it, the divergence is at least 0.
+        top = power * float(loss.max())
+        moment = float(mass @ np.exp(power * loss - top)) * (1 + sign * _RELATIVE)
+        moment += missing * math.exp(min(power * eps - top, 700.0))
+        ends.append((math.log(moment) + top) / power)
+    low, high = max(min(ends), 0.0), min(max(*ends, 0.0), eps)
+    low = min(low, high)
+    label = "what the problem's clone probabilities hold for"
+    return Bound(low, 0.5 * (low + high), high, f"{METHOD}, order {order:g}", label, n=n)
+
+
+# --- losses of a pair of which only delta(eps) is known ------------------------------------------------------
+# h(a) = sup_A P(A) - a Q(A), a = e^eps, is convex and falls. So the greatest convex function below upper bounds of h at
+# a few points is above h, and it is itself the h of a pair: its slope grows at a by the Q-mass of the loss log a, and
+# what is left at the end is P's mass of the infinite loss. That pair dominates ("connect the dots", Doroshenko et al.
+# 2022, arXiv:2207.04380), and so it does when rounds are composed, adaptively or not (Zhu et al. 2022,
+# arXiv:2106.08567). From below: the edge between two points, continued beyond either of them, is below h.
+#
+# Both directions are taken to have the same delta(eps), so that h(a) = 1 - a + a h(1/a).
+#
+# >>> pair = dominating(np.array([0.0, 0.5, 1.0]), np.array([0.3, 0.1, 0.0]))
+# >>> round(float(pair.mass.sum()), 12), pair.missing
+# (1.0, 0.0)
+# >>> round(float(pair.mass @ np.maximum(1 - np.exp(0.5 - pair.loss), 0)), 12)  # delta(0.5)
+# 0.1
+
+
+def _hull(x: Array, y: Array) -> NDArray[np.intp]:
+    """Corners of the greatest convex function below the points; x increases."""
+    kept: list[int] = []
+    for i in range(x.size):
+        while len(kept) > 1:
+            a, b = kept[-2], kept[-1]
+            if (y[b] - y[a]) * (x[i] - x[b]) < (y[i] - y[b]) * (x[b] - x[a]):
+                break
+            kept.pop()
+        kept.append(i)
+    return np.array(kept, dtype=np.intp)
+
+
+def _pair(x: Array, y: Array) -> Atoms:
+    """The pair of the hull of points (e^eps - 1, h), eps >= 0, and of their mirror images; x[0] = 0."""
+    y = np.minimum.accumulate(y)
+    # At eps = 0 the edges from a point to its own mirror image are part of the hull.
+    y[0] = float(((2 * y + x) / (2 + x)).min())
+    corner = _hull(x, y)
+    x, y = x[corner], y[corner]
+    slope = np.r_[np.diff(y) / np.diff(x), 0.0]
+    neutral = max(0.0, 1 - float(y[0]) + 2 * float(slope[0]))
+    loss, q = np.log1p(x[1:]), np.maximum(np.diff(slope), 0.0)
+    mass = np.r_[(1 + x[1:]) * q, neutral, q]
+    used = mass > 0
+    used[loss.size] = True  # not empty even where every loss may be infinite
+    return Atoms(np.r_[loss, 0.0, -loss][used], mass[used], float(y[-1]))
+
+
+def dominating(eps: Array, upper: Array) -> Atoms:
+    """A pair above the one with delta(eps) <= upper at these points, in every composition.
+
+    Args:
+        eps: shape (m,), m >= 2, from 0, increasing.
+        upper: shape (m,), upper bounds on delta(eps), of both directions.
+    """
+    return _pair(np.expm1(eps), upper.copy())
+
+
+def dominated(eps: Array, lower: Array, upper: Array, cap: Array) -> Atoms:
+    """A pair below the one with delta(eps) in [lower, upper] at these points, and below that of `cap`.
+
+    Args:
+        eps: shape (m,), m >= 4, from 0, increasing.
+        lower: shape (m,), lower bounds on delta(eps), of both directions.
+        upper: shape (m,), upper bounds.
+        cap: shape (m,), delta(eps) of a second pair, of which the result's is at most.
+    """
+    x = np.expm1(eps)
+    # One mirror image in front, for the edge that ends in eps = 0.
+    mirror = -x[1] / (1 + x[1])
+    at = np.r_[mirror, x]
+    low, high = (np.r_[-mirror + (1 + mirror) * v[1], v] for v in (lower, upper))
+    right = (low[1:] - high[:-1]) / np.diff(at)  # slope of the edge j - 1, j, low at its end: for what follows
+    left = (high[1:] - low[:-1]) / np.diff(at)  # the same, low at its start: for what precedes
+    xs: list[float] = []
+    ys: list[float] = []
+    caps: list[float] = []
+    for j in range(1, at.size - 2):
+        wide, fall, rise = at[j + 1] - at[j], right[j - 1], left[j + 1]
+        xs, ys, caps = [*xs, at[j]], [*ys, low[j]], [*caps, cap[j]]  # cap decreases: its next value is below
+        meet = (low[j + 1] - low[j] - rise * wide) / (fall - rise) if fall < rise else -1.0
+        if 0 < meet < wide:  # else the edge between the two lower bounds is below one of the lines
+            xs, ys, caps = [*xs, at[j] + meet], [*ys, low[j] + fall * meet], [*caps, cap[j]]
+    last = at.size - 2
+    xs, ys, caps = [*xs, at[last]], [*ys, low[last]], [*caps, cap[last]]
+    if right[last - 1] >= 0:  # constant so far, to rounding: any fall is below it
+        ys[-1] = 0.0
+    elif low[last] > 0:
+        xs, ys, caps = [*xs, at[last] - low[last] / right[last - 1]], [*ys, 0.0], [*caps, 0.0]
+    return _pair(np.array(xs), np.maximum(np.minimum(ys, caps), 0.0))

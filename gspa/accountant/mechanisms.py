@@ -1,0 +1,269 @@
+"""Laplace and Gaussian mechanisms: the scale a promise asks for, and the privacy a scale really gives.
+
+Definitions 4 and 5 of Chen et al. 2024 and the analytic Gaussian mechanism of Balle and Wang 2018
+(arXiv:1805.06530). Noise is added to each coordinate independently. The promise of Definition 5 holds up to
+a certain eps only:
+
+>>> scale = classical_gaussian_scale(eps=9.0, delta=1e-5)
+>>> gaussian_delta(9.0, scale=scale) <= 1e-5
+False
+>>> round(classical_gaussian_limit(delta=1e-5), 4)
+8.4198
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import ndtr
+
+from gspa.accountant import arguments as check
+from gspa.accountant.tradeoff import Reals, gdp_delta, gdp_epsilon, gdp_log_delta, like
+
+Array = NDArray[np.float64]
+
+# gdp_log_delta errs by less than 1e-11 (its docstring); what is certified here keeps that far away.
+_LOG_SLACK = 2e-11
+_MOST_DELTA = 0.999999  # nearer to 1 that slack would be seen
+
+
+def laplace_scale(*, eps: float, sensitivity: float = 1.0) -> float:
+    """Scale of the Laplace noise that makes a query eps-DP: sensitivity / eps.
+
+    Implements Definition 4, eq. (7). Its variance is twice its square, in every coordinate.
+
+    Args:
+        eps: > 0.
+        sensitivity: > 0, in the l1 norm.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> laplace_scale(eps=0.5)
+    2.0
+    """
+    return check.positive(sensitivity=sensitivity) / check.positive(eps=eps)
+
+
+def laplace_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Reals:
+    """The least delta at which Laplace noise on one number is (eps, delta)-DP; exact.
+
+    With s = sensitivity/scale it is 1 - e^{(eps - s)/2} up to eps = s, and 0 from there on. In more than one
+    coordinate it is exact for two answers that differ in a single one.
+
+    Args:
+        eps: number(s) >= 0.
+        scale: > 0.
+        sensitivity: > 0.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> laplace_delta(1.0, scale=1.0), round(laplace_delta(0.0, scale=1.0), 6)
+    (0.0, 0.393469)
+    """
+    e = check.array_in(0, math.inf, eps=eps)
+    s = check.positive(sensitivity=sensitivity) / check.positive(scale=scale)
+    return like(eps, 0.0 - np.expm1(np.minimum((e - s) / 2, 0.0)))
+
+
+def laplace_exceeds(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Reals:
+    """Probability that the privacy loss of Laplace noise on one number exceeds eps >= 0; exact.
+
+    The loss is s = sensitivity/scale with probability 1/2, and above eps < s with 1 - e^{(eps - s)/2}/2.
+
+    Args:
+        eps: number(s) >= 0.
+        scale: > 0.
+        sensitivity: > 0.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> laplace_exceeds(1.0, scale=1.0), round(laplace_exceeds(0.999, scale=1.0), 5)
+    (0.0, 0.50025)
+    """
+    e = check.array_in(0, math.inf, eps=eps)
+    s = check.positive(sensitivity=sensitivity) / check.positive(scale=scale)
+    return like(eps, np.where(e < s, 1 - np.exp(np.minimum((e - s) / 2, 0.0)) / 2, 0.0))
+
+
+def _classical(delta: float) -> float:
+    """sqrt(2 log(1.25/delta)): eps over mu of Definition 5's noise."""
+    return math.sqrt(2 * math.log(1.25 / delta))
+
+
+def classical_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.0) -> float:
+    """Standard deviation of Definition 5, eq. (8): sensitivity sqrt(2 log(1.25/delta)) / eps.
+
+    Proved for eps < 1 (Dwork and Roth 2014, Theorem A.1), a condition that Definition 5 does not have. The
+    promise holds exactly up to `classical_gaussian_limit`; the formula is evaluated beyond it too.
+
+    Args:
+        eps: > 0.
+        delta: in (0, 1).
+        sensitivity: > 0, in the l2 norm.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> round(classical_gaussian_scale(eps=1.0, delta=1e-5), 6)
+    4.844805
+    """
+    eps, delta = check.positive(eps=eps), check.probability(allow_zero=False, delta=delta)
+    return check.positive(sensitivity=sensitivity) * _classical(delta) / eps
+
+
+def gaussian_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Reals:
+    """The least delta at which Gaussian noise is (eps, delta)-DP; exact, in any number of coordinates.
+
+    Fact 3 with mu = sensitivity/scale: only the distance of two answers matters (Balle and Wang 2018,
+    Theorem 5). Relative error below 1e-11, to either side.
+
+    Args:
+        eps: number(s) >= 0.
+        scale: standard deviation in every coordinate, > 0.
+        sensitivity: > 0, in the l2 norm.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> round(gaussian_delta(0.0, scale=1.0), 6)
+    0.382925
+    """
+    return gdp_delta(eps, mu=check.positive(sensitivity=sensitivity) / check.positive(scale=scale))
+
+
+def gaussian_epsilon(*, delta: float, scale: float, sensitivity: float = 1.0) -> float:
+    """The least eps at which Gaussian noise is (eps, delta)-DP; errs upward, by about 1e-11 in log delta.
+
+    Args:
+        delta: in (0, 1).
+        scale: standard deviation in every coordinate, > 0.
+        sensitivity: > 0, in the l2 norm.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> round(gaussian_epsilon(delta=1e-5, scale=classical_gaussian_scale(eps=1.0, delta=1e-5)), 4)
+    0.751
+    """
+    return gdp_epsilon(delta=delta, mu=check.positive(sensitivity=sensitivity) / check.positive(scale=scale))
+
+
+def gaussian_exceeds(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Reals:
+    """Probability that the privacy loss of Gaussian noise exceeds eps: Phi(mu/2 - eps/mu), mu = sensitivity/scale.
+
+    Args:
+        eps: number(s) >= 0.
+        scale: standard deviation in every coordinate, > 0.
+        sensitivity: > 0, in the l2 norm.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> round(gaussian_exceeds(0.5, scale=1.0), 6)
+    0.5
+    """
+    e = check.array_in(0, math.inf, eps=eps)
+    mu = max(check.positive(sensitivity=sensitivity) / check.positive(scale=scale), np.finfo(np.float64).tiny)
+    with np.errstate(over="ignore"):  # infinitely many deviations
+        return like(eps, np.asarray(ndtr(mu / 2 - e / mu)))
+
+
+def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.0) -> float:
+    """The least standard deviation at which Gaussian noise is (eps, delta)-DP.
+
+    Implements Balle and Wang 2018, Theorem 8, through Fact 3. Errs upward, by about 1e-11 relative in delta: the
+    promise holds in exact arithmetic too.
+
+    Args:
+        eps: >= 0, at most 1e4.
+        delta: in [1e-300, 1).
+        sensitivity: > 0, in the l2 norm.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> round(analytic_gaussian_scale(eps=1.0, delta=1e-5), 6)
+    3.730632
+    """
+    eps = check.in_range(0, 1e4, eps=eps)
+    delta = check.in_range(1e-300, 1, delta=check.probability(allow_zero=False, delta=delta))
+    target = math.log(delta) - _LOG_SLACK
+
+    def excess(log_mu: float) -> float:
+        return gdp_log_delta(eps, mu=math.exp(log_mu)) - target
+
+    # delta(0) <= mu/2 bounds mu from below; above, -eps/mu + mu/2 > 40 leaves nothing of 1 - delta.
+    low, high = math.log(delta) - 1.0, math.log(100 + math.sqrt(2 * eps))
+    # At tiny delta a mu of eps/40 or more is needed to reach it; this keeps log delta finite.
+    low = max(low, math.log(eps) - math.log(100)) if eps > 0 else low
+    mu = math.exp(float(brentq(excess, low, high, xtol=1e-14, rtol=8.9e-16)))
+    push = 2.0**-52
+    while excess(math.log(mu)) > 0:  # rounding of the root; a step or two
+        mu, push = mu * (1 - push), 2 * push
+    return check.positive(sensitivity=sensitivity) / mu
+
+
+def classical_gaussian_limit(*, delta: float) -> float:
+    """The largest eps at which Definition 5 keeps its promise for this delta.
+
+    Errs downward, by about 2e-11 in log delta.
+
+    With c = sqrt(2 log(1.25/delta)) the exact delta at eps is Phi(-c + eps/(2c)) - e^eps Phi(-c - eps/(2c)), whose
+    derivative in eps is phi(c - eps/(2c)) (1/c - R(c + eps/(2c))) > 0 because Mills' ratio R(b) < 1/b: the
+    promise is kept up to one eps and broken beyond it.
+
+    Args:
+        delta: in [1e-300, 0.999999].
+
+    Raises:
+        InvalidValue: delta out of range.
+
+    >>> round(classical_gaussian_limit(delta=0.9), 4)
+    3.7871
+    """
+    delta = check.in_range(1e-300, _MOST_DELTA, delta=delta)
+    c, target = _classical(delta), math.log(delta) - _LOG_SLACK
+
+    def excess(eps: float) -> float:
+        return gdp_log_delta(eps, mu=eps / c) - target
+
+    eps, push = float(brentq(excess, 1e-9, 1e3, xtol=1e-13, rtol=8.9e-16)), 2.0**-52
+    while excess(eps) > 0:
+        eps, push = eps * (1 - push), 2 * push
+    return eps
+
+
+class WorstDelta(NamedTuple):
+    """The delta at which Definition 5 breaks first, and the eps up to which it holds there."""
+
+    delta: float
+    eps: float
+
+
+def classical_gaussian_worst() -> WorstDelta:
+    """The smallest `classical_gaussian_limit` over all delta: below its eps Definition 5 holds for every delta.
+
+    Found on a grid from 1e-300 to 0.999999, even in log(1.25/delta), and refined: a numerical minimum of a
+    smooth function of one variable, not a proof.
+
+    >>> worst = classical_gaussian_worst()
+    >>> round(worst.eps, 4), round(worst.delta, 3)
+    (3.7869, 0.896)
+    """
+    low, high = _classical(_MOST_DELTA), _classical(1e-300)
+
+    def limit(c: float) -> float:
+        return classical_gaussian_limit(delta=min(max(1.25 * math.exp(-c * c / 2), 1e-300), _MOST_DELTA))
+
+    grid = np.geomspace(low, high, 60)
+    k = int(np.argmin([limit(float(c)) for c in grid]))
+    around = (float(grid[max(k - 1, 0)]), float(grid[min(k + 1, grid.size - 1)]))
+    found = minimize_scalar(limit, bounds=around, method="bounded", options={"xatol": 1e-9})
+    return WorstDelta(1.25 * math.exp(-(float(found.x) ** 2) / 2), float(found.fun))

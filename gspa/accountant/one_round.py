@@ -1,0 +1,520 @@
+"""Certified central privacy of a shuffled population: intervals, not estimates.
+
+>>> from gspa.accountant import budgets
+>>> crowd = budgets.constant(0.5, n=10_000)
+>>> bound = central_epsilon(crowd, delta=1e-4)
+>>> round(bound.value, 6), bound.relative_width < 1e-6
+(0.009664, True)
+>>> back = central_delta(crowd, eps=bound.value)
+>>> abs(back.value / 1e-4 - 1) < 1e-6
+True
+
+Every interval brackets the value of the dominating pair (`gspa.accountant.pair`) for the worst user, or, where
+several users may be the worst, the largest of theirs. Replace-one-record neighbours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gspa.accountant import arguments as check
+from gspa.accountant.bound import Bound
+from gspa.accountant.budgets import Budgets, constant
+from gspa.accountant.clones import DEPTH, BlanketLaw, CloneLaw, blanket_law, clone_law
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.families import Family, family
+from gspa.accountant.pair import Interval, Victim, divergence, epsilon_interval, gaussian_guess
+
+# --- the worst user ------------------------------------------------------------------------------------------
+
+Array = NDArray[np.float64]
+
+METHOD = "dominating pair, certified sum over the number of clones"
+_FEW_DELTAS = 8  # distinct local deltas for which every candidate victim is evaluated
+_CHUNK = 1 << 13  # users at a time, in the processor's cache
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One victim and what the others' reports are copies of.
+
+    Attributes:
+        victim: the masses of the victim's report.
+        local_delta: the victim's delta_n.
+        q: shape (g,), each other user's probability to be a clone, or a blanket if `coin` is given.
+        rest: shape (g,), 1 - q.
+        count: shape (g,), how many such users.
+        coin: None, or the probability that a blanket is a clone.
+    """
+
+    victim: Victim
+    local_delta: float
+    q: Array
+    rest: Array
+    count: Array
+    coin: float | None = None
+
+    def law(self, *, depth: float = DEPTH, slope: float = 0.0) -> CloneLaw | BlanketLaw:
+        """The number of clones that the victim hides among."""
+        if self.coin is None:
+            return clone_law(self.q, self.rest, self.count, depth=depth, slope=slope)
+        return blanket_law(self.q, self.rest, self.count, coin=self.coin, depth=depth, slope=slope)
+
+    @property
+    def mean(self) -> float:
+        """E[C]."""
+        return float(self.q @ self.count) * (1.0 if self.coin is None else self.coin)
+
+
+def resolve(mechanism: str | Family, budgets: Budgets, k: int | None, size: int | None, tv: float | None) -> Family:
+    chosen = mechanism if isinstance(mechanism, Family) else family(mechanism, k=k, size=size, tv=tv)
+    if chosen.common and budgets.eps_min < budgets.eps_max:
+        hint = (
+            f"eps runs from {budgets.eps_min:g} to {budgets.eps_max:g}, so the users' randomizers differ; name "
+            "the family (rr, krr, subset), or give everyone the largest eps"
+        )
+        raise OutsideValidity(chosen.label, "one eps for all users", hint)
+    if not chosen.local_delta and budgets.delta_max > 0:
+        hint = f"the largest is {budgets.delta_max:g}; closed_forms.fmt21_epsilon has a bound for one common randomizer"
+        raise OutsideValidity(chosen.label, "local delta_i = 0", hint)
+    return chosen
+
+
+def others_of(budgets: Budgets, chosen: Family) -> tuple[Array, Array]:
+    """Everybody's (q, 1 - q) as a possible clone, or blanket."""
+    q, rest = np.empty(budgets.eps.size), np.empty(budgets.eps.size)
+    for start in range(0, q.size, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        q[part], rest[part] = chosen.clones(budgets.eps[part])
+        if (local := budgets.delta[part]).any():
+            # Pure with probability 1 - delta_j, and then a clone with probability q.
+            rest[part] += q[part] * local
+            q[part] *= 1 - local
+    return q, rest
+
+
+def problem_of(budgets: Budgets, chosen: Family, index: int) -> Problem:
+    """User `index` of the groups as the victim; the other copies of that user stay."""
+    eps = float(budgets.eps[index])
+    q, rest = others_of(budgets, chosen)
+    count = budgets.count.astype(np.float64)
+    count[index] -= 1
+    return Problem(chosen.victim(eps), float(budgets.delta[index]), q, rest, count, chosen.coin)
+
+
+def candidates(budgets: Budgets, chosen: Family) -> tuple[list[int], bool]:
+    """Users one of whom is the worst, and whether that is certain.
+
+    Of two users of equal local delta the one with the larger eps has the larger delta(eps) at every eps.
+    Proof: let t be the probability of the truth, 1 - t that of a blanket, t_u >= t_v, and E(S, t) the
+    experiment of a victim of truth t among S blankets. Seen by the victim u, user v is a blanket with
+    probability o_v = (1-delta)(1-t_v): the others are (1-o_v) E(S, t_u) + o_v E(S+1, t_u), S revealed
+    (it is a function of what is revealed and of who u is); for v the indices are exchanged. E(S, t)
+    turns into E(S, t') for t' <= t (replace every report by a blanket, with the probability needed), and
+    E(S+1, t) into E(S, t (S+1)/(S+2)) (drop a report at random). Doing the latter with the mass
+    o_v - o_u leaves a truth of at least t_u (1 - (o_v + o_u)/2)/(1 - o_u) >= t_v, since
+    t_u (1 - (o_v + o_u)/2) - t_v (1 - o_u) = (t_u - t_v)(delta + (1-delta) t_u/2) >= 0.
+    """
+    worst = int(np.argmax(budgets.eps))
+    values = np.unique(budgets.delta) if budgets.delta_max > 0 else budgets.delta[:1]
+    if values.size == 1:
+        return [worst], True
+    if values.size > _FEW_DELTAS:
+        return [worst, int(np.argmax(budgets.delta))], False
+    of_each = [np.flatnonzero(budgets.delta == value) for value in values]
+    return [int(group[np.argmax(budgets.eps[group])]) for group in of_each], True
+
+
+def _hull(budgets: Budgets, chosen: Family) -> Problem:
+    """At least as bad as any user: the largest eps and delta, without the largest clone probability."""
+    problem = problem_of(budgets, chosen, int(np.argmax(budgets.eps)))
+    count = budgets.count.astype(np.float64)
+    count[int(np.argmax(problem.q))] -= 1
+    return Problem(problem.victim, budgets.delta_max, problem.q, problem.rest, count, chosen.coin)
+
+
+def _worst(budgets: Budgets, chosen: Family, solve: Callable[[Problem], Interval]) -> Interval:
+    """The largest over the users of what `solve` brackets for one."""
+    indices, certain = candidates(budgets, chosen)
+    found = [solve(problem_of(budgets, chosen, index)) for index in indices if budgets.eps[index] > 0 or certain]
+    best = Interval(*(max(interval[i] for interval in found) for i in range(3)))
+    return best if certain else Interval(best.lower, best.value, solve(_hull(budgets, chosen)).upper)
+
+
+def _delta_of(eps: float, problem: Problem) -> Interval:
+    local = problem.local_delta
+    if problem.victim.eps <= eps:
+        return Interval(local, local, local)
+    depth = DEPTH
+    while True:
+        law = problem.law(depth=depth, slope=tilt_for(problem.victim, eps))
+        low, value, high = divergence(law, problem.victim, eps)
+        # A delta so small that the mass left out shows: leave out less.
+        if depth > 700 or value > 1e6 * math.exp(-depth):
+            break
+        depth *= 2
+    # The victim's report is arbitrary, thus revealing, with probability delta_n.
+    if local > 0:
+        whole = [min(1.0, local + (1 - local) * delta) for delta in (low, value, high)]
+        ends = math.nextafter(whole[0] * (1 - 2e-16), local), math.nextafter(whole[2] * (1 + 2e-16), 1.0)
+        return Interval(max(ends[0], local), whole[1], ends[1])
+    return Interval(low, value, high)
+
+
+def tilt_for(victim: Victim, eps: float) -> float:
+    """About d log h_c/dc = -KL(Bern(theta), Bern(1/2)), theta = (1 + tanh(eps/2)/T)/2 the best test's share."""
+    if eps == 0:
+        return 0.0
+    share = victim.seen / (victim.seen + victim.hidden)
+    truth = max(share * math.tanh(victim.eps / 2), np.finfo(np.float64).tiny)  # tanh of a subnormal budget is 0
+    excess = min(1.0, math.tanh(eps / 2) / truth)
+    down, up = (1 - excess) / 2, (1 + excess) / 2
+    return -(math.log(2) + up * math.log(up) + (down * math.log(down) if down > 0 else 0.0))
+
+
+def epsilon_of(delta: float, problem: Problem) -> Interval:
+    local = problem.local_delta
+    if delta <= local:
+        hint = f"with probability {local:g} a report may reveal everything, shuffled or not"
+        raise OutsideValidity("central epsilon", f"delta > {local:g}, the victim's local delta", hint)
+    target = (delta - local) / (1 - local)
+    if problem.victim.eps / 2 == 0:  # the least double among them
+        return Interval(0.0, 0.0, problem.victim.eps)
+    # Rounding of the target, and of the local part, is covered on both sides.
+    slack = 4e-16 * (1 + delta / (delta - local))
+    guess = gaussian_guess(problem.victim, problem.mean, target)
+    law = problem.law(depth=25 - math.log(target), slope=tilt_for(problem.victim, guess))
+    return epsilon_interval(problem.victim, law, target=target, slack=slack)
+
+
+def central_delta(
+    budgets: Budgets,
+    *,
+    eps: float,
+    mechanism: str | Family = "rr",
+    k: int | None = None,
+    size: int | None = None,
+    tv: float | None = None,
+) -> Bound:
+    """Central delta(eps) of the worst user after shuffling.
+
+    Args:
+        budgets: the users' local budgets.
+        eps: central eps >= 0.
+        mechanism: a name of `gspa.accountant.families.MECHANISMS`, or a `Family`.
+        k: number of items, for "krr" and "subset".
+        size: number of items reported, for "subset".
+        tv: total variation, for "tv".
+
+    Returns:
+        Bound on the pair's delta; `upper` holds for every randomizer in `valid_for`.
+
+    Raises:
+        InvalidValue: an argument out of range.
+        OutsideValidity: a setting that the pair cannot certify.
+
+    >>> from gspa.accountant import budgets
+    >>> round(central_delta(budgets.constant(1.0, n=1), eps=0.5).value, 9)  # nobody to hide among
+    0.287649137
+    """
+    eps = check.nonnegative(eps=eps)
+    chosen = resolve(mechanism, budgets, k, size, tv)
+    low, value, high = _worst(budgets, chosen, lambda problem: _delta_of(eps, problem))
+    return Bound(low, value, high, METHOD, chosen.valid_for, eps=eps, n=budgets.n)
+
+
+def central_epsilon(
+    budgets: Budgets,
+    *,
+    delta: float,
+    mechanism: str | Family = "rr",
+    k: int | None = None,
+    size: int | None = None,
+    tv: float | None = None,
+) -> Bound:
+    """The least central eps at which the worst user is (eps, delta)-DP after shuffling.
+
+    Args:
+        budgets: the users' local budgets.
+        delta: central delta in (0, 1), above every local delta_i.
+        mechanism: a name of `gspa.accountant.families.MECHANISMS`, or a `Family`.
+        k: number of items, for "krr" and "subset".
+        size: number of items reported, for "subset".
+        tv: total variation, for "tv".
+
+    Returns:
+        Bound on the pair's eps; `upper` holds for every randomizer in `valid_for`. 0 where delta is
+        at least delta(0).
+
+    Raises:
+        InvalidValue: an argument out of range.
+        OutsideValidity: a setting that the pair cannot certify; delta not above the local delta.
+
+    >>> from gspa.accountant import budgets
+    >>> central_epsilon(budgets.constant(0.0, n=5), delta=1e-6).upper
+    0.0
+    """
+    delta = check.probability(allow_zero=False, delta=delta)
+    chosen = resolve(mechanism, budgets, k, size, tv)
+    if delta <= budgets.delta_max:
+        hint = f"with probability {budgets.delta_max:g} a report may reveal everything, shuffled or not"
+        raise OutsideValidity("central epsilon", f"delta > {budgets.delta_max:g}, the largest local delta", hint)
+    low, value, high = _worst(budgets, chosen, lambda problem: epsilon_of(delta, problem))
+    return Bound(low, value, high, METHOD, chosen.valid_for, delta=delta, n=budgets.n)
+
+
+def epsilon_table(
+    *,
+    n: ArrayLike,
+    eps: ArrayLike,
+    delta: ArrayLike,
+    local_delta: ArrayLike = 0.0,
+    mechanism: str | Family = "rr",
+    k: int | None = None,
+    size: int | None = None,
+    tv: float | None = None,
+) -> list[dict[str, float]]:
+    """`central_epsilon` of one common budget for many settings: a few milliseconds each, whatever n.
+
+    Args:
+        n: numbers of users, >= 1.
+        eps: local budgets >= 0.
+        delta: central deltas in (0, 1), above the local ones.
+        local_delta: local deltas in [0, 1). These four are broadcast together, as numpy does.
+        mechanism: as for `central_epsilon`, and so the next three.
+        k: number of items.
+        size: number of items reported.
+        tv: total variation.
+
+    Returns:
+        One row a setting, in numpy's order, ready for `pandas.DataFrame`: `n`, `eps`, `delta`, `local_delta`, and
+        `lower` <= `value` <= `upper` around the central eps.
+
+    Raises:
+        InvalidValue: shapes that do not go together, or an entry out of range.
+        OutsideValidity: as `central_epsilon`.
+
+    >>> [round(row["value"], 6) for row in epsilon_table(n=[10_000, 10**9], eps=0.5, delta=1e-4)]
+    [0.009664, 0.0]
+    """
+    names = ("n", "eps", "delta", "local_delta")
+    columns = []
+    for name, column in zip(names, (n, eps, delta, local_delta), strict=True):
+        try:
+            columns.append(np.asarray(column))
+        except ValueError:  # ragged lists
+            raise InvalidValue(name, column, "a number or a rectangular array of numbers") from None
+    for name, column in zip(names, columns, strict=True):
+        if column.dtype.kind not in "iuf":
+            raise InvalidValue(name, column.tolist(), "a number or an array of numbers")
+    try:
+        together = np.broadcast_arrays(*columns)
+    except ValueError:
+        shapes = ", ".join(f"{name} {column.shape}" for name, column in zip(names, columns, strict=True))
+        raise InvalidValue("shapes", shapes, "shapes that numpy broadcasts together") from None
+    rows = []
+    for setting in zip(*(column.ravel().tolist() for column in together), strict=True):
+        row = dict(zip(names, setting, strict=True))
+        crowd = constant(row["eps"], n=check.count(n=row["n"]), delta=row["local_delta"])
+        bound = central_epsilon(crowd, delta=row["delta"], mechanism=mechanism, k=k, size=size, tv=tv)
+        rows.append(row | {"lower": bound.lower, "value": bound.value, "upper": bound.upper})
+    return rows
+
+
+# --- each user -----------------------------------------------------------------------------------------------
+# >>> from gspa.accountant import budgets
+# >>> found = per_user_epsilon(budgets.from_array([0.5, 2.0], count=[900, 100]), delta=1e-6)
+# >>> bool(found.upper[0] < found.lower[1])
+# True
+
+Law = CloneLaw | BlanketLaw
+
+_ENTRIES = 2000  # as _BLOCKS, for a law with blankets
+_EXACT = 48  # distinct (eps, delta) up to which each user group is evaluated by itself
+_BLOCKS = 600  # of the laws that all victims share
+_NODES = 40  # else: victims evaluated, per local delta
+
+
+@dataclass(frozen=True, eq=False)
+class UserBounds:
+    """Central eps of every group of users, in the order of the budgets.
+
+    Attributes:
+        lower: shape (g,), not above the pair's eps of that user.
+        upper: shape (g,), not below it; what the user may rely on.
+        method: the analysis that is bracketed.
+        valid_for: the class of local randomizers.
+        delta: central delta.
+    """
+
+    lower: Array
+    upper: Array
+    method: str
+    valid_for: str
+    delta: float
+
+
+def per_user_epsilon(
+    budgets: Budgets,
+    *,
+    delta: float,
+    mechanism: str | Family = "rr",
+    k: int | None = None,
+    size: int | None = None,
+    tv: float | None = None,
+) -> UserBounds:
+    """Central eps of each user at the same delta; the largest of them is `central_epsilon`.
+
+    Up to 48 distinct (eps_i, delta_i) are solved one by one. Otherwise 40 victims are, against two
+    laws that enclose every victim's own: all users, and all but the likeliest clone. In between, eps
+    grows with eps_i (fixed others: mixing with a report that ignores the input is convex), and for
+    randomized response e^eps - 1 at fixed delta grows at least in proportion to the victim's total
+    variation t: by advanced joint convexity (Balle, Barthe and Gaboardi 2018, Theorem 2) a victim of
+    total variation s t has at eps', e^eps' - 1 = s (e^eps - 1), a delta of at most s times that of t at eps.
+    So each victim is solved at two deltas, and the eps in between are bracketed by chords.
+
+    Args:
+        budgets: the users' local budgets; at most 8 distinct delta_i.
+        delta: central delta in (0, 1), above every local delta_i.
+        mechanism: as for `central_epsilon`, and so the next three.
+        k: number of items.
+        size: number of items reported.
+        tv: total variation.
+
+    Raises:
+        InvalidValue: an argument out of range.
+        OutsideValidity: as `central_epsilon`; too many distinct budgets to certify each.
+    """
+    delta = check.probability(allow_zero=False, delta=delta)
+    chosen = resolve(mechanism, budgets, k, size, tv)
+    if delta <= budgets.delta_max:
+        hint = f"with probability {budgets.delta_max:g} a report may reveal everything, shuffled or not"
+        raise OutsideValidity("per-user epsilon", f"delta > {budgets.delta_max:g}, the largest local delta", hint)
+    few = budgets.grouped() if budgets.eps.size <= 100_000 else budgets
+    if few.eps.size <= _EXACT:
+        found = [epsilon_of(delta, problem_of(few, chosen, i)) for i in range(few.eps.size)]
+        where = [np.flatnonzero((few.eps == e) & (few.delta == d))[0] for e, d in zip(budgets.eps, budgets.delta)]  # noqa: B905
+        table = np.array([[interval.lower, interval.upper] for interval in found])[where]
+        return UserBounds(table[:, 0], table[:, 1], METHOD, chosen.valid_for, delta)
+    values = np.unique(budgets.delta)
+    if values.size > _FEW_DELTAS:
+        hint = f"got {few.eps.size} distinct budgets and {values.size} distinct delta_i"
+        raise OutsideValidity("per-user epsilon", "at most 48 distinct budgets, or 8 distinct delta_i", hint)
+    lower, upper = np.zeros(budgets.eps.size), np.zeros(budgets.eps.size)
+    for value in values:
+        these = budgets.delta == value
+        low, high = _between(budgets, chosen, budgets.eps[these], float(value), delta)
+        lower[these], upper[these] = low, high
+    return UserBounds(lower, upper, METHOD, chosen.valid_for, delta)
+
+
+def _laws(budgets: Budgets, chosen: Family, eps: float, target: float) -> tuple[Law, Law]:
+    """Without the likeliest clone, and with everybody; in blocks long enough to be fast."""
+    q, rest = others_of(budgets, chosen)
+    count = budgets.count.astype(np.float64)
+    problem = Problem(chosen.victim(eps), 0.0, q, rest, count, chosen.coin)
+    depth = 25 - math.log(target)
+    slope = tilt_for(problem.victim, gaussian_guess(problem.victim, problem.mean, target))
+
+    def law() -> Law:
+        if chosen.coin is not None:
+            return blanket_law(q, rest, count, coin=chosen.coin, depth=depth, slope=slope, entries=_ENTRIES)
+        return clone_law(q, rest, count, depth=depth, slope=slope).merged(_BLOCKS)
+
+    everybody = law()
+    count[int(np.argmax(q))] -= 1
+    return law(), everybody
+
+
+def _between(budgets: Budgets, chosen: Family, eps: Array, local: float, delta: float) -> tuple[Array, Array]:
+    """Brackets for users of one local delta from victims at nodes."""
+    if not (eps > 0).all():
+        lower, upper = np.zeros(eps.size), np.zeros(eps.size)
+        heard = eps > 0
+        if heard.any():
+            lower[heard], upper[heard] = _between(budgets, chosen, eps[heard], local, delta)
+        return lower, upper
+    target = (delta - local) / (1 - local)
+    slack = 4e-16 * (1 + delta / (delta - local))
+    least, most = float(eps.min()), float(eps.max())
+    law, everybody = _laws(budgets, chosen, most, target)
+    nodes = np.unique(np.r_[np.geomspace(least, most, _NODES)[1:-1], least, most])
+    above = np.minimum(np.searchsorted(nodes, eps), nodes.size - 1)  # the node at or above
+    below = np.where(nodes[above] <= eps, above, np.maximum(above - 1, 0))
+
+    def solved(goal: float) -> tuple[Array, Array]:
+        found = [
+            epsilon_interval(chosen.victim(float(e)), law, target=goal, slack=slack, law_of_lower=everybody)
+            for e in nodes
+        ]
+        return np.array([interval.lower for interval in found]), np.array([interval.upper for interval in found])
+
+    low, high = solved(target)
+    lower, upper = low[below], high[above]
+    if chosen.scales and nodes.size > 1:
+        tv = _total_variations(chosen, nodes)
+        own = _total_variations(chosen, eps)
+        share = min(float((tv[1:] / tv[:-1]).max()) * (1 + 1e-12), 0.5 + 0.5 / target)
+        _, high2 = solved(target * share)
+        # eps as a function of delta is convex: below its chords, above their continuations.
+        s = tv[above] / own  # in [1, share]
+        chord = high[above] + (high2[above] - high[above]) * np.clip((s - 1) / (share - 1), 0, 1)
+        upper = np.minimum(upper, np.log1p(np.expm1(chord) / s) * (1 + 1e-12))
+        s = tv[below] / own  # in [1/share, 1]
+        # The line through (1, low) and (share, high2) lies below the true one for s < 1.
+        line = low[below] + np.maximum(low[below] - high2[below], 0.0) * (1 - s) / (share - 1)
+        lower = np.maximum(lower, np.log1p(np.expm1(line) / s) * (1 - 1e-12))
+    return lower, upper
+
+
+def _total_variations(chosen: Family, eps: Array) -> Array:
+    """TV of randomized response for an array: 1 - k r = (e^eps - 1)/(e^eps + k - 1), two outcomes of k are the coin."""
+    k = 2.0 if chosen.coin is None else 2 / chosen.coin
+    return np.asarray(-np.expm1(-eps) / (1 + (k - 1) * np.exp(-eps)))
+
+
+# --- colluding users, and those who drop out -----------------------------------------------------------------
+# Users who collude with the server, deviate or never report are no clones to hide among. What is left is a
+# smaller population, and in the worst case those who are left hide the victim least.
+#
+# >>> from gspa.accountant import budgets
+# >>> left = honest_only(budgets.from_array([0.1, 2.0], count=[90, 10]), honest=50)
+# >>> left.eps.tolist(), left.count.tolist()
+# ([0.1, 2.0], [40, 10])
+
+
+def honest_only(budgets: Budgets, *, honest: int) -> Budgets:
+    """The worst `honest` of the users to be among: those with the smallest clone probabilities.
+
+    A clone probability (1 - delta_j) r(eps_j) falls with eps_j, so for one common delta the users of the
+    smallest eps are the ones whose loss hurts most; the user of the largest eps, the worst victim, stays. Not so for
+    reports on a line with unequal scales (`gspa.accountant.laplace_gaussian`). Every
+    bound that grows with the others' clones (`one_round`, `exact`) is then valid whoever
+    deviates, with n replaced by the number of honest users.
+
+    Args:
+        budgets: all N users; one common local delta.
+        honest: how many follow the protocol, 1 to N.
+
+    Raises:
+        InvalidValue: honest outside 1 to N, or local deltas that differ.
+    """
+    honest = check.count(honest=honest)
+    if honest > budgets.n:
+        raise InvalidValue("honest", honest, f"at most n = {budgets.n}")
+    if budgets.delta.min() < budgets.delta_max:
+        raise InvalidValue(
+            "delta", budgets.delta.tolist(), "the same for all users", "remove the deviating users by hand"
+        )
+    order = np.argsort(budgets.eps, kind="stable")
+    before = np.cumsum(budgets.count[order]) - budgets.count[order]
+    lost = np.clip(budgets.n - honest - before, 0, budgets.count[order])
+    count = budgets.count.copy()
+    count[order] -= lost
+    kept = count > 0
+    return Budgets(budgets.eps[kept], budgets.delta[kept], count[kept], budgets.label)

@@ -1,0 +1,237 @@
+"""E[(L_1 + ... + L_M)_+] for a random number M of independent copies of a discrete L, bracketed from both sides.
+
+For any lambda > 0, with the characteristic function of the law of S tilted by e^(lambda s),
+
+    E[S_+] = 1/(2 pi) int M(lambda + it) / (lambda + it)^2 dt,        M(z) = E[e^(z S)].
+
+Three facts turn the integral into a bracket.
+
+1. The trapezoidal sum with step 2 pi / P equals sum_j e^(-lambda j P) E[(S + j P)_+] over all
+   integers j: the term j = 0 is what is wanted and every other one is >= 0. It errs upward, by an
+   amount that Chernoff's bound limits.
+2. S + Z with an independent centred Gaussian Z of standard deviation tau replaces S: Jensen makes
+   this err upward too, and E[(S + Z)_+] - E[S_+] <= tau^2 p(0), p the density of S + Z, because
+   E[(s + Z)_+] - s_+ <= tau phi(s / tau). The factor e^(-tau^2 t^2 / 2) then ends the sum after
+   a few hundred terms, whatever M and however lattice-like L.
+3. At the saddle point lambda every term is of the size of the result, so that roundings stay
+   relative to it, however small it is.
+
+No grid for S is needed, so the cost does not grow with M. Nor do the roundings, much: with x = lambda L, the
+characteristic function and the moment generating function are formed as 1 + i t E[x] + E[e^(itx) - 1 - itx], whose last
+part is of the size of E[x^2], about 1/M, and only the mean carries an error of a unit of E[|x|], about M^(-1/2):
+together M^(1/2) units.
+
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gspa.accountant.errors import InternalError
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+_UNIT = 2.0**-52
+_REACH = 7.0  # e^(-7^2 / 2) = 2e-11 ends the Fourier sum
+_DROPPED = 60.0  # terms below e^-60 of the largest are not formed
+_ALIAS = 1e-4  # relative size of the images that is worth a longer period
+_LONGEST = 400.0
+_MULTIPLES = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
+_BLOCK = 64
+_EXPONENT = 500.0  # far from where e^x overflows
+_WHOLE = 1e-9  # what the roundings of the callers' masses may come to; more is a lost mass
+
+
+class Bracket(NamedTuple):
+    """lower <= value <= upper."""
+
+    lower: float
+    upper: float
+
+
+def log_mgf(values: Array, masses: Array, tilt: float) -> float:
+    """log E[e^(tilt L)] for masses that add up to 1: no overflow, and to units of E[|tilt L|] where that is small."""
+    scaled = tilt * values
+    top = float(scaled.max())
+    if top < _EXPONENT:
+        gain = float(np.sum(masses * np.expm1(scaled)))  # pairwise
+        if gain > -0.5:
+            return math.log1p(gain)
+    return top + math.log(float(masses @ np.exp(scaled - top)))
+
+
+def _saddle(values: Array, masses: Array, m: float) -> float:
+    """The minimiser of m log E[e^(lambda L)] - 2 log lambda; any lambda > 0 would be valid."""
+    top = float(values.max())
+    gaps = values - top
+    low, high = max(1e-3 / m / max(top, -float(values.min())), 1e-280), 1e3 / top
+
+    def slope(tilt: float) -> float:
+        tilted = masses * np.exp(tilt * gaps)
+        return m * float(values @ tilted) / float(tilted.sum()) - 2 / tilt
+
+    while slope(high) < 0 and high < 1e9 / top:
+        high *= 10
+    for _ in range(24):  # to within 0.1% or so; the value does not depend on it
+        middle = math.sqrt(low) * math.sqrt(high)
+        low, high = (low, middle) if slope(middle) > 0 else (middle, high)
+    return math.sqrt(low) * math.sqrt(high)
+
+
+def _turns(x: Array, masses: Array, rows: int) -> tuple[Complex, Complex]:
+    """e^(ijx) - 1, shape (rows, k), and E[e^(ijx) - 1 - ijx], shape (rows,), for j = 0 .. rows - 1."""
+    one = -2 * np.sin(x / 2) ** 2 + 1j * np.sin(x)
+    out = np.zeros((rows, x.size), dtype=np.complex128)
+    for j in range(1, rows):
+        out[j] = out[j - 1] * (1 + one) + one
+    steps = out[:-1] @ (masses * one) + masses @ (one - 1j * x)
+    return out, np.r_[0.0, np.cumsum(steps)]
+
+
+def _log_characteristic(scaled: Array, tilted: Array, step: float, terms: int) -> Complex:
+    """log E[exp(i k step x)] for k = 0 .. terms - 1; shape (terms,).
+
+    Two levels leave sqrt(terms) powers: with c and f the coarse and the fine part of t x,
+    e^(i(c+f)) - 1 - i(c+f) = (e^(ic) - 1)(e^(if) - 1) + (e^(ic) - 1 - ic) + (e^(if) - 1 - if).
+    """
+    inner = math.isqrt(terms - 1) + 1
+    fine, fine_excess = _turns(step * scaled, tilted, inner)
+    coarse, coarse_excess = _turns(step * inner * scaled, tilted, -(-terms // inner))
+    excess = ((coarse * tilted) @ fine.T + coarse_excess[:, None] + fine_excess[None, :]).ravel()[:terms]
+    real, imaginary = excess.real, excess.imag + step * np.arange(terms) * math.fsum(tilted * scaled)
+    with np.errstate(divide="ignore"):  # it may vanish
+        log_size = 0.5 * np.log1p(np.clip(2 * real + real**2 + imaginary**2, -1.0, 0.0))
+    return np.asarray(log_size + 1j * np.arctan2(imaginary, 1 + real))
+
+
+def _power_sum(log_zeta: Complex, first: int, stride: int, weights: Array) -> Complex:
+    """sum_i weights[i] zeta^(first + i stride), in blocks of 64 powers."""
+    blocks = -(-weights.size // _BLOCK)
+    table = np.zeros(blocks * _BLOCK)
+    table[: weights.size] = weights
+    zeta = np.exp(stride * log_zeta)
+    base = np.repeat(zeta[:, None], _BLOCK, axis=1)
+    base[:, 0] = 1
+    powers = np.cumprod(base, axis=1)
+    inner = powers @ table.reshape(blocks, _BLOCK).T.astype(np.complex128)
+    jump = powers[:, -1] * zeta
+    total = inner[:, -1].copy()
+    for j in range(blocks - 2, -1, -1):
+        total = total * jump + inner[:, j]
+    return np.asarray(np.exp(first * log_zeta) * total)
+
+
+def positive_part(
+    values: Array, masses: Array, first: int, weights: Array, *, stride: int = 1, smoothing: float = 0.04
+) -> Bracket:
+    """sum_i weights[i] E[(L_1 + ... + L_(first + i stride))_+].
+
+    Args:
+        values, masses: shape (k,), the law of L; masses >= 0 with sum 1.
+        first: >= 1, the smallest number of copies.
+        weights: shape (w,), >= 0, not all 0.
+        stride: >= 1, from one number of copies to the next.
+        smoothing: tau lambda; the bracket's relative width is about its square.
+
+    Raises:
+        InternalError: masses that do not add up to 1.
+    """
+    kept = masses > 0
+    values, masses = values[kept], masses[kept]
+    total = float(masses.sum())
+    if not abs(total - 1) <= _WHOLE:
+        raise InternalError(f"the masses of a law of {masses.size} values add up to {total!r}")
+    masses = masses / total
+    if float(values.max()) <= 0:
+        return Bracket(0.0, 0.0)
+    copies = first + stride * np.arange(weights.size, dtype=np.float64)
+    last = float(copies[-1])
+    tilt = _saddle(values, masses, float(weights @ copies) / float(weights.sum()))
+    log_m = log_mgf(values, masses, tilt)
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(weights) + copies * log_m
+    height = float(log_weights.max())
+    tilted_weights = np.exp(log_weights - height)
+    size = float(tilted_weights.sum())  # E[e^(lambda S)] = size e^height
+    scaled = tilt * values
+    tilted = np.exp(np.log(masses) + scaled - log_m)
+    tilted /= tilted.sum()
+
+    # Work with lambda S; the value is usually size / 10, at least size / 100.
+    images = _Images.of(values, masses, copies, weights, tilt, height)
+    period = max(20.0, 12.0 + images.log_weight - math.log(size))
+    if height > _EXPONENT:  # values so far apart that no tilt brings them together: nothing is known
+        return Bracket(0.0, math.inf)
+    if period > _LONGEST:  # about e^-400 of the weights: x_+ <= e^(lambda x)/(e lambda) is enough
+        return Bracket(0.0, size * math.exp(height - 1) / tilt)
+    longest = period + _LONGEST
+    while images.bound(period, 0.01 * size) > _ALIAS * 0.01 * size and period < longest:
+        period *= 1.25
+    if period > 150:
+        smoothing *= 2
+    spread = smoothing * smoothing
+    step = 2 * math.pi / period
+    terms = math.ceil(_REACH / (smoothing * step)) + 1
+    log_zeta = _log_characteristic(scaled, tilted, step, terms)
+    t = step * np.arange(terms)
+    formed = first * log_zeta.real > -_DROPPED
+    sums = np.zeros(terms, dtype=np.complex128)
+    sums[formed] = _power_sum(log_zeta[formed], first, stride, tilted_weights)
+    z = 1 + 1j * t
+    density_terms = sums * np.exp(spread * z * z / 2)
+    density_terms[1:] *= 2  # the frequencies -t
+    value_terms = density_terms / (z * z)
+    value = float(value_terms.real.sum()) / period
+    density = float(density_terms.real.sum()) / period
+    # Each log zeta carries the mean's rounding and that of sums of k products of at most min(t^2 x^2, 4), of factors
+    # that are powers; its multiple carries as many times that, and the sum over the numbers of copies a unit a step.
+    drift = t * float(tilted @ np.abs(scaled)) + float(masses @ np.abs(scaled))
+    second = float(tilted @ np.minimum(np.abs(scaled), 1e100) ** 2)
+    curved = (4.0 * values.size + 16 * math.isqrt(terms) + 64) * np.minimum(t * t * second, 4.0)
+    relative = _UNIT * (last * (32 * drift + curved) + 512 + 8 * (weights.size / _BLOCK + _BLOCK))
+    error = float(relative @ np.abs(value_terms)) / period + terms * math.exp(-_DROPPED) * size
+    end = float(t[-1])
+    # sum_(k > K) 2 e^(-spread t_k^2 / 2) / t_k^2 <= 2 e^(-spread t_K^2 / 2) / (step t_K)
+    cut = 2 * size * math.exp(spread * (1 - end * end) / 2) / (step * end * period)
+    loss = spread * (max(density, 0.0) + float(relative @ np.abs(density_terms)) / period)
+    loss += spread * 2 * size * math.exp(spread * (1 - end * end) / 2) / (spread * end * step * period)
+    unit = math.exp(height) / tilt
+    upper = (value + error + cut) * unit
+    lower = (value - images.bound(period, value) - loss - error - cut) * unit
+    return Bracket(max(lower, 0.0), max(upper, 0.0))
+
+
+class _Images(NamedTuple):
+    """What bounds the images j != 0 of fact 1, in the scaled units of `positive_part`."""
+
+    log_weight: float
+    log_moments: tuple[float, ...]
+
+    @classmethod
+    def of(cls, values: Array, masses: Array, copies: Array, weights: Array, tilt: float, height: float) -> _Images:
+        """log of sum_i weights[i] E[e^(a lambda S_i)] for a few a > 1, S blurred, all over e^height."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(weights)
+        found = []
+        for a in _MULTIPLES:
+            exponents = logs + copies * log_mgf(values, masses, a * tilt) - height
+            top = float(exponents.max())
+            found.append(top + math.log(float(np.exp(exponents - top).sum())) + 0.02 * a * a)
+        return cls(math.log(float(weights.sum())) - height, tuple(found))
+
+    def bound(self, period: float, value: float) -> float:
+        """Not below the sum of the images at this period."""
+        decay = math.exp(-period)
+        # j >= 1: e^(-j P) E[(X + j P)_+] <= e^(-j P) (j P weight + E X_+)
+        left = (period * math.exp(min(self.log_weight - period, 700.0)) + decay * value) / (1 - decay) ** 2
+        # j <= -1: e^(j P) E[(X - j P)_+] <= E[e^(a X)] e^(-(a - 1) j P) / (e a) for every a > 1
+        logs = [
+            m - (a - 1) * period - 1 - math.log(a) - math.log1p(-math.exp(-(a - 1) * period))
+            for a, m in zip(_MULTIPLES, self.log_moments, strict=True)
+        ]
+        return left + math.exp(min(*logs, 700.0))

@@ -1,0 +1,674 @@
+"""Many rounds: composed central privacy of shuffled reports and Gaussian mechanisms, as intervals.
+
+>>> from gspa.accountant import budgets
+>>> from gspa.accountant.tradeoff import gdp_epsilon
+>>> crowd = budgets.constant(0.5, n=10_000)
+>>> bound = compose([(shuffled(crowd), 100)], delta=1e-6)
+>>> round(bound.value, 3), bound.relative_width < 1e-3
+(0.215, True)
+>>> mu = math.tanh(0.25) * math.sqrt((1 + math.exp(0.5)) / 4999.5)  # the Gaussian limit, tanh-sharpened
+>>> round(gdp_epsilon(delta=1e-6, mu=10 * mu) / bound.value, 3)
+1.0
+
+Each round's dominating pair is put on a grid from above and from below (`gspa.accountant.losses`), which keeps
+the order under composition, adaptive or not. Replace-one-record neighbours; the same user is in all rounds.
+
+Laplace and Gaussian reports on [0, 1] have no such pair to start from, only the blanket's certified delta(eps). Theirs
+is the pair with that curve (`gspa.accountant.losses`), from a few dozen values, which costs about 0.3% in eps:
+
+>>> reports = shuffled_reports([10.0], count=600, mechanism="gaussian")
+>>> bound = compose([(reports, 50)], delta=1e-5)
+>>> 0.091 < bound.lower < bound.upper < 0.093
+True
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gspa.accountant import arguments as check
+from gspa.accountant.bound import Bound
+from gspa.accountant.budgets import Budgets
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.families import Family
+from gspa.accountant.laplace_gaussian import MOST_VICTIMS, Crowd, reports_pair
+from gspa.accountant.losses import Atoms, PrivacyLoss, atoms, gaussian_atoms, merge, spread
+from gspa.accountant.one_round import Problem, candidates, problem_of, resolve
+from gspa.accountant.pair import Interval
+
+__all__ = ["METHOD", "Round", "Rounds", "compose", "compose_delta", "gaussian", "shuffled", "shuffled_reports"]
+
+
+# --- the sum of losses on one grid: a tilted Fourier transform -----------------------------------------------
+# With K the sum of log E0[e^(theta loss)] over the rounds and p the law of the total loss s tilted by
+# theta, delta(eps) = e^(K - theta eps) sum_s p(s) (1 - e^(eps - s)) e^(-theta (s - eps)): with theta such
+# that p is centred at eps the noise of the transform is small relative to delta, however small that is.
+
+Array = NDArray[np.float64]
+Factors = list[tuple[PrivacyLoss, int]]
+
+_OUTSIDE = math.log(1e-20)  # of the tilted law, outside the window
+_MOST = 1 << 23  # points of a transform
+_LARGEST = 300.0  # of an exponent
+_NOISE = 1e-14  # of one transform, relative to the law's largest mass
+_PER_ROUND = 4e-15  # and what each round's power adds
+
+
+def log_moment(factors: Factors, theta: float) -> tuple[float, float, float]:
+    """K(theta) and its first two derivatives, without the masses at infinity."""
+    whole = mean = variance = 0.0
+    for law, times in factors:
+        exponent = theta * law.loss
+        top = float(exponent.max())
+        weight = law.mass * np.exp(exponent - top)
+        total = float(weight.sum())
+        first = float(weight @ law.loss) / total
+        whole += times * (math.log(total) + top)
+        mean += times * first
+        variance += times * float(weight @ (law.loss - first) ** 2) / total
+    return whole, mean, variance
+
+
+def finite_share(factors: Factors) -> float:
+    """log P(no round has an infinite loss)."""
+    return sum(times * math.log1p(-law.infinite) if law.infinite < 1 else -math.inf for law, times in factors)
+
+
+def tilt_for_delta(factors: Factors, log_target: float) -> float:
+    """theta >= 0 at which the saddle-point approximation of delta is about the target."""
+
+    def excess(theta: float) -> float:
+        whole, mean, variance = log_moment(factors, theta)
+        width = math.sqrt(max(variance, step * step))
+        return whole - theta * mean - math.log1p(theta) - math.log(2.5 * theta * width + 1) - log_target
+
+    _, _, variance = log_moment(factors, 0.0)
+    step = factors[0][0].step
+    high = 1 / max(math.sqrt(variance), step)  # a tilt that differs much from one grid point to the next is of no use
+    if excess(1e-3 * high) < 0:
+        return 0.0
+    low = 0.0
+    while excess(high) > 0 and high < 0.5 / step:
+        low, high = high, 2 * high
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    return low
+
+
+def tilt_for_mean(factors: Factors, eps: float) -> float:
+    """theta >= 0 at which the tilted mean is about eps."""
+    _, mean, variance = log_moment(factors, 0.0)
+    if mean >= eps:
+        return 0.0
+    step = factors[0][0].step
+    high, low = 1 / max(math.sqrt(variance), step), 0.0
+    while log_moment(factors, high)[1] < eps and high < 0.5 / step:
+        low, high = high, 2 * high
+    for _ in range(16):
+        middle = (low + high) / 2
+        low, high = (middle, high) if log_moment(factors, middle)[1] < eps else (low, middle)
+    return low
+
+
+@dataclass(frozen=True, eq=False)
+class Tail:
+    """The tilted law of the total loss in a window, ready for many eps.
+
+    Attributes:
+        step: of the grid.
+        lowest: first loss that is kept.
+        weight: p(s) e^(-theta (s - centre)), shape (N,).
+        log_scale: log of the factor e^(K - theta centre).
+        theta: the tilt.
+        centre: about the tilted mean.
+        noise: absolute allowance on each p(s), rounding.
+        outside: bound on the tilted mass outside the window (Chernoff).
+        rounds: how many.
+    """
+
+    step: float
+    lowest: float
+    weight: Array
+    log_scale: float
+    theta: float
+    centre: float
+    noise: float
+    outside: float
+    rounds: int
+
+    @property
+    def bottom(self) -> float:
+        """The least eps that can be asked."""
+        return self.lowest + self.step
+
+    @property
+    def slip(self) -> float:
+        """Allowance on the total loss: where each round's losses are on the grid, 1e-9 of a step."""
+        return 1e-9 * self.step * self.rounds
+
+    def _ahead(self, eps: float) -> tuple[Array, Array]:
+        """Losses above eps less eps, and their weights."""
+        first = max(0, math.floor((eps - self.lowest) / self.step) + 1)
+        ahead = np.asarray(self.lowest + self.step * np.arange(first, self.weight.size) - eps, dtype=np.float64)
+        keep = ahead > 0
+        return ahead[keep], self.weight[first:][keep]
+
+    def log_delta(self, eps: float) -> tuple[float, float]:
+        """log delta(eps) and its derivative."""
+        ahead, weight = self._ahead(eps)
+        shrunk = np.exp(-ahead)
+        total = float(weight @ -np.expm1(-ahead))
+        if total <= 0:
+            return -math.inf, 0.0
+        return math.log(total) + self.log_scale, -float(weight @ shrunk) / total
+
+    def delta(self, eps: float) -> tuple[float, float, float]:
+        """(lower, value, upper) of the finite part of delta(eps) of these grid laws."""
+        ahead, weight = self._ahead(eps)
+        value = float(weight @ -np.expm1(-ahead))
+        # sum over s > eps of min(1, s - eps) e^(-theta (s - eps)), at most its integral and one term
+        reach = min(1 / self.theta if self.theta > 0 else math.inf, ahead.size * self.step)
+        spread_out = self.noise * min(1.0, reach) * (reach / self.step + 1)
+        error = (spread_out + self.outside) * math.exp(min(self.theta * (self.centre - eps), _LARGEST))
+        relative = 1e-9 + 2e-11 * self.rounds
+        scale = math.exp(min(self.log_scale, 700.0))
+        low = max(0.0, (value - error) * scale * (1 - relative))
+        return low, value * scale, (value + error) * scale * (1 + relative)
+
+
+def tail(factors: Factors, theta: float) -> Tail:
+    """The tilted law of the sum of all rounds' losses, by one real Fourier transform."""
+    step = factors[0][0].step
+    whole, mean, variance = log_moment(factors, theta)
+    low, high, outside = _window(factors, theta, whole, mean, max(math.sqrt(variance), step), step)
+    length = 1 << max(6, math.ceil(math.log2((high - low) / step + 2)))
+    spectrum = np.ones(length // 2 + 1, dtype=np.complex128)
+    for law, times in factors:
+        exponent = theta * law.loss
+        weight = law.mass * np.exp(exponent - exponent.max())
+        folded = np.bincount(np.arange(law.first, law.first + weight.size) % length, weight / weight.sum(), length)
+        spectrum *= np.fft.rfft(folded) ** times
+    law_of_sum = np.fft.irfft(spectrum, length)
+    rounds = sum(times for _, times in factors)
+    peak = 2 * float(np.abs(spectrum).sum()) / length
+    noise = peak * (_NOISE + _PER_ROUND * rounds)
+    first = math.floor(low / step)
+    index = np.arange(first, first + length)
+    mass = np.maximum(law_of_sum[index % length], 0.0)
+    # Far below the centre the factor would overflow; whoever asks there needs a smaller tilt.
+    usable = index * step > mean - _LARGEST / theta if theta > 0 else np.ones(length, dtype=np.bool_)
+    index, mass = index[usable], mass[usable]
+    weight = mass * np.exp(-theta * (index * step - mean))
+    return Tail(step, float(index[0]) * step, weight, whole - theta * mean, theta, mean, noise, outside, rounds)
+
+
+def _window(
+    factors: Factors, theta: float, whole: float, mean: float, width: float, step: float
+) -> tuple[float, float, float]:
+    """An interval that holds all but `outside` of the tilted law: Chernoff on each side."""
+    ends, outside = [], 0.0
+    for sign in (-1, 1):
+        reach = 9.6
+        while True:
+            distance = reach * width + step
+            bound = min(
+                log_moment(factors, theta + push)[0] - whole - push * (mean + sign * distance)
+                for push in (sign * part * reach / width for part in (1.0, 0.5, 0.2, 0.05))
+            )
+            if bound < _OUTSIDE or 2 * distance / step > _MOST:
+                break
+            reach *= 1.15
+        ends.append(mean + sign * distance)
+        outside += math.exp(min(bound, 0.0))
+    return ends[0], ends[1], outside
+
+
+# --- eps and delta of laws on a grid: both ends proved -------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """The rounds on one grid, for one choice of the victim."""
+
+    upper: Factors
+    lower: Factors
+
+    def infinite(self, above: bool) -> float:
+        """Probability that some round's loss is infinite."""
+        return -math.expm1(finite_share(self.upper if above else self.lower))
+
+
+def epsilon_of(sides: Sides, delta: float) -> Interval:
+    ends = []
+    for above in (True, False):
+        factors, infinite = (sides.upper if above else sides.lower), sides.infinite(above)
+        if infinite >= delta:
+            ends.append(math.inf if above else 0.0)
+            continue
+        target = delta - infinite
+        slack = 1e-13 * (1 + delta / target)
+        theta = tilt_for_delta(factors, math.log(target))
+        for _ in range(4):
+            law = tail(factors, theta)
+            eps = _root(law, math.log(target))
+            if eps > law.bottom:
+                break
+            theta = 0.0 if theta == 0 else tilt_for_mean(factors, eps)
+        ends.append(_prove(law, eps, target * (1 - slack if above else 1 + slack), above))
+    upper, lower = ends
+    return Interval(min(lower, upper), 0.5 * (lower + upper), upper)
+
+
+def _root(law: Tail, log_target: float) -> float:
+    """eps at which delta is about the target: Newton's method in a bracket."""
+    low, high = law.bottom, law.lowest + law.step * law.weight.size
+    eps = min(max(law.centre, low), high)
+    for _ in range(60):
+        value, slope = law.log_delta(eps)
+        low, high = (eps, high) if value > log_target else (low, eps)
+        if abs(value - log_target) < 1e-12 or high - low < 1e-15 * max(abs(high), 1e-300):
+            break
+        new = eps - (value - log_target) / slope if slope < 0 else (low + high) / 2
+        eps = new if low < new < high else (low + high) / 2
+    return eps
+
+
+def _prove(law: Tail, eps: float, target: float, above: bool) -> float:
+    """The first of eps, eps plus or minus pushes, at which the bound is on the right side of the target."""
+    low, value, high = law.delta(max(eps, law.bottom))
+    _, slope = law.log_delta(max(eps, law.bottom))
+    push = 1e-12 * max(abs(eps), law.step) + law.slip
+    if value > 0 and slope < 0:  # a step that should just suffice
+        wide = high / target - 1 if above else target / max(low, 1e-300) - 1
+        push = max(push, 1.5 * min(wide, 1e3) / -slope)
+    for _ in range(60):
+        at = max(eps, 0.0)
+        low, _, high = law.delta(at - law.slip if above else at + law.slip)
+        if at >= law.bottom and (high <= target if above else low >= target):
+            return at
+        if not above and at == 0:
+            return 0.0
+        eps += push if above else -push
+        push *= 2
+    return math.inf if above else 0.0
+
+
+def delta_of(sides: Sides, eps: float) -> Interval:
+    ends = []
+    for above in (True, False):
+        factors, infinite = (sides.upper if above else sides.lower), sides.infinite(above)
+        if infinite >= 1:
+            ends.append(1.0)
+            continue
+        law = tail(factors, tilt_for_mean(factors, eps))
+        asked = max(eps, law.bottom)
+        low, high = law.delta(asked + law.slip)[0], law.delta(asked - law.slip)[2]
+        if eps < law.bottom:  # nearly every loss is larger
+            high = 1.0
+        ends.append(min(infinite + (high if above else low), 1.0))
+    upper, lower = ends
+    return Interval(min(lower, upper), 0.5 * (lower + upper), upper)
+
+
+# --- what a round is -----------------------------------------------------------------------------------------
+# >>> from gspa.accountant import budgets
+# >>> shuffled(budgets.constant(0.5, n=100)).most, gaussian(0.1).mu
+# (0.5, 0.1)
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One use of a mechanism on everybody's record.
+
+    Attributes:
+        label: for messages.
+        valid_for: class of mechanisms.
+        problems: users one of whom is the worst; empty for a Gaussian round and for reports on [0, 1].
+        reports: everybody's noise, of a round of reports on [0, 1]; the worst user at each eps counts.
+        mu: of a Gaussian round, else 0.
+        local_delta: probability of a revealing report.
+        most: no loss is larger than this, except the infinite ones; infinite for a Gaussian round.
+    """
+
+    label: str
+    valid_for: str
+    problems: tuple[Problem, ...] = ()
+    reports: Crowd | None = None
+    mu: float = 0.0
+    local_delta: float = 0.0
+    most: float = math.inf
+
+
+def shuffled(
+    budgets: Budgets,
+    *,
+    mechanism: str | Family = "rr",
+    k: int | None = None,
+    size: int | None = None,
+    tv: float | None = None,
+) -> Round:
+    """A round in which every user reports once and the reports are shuffled.
+
+    Args:
+        budgets: the users' local budgets in this round.
+        mechanism: a name of `gspa.accountant.families.MECHANISMS`, or a `Family`; "laplace" is `shuffled_reports`.
+        k: number of items, for "krr" and "subset".
+        size: number of items reported, for "subset".
+        tv: total variation, for "tv".
+
+    Raises:
+        InvalidValue: an argument out of range.
+        OutsideValidity: a setting that the pair cannot certify, or whose worst user is not known.
+    """
+    if mechanism == "laplace":
+        for name, value in (("k", k), ("size", size), ("tv", tv)):
+            if value is not None:
+                raise InvalidValue(name, value, "left out", 'mechanism "laplace" does not use it')
+        return shuffled_reports(budgets)
+    chosen = resolve(mechanism, budgets, k, size, tv)
+    local = budgets.delta_max
+    if budgets.eps_max == 0:
+        return Round(chosen.label, chosen.valid_for, local_delta=local, most=0.0)
+    indices, certain = candidates(budgets, chosen)
+    if not certain:
+        hint = "which user is the worst is not known; give users fewer distinct (eps, delta)"
+        raise OutsideValidity("composition", "a known worst user", hint)
+    problems = tuple(problem_of(budgets, chosen, index) for index in indices if budgets.eps[index] > 0)
+    return Round(chosen.label, chosen.valid_for, problems, local_delta=local, most=budgets.eps_max)
+
+
+def shuffled_reports(scales: Budgets | ArrayLike, *, count: ArrayLike = 1, mechanism: str = "laplace") -> Round:
+    """A round in which every user reports a value of [0, 1] with noise, and the reports are shuffled.
+
+    Its pair has the blanket's certified delta(eps) of the user who is the worst at that eps (`line`); from
+    below, that of a user with the least noise.
+
+    Args:
+        scales: `Budgets` (Laplace scales 1/eps_j), or noise scales > 0: Laplace b_j, or Gaussian sigma_j.
+        count: how many users have each scale: a number or shape of scales; with `Budgets`, theirs counts.
+        mechanism: "laplace" or "gaussian".
+
+    Raises:
+        InvalidValue: an argument outside its range; more than 64 distinct scales.
+        OutsideValidity: budgets with delta_i > 0.
+    """
+    crowd = Crowd.of(scales, count, mechanism, (0.0, 1.0))
+    victims = crowd.candidates(None)
+    label = f"shuffled {mechanism} reports on [0, 1]"
+    if not victims:
+        return Round(label, crowd.valid_for([]), most=0.0)
+    if len(victims) > MOST_VICTIMS:
+        raise InvalidValue("scales", len(victims), f"at most {MOST_VICTIMS} distinct ones", "let users share scales")
+    most = crowd.gap(victims[0]) if mechanism == "laplace" else math.inf
+    return Round(label, crowd.valid_for(victims), reports=crowd, most=most)
+
+
+def gaussian(mu: float) -> Round:
+    """A round of a mu-GDP Gaussian mechanism, mu = sensitivity / sigma.
+
+    Args:
+        mu: >= 0.
+
+    Raises:
+        InvalidValue: mu out of range.
+    """
+    mu = check.nonnegative(mu=mu)
+    return Round(f"Gaussian, mu = {mu:g}", "Gaussian mechanism", mu=mu, most=math.inf if mu > 0 else 0.0)
+
+
+# --- certified eps and delta of many rounds ------------------------------------------------------------------
+
+METHOD = "composition of dominating pairs, Fourier transform on a grid from both sides"
+_STEPS = 250  # grid steps in a round's standard deviation, root mean square over the rounds
+_POINTS = 1 << 20  # about as many in the sum's window, at most
+_MOST_CELLS = 1e7  # of one round's grid
+_MOST_EPS = 700.0  # e^eps beyond it is no double
+_MOST_ROUNDS = 10**8
+_LEAST_DELTA = 1e-20
+_ROUNDED = 1e-12  # allowance for rounding where no transform is needed
+_CLOSE = 1e-5  # how far from 1 the probability of the largest loss may be
+
+
+Rounds = Sequence[tuple[Round, int]]
+
+
+def _checked(rounds: Rounds) -> list[tuple[Round, int]]:
+    merged: dict[int, tuple[Round, int]] = {}
+    for i, entry in enumerate(check.row(rounds=rounds)):
+        if not (isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], Round)):
+            raise InvalidValue(
+                f"rounds[{i}]", entry, "(round, times), a round made by shuffled(), shuffled_reports() or gaussian()"
+            )
+        one, times = entry[0], check.count(**{f"times of rounds[{i}]": entry[1]})
+        merged[id(one)] = (one, times + merged.get(id(one), (one, 0))[1])
+    if not merged:
+        raise InvalidValue("rounds", [], "a non-empty list of (round, times)")
+    if (total := sum(times for _, times in merged.values())) > _MOST_ROUNDS:
+        raise InvalidValue("sum of times", total, f"at most {_MOST_ROUNDS}")
+    several = [one.label for one, _ in merged.values() if len(one.problems) > 1]
+    if len(several) > 1:
+        hint = f"{', '.join(several)}: which user is the worst in all of them together is not known"
+        raise OutsideValidity("composition", "at most one round without a known worst user", hint)
+    return list(merged.values())
+
+
+Chosen = Sequence[tuple[Round, int, Problem | None]]  # the problem: of one user, the same in all rounds
+
+
+def _top(chosen: Chosen) -> tuple[float, float, float] | None:
+    """The largest finite loss L, a lower bound p on its probability, and that of an infinite one.
+
+    None unless p is nearly 1. With nobody to hide among, which has the probability prod (1 - q_j), each round's loss is
+    its largest with probability 1/(1 + e^-eps_n). From that alone p (1 - e^(eps - L)) <= delta(eps) <=
+    1 - e^(eps - L), and a grid for the rare losses that lie far below L would be long.
+    """
+    most = log_mass = log_hidden = 0.0
+    for _, times, problem in chosen:
+        if problem is None or problem.victim.eps > _MOST_EPS or problem.victim.seen == 0:
+            return None
+        present = problem.count > 0
+        if problem.rest[present].min(initial=1.0) < 0.5:
+            return None
+        alone = float(problem.count[present] @ np.log(problem.rest[present]))
+        alone += math.log(problem.victim.seen) - math.log1p(math.exp(-problem.victim.eps))
+        most += times * problem.victim.eps
+        log_mass += times * (alone * (1 + _ROUNDED) - 0.01 * _ROUNDED)
+        log_hidden += times * math.log1p(-problem.local_delta)
+    return (most, math.exp(log_mass), -math.expm1(log_hidden)) if log_mass > -_CLOSE else None
+
+
+def _top_epsilon(chosen: Chosen, delta: float) -> Interval | None:
+    """eps from the largest loss alone, where it is nearly certain."""
+    if (top := _top(chosen)) is None:
+        return None
+    most, sure, infinite = top
+    target, slack = (delta - infinite) / (1 - infinite), _ROUNDED / (1 - infinite)
+    if (needed := (target + slack) / sure) >= 1:
+        return None
+    lower = max(most * (1 - _ROUNDED) + math.log1p(-needed), 0.0)
+    upper = max(most * (1 + _ROUNDED) + math.log1p(-max(target - slack, 0.0)), 0.0)
+    return Interval(lower, (lower + upper) / 2, upper) if upper - lower <= _CLOSE * upper else None
+
+
+def _top_delta(chosen: Chosen, eps: float) -> Interval | None:
+    """The same for delta."""
+    if (top := _top(chosen)) is None:
+        return None
+    most, sure, infinite = top
+    share, slack = -math.expm1(min(eps - most, 0.0)), _ROUNDED * (1 + most)
+    lower = max(infinite + (1 - infinite) * share * sure - slack, infinite)
+    upper = min(infinite + (1 - infinite) * share + slack, 1.0)
+    return Interval(lower, (lower + upper) / 2, upper) if upper - lower <= 2 * _CLOSE * upper else None
+
+
+def _sides(chosen: Chosen, depth: float, target: float) -> Sides | None:
+    """None if no round says anything (apart from local deltas); `target` is about their delta."""
+    found: list[tuple[Round, int, float, tuple[Atoms, Atoms] | None, float]] = []
+    tops = [problem.victim.eps for _, _, problem in chosen if problem is not None]
+    if tops and max(tops) > _MOST_EPS:
+        hint = f"the largest is {max(tops):g}, which hides nothing"
+        raise OutsideValidity("composition of shuffled reports", f"local eps <= {_MOST_EPS:g}", hint)
+    everything = sum(times for _, times, _ in chosen)
+    for one, times, problem in chosen:
+        if problem is not None:
+            above, below = (atoms(problem, depth=depth, above=side) for side in (True, False))
+            found.append((one, times, problem.local_delta, (above, below), _variance(above)))
+        elif one.reports is not None:
+            above, below = reports_pair(one.reports, delta=target, times=everything)
+            # All losses above may be infinite, and then their variance is 0.
+            spread_out = max(_variance(above), _variance(below), above.missing)
+            found.append((one, times, one.local_delta, (above, below), spread_out))
+        else:
+            found.append((one, times, one.local_delta, None, one.mu**2))
+    total = sum(times * variance for _, times, _, _, variance in found)
+    if total == 0:
+        return None
+    count = sum(times for _, times, _, _, variance in found if variance > 0)
+    step = max(math.sqrt(total / count) / _STEPS, 20 * math.sqrt(total) / _POINTS)
+    if tops:
+        if max(tops) > _MOST_CELLS * step:
+            hint = f"a largest loss of {max(tops):g} and steps of {step:.2g}: rare losses are too large for the others"
+            raise OutsideValidity("composition of shuffled reports", f"a grid of at most {_MOST_CELLS:g} points", hint)
+        step = max(tops) / math.ceil(max(tops) / step)  # the largest loss is on the grid
+    upper: Factors = []
+    lower: Factors = []
+    for one, times, local, both, _ in found:
+        if both is None and one.mu == 0:
+            still = PrivacyLoss(step, 0, np.ones(1), local)
+            upper, lower = [*upper, (_thinned(still, local), times)], [*lower, (_thinned(still, local), times)]
+            continue
+        if both is None:
+            loss, mass, missing = gaussian_atoms(one.mu, step, depth)
+            both = Atoms(loss, mass, missing), Atoms(loss, mass, 0.0)
+        up, down = spread(both[0].loss, both[0].mass, step), merge(both[1].loss, both[1].mass, step)
+        upper.append((_thinned(up, local + (1 - local) * both[0].missing, local), times))
+        lower.append((_thinned(down, local), times))
+    return Sides(upper, lower)
+
+
+def _variance(law: Atoms) -> float:
+    return float(law.mass @ (law.loss - float(law.loss @ law.mass)) ** 2)
+
+
+def _thinned(law: PrivacyLoss, infinite: float, local: float | None = None) -> PrivacyLoss:
+    share = 1 - (infinite if local is None else local)
+    return PrivacyLoss(law.step, law.first, share * law.mass, infinite)
+
+
+def _per_victim(rounds: list[tuple[Round, int]]) -> list[list[tuple[Round, int, Problem | None]]]:
+    """One list of rounds per user that may be the worst."""
+    most = max(len(one.problems) for one, _ in rounds)
+    lists = []
+    for i in range(max(most, 1)):
+        chosen = []
+        for one, times in rounds:
+            problem = one.problems[min(i, len(one.problems) - 1)] if one.problems else None
+            chosen.append((one, times, problem))
+        lists.append(chosen)
+    return lists
+
+
+def _valid_for(rounds: list[tuple[Round, int]]) -> str:
+    return " and ".join(dict.fromkeys(one.valid_for for one, _ in rounds))
+
+
+def compose(rounds: Rounds, *, delta: float) -> Bound:
+    """The least eps at which all rounds together are (eps, delta)-DP for the worst user.
+
+    Args:
+        rounds: (round, times) each; the order does not matter, and later rounds may be chosen after
+            earlier results are seen.
+        delta: in (0, 1), above the probability that some report reveals everything.
+
+    Returns:
+        Bound on the composed pairs' eps. Proved: grids, windows, truncation, wrap-around. Allowances,
+        larger than what is measured: 2e-11 in each round's masses, 1e-14 + 4e-15 per round of the
+        largest mass in the Fourier sum.
+
+    Raises:
+        InvalidValue: no rounds, times below 1, delta out of range.
+        OutsideValidity: delta not above the composed local deltas; a worst user that is not known.
+
+    >>> round(compose([(gaussian(0.3), 16)], delta=1e-5).value, 4)  # mu = 1.2
+    5.4135
+    """
+    delta = check.probability(allow_zero=False, delta=delta)
+    merged = _checked(rounds)
+    local = -math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in merged))
+    if delta <= local * (1 + 1e-12):
+        hint = f"with probability {local:g} some round's report may reveal everything, shuffled or not"
+        raise OutsideValidity("composed epsilon", f"delta > {local:g}, the local deltas of all rounds", hint)
+    most = sum(times * one.most for one, times in merged) if local == 0 else math.inf
+    found = []
+    for chosen in _per_victim(merged):
+        if (short := _top_epsilon(chosen, delta)) is not None:
+            found.append(short)
+            continue
+        sides = _sides(chosen, _depth(merged, delta - local), delta - local)
+        found.append(Interval(0.0, 0.0, 0.0) if sides is None else epsilon_of(sides, delta))
+    low, value, high = (min(max(end), most) for end in zip(*found, strict=True))
+    return Bound(low, value, high, METHOD, _valid_for(merged), delta=delta)
+
+
+def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
+    """delta(eps) of all rounds together, for the worst user.
+
+    Args:
+        rounds: (round, times) each.
+        eps: >= 0.
+
+    Returns:
+        Bound on the composed pairs' delta; proved and allowed for as in `compose`.
+
+    Raises:
+        InvalidValue: no rounds, times below 1, eps out of range.
+        OutsideValidity: a worst user that is not known.
+
+    >>> from gspa.accountant.tradeoff import gdp_delta
+    >>> bound = compose_delta([(gaussian(0.3), 16)], eps=2.0)
+    >>> bound.lower <= gdp_delta(2.0, mu=1.2) <= bound.upper, bound.relative_width < 1e-4
+    (True, True)
+    """
+    eps = check.nonnegative(eps=eps)
+    merged = _checked(rounds)
+    local = -math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in merged))
+    if eps >= sum(times * one.most for one, times in merged):
+        return Bound(local, local, local, METHOD, _valid_for(merged), eps=eps)
+    found = [_delta_interval(merged, chosen, eps, local) for chosen in _per_victim(merged)]
+    low, value, high = (max(end) for end in zip(*found, strict=True))
+    return Bound(low, value, high, METHOD, _valid_for(merged), eps=eps)
+
+
+def _delta_interval(rounds: list[tuple[Round, int]], chosen: Chosen, eps: float, local: float) -> Interval:
+    """delta(eps) of one victim: what the laws leave out must be small relative to a delta that is not known yet."""
+    blankets = any(one.reports is not None for one, _ in rounds)
+    if (short := _top_delta(chosen, eps)) is not None:
+        return short
+    best, target = Interval(local, local, local), 1e-6 if blankets else 1e-12
+    for step in range(12):
+        sides = _sides(chosen, _depth(rounds, target), target)
+        if sides is None:
+            return best
+        interval = delta_of(sides, eps)
+        if step == 0 or interval.upper < best.upper:
+            best = interval
+        if blankets:  # whose (B, omega*) suit deltas near the target
+            if step == 3 or 0.05 * target < interval.upper < 1e4 * target:
+                break
+            target = min(max(interval.upper, _LEAST_DELTA), 0.25)
+        else:
+            if target < 1e-250 or interval.upper > 1e3 * target:
+                break
+            target *= 1e-24
+    return best
+
+
+def _depth(rounds: list[tuple[Round, int]], target: float) -> float:
+    """e^-depth, times the number of rounds, is far below the target."""
+    return min(25 + math.log(sum(times for _, times in rounds)) - math.log(target), 680.0)

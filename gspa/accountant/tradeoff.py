@@ -1,0 +1,303 @@
+"""Trade-off functions and f-DP: Facts 1 to 4 and equations (3) to (6) of Chen et al. 2024.
+
+A trade-off function maps a type I error alpha to the smallest possible type II
+error. G_mu is that of one unit-variance Gaussian against another, mu away; its
+(eps, delta) side is exact in both directions:
+
+>>> delta = gdp_delta(1.0, mu=0.5)
+>>> round(delta, 9)
+0.006829595
+>>> round(gdp_epsilon(delta=delta, mu=0.5), 9)
+1.0
+
+The general theory is Dong, Roth and Su 2022 (arXiv:1905.02383).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import erfcx, ndtr, ndtri, ndtri_exp
+
+from gspa.accountant import arguments as check
+from gspa.accountant.errors import InvalidValue
+
+Array = NDArray[np.float64]
+Curve = Callable[[Array], Array]
+Reals = TypeVar("Reals", float, Array)
+
+_LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
+_NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(24))
+_NODES = _NODES + 0.5  # Gauss-Legendre on [0, 1]
+# 1 - x R(x) = sum_k (-1)^(k+1) (2k-1)!! / x^(2k); at x = 20 the last term is 1e-18.
+_ASYMPTOTIC = np.cumprod([1.0, *(-(2.0 * k + 1) for k in range(1, 11))])[::-1]
+_LOG_SLACK = 1e-11  # exceeds the measured error of gdp_log_delta (tests), so that gdp_epsilon errs upward
+
+
+def like(argument: Reals, values: Array) -> Reals:
+    """A plain float for a scalar argument, an array for anything else."""
+    return values if np.ndim(argument) else float(values)  # type: ignore[return-value]
+
+
+def scaled(eps: float | Array, values: Array) -> Array:
+    """e^eps times values, with 0 where a value is 0 even if e^eps overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(values == 0, 0.0, np.exp(eps) * values)
+
+
+def f_eps_delta(alpha: Reals, *, eps: float, delta: float) -> Reals:
+    """The trade-off function that (eps, delta)-DP is equivalent to.
+
+    Implements Fact 1 (eq. (19)), corrected: exact, piecewise linear, symmetric.
+
+    Args:
+        alpha: type I error(s) in [0, 1].
+        eps: >= 0.
+        delta: in [0, 1).
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> f_eps_delta(0.0, eps=1.0, delta=0.1)
+    0.9
+    """
+    a = check.array_in(0, 1, alpha=alpha)
+    eps, delta = check.nonnegative(eps=eps), check.probability(delta=delta)
+    # Erratum G-F1: the paper prints (1 - delta - eps) in the third term for (1 - delta - alpha).
+    shallow = math.exp(-eps) * (1 - delta - a)
+    return like(alpha, np.maximum(0.0, np.maximum(1 - delta - scaled(eps, a), shallow)))
+
+
+def gaussian(alpha: Reals, *, mu: float) -> Reals:
+    """G_mu, the trade-off function of N(0, 1) against N(mu, 1).
+
+    Implements Fact 3: Phi(Phi^-1(1 - alpha) - mu); relative error about 1e-14.
+
+    Args:
+        alpha: type I error(s) in [0, 1].
+        mu: >= 0; 0 is perfect privacy, 1 - alpha.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> round(gaussian(0.5, mu=1.0), 6)
+    0.158655
+    """
+    a = check.array_in(0, 1, alpha=alpha)
+    # Phi^-1(1 - alpha) = -Phi^-1(alpha): no digit of a small alpha is lost.
+    return like(alpha, np.asarray(ndtr(-ndtri(a) - check.nonnegative(mu=mu))))
+
+
+def _mills(x: Array) -> Array:
+    """R(x) = Phi(-x) / phi(x)."""
+    return np.asarray(math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2)))
+
+
+def _minus_mills_slope(x: Array) -> Array:
+    """-R'(x) = 1 - x R(x); by its asymptotic series where the difference cancels."""
+    far = np.maximum(x, 20.0)
+    inverse = 1 / far / far
+    return np.where(x < 20, 1 - x * _mills(np.minimum(x, 20.0)), inverse * np.polyval(_ASYMPTOTIC, inverse))
+
+
+def _log_delta_at(a: Array, mu: float) -> Array:
+    """log delta as a function of a = eps/mu - mu/2, for mu > 0.
+
+    e^eps phi(a + mu) = phi(a) turns Fact 3 into delta = phi(a) (R(a) - R(a + mu)), which never
+    forms the overflowing e^eps; what cancels is left to an integral of -R'.
+    """
+    b = a + mu
+    log_phi = -0.5 * a * a - _LOG_SQRT_2PI
+    out = np.empty_like(a)
+    near = mu <= np.maximum(1.0, a)
+    if near.any():
+        x = a[near, None] + mu * _NODES
+        out[near] = log_phi[near] + np.log(_minus_mills_slope(x) @ _WEIGHTS) + math.log(mu)
+    apart = ~near & (a > 0)
+    out[apart] = log_phi[apart] + np.log(_mills(a[apart]) - _mills(b[apart]))
+    wide = ~near & (a <= 0)  # here 1 - delta is a sum of two positive terms
+    out[wide] = np.log1p(-(ndtr(a[wide]) + np.exp(log_phi[wide]) * _mills(b[wide])))
+    return out
+
+
+def gdp_log_delta(eps: Reals, *, mu: float) -> Reals:
+    """log delta(eps) of a mu-GDP mechanism, far below where delta underflows.
+
+    Implements Fact 3. Absolute error below 1e-11 for mu in [1e-4, 50] and delta >= 1e-300;
+    may err to either side.
+
+    Args:
+        eps: number(s) >= 0.
+        mu: >= 0; mu = 0 gives -inf.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> round(gdp_log_delta(100.0, mu=1.0), 6)
+    -4960.254554
+    """
+    e = check.array_in(0, math.inf, eps=eps)
+    mu = check.nonnegative(mu=mu)
+    if mu == 0:
+        return like(eps, np.full_like(e, -np.inf))
+    with np.errstate(over="ignore", divide="ignore", under="ignore", invalid="ignore"):
+        a = np.minimum(np.atleast_1d(e) / mu - mu / 2, 1e150)  # beyond it a^2 overflows
+        log_delta = np.where(a < 1e150, _log_delta_at(a, mu), -np.inf)
+    return like(eps, log_delta.reshape(e.shape))
+
+
+def gdp_delta(eps: Reals, *, mu: float) -> Reals:
+    """delta(eps) of a mu-GDP mechanism.
+
+    Implements Fact 3: Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2), without its
+    cancellation. Relative error below 1e-11 for mu in [1e-4, 50] and delta >= 1e-300; may err
+    to either side.
+
+    Args:
+        eps: number(s) >= 0.
+        mu: >= 0.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> round(gdp_delta(0.0, mu=1.0), 9)
+    0.382924923
+    """
+    with np.errstate(under="ignore"):
+        return like(eps, np.exp(np.asarray(gdp_log_delta(eps, mu=mu))))
+
+
+def gdp_epsilon(*, delta: float, mu: float) -> float:
+    """The least eps at which a mu-GDP mechanism is (eps, delta)-DP.
+
+    Implements the other direction of Fact 3. Errs upward: gdp_delta(result) <= delta holds in
+    exact arithmetic too, at a cost of about 1e-11 relative in delta. 0 if delta(0) <= delta.
+
+    Args:
+        delta: in (0, 1).
+        mu: >= 0.
+
+    Raises:
+        InvalidValue: an argument outside its range; delta = 0 would need eps = infinity.
+
+    >>> gdp_epsilon(delta=0.5, mu=1.0)
+    0.0
+    """
+    target = math.log(check.probability(allow_zero=False, delta=delta))
+    mu = check.nonnegative(mu=mu)
+    if gdp_log_delta(0.0, mu=mu) <= target:
+        return 0.0
+    target -= _LOG_SLACK
+    # log delta is decreasing and concave in a, so Newton's method started right of the root,
+    # where Phi(-a) alone is already delta, stays right of it and needs no bracket.
+    a = -float(ndtri_exp(target))
+    for _ in range(100):
+        log_delta = float(_log_delta_at(np.array([a]), mu)[0])
+        # -d log delta / da = mu phi(a) R(b) / delta, where b = a + mu
+        log_slope = math.log(mu * float(_mills(np.array(a + mu)))) - 0.5 * a * a - _LOG_SQRT_2PI - log_delta
+        step = (target - log_delta) * math.exp(-log_slope)
+        a -= step
+        if step <= 1e-15 * max(abs(a), mu):
+            break
+    eps, push = mu * (a + mu / 2), 2.0**-52
+    while gdp_log_delta(eps, mu=mu) > target:  # rounding of eps; a step or two
+        eps, push = eps * (1 + push) + 5e-324, 2 * push
+    return eps
+
+
+def compose_gdp(mus: Iterable[float]) -> float:
+    """mu of the composition of mu_i-GDP mechanisms: the root of the sum of squares (Fact 3).
+
+    Raises:
+        InvalidValue: a mu that is negative or not finite.
+
+    >>> compose_gdp([3.0, 4.0])
+    5.0
+    """
+    return math.hypot(*(check.nonnegative(**{f"mus[{i}]": mu}) for i, mu in enumerate(check.row(mus=mus))))
+
+
+def group_gdp(mu: float, *, k: int) -> float:
+    """mu for groups of k records of a mu-GDP mechanism: k mu (Fact 3).
+
+    Raises:
+        InvalidValue: mu negative or not finite, k < 1.
+
+    >>> group_gdp(0.5, k=4)
+    2.0
+    """
+    return check.count(k=k) * check.nonnegative(mu=mu)
+
+
+def chain(f: Curve, g: Curve) -> Curve:
+    """alpha -> g(1 - f(alpha)), a lower bound on T(P, R) if T(P, Q) >= f and T(Q, R) >= g.
+
+    Implements Fact 4.
+
+    >>> two_steps = chain(lambda a: gaussian(a, mu=1.0), lambda a: gaussian(a, mu=2.0))
+    >>> round(float(two_steps(np.array(0.3))) - gaussian(0.3, mu=3.0), 12)
+    0.0
+    """
+    # Erratum G-F4: the paper prints T(P, R) >= f for T(P, Q) >= f, and calls the result f o g.
+    return lambda alpha: g(1 - f(alpha))
+
+
+def delta_from_tradeoff(f: Curve, eps: float) -> float:
+    """delta(eps) of an f-DP mechanism: sup over alpha of 1 - f(alpha) - e^eps alpha.
+
+    The converse of Fact 1 (Dong, Roth and Su 2022, Proposition 2.12), for convex f. The supremum is
+    bracketed on a logarithmic grid and refined; the objective is concave, so this finds it. It is
+    attained at a point, so the result errs downward, by rounding only (about 1e-15 absolute: a
+    delta below that needs a closed form).
+
+    Args:
+        f: convex trade-off function that takes an array; symmetric, or delta is one-sided.
+        eps: >= 0.
+
+    Raises:
+        InvalidValue: eps out of range.
+
+    >>> round(delta_from_tradeoff(lambda a: f_eps_delta(a, eps=1.0, delta=0.25), 1.0), 12)
+    0.25
+    """
+    eps = check.nonnegative(eps=eps)
+    alpha = np.r_[0.0, np.logspace(-300, -17, 284), np.logspace(-16, 0, 321)]
+    best = 0.0
+    for _ in range(16):
+        value = 1 - f(alpha) - scaled(eps, alpha)
+        k = int(np.argmax(value))
+        best = max(best, float(value[k]))
+        alpha = np.linspace(alpha[max(k - 1, 0)], alpha[min(k + 1, alpha.size - 1)], 33)
+    return min(best, 1.0)
+
+
+def tradeoff_from_delta(alpha: Reals, eps_grid: ArrayLike, delta_values: ArrayLike) -> Reals:
+    """Trade-off function implied by (eps_k, delta_k)-DP for every k.
+
+    The largest of the f_{eps_k, delta_k} (Dong, Roth and Su 2022, Proposition 2.12). A valid lower
+    bound for any grid; it errs downward and rises to the truth as the grid is refined.
+
+    Args:
+        alpha: type I error(s) in [0, 1].
+        eps_grid: shape (m,), >= 0.
+        delta_values: shape (m,), in [0, 1], upper bounds on delta(eps_k).
+
+    Raises:
+        InvalidValue: an argument outside its range, empty grid, unequal lengths.
+
+    >>> tradeoff_from_delta(0.0, [0.0, 1.0], [0.5, 0.1])
+    0.9
+    """
+    a = check.array_in(0, 1, alpha=alpha)
+    eps = check.array_in(0, math.inf, eps_grid=eps_grid)
+    delta = check.array_in(0, 1, delta_values=delta_values)
+    if eps.ndim != 1 or eps.size == 0 or eps.shape != delta.shape:
+        raise InvalidValue("len(delta_values)", delta.size, f"len(eps_grid) = {eps.size} >= 1")
+    best = np.zeros_like(a)
+    for e, d in zip(eps, delta, strict=True):  # a loop keeps the memory at one curve
+        best = np.maximum(best, np.maximum(1 - d - scaled(e, a), np.exp(-e) * (1 - d - a)))
+    return like(alpha, best)

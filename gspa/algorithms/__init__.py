@@ -1,0 +1,1 @@
+"""The papers' procedures, each runnable alone and seeded."""

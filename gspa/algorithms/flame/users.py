@@ -1,0 +1,136 @@
+"""Who holds which images in FLAME's experiment: a few images each, some for training and the rest for the test.
+
+Implements what the released code does and the paper leaves out: training and test images together,
+standardized pixel by pixel, dealt out in their order, one of each class to each user; of a user's ten, seven train.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from gspa.accountant import arguments as check
+from gspa.accountant.errors import InvalidValue
+from gspa.algorithms.digits import Dataset
+
+SCALINGS = ("standardized", "standardized_unit", "unit")
+"""(x - mean)/(sd + 0.001) of grey levels 0, 1, 2, ... (the released code), the same of pixels in [0, 1], or these."""
+
+SPLITS = ("one_per_class", "random", "one_class")
+"""One image of each class a user (the released code), images dealt at random, or a user's images all of one class."""
+
+_OFFSET = 0.001  # beside the standard deviation of a pixel, which may be 0
+_LEVELS = {"mnist": 255, "digits": 16}
+
+Floats = npt.NDArray[np.float32]
+Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Users:
+    """Images by user.
+
+    Attributes:
+        x: float32, (users, images, features); the last feature is 1, for the bias.
+        y: their labels, (users, images).
+        test_x: everybody's held-out images together, (held out, features).
+        test_y: their labels.
+    """
+
+    x: Floats = field(repr=False)
+    y: Labels = field(repr=False)
+    test_x: Floats = field(repr=False)
+    test_y: Labels = field(repr=False)
+
+    @property
+    def classes(self) -> int:
+        """Number of classes; always 10 here."""
+        return int(self.test_y.max()) + 1
+
+    @property
+    def dimension(self) -> int:
+        """d: weights of a logistic regression, biases included."""
+        return int(self.x.shape[2]) * self.classes
+
+    def accuracy(self, weights: Floats) -> float:
+        """Share of the held-out images that these weights, (features, classes), classify correctly."""
+        return float(((self.test_x @ weights).argmax(axis=1) == self.test_y).mean())
+
+
+def partition(
+    data: Dataset,
+    *,
+    users: int = 6_000,
+    held_out: int = 3,
+    scaling: str = "standardized",
+    split: str = "one_per_class",
+    seed: int = 7,
+) -> Users:
+    """Deal the images out, ten to each user.
+
+    Args:
+        data: from `gspa.algorithms.digits.load`, pixels in [0, 1].
+        users: how many, at least 2.
+        held_out: of a user's ten images, 1 to 9.
+        scaling: one of `SCALINGS`.
+        split: one of `SPLITS`.
+        seed: which of a user's images are held out, and who gets which in the two splits that are not the code's.
+
+    Raises:
+        InvalidValue: an argument out of range, or more users than the rarest class has images.
+
+    >>> from gspa.algorithms.digits import load
+    >>> some = partition(load("digits"), users=100)
+    >>> some.x.shape, some.test_x.shape, some.dimension
+    ((100, 7, 65), (300, 65), 650)
+    """
+    users, held_out = check.count(2, users=users), check.count(held_out=held_out)
+    if held_out > 9:
+        raise InvalidValue("held_out", held_out, "at most 9 of ten")
+    check.one_of(SCALINGS, scaling=scaling)
+    check.one_of(SPLITS, split=split)
+    labels = np.r_[data.train_y, data.test_y]
+    classes = data.classes
+    by_class = [np.flatnonzero(labels == c) for c in range(classes)]
+    most = min(one.size for one in by_class)
+    if users > most:
+        raise InvalidValue("users", users, f"at most {most}", f"{data.name} has no more images of its rarest class")
+    rng = np.random.default_rng([check.count(0, seed=seed), 10])
+    dealt = np.stack([one[:users] for one in by_class], axis=1)
+    if split == "one_class":
+        dealt = rng.permutation(dealt.T.reshape(users, classes))  # a row lies in one class where users is 10 times m
+    elif split == "random":
+        dealt = rng.permutation(dealt.ravel()).reshape(users, classes)
+    dealt = rng.permuted(dealt, axis=1)
+    x = _scaled(data, dealt.ravel(), scaling).reshape(users, classes, -1)
+    y = labels[dealt]
+    kept = classes - held_out
+    return Users(
+        np.ascontiguousarray(x[:, :kept]),
+        y[:, :kept],
+        np.ascontiguousarray(x[:, kept:]).reshape(users * held_out, -1),
+        y[:, kept:].ravel(),
+    )
+
+
+def _scaled(data: Dataset, chosen: Labels, scaling: str) -> Floats:
+    """The chosen images with a feature of 1 behind them; mean and deviation are of all images."""
+    first = len(data.train_x)
+    out = np.ones((chosen.size, data.train_x.shape[1] + 1), dtype=np.float32)
+    early = chosen < first
+    out[early, :-1] = data.train_x[chosen[early]]
+    out[~early, :-1] = data.test_x[chosen[~early] - first]
+    if scaling == "unit":
+        return out
+    total = np.zeros((2, data.train_x.shape[1]))
+    for part in (data.train_x, data.test_x):
+        for low in range(0, len(part), 4000):  # in blocks: a float64 copy of MNIST would be 440 MB
+            block = part[low : low + 4000].astype(np.float64)
+            total += block.sum(axis=0), (block**2).sum(axis=0)
+    mean, square = total / (len(data.train_x) + len(data.test_x))
+    offset = _OFFSET / (1 if scaling == "standardized_unit" else _LEVELS[data.name])
+    out[:, :-1] -= mean.astype(np.float32)
+    out[:, :-1] /= (np.sqrt(np.maximum(square - mean**2, 0)) + offset).astype(np.float32)
+    return out

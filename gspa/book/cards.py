@@ -1,0 +1,110 @@
+"""The pages that are made of all cards: templates filled with claims, errata and outcomes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from gspa.book import claims, say
+from gspa.book.claims import PAPERS, SHORT, VERDICTS, Claim, Outcome
+from gspa.book.fill import fill
+
+# What a reader should know first, in this order; a line each on the landing page.
+HEADLINES = ("G-T2p", "G-T2", "G-C3", "G-C4", "G-C2", "G-SGD3", "G-SGD1", "G-A2")
+_FIRST = 4  # of them have room on the first screen
+_SECTION = re.compile(r"^## What differs from the papers?\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+# A link to another notebook, as the notebooks write it: beside their own file.
+_LINK = re.compile(r"\]\((?=\w+\.ipynb)")
+
+
+class Found:
+    """What this build's notebooks found, as the templates ask for it.
+
+    Args:
+        outcomes: by claim id.
+        pages: notebooks that the book contains; others are named without a link.
+    """
+
+    def __init__(self, outcomes: Mapping[str, Outcome], pages: Collection[str]) -> None:
+        self.outcomes, self.pages = outcomes, pages
+        self.registry = claims.registry()
+
+    def verdict(self, entry: Claim) -> str:
+        return claims.verdict_of(entry.id, self.outcomes)
+
+    def of(self, paper: str = "", verdict: str = "") -> list[Claim]:
+        """The claims of a paper and a verdict; of all where one is not given."""
+        return [
+            one for one in self.registry.values() if paper in ("", one.paper) and verdict in ("", self.verdict(one))
+        ]
+
+    @property
+    def verdicts(self) -> list[str]:
+        """Those that some claim has, in their order."""
+        return [verdict for verdict in VERDICTS if self.of(verdict=verdict)]
+
+    def where(self, entry: Claim) -> str:
+        """Where a claim is shown: on its notebook's page if this build settled it, else on the claims page."""
+        carded = entry.id in self.outcomes and entry.notebook in self.pages
+        return f"notebooks/{entry.notebook}.html#card-{entry.id}" if carded else f"claims.html#{entry.id}"
+
+    def headlines(self) -> list[tuple[Claim, Outcome]]:
+        """The headlines that this build settled."""
+        settled = [(self.registry[name], self.outcomes[name]) for name in HEADLINES if name in self.outcomes]
+        return [(entry, one) for entry, one in settled if one.verdict != "not yet checked"]
+
+    def corrected(self, paper: str = "") -> list[tuple[Claim, Outcome]]:
+        """Claims that hold with a correction."""
+        return [(one, self.outcomes[one.id]) for one in self.of(paper, "holds with correction")]
+
+
+def parts(found: Found, executed: Iterable[Path]) -> dict[str, str]:
+    """The generated parts of the book's pages (MyST Markdown), by name.
+
+    Args:
+        found: this build's outcomes.
+        executed: its notebooks, in reading order.
+    """
+    kinds = sorted({entry.kind for entry in found.registry.values()})
+    names = ("dashboard", "highlights", "findings", "claims", "corrections", "errata")
+    errata = claims.errata()
+    shown = sum(one.row(found.outcomes) is not None for one in errata)
+    values = {"found": found, "first": _FIRST, "kinds": kinds, "errata": errata, "shown": shown}
+    values |= {"PAPERS": PAPERS, "SHORT": SHORT, "READING": claims.READING}
+    made = {name: fill(f"{name}.md", **values) for name in names}
+    return made | {"departures": departures(executed)}
+
+
+def departures(executed: Iterable[Path]) -> str:
+    """What each page says under "What differs from the paper" (MyST Markdown), a heading a page."""
+    shown = []
+    for path in executed:
+        if section := _SECTION.search(prose(json.loads(path.read_text(encoding="utf-8")))):
+            shown += [f"### [](notebooks/{path.name})", "", _LINK.sub("](notebooks/", section.group(1).strip()), ""]
+    return "\n".join(shown)
+
+
+def prose(notebook: Mapping[str, Any]) -> str:
+    """An executed notebook's text: its Markdown cells, and what its %%say cells said."""
+    found = []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            found.append("".join(cell["source"]))
+        for output in cell.get("outputs", []):
+            if say.MIME in output.get("data", {}):
+                found.append("".join(output["data"]["text/markdown"]))
+    return "\n\n".join(found)
+
+
+def faults(found: Mapping[str, Outcome]) -> list[str]:
+    """Errata whose check settled its claim without the row that they point to, a line each."""
+    return [
+        f"erratum {one.number}: the evidence of {one.claim} has no row {one.evidence!r}"
+        for one in claims.errata()
+        if one.evidence != claims.READING
+        and claims.verdict_of(one.claim, found) not in ("not yet checked", "not checkable")
+        and one.row(found) is None
+    ]

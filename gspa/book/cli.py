@@ -1,0 +1,258 @@
+"""Commands of the book: build, run, verify, sweep, serve."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gspa.accountant.arguments import count, in_range, one_of
+from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Profile = Annotated[str, typer.Option("--profile", help="paper: the papers' own sizes; quick: small ones.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", help="Notebooks to run at once (default: the cores at hand).")]
+
+PAIR = "-p: needs a name and a value, for instance -p n_max 3000"
+_data: Callable[[], dict[str, str]] = dict
+"""The data set's identity, handed in by `register`: the book knows no data set."""
+_usable: Callable[[Mapping[str, Any]], None] = lambda values: None  # noqa: E731
+"""Refuses parameters that this machine cannot serve, handed in as well."""
+
+
+def _profile(name: str) -> str:
+    from gspa.book.parameters import PROFILES
+
+    return one_of(PROFILES, profile=name)
+
+
+def _jobs(asked: int | None) -> int:
+    from gspa.book import project
+
+    return project.cores() if asked is None else count(1, jobs=asked)
+
+
+def _executed(profile: str, jobs: int, names: list[str] | None = None) -> tuple[Any, list[Any]]:
+    """The project, and its notebooks' results at this profile: kept ones, or new runs."""
+    from gspa.book import parameters, project, run
+    from gspa.book.progress import Display
+
+    here = project.find()
+    notebooks = parameters.discover(here)
+    wanted = [notebook for name, notebook in notebooks.items() if names is None or name in names]
+    with Display() as display:
+        runs = run.run_all(here, wanted, profile=profile, jobs=jobs, data=_data, progress=display.update)
+    return here, runs
+
+
+def build(profile: Profile = "paper", jobs: Jobs = None) -> None:
+    """Run the notebooks and render the site to _build/html."""
+    from gspa.book import project, site
+
+    profile, at_once = _profile(profile), _jobs(jobs)
+    with site.exclusive(project.find()):
+        here, runs = _executed(profile, at_once)
+        typer.echo("Rendering the site ...")
+        changed = site.render(here, runs, profile=profile)
+    state = "is ready" if changed else "is unchanged"
+    typer.echo(f"The site {state}. Open it: {(here.html / 'index.html').as_uri()}")
+
+
+def run_one(
+    notebook: Annotated[str, typer.Argument(help="A notebook's name, such as 08_comparison.")],
+    p: Annotated[
+        list[str] | None, typer.Option("-p", metavar="NAME VALUE", help="A parameter; may be repeated.")
+    ] = None,
+    file: Annotated[Path | None, typer.Option("-f", help="A YAML file of parameters.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", help="Where the executed notebook goes.")] = None,
+    profile: Profile = "paper",
+    show: Annotated[bool, typer.Option("--open", help="Render the page beside the result and open a browser.")] = False,
+) -> None:
+    """Run one notebook with new parameters."""
+    from gspa import files
+    from gspa.book import parameters, project, run, site
+    from gspa.book.progress import Display
+
+    here = project.find()
+    source = parameters.select(here, notebook)
+    given = parameters.from_file(file) if file else {}
+    if any("\0" not in pair for pair in p or []):  # -pNAME, written as one word
+        raise GspaError(PAIR)
+    given |= dict(pair.split("\0", 1) for pair in p or [])
+    values = source.validate(given, profile=_profile(str(given.get("profile", profile))))
+    _usable(values)  # now, not after the cells before
+    if output is None:
+        name = files.digest(json.dumps(values, sort_keys=True))[:8]
+        output = here.build / "runs" / f"{source.name}-{name}.ipynb"
+    elif "\0" in str(output) or output.is_dir() or {output.suffix, output.resolve().suffix} != {".ipynb"}:
+        # The file behind a link is the one that would be replaced.
+        raise InvalidValue("-o", str(output), "a file name that ends in .ipynb")
+    files.ensure_writable(output.resolve().parent)
+    folder = site.page_folder(output) if show else None
+    with Display() as display:
+        run.run_notebook(here, source, values, output.resolve(), progress=display.update)
+    typer.echo(f"Wrote {output}")
+    if folder is not None:
+        page = site.render_page(here, source.name, output, folder, profile=str(values["profile"]))
+        opened = _browse(page.as_uri())
+        typer.echo(f"Opened {page}" if opened else f"No browser here; open it yourself: {page}")
+
+
+def _browse(address: str) -> bool:
+    """Whether a browser took the address."""
+    import webbrowser
+
+    try:
+        return webbrowser.open(address)
+    except webbrowser.Error:
+        return False
+
+
+def verify(
+    profile: Profile = "paper",
+    claim: Annotated[list[str] | None, typer.Option("--claim", help="Only this claim; may be repeated.")] = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Compare every verdict with the record; exit status 1 when one differs. What has run is not run again."""
+    from gspa.book import claims, text
+
+    profile = _profile(profile)
+    wanted = list(claims.registry().values()) if claim is None else [claims.claim(name) for name in claim]
+    _, runs = _executed(profile, _jobs(jobs), sorted({entry.notebook for entry in wanted}))
+    found = claims.outcomes(run.path for run in runs)
+    results = []
+    for entry in wanted:
+        nobody = claims.Outcome(entry.id, "not yet checked", f"No card of {entry.notebook} is about it.")
+        outcome = found.get(entry.id, nobody)
+        results.append(outcome.to_dict() | {"recorded": entry.verdict, "differs": outcome.differs()})
+        if not as_json:
+            mark = f"  DIFFERS from the record: {entry.verdict}" if outcome.differs() else ""
+            typer.echo(f"{entry.id:8} {outcome.verdict:22} {text.plain(outcome.reason)}{mark}")
+    differing = sum(result["differs"] for result in results)
+    if as_json:
+        typer.echo(json.dumps({"profile": profile, "claims": results}))
+    else:
+        settled = sum(result["verdict"] != "not yet checked" for result in results)
+        typer.echo(f"{settled} of {len(results)} settled in this run, {differing} differ from the record.")
+    if differing:
+        raise typer.Exit(1)
+
+
+def sweep(
+    what: Annotated[str, typer.Argument(metavar="NOTEBOOK", help="A notebook's name, such as 08_comparison.")],
+    p: Annotated[
+        list[str] | None,
+        typer.Option("-p", metavar="NAME V1,V2,...", help="A parameter's values; may be repeated: every combination."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--settings", help="A CSV of settings: a column a parameter, a row a setting.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("-o", help="The table: FILE.csv or FILE.parquet.")] = None,
+    page: Annotated[Path | None, typer.Option("--page", help="Also a notebook FILE.ipynb that shows it.")] = None,
+    x: Annotated[str, typer.Option("--x", help="The page's horizontal axis (default: the first axis).")] = "",
+    y: Annotated[str, typer.Option("--y", help="Its vertical axis (default: the first result).")] = "",
+    by: Annotated[str, typer.Option("--by", help="A line for each value of it (default: the second axis).")] = "",
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", help="Address of a Dask scheduler, or its scheduler file.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", help="Settings at once on this machine (default: the cores at hand).")
+    ] = None,
+    profile: Profile = "paper",
+) -> None:
+    """Run a notebook under many settings, into one table; what is done is not run again."""
+    from gspa import files
+    from gspa.book import parameters, project, sweep, sweep_page
+    from gspa.book.progress import Countdown
+
+    if jobs is not None and scheduler is not None:
+        raise GspaError("--jobs, --scheduler: give one; the cluster's workers say how much runs at once")
+    at_once = count(1, jobs=jobs) if jobs is not None else None
+    here = project.find()
+    notebook = parameters.select(here, what)
+    axes: dict[str, list[str]] = {}
+    for pair in p or []:
+        name, mark, text = pair.partition("\0")
+        if not mark:  # -pNAME, written as one word
+            raise GspaError("-p: needs a name and values, for instance -p n_max 3000,30000")
+        if name in axes:
+            raise GspaError(f"-p {name}: is given twice; put all of its values into one list")
+        axes[name] = sweep.values_of(notebook, name, text)
+    rows = sweep.rows_of(file) if file is not None else [{}]
+    wanted = sweep.settings(notebook, axes, rows, profile=_profile(profile))
+    output = output or here.build / "sweeps" / f"{what}.csv"
+    sweep.check_output(output)
+    if page is not None:
+        if page.suffix != ".ipynb":
+            raise InvalidValue("--page", str(page), "a file name that ends in .ipynb")
+        files.ensure_writable(page.resolve().parent)
+    place = sweep.Cluster(scheduler, _data) if scheduler is not None else sweep.Here(at_once, _data)
+    try:
+        typer.echo(f"{_settings(len(wanted))} of {what} on {place.label}", err=True)
+        with Countdown() as bar:
+            found = sweep.run(sweep.Target.of(notebook), wanted, place=place, output=output, progress=bar.update)
+    except KeyboardInterrupt:
+        typer.echo(f"{output} has what was finished; the same command goes on from there", err=True)
+        raise
+    finally:
+        place.close()
+    done = len(found.table) - found.failed
+    typer.echo(f"Wrote {output}: {done} done, {found.reused} of them before, {found.failed} failed")
+    if page is not None and done:
+        sweep_page.write(page, output, found.table, notebook, list(axes), x=x, y=y, by=by)
+        typer.echo(f"Wrote {page}")
+    if found.failed:
+        first = found.table.loc[found.table["status"] == "failed", "error"].iloc[0]
+        raise CheckFailed(f"{_settings(found.failed)} failed, the first with: {first}; see the column error")
+
+
+def _settings(many: int) -> str:
+    return f"{many:,} setting" + ("" if many == 1 else "s")
+
+
+def serve(
+    port: Annotated[int, typer.Option("--port", help="Port on this machine; 0 picks a free one.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser as well.")] = True,
+) -> None:
+    """Open the built site."""
+    from functools import partial
+    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+    from gspa.book import project
+
+    in_range(0, 65535, port=port)
+    here = project.find()
+    if not (here.html / "index.html").is_file():
+        raise GspaError(f"{here.html}: no site yet; run gspa build first")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(here.html))
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+    except OSError as error:
+        raise InvalidValue("port", port, f"a free port ({error.strerror})", "--port 0 picks one") from None
+    address = f"http://127.0.0.1:{server.server_port}/"
+    typer.echo(f"Serving {here.html} at {address}; stop with Ctrl-C")
+    if browser:
+        _browse(address)
+    with server:
+        server.serve_forever()
+
+
+def register(app: typer.Typer, data: Callable[[], dict[str, str]], usable: Callable[[Mapping[str, Any]], None]) -> None:
+    """Add these commands to the application.
+
+    Args:
+        app: the application.
+        data: gives file name to SHA-256 of the data set that notebooks would read now.
+        usable: refuses a notebook's parameters that this machine cannot serve.
+    """
+    global _data, _usable
+    _data, _usable = data, usable
+    app.command(epilog="Example: gspa build --profile quick")(build)
+    app.command("run", epilog="Example: gspa run 08_comparison -p n_max 3000")(run_one)
+    app.command(epilog="Example: gspa verify --claim G-C2 --claim G-C3")(verify)
+    app.command(epilog="Example: gspa sweep 08_comparison -p n_max 3000,30000 -p delta 1e-5,1e-6")(sweep)
+    app.command(epilog="Example: gspa serve --port 8000")(serve)

@@ -1,0 +1,150 @@
+"""Run one notebook in this process and write it only if it succeeded.
+
+`python -m gspa.book.execute` reads one JSON job, a line of standard input, and reports on standard
+output, a JSON object a line: `{"cells": N}`, `{"done": i}`, then `{"ok": true}` or
+`{"error": {...}}`. The pipeline starts one such process a notebook. Where the job names a
+`temporary` folder, the end of standard input tells that the caller is gone: the process removes
+the folder and ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+import nbformat
+import papermill
+from nbclient.exceptions import DeadKernelError
+from papermill.engines import NBClientEngine, papermill_engines
+
+from gspa.book import processes
+from gspa.book.notebook_source import INJECTED, stable_ids
+from gspa.files import write_atomically
+
+
+def normalise(notebook: Any) -> None:
+    """Drop what differs between two runs of the same notebook: times, paths, random ids."""
+    for cell in notebook.cells:
+        for key in ("execution", "papermill"):
+            cell.metadata.pop(key, None)
+        if cell.get("id") == INJECTED:
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
+    kept = notebook.metadata.get("papermill", {})
+    notebook.metadata["papermill"] = {key: kept[key] for key in ("parameters", "version") if key in kept}
+
+
+_DEAD = "Its process was killed or crashed. Most often memory ran out: try --jobs 1, or --profile quick."
+
+
+class _Reporting(NBClientEngine):  # type: ignore[misc]  # papermill has no type hints
+    """papermill's own engine, telling how far it is."""
+
+    channel: TextIO = sys.stdout
+
+    @classmethod
+    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
+        stable_ids(nb_man.nb)
+        _say(cls.channel, cells=len(nb_man.nb.cells))
+        finish = nb_man.cell_complete
+        done = 0
+
+        def finished(cell: Any, cell_index: int = 0, **extra: Any) -> None:
+            nonlocal done
+            finish(cell, cell_index=cell_index, **extra)
+            done = cell_index + 1
+            _say(cls.channel, done=done)
+
+        nb_man.cell_complete = finished
+        try:
+            super().execute_managed_notebook(nb_man, kernel_name, **options)
+        except Exception as error:  # a kernel that died or a cell that took too long says not which cell it was
+            if not done:
+                raise
+            what, *more = str(error).splitlines() or [""]
+            if isinstance(error, DeadKernelError):
+                more.append(_DEAD)
+            source = nb_man.nb.cells[done - 1].source
+            raise papermill.PapermillExecutionError(done - 1, None, source, type(error).__name__, what, more) from error
+
+
+def _say(channel: TextIO, **message: object) -> None:
+    print(json.dumps(message), file=channel, flush=True)
+
+
+def execute(source: Path, output: Path, parameters: dict[str, Any], *, timeout: int, cwd: Path) -> None:
+    """Run `source` with `parameters` and move the finished notebook to `output`.
+
+    Raises:
+        papermill.PapermillExecutionError: a cell raised; `output` is left as it was.
+    """
+    notebook = papermill.execute_notebook(
+        str(source),
+        None,  # nothing is written until the whole notebook has succeeded
+        parameters=parameters,
+        engine_name="gspa",
+        progress_bar=False,
+        execution_timeout=timeout,
+        cwd=str(cwd),
+    )
+    _refuse_errors(notebook)
+    normalise(notebook)
+    write_atomically(output, nbformat.writes(notebook) + "\n")
+
+
+def _refuse_errors(notebook: Any) -> None:
+    """Raise for an error that papermill let pass: it takes sys.exit(0) for success and skips the other cells."""
+    for index, cell in enumerate(notebook.cells):
+        for output in cell.get("outputs", []):
+            if output.output_type == "error":
+                raise papermill.PapermillExecutionError(
+                    index, None, cell.source, output.ename, output.evalue, output.traceback
+                )
+
+
+def _describe(error: BaseException, *, injected: bool) -> dict[str, object]:
+    """What failed, where the failure is counted in the source's cells: it has no injected one."""
+    if isinstance(error, papermill.PapermillExecutionError):
+        head = next((line for line in error.source.splitlines() if line.strip()), "")
+        return {
+            "cell": error.cell_index + (0 if injected else 1),
+            "source": head,
+            "what": f"{error.ename}: {error.evalue}",
+            "traceback": [_plain(line) for line in error.traceback],
+        }
+    return {"cell": None, "source": "", "what": f"{type(error).__name__}: {error}", "traceback": []}
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def main() -> int:
+    """One job from standard input; 0 when the notebook ran, 1 when it raised."""
+    job = json.loads(sys.stdin.readline())
+    if "temporary" in job:
+        processes.hold(job["temporary"])
+    # The protocol has standard output to itself; whatever else prints goes to standard error.
+    _Reporting.channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    papermill_engines.register("gspa", _Reporting)
+    try:
+        execute(
+            Path(job["source"]),
+            Path(job["output"]),
+            job["parameters"],
+            timeout=job["timeout"],
+            cwd=Path(job["cwd"]),
+        )
+    except Exception as error:  # reported as data: the parent decides what to show
+        _say(_Reporting.channel, error=_describe(error, injected=bool(job["parameters"])))
+        return 1
+    _say(_Reporting.channel, ok=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+"""The one figure style, tables with stable bytes, and what stands under a figure: its caption and its data.
+
+A page draws with functions that are marked `keeps_data`: the tables they are given go with the figure, and the site
+offers them as CSV under the caption. Matplotlib is imported only where something is drawn: its cache wants a home, and
+a build, which reads this module for the site, may have none.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import io
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from gspa.book import text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MIME = "application/vnd.gspa.figure+json"
+"""Of a figure's name, caption, alternative text and tables, beside it in the cell's output."""
+CAPTION = "gspa-caption"
+"""The metadata of the output that says the caption; the site puts it under the figure instead."""
+LIMIT = 1_000_000  # bytes of one table's CSV; a longer table is thinned
+
+# Okabe and Ito's palette, black first; yellow is left out, it is too light for lines.
+PALETTE = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+DASHES = ((), (5, 2), (1, 1.5), (6, 2, 1, 2), (3, 1), (8, 2), (2, 2, 6, 2))
+
+
+def use_style() -> None:
+    """Set the book's style for this process."""
+    import seaborn as sns
+    from matplotlib import pyplot as plt
+
+    sns.set_theme(context="notebook", style="whitegrid", palette=PALETTE)
+    plt.rcParams.update(
+        {
+            "figure.facecolor": "white",  # opaque: readable on a dark page
+            "savefig.facecolor": "white",
+            "font.size": 11,
+            "axes.titlesize": 11,
+            "svg.hashsalt": "gspa",  # ids in the file do not vary from run to run
+            "svg.fonttype": "path",
+            "legend.frameon": False,
+        }
+    )
+
+
+def as_svg(figure: Figure) -> str:
+    """A figure as SVG, the same bytes every time; it is closed."""
+    from matplotlib import pyplot as plt
+
+    stream = io.StringIO()
+    figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
+    plt.close(figure)
+    return stream.getvalue()
+
+
+def keeps_data(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """`draw`, with the tables it is given attached to the figure it returns."""
+    signature = inspect.signature(draw)
+
+    @functools.wraps(draw)
+    def drawn(*given: Any, **named: Any) -> Figure:
+        figure = draw(*given, **named)
+        figure.gspa_tables = tables_of(signature.bind(*given, **named).arguments)  # type: ignore[attr-defined]
+        return figure
+
+    return drawn
+
+
+def tables_of(arguments: Mapping[str, object]) -> list[dict[str, Any]]:
+    """The tables among a drawing function's arguments as CSV: tables, and mappings to tables or to numbers."""
+    found: dict[str, pd.DataFrame] = {}
+    for name, value in arguments.items():
+        if isinstance(value, pd.DataFrame):
+            found[name] = value
+        elif isinstance(value, Mapping) and value and all(isinstance(part, pd.DataFrame) for part in value.values()):
+            found[name] = pd.concat([part.assign(**{name: key})[[name, *part.columns]] for key, part in value.items()])
+        elif isinstance(value, Mapping) and value:
+            found[name] = pd.DataFrame({"name": list(value), "value": list(value.values())})
+    tables = []
+    for name, table in found.items():
+        written, rows = as_csv(table)
+        tables.append({"name": name, "rows": rows, "of": len(table), "csv": written})
+    return tables
+
+
+def as_csv(table: pd.DataFrame, *, limit: int = LIMIT) -> tuple[str, int]:
+    """A table as CSV with a header, numbers in full precision, and how many rows it has.
+
+    Args:
+        table: any; an index that is not just the rows' numbers becomes columns.
+        limit: bytes; of a longer table every second, third, ... row is kept, evenly from the first.
+    """
+    rows = table if isinstance(table.index, pd.RangeIndex) or table.index.name is None else table.reset_index()
+    step = 1
+    while True:
+        kept = rows.iloc[::step]
+        written = kept.to_csv(index=False, lineterminator="\n")
+        size = len(written.encode())
+        if size <= limit or len(kept) <= 1:
+            return written, len(kept)
+        step = max(step + 1, math.ceil(step * size / limit))
+
+
+def bundle(figure: Figure, *, name: str, caption: str, alt: str) -> dict[str, Any]:
+    """What a notebook shows of a figure: the picture, and beside it what the site needs."""
+    tables = getattr(figure, "gspa_tables", [])
+    about = {"name": name, "caption": caption, "alt": alt, "tables": tables}
+    return {"image/svg+xml": as_svg(figure), "text/plain": alt, MIME: about}
+
+
+def table(rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> Any:
+    """A table for a page; the same bytes every time, unlike `DataFrame.style`.
+
+    Args:
+        rows: the table; heads and texts are Markdown.
+        digits: significant ones of each floating number.
+        floor: floating numbers closer to 0 than this are shown as 0: rounding errors, and what no reader compares.
+    """
+    from IPython.display import HTML
+
+    shown = rows.copy()
+    for name in shown.select_dtypes("float"):
+        shown[name] = shown[name].mask(shown[name].abs() < floor, 0.0)
+    for name in shown.select_dtypes("integer"):
+        shown[name] = shown[name].map("{:,}".format)
+    for name in shown.select_dtypes(["object", "string", "category"]):
+        shown[name] = shown[name].astype(object).map(_cell)
+    return HTML(
+        shown.rename_axis(columns=None)
+        .rename(columns=lambda name: text.html(f"{name:,}" if isinstance(name, int) else str(name)))
+        .to_html(
+            index=False,
+            escape=False,  # `text.html` has done that
+            float_format=lambda number: text.html_value(float(number), digits),
+            na_rep="",
+            border=0,
+            justify="left",
+        )
+    )
+
+
+def _cell(cell: object) -> object:
+    """A cell of a column that is not of numbers alone: what pandas writes without escaping it."""
+    return cell if cell is None or cell is pd.NA or isinstance(cell, int | float) else text.html(str(cell))

@@ -1,0 +1,61 @@
+"""The form in which notebooks are committed: no outputs, stable cell ids.
+
+`python -m gspa.book.notebook_source notebooks/*.ipynb` puts files into that form;
+with `--check` it only tells which are not, and ends with status 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+from typing import Any
+
+# isort: split
+import nbformat
+
+INJECTED = "injected-parameters"
+_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+
+def stable_ids(notebook: Any) -> None:
+    """Give every cell an id made of its place and its source, so that any two runs agree on it."""
+    for index, cell in enumerate(notebook.cells):
+        if INJECTED in cell.metadata.get("tags", []):
+            cell["id"] = INJECTED
+        else:
+            cell["id"] = f"c{index:03d}-{hashlib.sha256(cell.source.encode()).hexdigest()[:8]}"
+
+
+def tidy(text: str) -> str:
+    """A notebook's JSON in the committed form."""
+    notebook = nbformat.reads(text, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+        for key in ("execution", "papermill", "collapsed", "scrolled"):
+            cell.metadata.pop(key, None)
+    notebook.metadata = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
+    notebook.nbformat_minor = 5
+    stable_ids(notebook)
+    nbformat.validate(notebook)
+    return str(nbformat.writes(notebook)) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Tidy the named files, or with --check name those that are not tidy."""
+    check = "--check" in arguments
+    untidy = []
+    for path in (Path(name) for name in arguments if name != "--check"):
+        text = path.read_text(encoding="utf-8")
+        if (wanted := tidy(text)) != text:
+            untidy.append(str(path))
+            if not check:
+                path.write_text(wanted, encoding="utf-8")
+    if check and untidy:
+        print("not in the committed form (run: make tidy): " + ", ".join(untidy), file=sys.stderr)
+    return int(check and bool(untidy))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,81 @@
+"""A notebook's first line: it brings %%say, checks the parameters, sets the style, and shows cards and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from gspa.book import claims, figures, parameters, provenance, say, text
+from gspa.book.claims import Outcome
+
+say.install()
+
+
+class Show:
+    """What any notebook needs: the style, and figures with captions."""
+
+    def start(self, namespace: Mapping[str, Any]) -> None:
+        """Set the style; captions are filled from the notebook's `globals()`."""
+        self._namespace = namespace
+        figures.use_style()
+
+    def figure(self, figure: Figure, name: str, *, caption: str, alt: str) -> None:
+        """Show a figure with its caption.
+
+        Args:
+            figure: from a function marked `figures.keeps_data`.
+            name: the figure's anchor on the site.
+            caption: Markdown, filled like %%say.
+            alt: what the figure shows, for those who cannot see it; filled too.
+        """
+        from IPython.display import display
+
+        said = say.render(caption, self._namespace)
+        shown = figures.bundle(figure, name=name, caption=said, alt=text.plain(say.render(alt, self._namespace)))
+        display(shown, raw=True)
+        display({"text/markdown": said, "text/plain": text.plain(said)}, raw=True, metadata={figures.CAPTION: True})
+
+
+show = Show()
+"""For a notebook without a schema, such as a sweep's."""
+
+
+class Page(Show):
+    """One of the book's notebooks while it runs.
+
+    Attributes:
+        used: its parameters.
+        quick: whether this is a run of small sizes.
+        data: file name to SHA-256 of the data set that it read, for the footer; set by a page that reads one.
+        dataset: that data set's name.
+    """
+
+    def __init__(self, name: str, namespace: Mapping[str, Any]) -> None:
+        """Check the parameters against the schema; set the style.
+
+        Args:
+            name: the notebook's own name.
+            namespace: its `globals()`.
+        """
+        self.used = parameters.of_notebook(name, namespace)
+        self.quick = self.used["profile"] == "quick"
+        self.data: dict[str, str] = {}
+        self.dataset = "mnist"
+        self._changed = parameters.departures(name, self.used)
+        self.start(namespace)
+
+    def settle(self, check: Callable[..., Outcome], *tables: Any) -> Outcome:
+        """The card of the claim that `check` is marked for, from this page's tables."""
+        had = {"size": not self.quick, "data": self.dataset == "mnist"}
+        return claims.settle(check, *tables, had=[name for name, there in had.items() if there], changed=self._changed)
+
+    def table(self, rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> Any:
+        """A table in the book's form: heads and texts are Markdown."""
+        return figures.table(rows, digits=digits, floor=floor)
+
+    def footer(self) -> Any:
+        """Parameters, versions, sources and data: the block that ends a page."""
+        return provenance.footer(self.used, data=self.data)

@@ -1,0 +1,114 @@
+"""Child processes: they end with their parent, also a killed one, and see no settings of the user's own.
+
+The parent keeps the writing end of a pipe open and the child has the reading end as its standard input. Whatever ends
+the parent closes its end, and the child ends at once. Otherwise a killed build would leave notebooks and Sphinx at
+work in a checkout that the next build takes for its own.
+
+A start-up file of IPython, a kernel of the same name or a `matplotlibrc` in somebody's home would change a page
+without a trace in it. And Jupyter refuses to start where there is no home at all.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+Task = TypeVar("Task")
+Found = TypeVar("Found")
+
+
+def hold(*temporary: str) -> None:
+    """End this process as soon as its standard input ends; remove the `temporary` folders first."""
+
+    def follow() -> None:
+        while os.read(0, 4096):  # not sys.stdin: its lock would be held when this process ends by itself
+            pass
+        for folder in temporary:
+            shutil.rmtree(folder, ignore_errors=True)
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+@contextmanager
+def pipe() -> Iterator[int]:
+    """What a child is to have as its standard input: it ends when the block or this process does."""
+    reading, writing = os.pipe()
+    try:
+        yield reading
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def each(function: Callable[[Task], Found], tasks: Sequence[Task], *, jobs: int | None = None) -> list[Found]:
+    """The function's value for each task, in the tasks' order, so many at once in processes of their own.
+
+    They start in that order, so give the longest first; `jobs` = 1 runs here. A process that joblib starts would
+    outlive a killed parent for minutes: these do not.
+    """
+    import joblib
+
+    with joblib.parallel_config(backend="loky", initializer=_end_with, initargs=(os.getpid(),)):
+        many = jobs or min(joblib.cpu_count(), len(tasks)) or 1
+        at_once = joblib.Parallel(n_jobs=many, batch_size=1, max_nbytes=None)
+        return list(at_once(joblib.delayed(function)(task) for task in tasks))
+
+
+def _end_with(parent: int) -> None:
+    """End this process once it is no more the parent's; who started it may be gone already."""
+
+    def follow() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.2)
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+def settings(folder: Path) -> dict[str, str]:
+    """Variables for a run whose settings, history and connection files lie in the empty `folder`."""
+    (folder / "matplotlibrc").touch()
+    variables = {
+        "IPYTHONDIR": str(folder / "ipython"),
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_DATA_DIR": str(folder / "data"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "MATPLOTLIBRC": str(folder / "matplotlibrc"),
+    }
+    if "MPLCONFIGDIR" not in os.environ and not _home_is_usable():
+        # Matplotlib would say on the page where it puts its cache instead. With a home, that cache saves seconds.
+        variables["MPLCONFIGDIR"] = str(folder / "matplotlib")
+    return variables
+
+
+@contextmanager
+def matplotlib_cache() -> Iterator[None]:
+    """Where no home can hold it, this process and its children keep Matplotlib's list of fonts in a temporary folder.
+
+    Matplotlib would make the missing home, or take a relative one for a folder below the checkout.
+    """
+    if "MPLCONFIGDIR" in os.environ or _home_is_usable():
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="gspa-matplotlib-") as folder:
+        os.environ["MPLCONFIGDIR"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["MPLCONFIGDIR"]
+
+
+def _home_is_usable() -> bool:
+    try:
+        home = Path.home()
+    except RuntimeError:  # no HOME, and no entry for this user either
+        return False
+    return home.is_absolute() and home.is_dir() and os.access(home, os.W_OK)

@@ -1,0 +1,156 @@
+"""Prose with numbers: a cell that begins with %%say is Markdown with Jinja2, and its output is what it says.
+
+    %%say
+    {{ broken | count("setting") }} of {{ total }} exceed the pair, the worst {{ ratio | number }} times.
+
+`%%say later` is for what stands above the cells that compute it, a page's first paragraph for instance: it appears as
+soon as every name in it exists, and follows the names' values to the end of the run. The numbers that a text names are
+kept beside it as data: they are what a sweep tabulates.
+
+>>> render("{{ n | number }} users, {{ k | count('process', 'processes') }}", {"n": 10_000, "k": 1})
+'10,000 users, 1 process'
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from gspa.accountant.errors import GspaError
+from gspa.book import text
+
+MIME = "application/vnd.gspa.say+json"
+"""Of the values that a text names, beside it in the cell's output."""
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    made = Environment(undefined=StrictUndefined, comment_start_string="{##}")
+    made.filters |= {"number": text.number, "fixed": fixed, "percent": percent, "count": count, "all_of": all_of}
+    return made
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A number with so many decimals."""
+    return f"{value:,.{decimals}f}".replace("-", "−")
+
+
+def percent(value: float, digits: int = 3) -> str:
+    """A share as a percentage: 0.1234 is 12.3%."""
+    return f"{text.number(float(f'{100 * value:.{digits}g}'), digits)}%"
+
+
+def count(value: int, one: str, many: str = "") -> str:
+    """A number of things, singular or plural."""
+    return f"{value:,} {one if value == 1 else many or one + 's'}"
+
+
+def all_of(value: int, total: int) -> str:
+    """So many of all: "none", "all 12", "3 of 12"."""
+    return "none" if value == 0 else f"all {total:,}" if value == total else f"{value:,} of {total:,}"
+
+
+def render(template: str, values: Mapping[str, Any]) -> str:
+    """The text; numbers that a value brings as text, 1e-06, become powers of ten.
+
+    Raises:
+        GspaError: a name that does not exist, or a template that cannot be read.
+    """
+    from jinja2 import TemplateError
+
+    try:
+        return text.powers(_environment().from_string(_compact(template)).render(values).strip())
+    except TemplateError as error:
+        raise GspaError(f"%%say: {error}") from None
+
+
+def _compact(template: str) -> str:
+    """The template with lines of nothing but tags joined to the next: they leave no empty line in a list or table."""
+    return re.sub(r"^[ \t]*((?:\{%[^\n]*?%\}[ \t]*)+)\n", r"\1", template, flags=re.MULTILINE)
+
+
+def names(template: str) -> set[str]:
+    """The names that a template takes from the notebook."""
+    from jinja2 import meta
+
+    found: set[str] = meta.find_undeclared_variables(_environment().parse(template))
+    return found
+
+
+def plain_values(wanted: set[str], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the names whose values are numbers or words, in alphabetical order."""
+    found: dict[str, Any] = {}
+    for name in sorted(wanted & values.keys()):
+        value = values[name]
+        if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:  # numpy's
+            value = value.item()
+        if isinstance(value, Fraction):
+            value = str(value)
+        if isinstance(value, bool | int | float | str):
+            found[name] = value
+    return found
+
+
+def values_of(notebook: Mapping[str, Any]) -> dict[str, Any]:
+    """All numbers and words that an executed notebook's texts name; of a name, the last one said."""
+    found: dict[str, Any] = {}
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", []):
+            found |= output.get("data", {}).get(MIME, {}).get("values", {})
+    return found
+
+
+class Speaker:
+    """The magic's state: the notebook's names, and the texts that wait for some of them or follow them."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._waiting: list[tuple[Any, str, str]] = []  # display handle, template, what it shows now
+
+    def say(self, line: str, cell: str) -> None:
+        """%%say, %%say later."""
+        from IPython.display import display
+
+        if line.strip() not in ("", "later"):
+            raise GspaError(f"%%say {line.strip()}: must be alone, or followed by 'later'")
+        if line.strip() == "later":
+            handle = display(self._bundle("", {}), raw=True, display_id=True)
+            # A notebook that is run again says its texts anew.
+            self._waiting = [one for one in self._waiting if one[1] != cell] + [(handle, cell, "")]
+            self.refresh()
+            return
+        display(self._bundle(render(cell, self._shell.user_ns), self._values(cell)), raw=True)
+
+    def refresh(self, *_: object) -> None:
+        """Say again what its names have changed; called after each cell."""
+        for index, (handle, template, shown) in enumerate(self._waiting):
+            if names(template) <= self._shell.user_ns.keys():
+                now = render(template, self._shell.user_ns)
+                if now != shown:
+                    self._waiting[index] = handle, template, now
+                    handle.update(self._bundle(now, self._values(template)), raw=True)
+
+    def _values(self, template: str) -> dict[str, Any]:
+        return plain_values(names(template), self._shell.user_ns)
+
+    @staticmethod
+    def _bundle(said: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {"text/markdown": said, "text/plain": text.plain(said), MIME: {"values": dict(values)}}
+
+
+def install() -> None:
+    """The magic in the IPython that runs this, if one does."""
+    if "IPython" not in sys.modules:
+        return
+    from IPython import get_ipython
+
+    if (shell := get_ipython()) is not None:
+        speaker = Speaker(shell)
+        shell.register_magic_function(speaker.say, magic_kind="cell", magic_name="say")
+        shell.events.register("post_run_cell", speaker.refresh)

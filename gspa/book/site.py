@@ -1,0 +1,242 @@
+"""Render the book, check the result, and only then put it in place of the old site."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from gspa.accountant.errors import CheckFailed, InvalidOutput
+from gspa.book import build_record, cards, claims, figures, processes, provenance, sitecheck
+from gspa.book.project import Project
+from gspa.book.run import Run, place
+from gspa.files import digest, digest_tree, ensure_writable, remove_temporaries, write_atomically
+
+_SOURCES = ("*.md", "*.yml", "*.py", "*.bib", "*.css", "*.js", "*.svg", "*.png", "*.rst", "*.csv")
+
+
+@contextmanager
+def exclusive(project: Project) -> Iterator[None]:
+    """Hold the checkout's build lock; a second build is refused rather than mixed in."""
+    for folder in (project.build, *_places(project)):
+        ensure_writable(folder)
+    lock = FileLock(project.build / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise CheckFailed("another build is running in this checkout; wait for it to end") from None
+    try:
+        _recover(project)
+        yield
+    finally:
+        lock.release()
+
+
+def _places(project: Project) -> tuple[Path, Path]:
+    """The folders of the book that a build fills: refused, if at all, before any notebook has run."""
+    return project.book / "notebooks", project.book / "_generated"
+
+
+def _recover(project: Project) -> None:
+    """Put right what a build that was killed left behind; only under the lock."""
+    old = project.build / "html.old"
+    if old.exists() and not project.html.exists():  # killed between the two renames of `_swap`
+        old.rename(project.html)
+    for folder in (project.build, project.book / "_generated", *project.build.glob("executed/*")):
+        remove_temporaries(folder)
+
+
+@processes.matplotlib_cache()
+def render(project: Project, runs: Sequence[Run], *, profile: str) -> bool:
+    """Render the executed notebooks and the prose to `_build/html`.
+
+    Returns:
+        False when the site was already what this would make.
+
+    Raises:
+        CheckFailed: Sphinx warned or the rendered site fails a check; the old site stays.
+    """
+    place(project, runs)
+    _generate(project, runs, profile)
+    kept = project.build / "site.json"
+    wanted = _key(project, runs, profile)
+    if _is_current(project, kept, wanted):
+        return False
+    staging = project.build / "staging"
+    shutil.rmtree(staging, ignore_errors=True)
+    _sphinx(project, staging, profile)
+    built = staging / "_build" / "html"
+    build_record.write(built, runs, profile)
+    problems = sitecheck.check(built, pages=sitecheck.pages_of(project.book / "_toc.yml"))
+    if problems:
+        listed = "\n".join(f"  {problem}" for problem in problems[:20])
+        more = f"\n  and {len(problems) - 20} more" if len(problems) > 20 else ""
+        raise CheckFailed(f"the rendered site has {len(problems)} problem(s), the old one stays:\n{listed}{more}")
+    _swap(project, built)
+    shutil.rmtree(staging, ignore_errors=True)
+    write_atomically(kept, json.dumps({"key": wanted, "html": digest_tree(project.html, ("*",))}))
+    return True
+
+
+def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
+    """The pages' parts that come from results."""
+    folder = ensure_writable(project.book / "_generated")
+    executed = [run.path for run in runs]
+    found = cards.Found(claims.outcomes(executed), {run.name for run in runs})
+    parts = cards.parts(found, executed) | {
+        "build_record": build_record.page(project, runs, profile),
+        "headline": _headline(executed, folder),
+        "profile": "" if profile == "paper" else _QUICK,
+    }
+    for name, text in parts.items():
+        write_atomically(folder / f"{name}.md", text)
+
+
+_QUICK = """```{admonition} A quick build
+:class: warning
+Every number here comes from small sizes. Claims that need the papers' own sizes are not yet checked;
+`gspa build` (profile `paper`) settles them.
+```
+"""
+HEADLINE = "figure-headline"
+"""The figure, drawn by some notebook, that the front page shows as well."""
+
+
+def _headline(executed: Iterable[Path], folder: Path) -> str:
+    """The front page's figure (MyST Markdown), its picture and table written to `folder`; empty if no page drew it."""
+    for path in executed:
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            for output in cell.get("outputs", []):
+                about = output.get("data", {}).get(figures.MIME, {})
+                if about.get("name") == HEADLINE:
+                    write_atomically(folder / "headline.svg", "".join(output["data"]["image/svg+xml"]))
+                    write_atomically(folder / "headline.csv", about["tables"][0]["csv"])
+                    return (
+                        f"```{{figure}} _generated/headline.svg\n:alt: {about['alt']}\n\n{about['caption']} "
+                        f"{{download}}`CSV <_generated/headline.csv>`, from [this page](notebooks/{path.name})\n```\n"
+                    )
+    return ""
+
+
+def _key(project: Project, runs: Sequence[Run], profile: str) -> str:
+    return digest(
+        profile,
+        provenance.source_digest(),
+        provenance.commit(project.root),
+        json.dumps(provenance.versions(), sort_keys=True),
+        project.config.read_bytes(),
+        digest_tree(project.book, _SOURCES),
+        *(run.path.read_bytes() for run in runs),
+    )
+
+
+def _is_current(project: Project, kept: Path, wanted: str) -> bool:
+    try:
+        facts = json.loads(kept.read_text(encoding="utf-8"))
+        return bool(facts["key"] == wanted and facts["html"] == digest_tree(project.html, ("*",)))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _sphinx(project: Project, staging: Path, profile: str) -> None:
+    """The whole book with warnings as errors."""
+    done = _jupyter_book(project, Path("book"), staging, profile, "--all", "-W", "--keep-going")
+    if done.returncode != 0:
+        raise CheckFailed("Jupyter Book did not render the site cleanly, the old one stays:\n" + _complaints(done))
+
+
+def _jupyter_book(
+    project: Project, source: Path, target: Path, profile: str, *flags: str
+) -> subprocess.CompletedProcess[str]:
+    """Render the book in `source` to `target/_build/html`, with the project's configuration."""
+    code = "import sys; from gspa.book import processes; processes.hold(); "
+    code += "from jupyter_book.cli.main import main; sys.exit(main())"
+    arguments = ["build", str(source), "--config", "_config.yml", "--path-output", str(target), *flags]
+    environment = os.environ | {
+        "SOURCE_DATE_EPOCH": str(provenance.commit_time(project.root)),
+        "PYTHONHASHSEED": "0",
+        "GSPA_PROFILE": profile,
+    }
+    with processes.pipe() as ending:
+        return subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            cwd=project.root,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",  # not the locale's, which may be unable to say a path
+            errors="replace",
+            stdin=ending,
+        )
+
+
+def _complaints(done: subprocess.CompletedProcess[str]) -> str:
+    """What Jupyter Book said of its failure: its warnings, else its last lines."""
+    said = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in (done.stdout + done.stderr).splitlines()]
+    return "\n".join([line for line in said if re.search("WARNING|ERROR|Error:", line)][:25] or said[-15:])
+
+
+def page_folder(executed: Path) -> Path:
+    """Where the page of an executed notebook goes: beside it.
+
+    Raises:
+        InvalidOutput: something that is not a rendered page is there; it would be replaced.
+    """
+    folder = executed.resolve().with_name(f"{executed.stem}_html")
+    if folder.exists() and not (folder / ".buildinfo").is_file():  # which Sphinx leaves in every site
+        raise InvalidOutput(f"{folder}: is there already and is no rendered page; move it or choose another -o")
+    return folder
+
+
+@processes.matplotlib_cache()
+def render_page(project: Project, notebook: str, executed: Path, folder: Path, *, profile: str) -> Path:
+    """Render one executed notebook as the book would show it, for a look at it.
+
+    It is a book of one page: links to the book's other pages are plain text.
+
+    Args:
+        project: where the book's configuration and style are.
+        notebook: the notebook's name.
+        executed: the run, from `run.run_notebook`.
+        folder: from `page_folder`; becomes the page's own small site.
+        profile: the run's, for the footer.
+
+    Returns:
+        The page's file.
+
+    Raises:
+        CheckFailed: Jupyter Book gave up.
+    """
+    ensure_writable(project.build)
+    # Inside of the checkout, from where the configuration's extensions find the notebook's parameters.
+    with tempfile.TemporaryDirectory(prefix="page-", dir=project.build) as temporary:
+        book = Path(temporary) / "book"
+        (book / "notebooks").mkdir(parents=True)
+        shutil.copytree(project.book / "_static", book / "_static")
+        shutil.copyfile(project.book / "references.bib", book / "references.bib")
+        shutil.copyfile(executed, book / "notebooks" / f"{notebook}.ipynb")
+        (book / "_toc.yml").write_text(f"format: jb-book\nroot: notebooks/{notebook}\n", encoding="utf-8")
+        done = _jupyter_book(project, book, Path(temporary), profile)
+        built = Path(temporary) / "_build" / "html"
+        if done.returncode != 0 or not (built / "notebooks" / f"{notebook}.html").is_file():
+            raise CheckFailed("Jupyter Book did not render the page:\n" + _complaints(done))
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.move(built, folder)
+    return folder / "notebooks" / f"{notebook}.html"
+
+
+def _swap(project: Project, built: Path) -> None:
+    old = project.build / "html.old"
+    shutil.rmtree(old, ignore_errors=True)
+    if project.html.exists():
+        project.html.rename(old)
+    built.rename(project.html)
+    shutil.rmtree(old, ignore_errors=True)

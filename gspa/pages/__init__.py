@@ -1,0 +1,1 @@
+"""One module a notebook: its tables, figures and checks."""

@@ -1,0 +1,650 @@
+r"""Page 14, first part: learning a distribution over k items, and what shuffling makes of a number of users.
+
+The local learner is Hadamard response with a projection to the simplex; the shuffled one is the same with the largest
+eps_L for which (eps, delta) is certified for any common randomizer. Reports of one law have a multinomial histogram, so
+a run of a million users is one draw. Orders are checked three ways: by computer algebra, with the constants of the
+blog's eq. (1), and by exponents fitted to experiments.
+
+With L = log(1/delta) and s = eps^2 n/L, eq. (5) sets eps_L^2 = s where s <= 1 and e^{eps_L} = s where s >= 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import sympy as sp
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from gspa.accountant import budgets, exact, one_round
+from gspa.accountant.inverse import largest_local_epsilon
+from gspa.algorithms.testing import HadamardResponse
+from gspa.book.claims import Outcome, claim, settles
+from gspa.book.figures import DASHES, PALETTE, keeps_data
+
+Array = NDArray[np.float64]
+Points = list[tuple[int, float, float]]
+
+DELTA = 1e-12  # central delta of the scaling experiments: at a larger one log(eps/delta) bends the lines
+FACTORS = {
+    "k": "$k$",
+    "alpha": r"$\alpha$",
+    "eps": r"$\epsilon$",
+    "growth": r"$e^\epsilon - 1$",
+    "ratio": r"$e^\epsilon$",
+}
+"""What a number of users may be a power of."""
+_REPEATS = 20  # runs of a learner for each point of an experiment
+
+
+class Regime(NamedTuple):
+    """Where one term of a number of users leads: its exponents, and points (k, alpha, budget) far inside.
+
+    `start` is about the number of users over the order, and only where a search begins.
+    """
+
+    stated: Mapping[str, float]
+    points: Points
+    start: float = 1.0
+
+
+def around(
+    k: int,
+    alpha: float,
+    budget: float,
+    of_k: Sequence[float] = (0.25, 0.5, 2.0, 4.0),
+    of_alpha: Sequence[float] = (0.25, 0.5, 2.0),
+    of_budget: Sequence[float] = (0.25, 0.5, 2.0, 4.0),
+) -> Points:
+    """The middle of an experiment and points at which one quantity is moved off it by a factor."""
+    return [
+        (k, alpha, budget),
+        *((round(k * factor), alpha, budget) for factor in of_k),
+        *((k, alpha * factor, budget) for factor in of_alpha),
+        *((k, alpha, budget * factor) for factor in of_budget),
+    ]
+
+
+# The budget is e^eps - 1 where a power of it is stated, else e^eps.
+LOCAL = {
+    "small $\\epsilon$": Regime({"k": 2.0, "alpha": -2.0, "growth": -2.0}, around(256, 0.05, 0.02)),
+    "large $\\epsilon$": Regime(
+        {"k": 2.0, "alpha": -2.0, "ratio": -1.0},
+        around(8192, 0.05, 32.0, of_k=(0.5, 2.0, 4.0), of_budget=(0.5, 2.0, 4.0)),
+    ),
+    "$\\epsilon$ above $\\log k$": Regime({"k": 1.0, "alpha": -2.0}, around(256, 0.05, 2.0**20, of_budget=())),
+}
+"""Eq. (4)."""
+_PRIVACY = {"k": 1.0, "alpha": -1.0, "eps": -1.0}
+# The budget is the central eps; one term is at least five times the other.
+SHUFFLED = {
+    "privacy": Regime(_PRIVACY, around(4096, 0.05, 0.1)),
+    "sampling": Regime(
+        {"k": 1.0, "alpha": -2.0, "eps": 0.0},
+        around(1024, 0.0008, 0.5, of_k=(0.25, 0.5, 2.0), of_budget=(0.5, 2.0)),
+    ),
+}
+"""The blog's result in the shuffle model, by the term that is larger."""
+CENTRAL = {"central": Regime(_PRIVACY, around(1024, 0.05, 0.01))}
+"""The Laplace histogram where k/(alpha eps) is the larger term."""
+
+
+# --- tables: learners --------------------------------------------------------------------------------------
+
+
+def project(v: Array) -> Array:
+    """The nearest point of the probability simplex in Euclidean distance, along the last axis.
+
+    >>> project(np.array([0.75, 0.5, -0.25])).tolist()
+    [0.625, 0.375, 0.0]
+    """
+    ordered = -np.sort(-v, axis=-1)
+    shift = (np.cumsum(ordered, axis=-1) - 1) / np.arange(1, v.shape[-1] + 1)
+    last = (ordered > shift).sum(axis=-1, keepdims=True) - 1
+    return np.asarray(np.maximum(v - np.take_along_axis(shift, last, axis=-1), 0.0))
+
+
+def errors(response: HadamardResponse, *, n: int, repeats: int, rng: np.random.Generator) -> Array:
+    """Distances in total variation of what `repeats` runs learn from the uniform distribution, the hardest one."""
+    uniform = np.full(response.k, 1 / response.k)
+    counts = rng.multinomial(n, response.law(uniform), size=repeats)
+    return _distance(project(response.estimate(counts)), uniform)
+
+
+def central_errors(k: int, *, eps: float, n: int, repeats: int, rng: np.random.Generator) -> Array:
+    """The same with Laplace noise on the histogram, whose l1 sensitivity is 2 when one record is replaced."""
+    uniform = np.full(k, 1 / k)
+    counts = rng.multinomial(n, uniform, size=repeats)
+    return _distance(project((counts + rng.laplace(scale=2 / eps, size=counts.shape)) / n), uniform)
+
+
+def _distance(found: Array, p: Array) -> Array:
+    return np.asarray(0.5 * np.abs(found - p).sum(axis=-1))
+
+
+def shuffled_budget(eps: float, *, n: int, delta: float) -> float:
+    """The largest eps_L certified to give (eps, delta) after shuffling, for any common randomizer; errs downward.
+
+    >>> round(shuffled_budget(0.2, n=10_000, delta=1e-6), 4)
+    2.3222
+    """
+    return largest_local_epsilon(eps=eps, delta=delta, n=n, mechanism="common").lower
+
+
+def nearby_budget(eps: float, *, n: int) -> float:
+    """About the eps_L that gives eps at `DELTA` with n users, for experiments that certify eps afterwards.
+
+    e^{eps_L} is a power of 2, so that the number of blocks is e^{eps_L}/2 throughout.
+    """
+    return math.log(2) * max(1, round(math.log2(max(n * eps**2 / (-6 * math.log(DELTA)), 1.0))))
+
+
+def certified(eps_local: float, *, n: int) -> float:
+    """The central eps certified at `DELTA` for any common randomizer."""
+    return one_round.central_epsilon(budgets.constant(eps_local, n=n), delta=DELTA, mechanism="common").upper
+
+
+def learners(k: int, *, eps: float, delta: float, sizes: Sequence[int], repeats: int, seed: int) -> pd.DataFrame:
+    """Error of each learner over n: n, learner, eps_local (NaN where there is none), tv (mean), tv_error (standard).
+
+    eps is local for the local learner and central for the others.
+
+    >>> table = learners(16, eps=1.0, delta=1e-6, sizes=[100_000], repeats=4, seed=0).set_index("learner")["tv"]
+    >>> bool(table["no privacy"] < table["shuffled"] < table["local"])
+    True
+    """
+    rng, p = np.random.default_rng(seed), np.full(k, 1 / k)
+    rows = []
+    for n in sizes:
+        found = {
+            "no privacy": (math.nan, _distance(rng.multinomial(n, p, size=repeats) / n, p)),
+            "central": (math.nan, central_errors(k, eps=eps, n=n, repeats=repeats, rng=rng)),
+        }
+        for name, local in (("shuffled", shuffled_budget(eps, n=n, delta=delta)), ("local", eps)):
+            found[name] = (local, errors(HadamardResponse.of(k, eps=local), n=n, repeats=repeats, rng=rng))
+        for name, (local, tv) in found.items():
+            rows.append((n, name, local, float(tv.mean()), float(tv.std(ddof=1) / math.sqrt(repeats))))
+    return pd.DataFrame(rows, columns=["n", "learner", "eps_local", "tv", "tv_error"])
+
+
+def local_scaling(*, seed: int) -> pd.DataFrame:
+    """The local learner: n is chosen, the mean error alpha measured. Columns: regime, k, n, alpha, ratio, growth."""
+    rng, rows = np.random.default_rng(seed), []
+    for regime, (stated, points, _) in LOCAL.items():
+        for k, target, budget in points:
+            growth = budget if "growth" in stated else budget - 1
+            n = math.ceil((k**2 / growth**2 + k**2 / (1 + growth) + k) / target**2)
+            tv = errors(HadamardResponse.of(k, eps=math.log1p(growth)), n=n, repeats=_REPEATS, rng=rng)
+            rows.append((regime, k, n, float(tv.mean()), 1 + growth, growth))
+    return pd.DataFrame(rows, columns=["regime", "k", "n", "alpha", "ratio", "growth"])
+
+
+def shuffled_scaling(*, seed: int) -> pd.DataFrame:
+    """The shuffled learner: n and eps_L are chosen, alpha is measured, eps certified at `DELTA`.
+
+    Columns: regime, k, n, eps_local, alpha, eps.
+    """
+    rng, rows, log = np.random.default_rng(seed), [], -math.log(DELTA)
+    for regime, (_, points, _) in SHUFFLED.items():
+        for k, target, eps in points:
+            n = round(2.2 * k * math.sqrt(log) / (target * eps) if regime == "privacy" else 0.17 * k / target**2)
+            local = nearby_budget(eps, n=n)
+            tv = errors(HadamardResponse.of(k, eps=local), n=n, repeats=_REPEATS, rng=rng)
+            rows.append((regime, k, n, local, float(tv.mean()), certified(local, n=n)))
+    return pd.DataFrame(rows, columns=["regime", "k", "n", "eps_local", "alpha", "eps"])
+
+
+def central_scaling(*, seed: int) -> pd.DataFrame:
+    """The central learner, which is eps-DP. Columns: regime, k, n, alpha (measured), eps."""
+    rng, rows = np.random.default_rng(seed), []
+    for k, target, eps in CENTRAL["central"].points:
+        n = round(k / (target * eps))
+        tv = central_errors(k, eps=eps, n=n, repeats=_REPEATS, rng=rng)
+        rows.append(("central", k, n, float(tv.mean()), eps))
+    return pd.DataFrame(rows, columns=["regime", "k", "n", "alpha", "eps"])
+
+
+# --- tables: exponents -------------------------------------------------------------------------------------
+
+
+def fitted(table: pd.DataFrame, regimes: Mapping[str, Regime]) -> pd.DataFrame:
+    """Exponents of n in each regime, by least squares of logarithms, beside the stated ones.
+
+    The intervals are Student's, from the residuals: they cover the Monte-Carlo error of the points and how far they are
+    from a power law over the range of the table, and nothing outside that range. Columns: regime, factor, stated,
+    exponent, low, high (of 95%), points.
+
+    >>> table = pd.DataFrame({"regime": "one", "n": [8.0, 16.1, 31.9, 64.2, 128.0], "k": [1, 2, 4, 8, 16]})
+    >>> found = fitted(table, {"one": Regime({"k": 1.0}, [])})
+    >>> found.round(2).to_string(index=False, header=False).split()
+    ['one', 'k', '1.0', '1.0', '0.99', '1.01', '5']
+    """
+    rows = []
+    for name, part in table.groupby("regime", sort=False):
+        stated = regimes[str(name)].stated
+        y = np.log(part["n"].to_numpy(float))
+        x = np.column_stack([np.ones(y.size), np.log(part[[*stated]].to_numpy(float))])
+        found, *_ = np.linalg.lstsq(x, y, rcond=None)
+        spare = y.size - x.shape[1]
+        residual = float(((y - x @ found) ** 2).sum()) / spare
+        reach = student.ppf(0.975, spare) * np.sqrt(residual * np.diag(np.linalg.inv(x.T @ x)))
+        for (factor, power), middle, half in zip(stated.items(), found[1:], reach[1:], strict=True):
+            rows.append((name, factor, power, middle, middle - half, middle + half, y.size))
+    return pd.DataFrame(rows, columns=["regime", "factor", "stated", "exponent", "low", "high", "points"])
+
+
+def readable(fitted: pd.DataFrame) -> pd.DataFrame:
+    """`fitted` as the page shows it."""
+    heads = {"factor": "power of", "low": "95% from", "high": "to"}
+    return fitted.assign(factor=fitted["factor"].map(FACTORS)).rename(columns=heads)
+
+
+def placed(fitted: pd.DataFrame, tolerance: float) -> NDArray[np.str_]:
+    """Of each exponent whether its interval is "inside" the stated one's tolerance, "outside" it, or "open"."""
+    low, high = fitted["stated"] - tolerance, fitted["stated"] + tolerance
+    inside, outside = (fitted["low"] >= low) & (fitted["high"] <= high), (fitted["low"] > high) | (fitted["high"] < low)
+    return np.select([inside, outside], ["inside", "outside"], "open")
+
+
+def missed(fitted: pd.DataFrame) -> int:
+    """How many intervals do not contain what is stated."""
+    return int(((fitted["low"] > fitted["stated"]) | (fitted["high"] < fitted["stated"])).sum())
+
+
+# --- tables: numbers of users as formulas ------------------------------------------------------------------
+
+PROBLEMS = ("learning", "private coin", "public coin")
+_CASES = ("$s \\leq 1$", "$s \\geq 1$")
+_OVER = dict(zip(_CASES, ("$\\epsilon_L$", "$e^{\\epsilon_L}$"), strict=True))  # what eq. (5) chooses
+_k, _alpha, _eps, _log, _n, _x, _s, _z = sp.symbols("k alpha epsilon L n x s z", positive=True)
+_2_3, _3_4, _3_2 = sp.Rational(2, 3), sp.Rational(3, 4), sp.Rational(3, 2)
+# Terms of eqs. (4), (7), (6) without 1/alpha^2; x is eps_L.
+_TERMS = {
+    "learning": (_k**2 / (sp.exp(_x) - 1) ** 2, _k**2 * sp.exp(-_x), _k),
+    "private coin": (_k**_3_2 / (sp.exp(_x) - 1) ** 2, _k**_3_2 * sp.exp(-_x), sp.sqrt(_k)),
+    "public coin": (_k / (sp.exp(_x) - 1) ** 2, _k * sp.exp(-_x / 2), sp.sqrt(_k)),
+}
+# Terms of the blog's results for the shuffle model.
+_PRINTED = {
+    "learning": (_k * sp.sqrt(_log) / (_alpha * _eps), _k / _alpha**2),
+    "private coin": (_k**_3_4 * sp.sqrt(_log) / (_alpha * _eps), sp.sqrt(_k) / _alpha**2),
+    "public coin": (
+        _k**_2_3 * sp.cbrt(_log) / (_alpha ** (2 * _2_3) * _eps**_2_3),
+        sp.sqrt(_k * _log) / (_alpha * _eps),
+        sp.sqrt(_k) / _alpha**2,
+    ),
+}
+
+
+@cache
+def _evaluators(problem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The sums of a problem's terms as numerical functions: of (k, alpha, x), and of (k, alpha, eps, L)."""
+    local, shuffled = sp.Add(*(term / _alpha**2 for term in _TERMS[problem])), sp.Add(*_PRINTED[problem])
+    return sp.lambdify((_k, _alpha, _x), local, "numpy"), sp.lambdify((_k, _alpha, _eps, _log), shuffled, "numpy")
+
+
+def local_users(problem: str, k: Any, alpha: Any, eps: Any) -> Any:
+    """Eq. (4), (7) or (6), by `PROBLEMS`, without the constant of Theta; numbers or arrays.
+
+    >>> round(float(local_users("learning", 10, 0.1, math.log(2))), 6)
+    16000.0
+    """
+    return _evaluators(problem)[0](k, alpha, eps)
+
+
+def shuffled_users(problem: str, k: Any, alpha: Any, eps: Any, delta: Any) -> Any:
+    """The blog's result for the shuffle model, without the constant of O.
+
+    >>> round(float(shuffled_users("learning", 10, 0.1, 1.0, math.exp(-4))), 6)
+    1200.0
+    """
+    return _evaluators(problem)[1](k, alpha, eps, -np.log(delta))
+
+
+def _power_of_s(part: Any, *, small: bool) -> Any:
+    """q with part ~ s^-q: at eps_L = sqrt(s) -> 0 if small, else at e^{eps_L} = s -> infinity."""
+    if small:
+        return -part.as_leading_term(_x).as_coeff_exponent(_x)[1] / 2
+    leading = part.subs(_x, -sp.log(_z)).as_leading_term(_z)  # z = e^{-eps_L} -> 0
+    return leading.as_coeff_exponent(_z)[1]
+
+
+def substitutions() -> pd.DataFrame:
+    """Eq. (5) in every term of eqs. (4), (6) and (7), in both cases, solved for n by computer algebra.
+
+    A term's part in eps_L is replaced by its leading part, a power of s; n > k^a s^-q/alpha^2 is then solved for n.
+    Columns: problem, case, term (1 to 3), needs (what n must exceed, in s), users (solved for n), leads (of the two
+    terms that contain eps_L the larger one throughout the case, or the third), printed (whether the blog has the term).
+    """
+    rows = []
+    for (problem, terms), small in product(_TERMS.items(), (True, False)):
+        fronts, parts = zip(*(term.as_independent(_x) for term in terms), strict=True)
+        powers = [_power_of_s(part, small=small) for part in parts]
+        for index, (front, q) in enumerate(zip(fronts, powers, strict=True)):
+            needs = front * _s**-q / _alpha**2
+            users = sp.simplify((front / _alpha**2 * (_log / _eps**2) ** q) ** (1 / (1 + q)))
+            # Both terms with eps_L have the same power of k, so their quotient is a power of s.
+            other = powers[1 - index] if index < 2 else q
+            leads = index == 2 or bool(q >= other if small else q <= other)
+            printed = any(sp.simplify(sp.powdenest(users / term, force=True)) == 1 for term in _PRINTED[problem])
+            shown = (f"${sp.latex(one, fold_frac_powers=True)}$" for one in (needs, users))
+            rows.append((problem, _CASES[not small], index + 1, *shown, leads, printed))
+    return pd.DataFrame(rows, columns=["problem", "case", "term", "needs", "users", "leads", "printed"])
+
+
+def first_term() -> tuple[str, str]:
+    """Limits, as eps -> 0, of eq. (4)'s first term over k/(alpha^2 eps^2) and over k^2/(alpha^2 eps^2)."""
+    printed, squared = (sp.limit(_TERMS["learning"][0] * _x**2 / _k**p, _x, 0) for p in (1, 2))
+    return str(printed), str(squared)
+
+
+def eps_local(n: Array, eps: Any, delta: Any) -> Array:
+    """eps_L at which eq. (1) gives eps, or that of Theorem 3.1's condition if this is smaller; 0 if there is none."""
+    log = -np.log(delta)
+    low, high = np.zeros(n.shape), np.maximum(np.log(n / (16 * (math.log(2) + log))), 0.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        found = np.log1p(16 * np.tanh(middle / 2) * np.sqrt(np.exp(middle) * (math.log(4) + log) / n))
+        low, high = np.where(found <= eps, middle, low), np.where(found <= eps, high, middle)
+    return low
+
+
+def solved_over_printed(
+    problem: str, *, k: Sequence[float], alpha: Sequence[float], eps: Sequence[float], delta: Sequence[float]
+) -> pd.DataFrame:
+    """`solved` over `printed` users on a grid of k, alpha, eps, delta, and their `ratio`.
+
+    Solved is the least n that is at least eq. (4), (6) or (7) at the eps_L that eq. (1) allows with n users: what "plug
+    that back in" means with every constant that eq. (1) has (those of Theta, which the blog does not give, are 1).
+    """
+    table = pd.DataFrame(product(k, alpha, eps, delta), columns=["k", "alpha", "eps", "delta"], dtype=float)
+    items, distance, target, spent = (table[name].to_numpy() for name in table)
+    low, high = np.zeros(len(table)), np.full(len(table), 120.0)  # log n
+    for _ in range(60):
+        middle = (low + high) / 2
+        budget = eps_local(np.exp(middle), target, spent)
+        enough = (budget > 0) & (np.exp(middle) >= local_users(problem, items, distance, np.maximum(budget, 1e-12)))
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    table = table.assign(solved=np.exp(high), printed=shuffled_users(problem, items, distance, target, spent))
+    return table.assign(ratio=table["solved"] / table["printed"])
+
+
+def information(k: int, eps: float) -> float:
+    """The largest trace of the channel information matrix over all eps-LDP randomizers of k items, k even.
+
+    The lemma of the page: by symmetry the channel of all columns with the best number m of split pairs attains it.
+
+    >>> round(information(6, math.log(2)), 6)
+    0.222222
+    """
+    growth = math.expm1(eps)
+    best = min(max(k / growth, 1.0), k / 2)
+    splits = np.unique([math.floor(best), math.ceil(best)])
+    return float((k * splits * (growth / (splits * growth + k)) ** 2).max())
+
+
+def necessary_over_stated(problem: str, *, k: Sequence[int], eps: Sequence[float]) -> pd.DataFrame:
+    """The published lower bounds, evaluated, over eqs. (4), (6) and (7): k, eps, trace, ratio.
+
+    For families of randomizers with channel information matrices H (Acharya, Canonne and Tyagi 2020), up to constants:
+    learning needs k^2/(alpha^2 max tr H) users, testing k^{3/2}/(alpha^2 max tr H) without and k/(alpha^2 max F) with
+    a common seed, F the Frobenius norm of H. F is at most tr H, and at most sqrt(2 tr H), because H <= 2 I whatever
+    the channel.
+    """
+    rows = []
+    for size, budget in product(k, eps):
+        trace = information(size, budget)
+        bounds = {"learning": size**2 / trace, "private coin": size**1.5 / trace}
+        bounds["public coin"] = size / min(trace, math.sqrt(2 * trace))
+        rows.append((size, budget, trace, bounds[problem] / float(local_users(problem, float(size), 1.0, budget))))
+    return pd.DataFrame(rows, columns=["k", "eps", "trace", "ratio"])
+
+
+# --- tables: which local budget to start from --------------------------------------------------------------
+
+
+def choices(targets: Sequence[float], sizes: Sequence[int], *, delta: float) -> pd.DataFrame:
+    """Both formulas of eq. (5), the certified eps_L, and what the formulas give if taken at their word.
+
+    Columns: eps, n, s, case; certified (the largest eps_L for any common randomizer); ratio (certified over the formula
+    of the case: of eps_L where s <= 1, of e^{eps_L} where s >= 1); own and other: the exact central eps of randomized
+    response, rounded down, over the target, if eps_L is what the formula of the case, or of the other case, says.
+    """
+
+    def central(x: float) -> float:
+        # A formula that says eps_L <= 0 says next to nothing; beyond 40 a report is the truth in all but name.
+        return exact.exact_epsilon(budgets.constant(min(max(x, 1e-6), 40.0), n=n), delta=delta).lower
+
+    rows: list[tuple[Any, ...]] = []
+    for eps, n in product(targets, sizes):
+        s = eps**2 * n / -math.log(delta)
+        first, second = math.sqrt(s), math.log(s)
+        found = shuffled_budget(eps, n=n, delta=delta)
+        if s <= 1:
+            row = (_CASES[0], found, found / first, central(first) / eps, central(second) / eps)
+        else:
+            row = (_CASES[1], found, math.exp(found) / s, central(second) / eps, central(first) / eps)
+        rows.append((eps, n, s, *row))
+    return pd.DataFrame(rows, columns=["eps", "n", "s", "case", "certified", "ratio", "own", "other"])
+
+
+# --- figures -----------------------------------------------------------------------------------------------
+
+
+@keeps_data
+def learning_curves(table: pd.DataFrame) -> Figure:
+    """Error against n, a line a learner, both logarithmic; bars are two standard errors. `table` is from `learners`."""
+    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    for (name, line), colour, dashes, mark in zip(
+        table.groupby("learner", sort=False), PALETTE, DASHES, "os^Dv", strict=False
+    ):
+        bars = 2 * line["tv_error"]
+        drawn = axis.errorbar(line["n"], line["tv"], yerr=bars, color=colour, lw=1.8, marker=mark, ms=5)
+        drawn[0].set_dashes(dashes or (None, None))
+        drawn.set_label(str(name))
+    axis.set(xlabel="number of users $n$", ylabel="error in total variation", xscale="log", yscale="log")
+    axis.legend()
+    return figure
+
+
+@keeps_data
+def exponent_dots(table: pd.DataFrame, *, tolerance: float) -> Figure:
+    """Fitted less stated exponents with their intervals, a row each, from `fitted`; the band is the tolerance."""
+    figure, axis = plt.subplots(figsize=(7, 0.9 + 0.27 * len(table)), layout="constrained")
+    axis.axvspan(-tolerance, tolerance, color="0.92", zorder=0)
+    axis.axvline(0, color="0.4", lw=1)
+    rows = range(len(table))
+    middle = table["exponent"] - table["stated"]
+    reach = [table["exponent"] - table["low"], table["high"] - table["exponent"]]
+    axis.errorbar(middle, rows, xerr=reach, fmt="o", color=PALETTE[1], ms=4.5, lw=1.6)
+    names = [
+        f"{row['regime']}: {FACTORS[row['factor']]}, stated {row['stated']:.3g}" for row in table.to_dict("records")
+    ]
+    axis.set_yticks(rows, names)
+    axis.tick_params(axis="y", labelsize=9)
+    axis.set_ylim(len(table) - 0.3, -0.7)
+    widest = max(1.5 * tolerance, float((middle.abs() + reach[0]).max()) * 1.05)
+    axis.set(xlabel="fitted exponent less the stated one", xlim=(-widest, widest))
+    return figure
+
+
+# --- checks ------------------------------------------------------------------------------------------------
+
+# Two expressions are of one order if their quotient stays within a factor 10 while each varies over many decades.
+ORDER = 10.0
+# Results that contain eq. (1)'s constant 16 may be off the orders, which have none, by that and a factor 2 either way.
+CONSTANT = 32.0
+
+
+def tolerance_of(name: str) -> float:
+    """The registry's tolerance on an exponent."""
+    return float((claim(name).tolerance or {})["exponent"])
+
+
+def _of_exponents(name: str, fitted: pd.DataFrame, evidence: Mapping[str, object], wrong: str, reason: str) -> Outcome:
+    """Refuted by an exponent beyond the tolerance or by what else is `wrong`, else verified; `reason` has INTERVALS."""
+    tolerance = tolerance_of(name)
+    where, rows = placed(fitted, tolerance), fitted.to_dict("records")
+    evidence = {**evidence, "tolerance on an exponent": tolerance}
+    off = [row for row, place in zip(rows, where, strict=True) if place == "outside"]
+    if off or wrong:
+        said = [f"{_named(row)}: {row['exponent']:.3f}, stated {row['stated']:.3g}" for row in off]
+        return Outcome(name, "refuted", f"Not the stated orders: {'; '.join(said) or wrong}.", evidence)
+    if unclear := [_named(row) for row, place in zip(rows, where, strict=True) if place == "open"]:
+        too_few = f"Too few draws to place an exponent within {tolerance:g}: {', '.join(unclear)}."
+        return Outcome(name, "not yet checked", too_few, missing="size")
+    intervals = f"the 95% intervals of all {len(fitted)} exponents lie within {tolerance:g} of the stated ones"
+    if beside := missed(fitted):
+        intervals += f" ({beside} of them without containing it)"
+    return Outcome(name, "verified", reason.replace("INTERVALS", intervals), evidence)
+
+
+def _named(row: Mapping[Any, Any]) -> str:
+    return f"{row['regime']}: exponent of {FACTORS[row['factor']]}"
+
+
+def _exponents(fitted: pd.DataFrame) -> dict[str, object]:
+    return {
+        f"{_named(row)}, stated {row['stated']:.3g}": (
+            f"{row['exponent']:.3f}, 95% {row['low']:.3f} to {row['high']:.3f}"
+        )
+        for row in fitted.to_dict("records")
+    }
+
+
+def local_orders(
+    name: str,
+    fitted: pd.DataFrame,
+    necessary: pd.DataFrame,
+    *,
+    equation: str,
+    bound: str,
+    sufficient: str,
+    kind: str = "",
+) -> Outcome:
+    """Eq. (4), (6) or (7): exponents of an experiment, and the lower bound from `necessary_over_stated`."""
+    low, high = float(necessary["ratio"].min()), float(necessary["ratio"].max())
+    label = f"{bound} over eq. {equation}, {len(necessary)} pairs $(k, \\epsilon)$"
+    times = f"{low:.2g} to {high:.2g} times eq. {equation}"
+    return _of_exponents(
+        name,
+        fitted,
+        {**_exponents(fitted), label: [low, high]},
+        f"the lower bound is {times}" if high / low > ORDER else "",
+        f"Sufficient: INTERVALS for {sufficient}. Necessary: the published lower bound{kind}, evaluated, is {times} "
+        f"for $k$ from {necessary['k'].min():,.0f} to {necessary['k'].max():,.0f}; its proof is not re-done here.",
+    )
+
+
+def shuffled_orders(
+    name: str,
+    problem: str,
+    fitted: pd.DataFrame,
+    terms: pd.DataFrame,
+    solved: pd.DataFrame,
+    *,
+    local: str,
+    where: str,
+    more: Mapping[str, object] | None = None,
+) -> Outcome:
+    """A result for the shuffle model: the algebra of `substitutions`, eq. (1)'s constants, and exponents."""
+    own = terms[terms["problem"] == problem]
+    leading, others = own[own["leads"]], own[~own["leads"]]
+    evidence: dict[str, object] = {}
+    for row in leading.to_dict("records"):
+        fault = "" if row["printed"] else " (not printed)"
+        evidence[f"eq. (5) in term {row['term']}, {row['case']}: $n$ at least"] = row["users"] + fault
+    low, high = float(solved["ratio"].min()), float(solved["ratio"].max())
+    evidence[f"$n$ by {local} over the printed order, {len(solved)} points, $\\epsilon \\leq 1$"] = [low, high]
+    wrong = "the constants grow" if high > CONSTANT or low < 1 / CONSTANT else ""
+    if not leading["printed"].all() or others["printed"].any():
+        wrong = "the algebra gives other terms"
+    return _of_exponents(
+        name,
+        fitted,
+        {**evidence, **(more or {}), **_exponents(fitted)},
+        wrong,
+        f"The algebra gives the printed terms and no other. With eq. (1)'s constants $n$ is {low:.1f} to {high:.1f} "
+        f"times the printed order for $\\epsilon$ up to 1. In the experiment INTERVALS, {where}.",
+    )
+
+
+@settles("B-8")
+def local_learning(fitted: pd.DataFrame, necessary: pd.DataFrame) -> Outcome:
+    """Exponents of a real learner, and the published lower bound evaluated over k and eps."""
+    bound = "lower bound $k^2/(\\alpha^2 \\max \\mathrm{tr}\\, H)$"
+    sufficient = "Hadamard response, in three regimes"
+    return local_orders("B-8", fitted, necessary, equation="(4)", bound=bound, sufficient=sufficient)
+
+
+@settles("B-15")
+def remark_on_first_term(limits: tuple[str, str]) -> Outcome:
+    """The first term of eq. (4) over what the remark says it is, from `first_term`."""
+    printed, squared = limits
+    evidence = {
+        "limit of the first term over $k/(\\alpha^2\\epsilon^2)$": f"${printed}$",
+        "limit of the first term over $k^2/(\\alpha^2\\epsilon^2)$": f"${squared}$",
+    }
+    if printed == "1":
+        return Outcome("B-15", "verified", "The quotient of the two tends to 1.", evidence)
+    if squared == "1":
+        return Outcome(
+            "B-15",
+            "holds with correction",
+            f"A square is missing: the quotient of the two tends to ${printed}$.",
+            evidence,
+            correction=r"the first term is $k^2/(\alpha^2\epsilon^2)$ for small $\epsilon$.",
+        )
+    return Outcome("B-15", "refuted", f"The quotient tends to ${printed}$.", evidence)
+
+
+@settles("B-9")
+def budget_choice(table: pd.DataFrame, beyond: pd.DataFrame) -> Outcome:
+    """Eq. (5) against the certified eps_L, both from `choices`, central eps up to 1 and `beyond`."""
+    ranges = {str(case): part["ratio"] for case, part in table.groupby("case", sort=False)}
+    low, high = float(table["ratio"].min()), float(table["ratio"].max())
+    large, least = table[table["s"] > ORDER], float(beyond["ratio"].min())
+    swapped, own, far = float(large["other"].max()), float(table["own"].max()), f"{beyond['eps'].max():g}"
+    evidence: dict[str, object] = {}
+    for case, ratio in ranges.items():
+        what = f"{case} ({_OVER[case]}), $s = \\epsilon^2 n/\\log(1/\\delta)$"
+        evidence[f"certified over eq. (5), {what}"] = f"{ratio.min():.2f} to {ratio.max():.2f}"
+    evidence |= {
+        "exact central $\\epsilon$ over the target, eq. (5) taken at its word, largest": own,
+        "the same with the first formula where $s \\geq 1$, the order printed, largest": swapped,
+        f"certified over eq. (5) for a central $\\epsilon$ of {far}, smallest": least,
+    }
+    if len(ranges) < 2 or large.empty:
+        return Outcome("B-9", "not yet checked", "This run has only one of the two cases.", missing="size")
+    if high > ORDER or low < 1 / ORDER:
+        return Outcome("B-9", "refuted", f"Off by factors from {low:.3g} to {high:.3g}.", evidence)
+    if max(swapped, own) <= 1:
+        return Outcome("B-9", "verified", "Eq. (5) gives the target, in either order of its cases.", evidence)
+    return Outcome(
+        "B-9",
+        "holds with correction",
+        f"Of the right order for $\\epsilon$ up to {table['eps'].max():g}: {low:.2f} to {high:.2f} of it is certified; "
+        f"for $\\epsilon$ = {far} down to {least:.2g}. In the order printed the first formula goes with $s \\geq 1$, "
+        f"where the central $\\epsilon$ is up to {swapped:.3g} times the target (the sentence after it has the cases "
+        f"right); with the cases right and no constants, up to {own:.2f} times.",
+        evidence,
+        correction=r"$\epsilon_L \approx \epsilon\sqrt{n/\log(1/\delta)}$ where $\epsilon^2 n/\log(1/\delta) \le 1$, "
+        r"and $e^{\epsilon_L} \approx \epsilon^2 n/\log(1/\delta)$ where it is at least 1, up to constants and for "
+        r"$\epsilon$ of order at most 1.",
+    )
+
+
+@settles("B-10")
+def shuffled_learning(fitted: pd.DataFrame, terms: pd.DataFrame, solved: pd.DataFrame, beyond: pd.DataFrame) -> Outcome:
+    """The algebra, eq. (1)'s constants up to eps = 1 and `beyond`, exponents of a shuffled and a central learner."""
+    more = {f"the same at $\\epsilon$ = {beyond['eps'].max():g}, largest": float(beyond["ratio"].max())}
+    where = "for the shuffled learner and for a central one"
+    return shuffled_orders("B-10", "learning", fitted, terms, solved, local="eqs. (1) and (4)", more=more, where=where)

@@ -1,0 +1,124 @@
+"""What FLAME's protocols are worth in one epoch: certified eps beside the printed one, budgets for a given eps.
+
+All of it for (index, value) pairs and for coordinates that fit into n_p (`gspa.algorithms.flame.accounting`).
+
+>>> found = certified("SS-Topk", d=7850, k=157, n=1000, n_p=333, eps=0.5, delta=5e-6)
+>>> round(found.lower, 2), round(found.upper, 2)
+(1.29, 1.45)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import exp, log, nan
+from typing import NamedTuple
+
+import pandas as pd
+
+from gspa.accountant.bound import Bound
+from gspa.accountant.errors import OutsideValidity
+from gspa.algorithms.flame import accounting
+from gspa.algorithms.flame.randomizers import Laplace
+from gspa.pages import p15_amplification as amplification
+
+METHODS = SIMPLE, DOUBLE, TOPK = "SS-Simple", "SS-Double", "SS-Topk"
+
+_CLOSE = 2e-3  # relative, in eps: where the tuning stops
+_MOST_STEPS = 12
+_LARGEST_STEP = 3.0  # of the logarithm
+
+
+class Worth(NamedTuple):
+    """One protocol in the paper's setting.
+
+    `budget` of one report; eps as `printed` by the paper (NaN where its formula gives nothing), `lower` by an attack,
+    `upper` certified; the budget `tuned` to a target (0 if none was found), and what an attack reaches there.
+    """
+
+    method: str
+    budget: float
+    printed: float
+    lower: float
+    upper: float
+    tuned: float = 0.0
+    tuned_lower: float = 0.0
+
+
+def certified(method: str, *, d: int, k: int, n: int, n_p: int, eps: float, delta: float, attack: bool = True) -> Bound:
+    """Certified eps of one epoch at the budget `eps` of one report; SS-Double with each index drawn for itself.
+
+    `attack` False leaves the lower end at 0. `OutsideValidity`: the padding may overflow.
+    """
+    local = Laplace(eps)
+    if method == SIMPLE:
+        return accounting.simple(local, d=d, n=n, delta=delta, attack=attack)
+    if method == DOUBLE:
+        return accounting.double_poisson(local, d=d, k=k, n=n, n_p=n_p, delta=delta, attack=attack)
+    return accounting.topk(local, k=k, n_p=n_p, delta=delta, most_selected=n_p, attack=attack)
+
+
+def tuned(upper: Callable[[float], float], *, target: float, start: float) -> float:
+    """The budget at which an increasing function of it is the target, from below: secants in logarithms.
+
+    `upper` is then in (0.998 target, target]; after a dozen steps, the largest budget seen that is not above it, or 0.
+
+    >>> round(tuned(lambda eps: eps**2, target=0.25, start=2.0), 3)
+    0.5
+    """
+    budget, value = start, upper(start)
+    slope, best = 1.0, 0.0
+    for _ in range(_MOST_STEPS):
+        if value <= target:
+            best = max(best, budget)
+            if value >= (1 - _CLOSE) * target:
+                break
+        step = _LARGEST_STEP  # where eps is 0 whatever the budget
+        if value > 0:
+            wanted = log(1 - _CLOSE / 2) + log(target) - log(value)
+            step = min(max(wanted / slope, -_LARGEST_STEP), _LARGEST_STEP)
+        following = budget * exp(step)
+        found = upper(following)
+        if found != value and min(found, value) > 0:
+            slope = max(0.2, (log(found) - log(value)) / step)
+        budget, value = following, found
+    return best
+
+
+def worth(*, d: int, k: int, n: int, n_p: int, eps_l: float, delta: float, target: float) -> tuple[Worth, ...]:
+    """All three at eps_l a vector, and tuned to the central eps `target`; without those whose padding may overflow."""
+    made = []
+    for method in METHODS:
+        budget = eps_l / (d if method == SIMPLE else k)
+
+        of = partial(certified, method, d=d, k=k, n=n, n_p=n_p, delta=delta)
+
+        def upper(eps: float, of: Callable[..., Bound] = of) -> float:
+            return of(eps=eps, attack=False).upper
+
+        try:
+            bound = of(eps=budget)
+            start = budget * target / bound.upper if bound.upper > 0 else budget
+            own = tuned(upper, target=target, start=start)
+        except OutsideValidity:
+            continue
+        low = of(eps=own).lower if own > 0 else 0.0
+        stated = _printed(method, d, k, n, n_p, budget, delta)
+        made.append(Worth(method, budget, stated, bound.lower, bound.upper, own, low))
+    return tuple(made)
+
+
+def _printed(method: str, d: int, k: int, n: int, n_p: int, budget: float, delta: float) -> float:
+    setting = amplification.Setting(d=d, k=k, n=n, n_p=n_p, eps=budget, delta=delta)
+    try:
+        if method == SIMPLE:
+            return amplification.simple(setting.full(eps=budget), bound="old_bennett").eps
+        return amplification.double(setting, bound="old_bennett").eps
+    except OutsideValidity:
+        return nan
+
+
+def worth_table(worths: Sequence[Worth]) -> pd.DataFrame:
+    """The same with heads for a page."""
+    heads = ["protocol", "one report's budget", "$\\epsilon$ printed", "attack", "certified", "tuned budget"]
+    return pd.DataFrame(worths, columns=[*heads, "attack, tuned"])

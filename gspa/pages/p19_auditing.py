@@ -1,0 +1,439 @@
+"""Page 19: every bound beside what explicit attacks reach, lower <= truth <= upper, a row a setting.
+
+>>> row = intervals(cases(n=100, delta=1e-3, loud=2.0, quiet=0.01)[:1], samples=1000, seed=1, confidence=0.95).iloc[0]
+>>> bool(row["lower"] <= row["truth_high"] and row["lower"] <= row["certified"] and row["consistent"])
+True
+>>> row = headline(local=[5.0], n=1_000, delta=1e-4).iloc[0]
+>>> bool(row["paper"] < row["attack"] <= row["certified"]), bool(row["broken"])
+(True, True)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from gspa.accountant import attacks, budgets
+from gspa.accountant.asymptotic import asymptotic_mu
+from gspa.accountant.bound import Bound
+from gspa.accountant.budgets import Budgets
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.exact import exact_epsilon
+from gspa.accountant.laplace_gaussian import blanket_epsilon
+from gspa.accountant.one_round import central_epsilon
+from gspa.accountant.published import CATALOGUE, compare, gspa_epsilon
+from gspa.accountant.sampled_audit import sampled_epsilon
+from gspa.accountant.tradeoff import gdp_epsilon
+from gspa.book.figures import DASHES, PALETTE, keeps_data
+
+_CELLS = 16  # answers or cells of the sampled attack
+_FEW_CELLS = 6  # for the enumeration, where it is possible at all
+LOWER = ("attack", "enumerated", "sampled")
+"""Columns of rigorous lower bounds, the last one with a stated confidence."""
+
+
+# --- tables: the settings ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One population to audit: `people` as the paper and the published bounds are given them.
+
+    `scales` are the noise scales of reports on a line, one per group of `people`; empty for randomized response.
+    """
+
+    name: str
+    mechanism: str
+    people: Budgets
+    delta: float
+    k: int = 2
+    scales: tuple[float, ...] = ()
+
+    def worlds(self) -> list[attacks.Worlds]:
+        """What to attack: the others all hold the victim's first item, or all a third one."""
+        if self.scales:
+            return [attacks.reports(self.scales, count=self.people.count, mechanism=self.mechanism)]
+        found = [attacks.randomized_response(self.people, k=self.k)]
+        if self.k > 2:
+            hold = np.zeros((self.people.eps.size, self.k))
+            hold[:, 2] = self.people.count
+            hold[int(np.argmax(self.people.eps)), 2] -= 1
+            found.append(attacks.randomized_response(self.people, k=self.k, inputs=hold))
+        return found
+
+
+def _gaussian(name: str, sigma: Sequence[float], count: Sequence[int], delta: float) -> Case:
+    """Gaussian reports; the paper is given the least eps_i that hold at delta/100 (analytic, not classical)."""
+    local = delta / 100
+    people = budgets.from_array([gdp_epsilon(delta=local, mu=1 / s) for s in sigma], local, count)
+    return Case(name, "gaussian", people, delta, scales=tuple(sigma))
+
+
+def _laplace(name: str, people: Budgets, delta: float) -> Case:
+    return Case(name, "laplace", people, delta, scales=tuple((1 / people.eps).tolist()))
+
+
+def cases(*, n: int, delta: float, loud: float, quiet: float) -> list[Case]:
+    """The settings of the page: equal and personal budgets, bits, items and reports on a line, many users and few.
+
+    `n` and `delta` are those of the large settings; in the personal ones one user has `loud`, all others `quiet`.
+    """
+    one = budgets.from_array([loud, quiet], count=[1, n - 1])
+    # Figure 3's shares: conservative, moderate and liberal users.
+    moderate, liberal = round(0.37 * n), max(round(0.09 * n), 1)
+    groups = budgets.from_array([0.1, 0.5, 1.0], count=[n - moderate - liberal, moderate, liberal])
+    crowd = budgets.from_array([4.0, 0.01], count=[1, 9_999])
+    stands_out = f"one user at {loud:g}, {n - 1:,} at {quiet:g}"
+    return [
+        Case(f"RR, {n:,} users at 0.5", "rr", budgets.constant(0.5, n=n), delta),
+        Case(f"RR, {stands_out}", "rr", one, delta),
+        Case(f"RR, groups of Figure 3, {n:,} users", "rr", groups, delta),
+        Case("RR, 1,000 users at 4", "rr", budgets.constant(4.0, n=1_000), 1e-6),
+        Case("3-ary RR, 20 users at 1", "krr", budgets.constant(1.0, n=20), 1e-3, k=3),
+        Case("10-ary RR, 1,000 users at 2", "krr", budgets.constant(2.0, n=1_000), 1e-4, k=10),
+        Case("100-ary RR, one user at 4, 9,999 at 0.01", "krr", crowd, 1e-4, k=100),
+        _laplace(f"Laplace, {n:,} users at 1", budgets.constant(1.0, n=n), delta),
+        _laplace(f"Laplace, {stands_out}", one, delta),
+        _laplace(f"Laplace, groups of Figure 3, {n:,} users", groups, delta),
+        _laplace("Laplace, 10 users at 4", budgets.constant(4.0, n=10), 1e-2),
+        _gaussian(f"Gaussian, $\\sigma$ = 1, {n:,} users", [1.0], [n], delta),
+        _gaussian(f"Gaussian, one $\\sigma$ = 1, {n - 1:,} at 100", [1.0, 100.0], [1, n - 1], delta),
+    ]
+
+
+# --- tables: lower bounds, truth, upper bounds -------------------------------------------------------------
+
+
+def exact_attack(case: Case) -> float:
+    """The best of the attacks whose statistic's law is exact: a rigorous lower bound on eps."""
+    if not case.scales:
+        return max(attacks.statistic_epsilon(one, delta=case.delta).lower for one in case.worlds())
+    count, mechanism = case.people.count, case.mechanism
+    return max(
+        attacks.attack_epsilon(
+            case.scales, count=count, delta=case.delta, mechanism=mechanism, statistic=statistic
+        ).lower
+        for statistic in attacks.STATISTICS
+    )
+
+
+def enumerated(case: Case) -> float:
+    """The likelihood ratio attack on all histograms, a rigorous lower bound; NaN where there are too many."""
+    worlds = [attacks.merged(one, cells=_FEW_CELLS) if case.scales else one for one in case.worlds()]
+    if max(one.work for one in worlds) > attacks.MOST_WORK:
+        return math.nan
+    return max(attacks.likelihood_ratio_epsilon(one, delta=case.delta).lower for one in worlds)
+
+
+def sampled(case: Case, *, samples: int, confidence: float, rng: np.random.Generator) -> Bound:
+    """The sampled attack at the inputs where the limit is largest."""
+    worst = max(case.worlds(), key=lambda one: attacks.limit_epsilon(one, delta=case.delta))
+    some = attacks.merged(worst, cells=_CELLS)
+    return sampled_epsilon(some, delta=case.delta, samples=samples, confidence=confidence, rng=rng)
+
+
+def truth(case: Case) -> tuple[float, float]:
+    """The eps of the shuffled reports, bracketed, at the others' worst inputs; NaN where it is not known."""
+    if case.mechanism == "rr":
+        found = exact_epsilon(case.people, delta=case.delta)
+        return found.lower, found.upper
+    if case.mechanism == "krr":
+        try:
+            found = attacks.worst_epsilon(case.people, delta=case.delta, k=case.k)
+        except (InvalidValue, OutsideValidity):  # budgets that differ, or too many histograms
+            return math.nan, math.nan
+        return found.lower, found.upper
+    return math.nan, math.nan
+
+
+def certified(case: Case) -> float:
+    """The package's own certified upper bound."""
+    if case.scales:
+        count, mechanism = case.people.count, case.mechanism
+        return blanket_epsilon(case.scales, delta=case.delta, count=count, mechanism=mechanism).upper
+    k = case.k if case.mechanism == "krr" else None
+    return central_epsilon(case.people, delta=case.delta, mechanism=case.mechanism, k=k).upper
+
+
+def limit(case: Case) -> float:
+    """The Gaussian limit of many users: an estimate, not a bound."""
+    if case.scales:
+        found = asymptotic_mu(case.scales, count=case.people.count, mechanism=case.mechanism)
+        return found.epsilon(case.delta)
+    return max(attacks.limit_epsilon(one, delta=case.delta) for one in case.worlds())
+
+
+def published(case: Case) -> pd.DataFrame:
+    """Every published bound that is established for the case, and the paper's, first, which is stated for any.
+
+    Columns: bound, epsilon, proved.
+    """
+    rows = [(CATALOGUE["gspa"].label, gspa_epsilon(case.people, delta=case.delta), False)]
+    if case.mechanism != "gaussian":  # no pure budget, and the catalogue has no bound for them
+        known = compare(case.people, delta=case.delta, mechanism=case.mechanism)
+        rows += [(row.label, float(row.epsilon or 0), row.rigorous) for row in known if row.valid and row.key != "gspa"]
+    return pd.DataFrame(rows, columns=["bound", "epsilon", "proved"])
+
+
+def _best_published(case: Case) -> tuple[float, str]:
+    found = published(case)
+    proved = found[found["proved"]].sort_values("epsilon", kind="stable")
+    if case.mechanism == "gaussian":
+        return math.nan, ""
+    if proved.empty or float(proved["epsilon"].iloc[0]) >= case.people.eps_max:
+        return case.people.eps_max, "the local budget"
+    return float(proved["epsilon"].iloc[0]), str(proved["bound"].iloc[0])
+
+
+def intervals(some: Sequence[Case], *, samples: int, seed: int, confidence: float) -> pd.DataFrame:
+    """Lower bounds, truth, estimate and upper bounds of every case, and what `judge` adds.
+
+    Columns: setting, n, delta; attack, enumerated (NaN: too many histograms), sampled; truth_low, truth_high (NaN:
+    unknown); limit (an estimate); certified; published (the smallest proved bound, or the local budget if none is
+    smaller), published_by; paper; note (of the sampled attack). All sampled bounds hold at once with `confidence`.
+    """
+    each = 1 - (1 - confidence) / max(len(some), 1)
+    rows = []
+    for index, case in enumerate(some):
+        drawn = sampled(case, samples=samples, confidence=each, rng=np.random.default_rng([seed, index]))
+        low, high = truth(case)
+        best, by = _best_published(case)
+        rows.append(
+            {
+                "setting": case.name,
+                "n": case.people.n,
+                "delta": case.delta,
+                "attack": exact_attack(case),
+                "enumerated": enumerated(case),
+                "sampled": drawn.lower,
+                "truth_low": low,
+                "truth_high": high,
+                "limit": limit(case),
+                "certified": certified(case),
+                "published": best,
+                "published_by": by,
+                "paper": gspa_epsilon(case.people, delta=case.delta),
+                "note": drawn.note,
+            }
+        )
+    return judge(pd.DataFrame(rows))
+
+
+def judge(table: pd.DataFrame) -> pd.DataFrame:
+    """Hold each upper bound against its lower bounds; no tolerance, all have their roundings included.
+
+    Adds lower (the largest), known (the truth's lower end where that is larger), consistent (no lower bound is above
+    the truth's upper end, and none of them nor the truth above the certified or the proved published bound), broken
+    (the paper's number is below), slack (certified over lower) and found (the same in words).
+    """
+    lower = table[list(LOWER)].max(axis=1)
+    known = np.fmax(lower, table["truth_low"])  # fmax: where the truth is unknown, the attack
+    # A comparison with NaN is False: what is unknown refutes nothing.
+    wrong = (lower > table["truth_high"]) | (known > table["certified"]) | (known > table["published"])
+    broken = known > table["paper"]
+    # A certificate or a proof below an attack is the graver fault.
+    found = np.select([wrong, broken], ["a proved bound fails", "paper's broken"], "all hold")
+    with np.errstate(divide="ignore"):
+        slack = table["certified"] / lower
+    return table.assign(lower=lower, known=known, consistent=~wrong, broken=broken, slack=slack, found=found)
+
+
+def shrunk(table: pd.DataFrame, factor: float) -> pd.DataFrame:
+    """The same judgement had every certified bound come out `factor` times as large: an error to be caught."""
+    return judge(table.assign(certified=factor * table["certified"]))
+
+
+def sensitivity(table: pd.DataFrame, spoiled: pd.DataFrame) -> pd.DataFrame:
+    """How large an error of a certified bound the audit would see, from `intervals` and `shrunk`.
+
+    Columns: setting, known, certified, seen (a certified bound below this share of ours would be caught; 0: none
+    would), caught (whether the spoiled one is).
+    """
+    seen = (table["known"] / table["certified"]).where(table["certified"] > 0, 0.0)
+    caught = spoiled["consistent"].map({True: "no", False: "yes"})
+    return table[["setting", "known", "certified"]].assign(seen=seen, caught=caught)
+
+
+def by_bound(some: Sequence[Case], table: pd.DataFrame) -> pd.DataFrame:
+    """Every published bound over the cases for which it is established; the paper's over all, as it is stated.
+
+    Columns: bound, settings (how many it covers), least (its smallest ratio to a lower bound; below 1 it is refuted),
+    where (that setting), refuted (in how many), proved.
+    """
+    found = pd.concat([published(case).assign(setting=case.name) for case in some])
+    found = found.merge(table[["setting", "known"]], on="setting")
+    found = found[found["known"] > 0].assign(ratio=lambda t: t["epsilon"] / t["known"])
+    rows = []
+    for name, part in found.groupby("bound", sort=False):
+        worst = part.sort_values("ratio", kind="stable").iloc[0]
+        refuted, proved = int((part["ratio"] < 1).sum()), "yes" if worst["proved"] else "no"
+        rows.append((name, len(part), float(worst["ratio"]), worst["setting"], refuted, proved))
+    columns = ["bound", "settings", "least", "where", "refuted", "proved"]
+    return pd.DataFrame(rows, columns=columns).sort_values("least", ignore_index=True)
+
+
+def price_of_sampling(case: Case, *, sizes: Sequence[int], seed: int, confidence: float) -> pd.DataFrame:
+    """What the sampled attack certifies as the runs of each world grow: samples, sampled, note."""
+    rows = []
+    for size in sizes:
+        found = sampled(case, samples=size, confidence=confidence, rng=np.random.default_rng([seed, size]))
+        rows.append((size, found.lower, found.note))
+    return pd.DataFrame(rows, columns=["samples", "sampled", "note"])
+
+
+def headline(*, local: Sequence[float], n: int, delta: float) -> pd.DataFrame:
+    """Central eps of n shuffled binary randomized responses with one budget, the case that all bounds are stated for.
+
+    Columns: local; paper (Theorem 2 without its error term); closed (the closed form that the paper compares with, NaN
+    outside its conditions); numerical (the same authors'); certified (upper end); attack (a lower bound); broken (the
+    paper promises less than the attack reaches).
+    """
+    rows = []
+    for eps in local:
+        people = budgets.constant(eps, n=n)
+        paper, closed, numerical = (_or_nan(key, people, delta) for key in ("gspa", "fmt21", "fmt21_numerical"))
+        attack = exact_attack(Case("", "rr", people, delta))
+        upper = central_epsilon(people, delta=delta).upper
+        rows.append((eps, paper, closed, numerical, upper, attack, paper < attack))
+    return pd.DataFrame(rows, columns=["local", "paper", "closed", "numerical", "certified", "attack", "broken"])
+
+
+def _or_nan(key: str, people: Budgets, delta: float) -> float:
+    try:
+        return CATALOGUE[key].epsilon(people, delta)
+    except OutsideValidity:
+        return math.nan
+
+
+# --- figures -----------------------------------------------------------------------------------------------
+
+# column -> name, marker, colour, filled, size: shapes differ as well as colours
+_MARKS = {
+    "attack": ("exact attack", "D", PALETTE[1], True, 7),
+    "enumerated": ("all histograms enumerated", "s", PALETTE[1], False, 8),
+    "truth_low": ("truth (its lower end)", "|", PALETTE[0], True, 17),
+    "limit": ("Gaussian limit (estimate)", "x", PALETTE[4], True, 7),
+    "certified": ("certified", "o", PALETTE[3], True, 7),
+    "sampled": ("sampled attack", "<", PALETTE[5], False, 7),
+    "published": ("smallest proved published", "^", PALETTE[6], False, 8),
+    "paper": ("paper's promise", "*", PALETTE[2], True, 13),
+}
+_NEAR = ("certified", "attack", "enumerated", "limit", "truth_low")
+_FAR = ("certified", "attack", "sampled", "published", "paper")
+# column -> label, colour, dashes, width
+_LINES = {
+    "closed": ("closed form that the\npaper compares with", PALETTE[4], DASHES[2], 2.0),
+    "numerical": ("numerical bound by\nthe same authors", PALETTE[6], DASHES[3], 2.0),
+    "paper": ("the paper's promise", PALETTE[2], DASHES[0], 3.0),
+    "certified": ("certified", PALETTE[3], DASHES[0], 3.0),
+    "attack": ("reached by an attack", PALETTE[1], DASHES[1], 2.0),
+}
+
+
+@keeps_data
+def audit_intervals(table: pd.DataFrame) -> Figure:
+    """`intervals`, every eps over the certified one: left the interval, right what else was promised or reached.
+
+    The truth lies on the bar between the best attack and the certified bound. A promise left of the attack is broken,
+    and ringed. What is 0 is not drawn, nor an estimate that is far off the left panel.
+    """
+    shown = table[table["certified"] > 0].reset_index(drop=True)
+    place = np.arange(len(shown))[::-1]
+    figure, (near, far) = plt.subplots(
+        1, 2, figsize=(10, 0.45 * len(shown) + 2.2), sharey=True, width_ratios=(5, 4), layout="constrained"
+    )
+    share = (shown["lower"] / shown["certified"]).where(shown["lower"] > 0)
+    near.hlines(place, share, 1, color=PALETTE[3], lw=9, alpha=0.3)
+    _draw(near, shown, place, _NEAR)
+    _draw(far, shown, place, _FAR)
+    broken = shown["broken"].to_numpy(dtype=bool)
+    ring: dict[str, Any] = {"marker": "o", "mfc": "none", "mec": PALETTE[2], "ls": "", "mew": 1.8}
+    far.plot((shown["paper"] / shown["certified"])[broken], place[broken], **ring, ms=20)
+    for axis in (near, far):
+        axis.axvline(1, color=PALETTE[3], lw=1, dashes=(2, 2))
+    least = 1.0 if share.isna().all() else float(share.min())
+    near.set(xlim=(max(least - 0.06, 0), 1.06), xlabel=r"$\epsilon$ / certified $\epsilon$", title="The interval")
+    far.set(xscale="log", xlabel=r"$\epsilon$ / certified $\epsilon$, logarithmic", title="Samples and promises")
+    far.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    near.set_yticks(place, [f"{row.setting}\n$\\delta$ = {row.delta:g}" for row in shown.itertuples()], fontsize=8.5)
+    handles = [
+        Line2D([], [], marker=mark, color=colour, mfc=colour if filled else "white", mew=1.5, ms=min(size, 11), ls="")
+        for _, mark, colour, filled, size in _MARKS.values()
+    ]
+    labels = [*(mark[0] for mark in _MARKS.values()), "promise broken"]
+    figure.legend([*handles, Line2D([], [], **ring, ms=14)], labels, loc="outside lower center", ncols=3)
+    return figure
+
+
+def _draw(axis: Axes, shown: pd.DataFrame, place: np.ndarray, columns: tuple[str, ...]) -> None:
+    for column in columns:
+        _, marker, colour, filled, size = _MARKS[column]
+        ratio = (shown[column] / shown["certified"]).where(shown[column] > 0)
+        face = colour if filled else "white"
+        axis.plot(ratio, place, marker, color=colour, mfc=face, mew=2 if marker in "|x" else 1.4, ms=size, ls="")
+
+
+@keeps_data
+def headline_curves(table: pd.DataFrame) -> Figure:
+    """`headline` on logarithmic axes; where the paper's promise is broken the gap is shaded."""
+    figure, axis = plt.subplots(figsize=(6.4, 3.9), layout="constrained")
+    local, low = table["local"], float(table["attack"].min()) * 0.8
+    axis.fill_between(
+        local, table["paper"], table["attack"], where=table["broken"], interpolate=True, color=PALETTE[2], alpha=0.22
+    )
+    axis.plot(local, local, color="0.5", lw=1)
+    for column, (label, colour, dashes, width) in _LINES.items():
+        axis.plot(local, table[column], color=colour, dashes=dashes or (None, None), lw=width, label=label)
+    axis.set(
+        xlabel=r"local budget $\epsilon_0$ of each user",
+        ylabel=r"central $\epsilon$ after shuffling",
+        xscale="log",
+        yscale="log",
+        xlim=(float(local.min()), float(local.max())),
+        ylim=(low, float(local.max()) * 1.3),
+    )
+    for each, ticks in ((axis.xaxis, (0.1, 0.2, 0.5, 1, 2, 4, 8)), (axis.yaxis, (0.01, 0.1, 1, 10))):
+        each.set_major_locator(FixedLocator(ticks))
+        each.set_minor_locator(NullLocator())
+        each.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    _notes(axis, table)
+    axis.legend(loc="lower right", fontsize=9.5, labelspacing=0.4)
+    return figure
+
+
+def _notes(axis: Axes, table: pd.DataFrame) -> None:
+    """What the picture says, at the places where it shows."""
+    first = table.iloc[0]
+    at = float(first["local"]) * 1.12
+    ends = (at, first["certified"] * 1.35), (at, first["paper"] * 0.93)
+    axis.annotate("", *ends, arrowprops={"arrowstyle": "<->", "color": "0.25"})
+    middle = (first["certified"] * first["paper"]) ** 0.5
+    ratio = f"{first['paper'] / first['certified']:.0f} times\nthe certified"
+    axis.text(at * 1.08, middle, ratio, fontsize=11, va="center")
+    axis.text(at * 1.25, at * 2.0, "no shuffling", color="0.35", fontsize=9.5, rotation=33)
+    if table["broken"].any():
+        row = most_broken(table)
+        axis.annotate(
+            "promise\nbroken",
+            (row["local"], (row["paper"] * row["attack"]) ** 0.5),
+            (row["local"] * 0.42, row["attack"] * 0.95),
+            color="#a03e00",
+            fontsize=11,
+            fontweight="bold",
+            arrowprops={"arrowstyle": "->", "color": "#a03e00"},
+        )
+
+
+def most_broken(table: pd.DataFrame) -> pd.Series:
+    """The row of `headline` in which the attack exceeds the promise the most."""
+    return table.iloc[int((table["attack"] / table["paper"]).to_numpy().argmax())]

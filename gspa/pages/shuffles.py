@@ -1,0 +1,216 @@
+"""Small shuffled processes and pairs of counts in exact rationals: what pages 05, 07, 09 and 13 enumerate.
+
+A randomizer is a matrix of probabilities, a row an input; budgets are ratios p = e^eps, which may be fractions. Two
+readings of "shuffled" are enumerated over all permutations and all outputs:
+
+* "position": step t runs randomizer t on whoever the permutation sends there (Definition 6);
+* "user": every user keeps an own randomizer and the reports are permuted (Algorithms 1 to 3).
+
+Nothing is rounded, and the largest excess is over all eps >= 0, not over a grid.
+
+>>> rr = subset_selection(2, 1, Fraction(3))
+>>> shuffled = two_laws([rr] * 3, others=(0, 0), attached="user")
+>>> pair = count_pair(Fraction(3), clones=[Fraction(1, 4)] * 2)  # 1/4 = 1/(1 + p)
+>>> found = largest_excess(shuffled, pair, at=[Fraction(1)])
+>>> str(found.shuffled), str(found.pair)
+('9/32', '5/16')
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import permutations
+from math import comb, factorial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gspa.pages import finite
+
+Rows = tuple[tuple[Fraction, ...], ...]
+History = tuple[int, ...]
+Chosen = Callable[[int, History], Rows]  # the randomizer of a step or of a user, given the reports so far
+Laws = Mapping[Hashable, tuple[Fraction, Fraction]]  # outcome: its probability under either dataset
+
+ATTACHED = ("position", "user")
+NONE = Fraction(0)
+
+
+class Excess(NamedTuple):
+    """The largest amount by which delta of the shuffled reports exceeds the pair's, the e^eps where, both deltas."""
+
+    amount: Fraction
+    ratio: Fraction
+    shuffled: Fraction
+    pair: Fraction
+
+
+class Parts(NamedTuple):
+    """R(x0) = delta E0 + (1-delta)(w Q0 + (1-w) Q1), R(x1) = delta E1 + (1-delta)((1-w) Q0 + w Q1): Q0 and Q1."""
+
+    zero: tuple[Fraction, ...]
+    one: tuple[Fraction, ...]
+
+
+def subset_selection(k: int, size: int, ratio: Fraction) -> Rows:
+    """k inputs; the report is a set of `size` items, `ratio` times as likely if it holds the input; 1 says nothing."""
+    if ratio > 1:
+        return _rows(finite.subset_selection(Fraction(ratio), k=k, size=size).rows)
+    like = finite.subset_selection(2, k=k, size=size).rows
+    return ((Fraction(1, like.shape[1]),) * like.shape[1],) * k
+
+
+def truth_with(delta: Fraction, ratio: Fraction) -> Rows:
+    """Lemma 4's pair as a mechanism: the truth, marked as such, with probability delta, else randomized response."""
+    return _rows(finite.leaky(finite.randomized_response(Fraction(ratio)), delta).rows)
+
+
+def question(item: int, ratio: Fraction, *, k: int = 3) -> Rows:
+    """Binary randomized response to "is your value `item`?", for k values: report 0 is yes."""
+    yes, no = subset_selection(2, 1, ratio)
+    return tuple(yes if x == item else no for x in range(k))
+
+
+def signed(rows: Rows, user: int, n: int) -> Rows:
+    """The same randomizer with its sender's number on each report: outcome (user, report) of n users."""
+    empty = (NONE,) * len(rows[0])
+    return tuple(sum((row if u == user else empty for u in range(n)), start=()) for row in rows)
+
+
+def _rows(matrix: NDArray[Any]) -> Rows:
+    return tuple(tuple(Fraction(mass) for mass in row) for row in matrix)
+
+
+def local_excess(rows: Rows, ratio: Fraction, delta: Fraction = NONE) -> Fraction:
+    """How far a randomizer is from (log ratio, delta)-LDP, eq. (2): at most 0 if it is."""
+    return Fraction(finite.local_delta(np.array(rows), ratio=ratio)) - delta
+
+
+def shuffled_law(
+    randomizers: Sequence[Rows] | Chosen, data: Sequence[int], *, attached: str = "position"
+) -> dict[History, Fraction]:
+    """The law of z_1, ..., z_n over all permutations: the process of Definition 6, executed."""
+    law: dict[History, Fraction] = defaultdict(Fraction)
+    for order in permutations(range(len(data))):
+        partial: dict[History, Fraction] = {(): Fraction(1, factorial(len(data)))}
+        for step, user in enumerate(order):
+            index = step if attached == "position" else user
+            grown: dict[History, Fraction] = {}
+            for reports, mass in partial.items():
+                rows = randomizers(index, reports) if callable(randomizers) else randomizers[index]
+                grown |= {(*reports, z): mass * chance for z, chance in enumerate(rows[data[user]]) if chance}
+            partial = grown
+        for reports, mass in partial.items():
+            law[reports] += mass
+    return dict(law)
+
+
+def two_laws(
+    randomizers: Sequence[Rows] | Chosen, *, others: Sequence[int], inputs: tuple[int, int] = (0, 1), attached: str
+) -> Laws:
+    """The outputs for two datasets that differ in the last user's datum."""
+    first, second = (shuffled_law(randomizers, (*others, x), attached=attached) for x in inputs)
+    return {z: (first.get(z, NONE), second.get(z, NONE)) for z in sorted({*first, *second})}
+
+
+def count_pair(
+    ratio: Fraction,
+    *,
+    clones: Iterable[Fraction],
+    delta: Fraction = NONE,
+    shared: bool = False,
+    neither: Fraction = NONE,
+) -> Laws:
+    """(rho_0, rho_1) of eqs. (12) and (13): how many reports are copies of the victim's first and second outcome.
+
+    User j is a copy of either with probability clones[j]. `shared`: Delta_2 as printed, the same under both datasets;
+    otherwise as Lemma 4 has it, two outcomes that tell the datasets apart. `neither`: the victim's probability of a
+    third report that looks like that of a user who is no clone.
+
+    >>> alone = count_pair(Fraction(3), clones=[])
+    >>> [(outcome, str(a), str(b)) for outcome, (a, b) in sorted(alone.items())]
+    [((0, 1), '1/4', '3/4'), ((1, 0), '3/4', '1/4')]
+    """
+    crowd = {0: Fraction(1)}  # the law of the number of clones
+    for r in clones:
+        grown: dict[int, Fraction] = defaultdict(Fraction)
+        for c, mass in crowd.items():
+            grown[c] += mass * (1 - 2 * r)
+            grown[c + 1] += mass * 2 * r
+        crowd = grown
+    seen = (1 - delta) * (1 - neither)
+    truth, lie = seen * ratio / (1 + ratio), seen / (1 + ratio)
+    hidden = (1 - delta) * neither + (delta if shared else 0)
+    laws: dict[Hashable, list[Fraction]] = defaultdict(lambda: [NONE, NONE])
+
+    def add(outcome: Hashable, first: Fraction, second: Fraction) -> None:
+        laws[outcome][0] += first
+        laws[outcome][1] += second
+
+    for c, mass in crowd.items():
+        for a in range(c + 1):
+            chance = mass * Fraction(comb(c, a), 2**c)
+            add((a + 1, c - a), chance * truth, chance * lie)
+            add((a, c - a + 1), chance * lie, chance * truth)
+            add((a, c - a), chance * hidden, chance * hidden)
+            if not shared:
+                add(("A", a, c - a), chance * delta, NONE)
+                add(("B", a, c - a), NONE, chance * delta)
+    return {outcome: (first, second) for outcome, (first, second) in laws.items() if first or second}
+
+
+def delta_at(laws: Laws, ratio: Fraction) -> Fraction:
+    """delta(eps) at e^eps = `ratio`: the larger of both directions of the hockey-stick divergence, exact."""
+    forward = sum((max(a - ratio * b, NONE) for a, b in laws.values()), start=NONE)
+    backward = sum((max(b - ratio * a, NONE) for a, b in laws.values()), start=NONE)
+    return max(forward, backward)
+
+
+def largest_excess(shuffled: Laws, pair: Laws, *, at: Iterable[Fraction] | None = None) -> Excess:
+    """The largest delta of the shuffled reports minus delta of the pair, over all eps >= 0 or at some e^eps.
+
+    As functions of e^eps the first is convex, and the pair's is linear between its own likelihood ratios: the excess is
+    largest at one of those or at eps = 0. An amount <= 0 says that the shuffled trade-off function is nowhere below the
+    pair's, and then, by Blackwell's theorem, one and the same post-processing turns rho_0 and rho_1 into the reports.
+    """
+    if at is None:
+        ratios = {max(a, b) / min(a, b) for a, b in pair.values() if a and b}
+        at = sorted({Fraction(1), *ratios})
+    rows = ((delta_at(shuffled, ratio), delta_at(pair, ratio), ratio) for ratio in at)
+    return max((Excess(mine - theirs, ratio, mine, theirs) for mine, theirs, ratio in rows), key=lambda e: e.amount)
+
+
+def parts(rows: Rows, ratio: Fraction, *, delta: Fraction = NONE, inputs: tuple[int, int] = (0, 1)) -> Parts:
+    """Q0 and Q1 of a randomizer: the only ones, once what exceeds e^eps is split off; delta must be exactly that."""
+    first, second = rows[inputs[0]], rows[inputs[1]]
+    over = [max(a - ratio * b, NONE) for a, b in zip(first, second, strict=True)]
+    under = [max(b - ratio * a, NONE) for a, b in zip(first, second, strict=True)]
+    assert sum(over) == sum(under) == delta, "delta is the mass that exceeds e^eps"
+    left = [(a - extra) / (1 - delta) for a, extra in zip(first, over, strict=True)]
+    right = [(b - extra) / (1 - delta) for b, extra in zip(second, under, strict=True)]
+    if left == right:  # every pair with equal parts; this one for a report that says nothing of the two inputs
+        return Parts(tuple(left), tuple(right))
+    # w Q0 + (1-w) Q1 = left and (1-w) Q0 + w Q1 = right have one solution.
+    return Parts(
+        tuple((ratio * a - b) / (ratio - 1) for a, b in zip(left, right, strict=True)),
+        tuple((ratio * b - a) / (ratio - 1) for a, b in zip(left, right, strict=True)),
+    )
+
+
+def aligned_clone_probability(victim: Parts, other: Rows) -> Fraction:
+    """The largest r with R_j(x) >= r (Q0 + Q1), outcome by outcome, whatever user j's input x: what eq. (11) needs.
+
+    >>> rr = subset_selection(2, 1, Fraction(3))
+    >>> aligned_clone_probability(parts(rr, Fraction(3)), subset_selection(2, 1, Fraction(7)))
+    Fraction(1, 8)
+    """
+    together = [a + b for a, b in zip(victim.zero, victim.one, strict=True)]
+    return min(row[z] / mass for row in other for z, mass in enumerate(together) if mass)
+
+
+def printed_clones(ratio: Fraction, delta: Fraction = NONE) -> Fraction:
+    """(1 - delta_j)/(1 + e^{eps_j}), the clone probability of eqs. (11) to (13)."""
+    return (1 - delta) / (1 + ratio)

@@ -1,0 +1,363 @@
+"""Certified central eps and delta: against enumeration, each other, and what must be refused."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pair_oracle import blanket_delta, hockey_stick, krr_blanket_delta, mpf, pair_law, sum_of_bernoullis, uniform_delta
+
+from gspa.accountant import budgets
+from gspa.accountant import inverse as calibrate
+from gspa.accountant import rounds as composition
+from gspa.accountant.bound import Bound
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.inverse import largest_local_epsilon, least_users
+from gspa.accountant.one_round import central_delta, central_epsilon, epsilon_table, per_user_epsilon
+from gspa.accountant.tradeoff import gdp_epsilon
+
+HALF = mpf(1) / 2
+
+
+def exact_delta(eps_all, victim, eps, k=2):
+    """delta of one user of personalized (k-ary) randomized response, at 50 digits."""
+    p, e = mpmath.exp(mpf(float(eps_all[victim]))), mpmath.exp(mpf(float(eps)))
+    low = 1 / (p + k - 1)
+    blanket = [k / (mpmath.exp(mpf(float(e))) + k - 1) for i, e in enumerate(eps_all) if i != victim]
+    if k > 2:
+        return blanket_delta(blanket, mpf(2) / k, p * low, low, (k - 2) * low, e)
+    return hockey_stick(pair_law(sum_of_bernoullis(blanket), p * low, low, 0, HALF), e)
+
+
+class TestAgainstEnumeration:
+    @pytest.mark.parametrize("seed", range(8))
+    def test_worst_user_by_trying_all(self, seed):
+        rng = np.random.default_rng(seed)
+        k = int(rng.choice([2, 2, 3, 5]))
+        for _ in range(5):
+            eps_all = rng.uniform(0, 6, int(rng.integers(2, 15 if k == 2 else 9)))
+            crowd, eps = budgets.from_array(eps_all), float(rng.uniform(0, 0.9) * eps_all.max())
+            options = {"mechanism": "krr", "k": k} if k > 2 else {}
+            exact = max(exact_delta(eps_all, i, eps, k) for i in range(eps_all.size))
+            found = central_delta(crowd, eps=eps, **options)
+            assert found.lower <= exact <= found.upper
+            assert found.upper - found.lower <= 1e-6 * exact
+
+    @pytest.mark.parametrize("seed", range(6))
+    @pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-12, 1e-20])
+    def test_epsilon_ends_enclose_the_root(self, seed, delta):
+        rng = np.random.default_rng([seed, 7])
+        eps_all = np.sort(rng.uniform(0.01, 8, int(rng.integers(1, 41))))
+        bound = central_epsilon(budgets.from_array(eps_all), delta=delta)
+        worst = eps_all.size - 1
+        assert exact_delta(eps_all, worst, bound.upper) <= delta
+        assert bound.lower == 0 or exact_delta(eps_all, worst, bound.lower) >= delta
+        assert bound.relative_width <= 1e-9
+
+    @pytest.mark.parametrize(
+        ("n", "eps0", "delta"), [(500, 0.5, 1e-5), (1500, 1.0, 1e-9), (400, 5.0, 1e-6), (1500, 0.01, 2e-5)]
+    )
+    def test_uniform(self, n, eps0, delta):
+        bound = central_epsilon(budgets.constant(eps0, n=n), delta=delta)
+        assert uniform_delta(n, eps0, bound.upper) <= delta
+        assert uniform_delta(n, eps0, bound.lower) >= delta
+        assert bound.relative_width <= 1e-9
+
+    def test_local_deltas(self):
+        # Others are clones only while pure; the victim's own delta is added.
+        eps_all, local = [2.0, 1.0, 0.5], [1e-3, 0.2, 0.0]
+        crowd = budgets.from_array(eps_all, local)
+        for eps in (0.0, 0.3, 1.2, 2.5):
+            values = []
+            for i in range(3):
+                q = [2 / (1 + math.exp(eps_all[j])) * (1 - local[j]) for j in range(3) if j != i]
+                w = 1 / (1 + math.exp(-eps_all[i]))
+                table = pair_law(sum_of_bernoullis(q), w, 1 - w, 0, 0.5)
+                values.append(local[i] + (1 - local[i]) * float(hockey_stick(table, math.exp(eps))))
+            found = central_delta(crowd, eps=eps)
+            assert found.value == pytest.approx(max(values), rel=1e-12)
+            assert found.lower <= max(values) <= found.upper * (1 + 1e-15)  # `values` are rounded too
+
+    def test_many_local_deltas_are_bracketed(self):
+        rng = np.random.default_rng(5)
+        eps_all, local = rng.uniform(0.1, 2, 12), rng.uniform(0, 0.1, 12)
+        found = central_delta(budgets.from_array(eps_all, local), eps=0.2)
+        each = []
+        for i in range(12):
+            others = np.delete(np.arange(12), i)
+            q = 2 / (1 + np.exp(eps_all[others])) * (1 - local[others])
+            w = 1 / (1 + math.exp(-eps_all[i]))
+            delta = hockey_stick(pair_law(sum_of_bernoullis(q), w, 1 - w, 0, 0.5), math.exp(0.2))
+            each.append(local[i] + (1 - local[i]) * float(delta))
+        assert found.lower <= max(each) <= found.upper
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("n", [10**4, 10**5])
+    @pytest.mark.parametrize("eps0", [0.01, 0.5, 2.0, 5.0])
+    @pytest.mark.parametrize("delta", [1e-2, 1e-4, 1e-8, 1e-15])
+    def test_epsilon_against_arb(self, n, eps0, delta):
+        flint = pytest.importorskip("flint")
+        flint.ctx.prec = 400
+        bound = central_epsilon(budgets.constant(eps0, n=n), delta=delta)
+
+        def arb(eps):
+            q = 2 / (1 + math.exp(eps0))
+            top = int(min(n - 1, n * q + 14 * math.sqrt(n * q * (1 - q)) + 50))
+            return uniform_delta(n, eps0, eps, number=flint.arb, exp=lambda x: x.exp(), window=(0, top))
+
+        assert arb(bound.upper) <= flint.arb(delta)
+        assert bound.lower == 0 or arb(bound.lower) >= flint.arb(delta)
+        assert bound.relative_width < 1e-6
+
+
+class TestAgreement:
+    @settings(max_examples=40)
+    @given(st.floats(0.01, 6), st.integers(2, 3000), st.sampled_from([1e-3, 1e-6, 1e-12]))
+    def test_uniform_equals_heterogeneous(self, eps0, n, delta):
+        # One group through the binomial law; the same users through products or Fourier sums.
+        one = central_epsilon(budgets.constant(eps0, n=n), delta=delta)
+        nearly = np.full(n, eps0)
+        nearly[0] = np.nextafter(eps0, 0)
+        many = central_epsilon(budgets.from_array(nearly), delta=delta)
+        assert one.lower <= many.upper * (1 + 1e-12)
+        assert many.lower <= one.upper * (1 + 1e-12)
+        # Where delta is near delta(0) the eps is ill-conditioned, and both say so by their width.
+        assert many.value == pytest.approx(one.value, rel=1e-8, abs=one.upper - one.lower + many.upper - many.lower)
+
+    @settings(max_examples=40)
+    @given(st.lists(st.floats(0.01, 6), min_size=1, max_size=60), st.floats(0.01, 0.95))
+    def test_delta_and_epsilon_are_inverse(self, eps_all, fraction):
+        crowd = budgets.from_array(eps_all)
+        eps = fraction * crowd.eps_max
+        delta = central_delta(crowd, eps=eps)
+        back = central_epsilon(crowd, delta=delta.value)
+        assert back.lower <= eps * (1 + 1e-9)
+        assert eps <= back.upper * (1 + 1e-9)
+
+    @settings(max_examples=30)
+    @given(st.floats(0.05, 5), st.integers(1, 5000), st.sampled_from([1e-2, 1e-5, 1e-10]), st.floats(0.01, 1))
+    def test_monotone(self, eps0, n, delta, more):
+        base = central_epsilon(budgets.constant(eps0, n=n), delta=delta)
+        assert base.upper <= eps0
+        assert central_epsilon(budgets.constant(eps0 + more, n=n), delta=delta).upper >= base.lower
+        assert central_epsilon(budgets.constant(eps0, n=n + 1), delta=delta).lower <= base.upper
+        assert central_epsilon(budgets.constant(eps0, n=n), delta=delta / 2).upper >= base.lower
+
+    def test_gaussian_limit(self):
+        # mu_tanh = tanh(eps0/2) sqrt(2/((n-1) r)): within a thousandth at a million users.
+        n, eps0 = 10**6, 1.0
+        mu = math.tanh(eps0 / 2) * math.sqrt(2 * (1 + math.exp(eps0)) / (n - 1))
+        assert central_epsilon(budgets.constant(eps0, n=n), delta=1e-6).value == pytest.approx(
+            gdp_epsilon(delta=1e-6, mu=mu), rel=1e-3
+        )
+
+    @pytest.mark.parametrize("n", [10**7, 10**9, 10**12])
+    def test_huge_populations_are_sharp(self, n):
+        for crowd in (budgets.constant(1.0, n=n), budgets.from_array([0.5, 1.0, 2.0], count=[n // 2, n // 4, n // 4])):
+            bound = central_epsilon(crowd, delta=1e-12)
+            assert bound.lower > 0
+            assert bound.relative_width < 1e-6
+
+
+class TestCorners:
+    def test_one_user_keeps_the_local_guarantee(self):
+        # delta = w - e^eps (1 - w), solved for eps.
+        delta = 1e-3
+        w = 1 / (1 + math.exp(-2.0))
+        bound = central_epsilon(budgets.constant(2.0, n=1), delta=delta)
+        assert bound.value == pytest.approx(math.log((w - delta) / (1 - w)), rel=1e-13)
+        assert bound.upper <= 2.0
+
+    @pytest.mark.parametrize("count", [1, 5, 10**9])
+    def test_silent_users_need_nothing(self, count):
+        assert central_epsilon(budgets.constant(0.0, n=count), delta=1e-9).upper == 0
+        assert central_delta(budgets.constant(0.0, n=count), eps=0.0).upper == 0
+
+    def test_one_speaker_among_the_silent(self):
+        crowd = budgets.from_array([1.0, 0.0], count=[1, 4])
+        # Four fair coins for certain.
+        assert central_delta(crowd, eps=0.0).value == pytest.approx(math.tanh(0.5) * 6 / 16, rel=1e-13)
+
+    @pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-15])
+    def test_loud_and_few(self, delta):
+        bound = central_epsilon(budgets.constant(20.0, n=3), delta=delta)
+        assert exact_delta([20.0] * 3, 0, bound.upper) <= delta
+        assert exact_delta([20.0] * 3, 0, bound.lower) >= delta
+        assert bound.relative_width < 1e-9
+
+    def test_zero_where_delta_covers_everything(self):
+        crowd = budgets.constant(0.5, n=100)
+        whole = central_delta(crowd, eps=0.0)
+        assert central_epsilon(crowd, delta=whole.upper * (1 + 1e-12)).upper == 0
+        assert central_epsilon(crowd, delta=whole.lower * (1 - 1e-9)).upper > 0
+
+    def test_at_the_local_budget(self):
+        assert central_delta(budgets.constant(1.0, n=10, delta=1e-5), eps=1.0).upper == 1e-5
+
+    def test_delta_below_the_local_delta_is_refused(self):
+        crowd = budgets.constant(1.0, n=100, delta=1e-6)
+        for delta in (1e-7, 1e-6):
+            with pytest.raises(OutsideValidity, match="delta > 1e-06, the largest local delta"):
+                central_epsilon(crowd, delta=delta)
+        assert central_epsilon(crowd, delta=1.1e-6).upper <= 1.0
+
+    @pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, math.nan, True, "x"])
+    def test_bad_delta(self, delta):
+        with pytest.raises(InvalidValue, match="delta"):
+            central_epsilon(budgets.constant(1.0, n=2), delta=delta)
+
+    @pytest.mark.parametrize("eps", [-0.1, math.inf, math.nan])
+    def test_bad_eps(self, eps):
+        with pytest.raises(InvalidValue, match="eps"):
+            central_delta(budgets.constant(1.0, n=2), eps=eps)
+
+
+class TestPerUser:
+    @pytest.mark.parametrize("options", [{}, {"mechanism": "krr", "k": 4}])
+    def test_few_groups_are_exact(self, options):
+        eps_all = [0.5, 2.0, 0.5, 1.0]
+        found = per_user_epsilon(budgets.from_array(eps_all), delta=1e-4, **options)
+        for i in range(4):
+            assert exact_delta(eps_all, i, found.upper[i], options.get("k", 2)) <= 1e-4
+            assert exact_delta(eps_all, i, found.lower[i], options.get("k", 2)) >= 1e-4
+
+    @pytest.mark.parametrize("options", [{}, {"mechanism": "krr", "k": 4}])
+    def test_brackets_between_nodes_hold(self, options):
+        rng = np.random.default_rng(3)
+        eps_all = np.r_[0.0, np.sort(rng.uniform(0.05, 3, 70))]
+        found = per_user_epsilon(budgets.from_array(eps_all), delta=1e-5, **options)
+        assert found.upper[0] == 0
+        assert np.all(found.lower <= found.upper)
+        for i in (1, 10, 35, 60, 70):
+            if options:
+                blanket = 4 / (np.exp(np.delete(eps_all, i)) + 3)
+                low, high = (krr_blanket_delta(blanket, eps_all[i], 4, e) for e in (found.lower[i], found.upper[i]))
+            else:
+                low, high = (exact_delta(eps_all, i, e) for e in (found.lower[i], found.upper[i]))
+            assert high <= 1e-5 * (1 + 1e-12) and low >= 1e-5 * (1 - 1e-12)  # noqa: PT018
+
+    def test_many_users(self):
+        crowd = budgets.uniform(0.1, 2, n=20_000, rng=0)
+        found = per_user_epsilon(crowd, delta=1e-6)
+        worst = central_epsilon(crowd, delta=1e-6)
+        order = np.argsort(crowd.eps)
+        assert found.lower.max() <= worst.upper
+        assert found.upper.max() >= worst.lower
+        assert np.all(np.diff(found.upper[order]) >= -1e-12)
+        assert np.median((found.upper - found.lower) / found.upper) < 5e-3
+        # One user in the middle, by itself: the crowd with that user as the only loud one.
+        middle = int(order[10_000])
+        from gspa.accountant.families import binary
+        from gspa.accountant.one_round import epsilon_of, problem_of
+
+        alone = epsilon_of(1e-6, problem_of(crowd, binary(), middle))
+        assert found.lower[middle] <= alone.upper
+        assert alone.lower <= found.upper[middle]
+
+    def test_local_deltas_and_refusals(self):
+        crowd = budgets.from_array(np.linspace(0.1, 2, 100), np.resize([0.0, 1e-8], 100))
+        found = per_user_epsilon(crowd, delta=1e-6)
+        assert found.upper.max() <= 2
+        with pytest.raises(OutsideValidity, match="8 distinct delta_i"):
+            per_user_epsilon(budgets.from_array(np.linspace(0.1, 2, 100), np.linspace(0, 1e-8, 100)), delta=1e-6)
+        with pytest.raises(OutsideValidity, match="largest local delta"):
+            per_user_epsilon(crowd, delta=1e-9)
+
+
+class TestCalibration:
+    @pytest.mark.parametrize(("eps", "delta", "n"), [(0.1, 1e-6, 10_000), (1.0, 1e-6, 10), (0.01, 1e-9, 10**8)])
+    def test_largest_budget_is_met_and_tight(self, eps, delta, n):
+        bound = largest_local_epsilon(eps=eps, delta=delta, n=n)
+        assert central_epsilon(budgets.constant(bound.lower, n=n), delta=delta).lower <= eps
+        assert central_delta(budgets.constant(bound.lower, n=n), eps=eps).upper <= delta
+        assert central_delta(budgets.constant(bound.upper, n=n), eps=eps).lower > delta
+        assert bound.relative_width < 1e-6
+
+    @pytest.mark.parametrize(("eps0", "eps", "delta"), [(1.0, 0.05, 1e-8), (3.0, 1.0, 1e-3), (0.5, 0.6, 1e-5)])
+    def test_one_user_fewer_fails(self, eps0, eps, delta):
+        bound = least_users(eps0, eps=eps, delta=delta)
+        n = int(bound.upper)
+        assert central_delta(budgets.constant(eps0, n=n), eps=eps).upper <= delta
+        assert bound.lower == n
+        if n > 1:
+            assert central_delta(budgets.constant(eps0, n=n - 1), eps=eps).lower > delta
+
+    def test_a_target_that_everything_meets(self):
+        with pytest.raises(OutsideValidity, match="calibration"):
+            largest_local_epsilon(eps=700.0, delta=0.5, n=10)
+
+
+class TestBound:
+    def test_order_is_enforced(self):
+        for numbers in ((1, 0, 2), (0, 3, 2), (0, math.nan, 1)):
+            with pytest.raises(InvalidValue, match="value"):
+                Bound(*numbers, method="m", valid_for="v")
+
+    def test_json(self):
+        bound = central_epsilon(budgets.constant(0.5, n=100), delta=1e-6)
+        shown = json.loads(bound.to_json())
+        assert shown["lower"] <= shown["value"] <= shown["upper"]
+        assert (shown["delta"], shown["n"]) == (1e-6, 100)
+        assert "eps" not in shown
+        assert "binary randomized response" in shown["valid_for"]
+
+
+class TestRounds:
+    @pytest.mark.parametrize(("eps0", "n", "eps"), [(0.5, 1_000, 0.3), (1.0, 2_000, 1.0), (2.0, 100, 0.5)])
+    def test_one_more_round_is_too_many(self, eps0, n, eps):
+        crowd = budgets.constant(eps0, n=n)
+        found = calibrate.most_rounds(crowd, eps=eps, delta=1e-5)
+        one = composition.shuffled(crowd)
+        if found.lower:
+            assert composition.compose([(one, int(found.lower))], delta=1e-5).upper <= eps
+        assert composition.compose([(one, int(found.upper) + 1)], delta=1e-5).lower > eps
+        assert found.upper - found.lower <= 1
+
+    def test_a_target_that_everything_meets_is_refused(self):
+        with pytest.raises(OutsideValidity, match="rounds miss"):
+            calibrate.most_rounds(budgets.constant(0.0, n=100), eps=1.0, delta=1e-5)
+
+
+class TestManySettings:
+    def test_each_row_is_one_call_in_numpy_s_order(self):
+        rows = epsilon_table(n=[[10], [1_000_000]], eps=[0.0, 0.5, 2.0], delta=1e-6, mechanism="krr", k=5)
+        assert [(row["n"], row["eps"]) for row in rows] == [(n, e) for n in (10, 10**6) for e in (0.0, 0.5, 2.0)]
+        for row in rows:
+            crowd = budgets.constant(row["eps"], n=int(row["n"]))
+            bound = central_epsilon(crowd, delta=1e-6, mechanism="krr", k=5)
+            assert (row["lower"], row["value"], row["upper"]) == (bound.lower, bound.value, bound.upper)
+
+    def test_local_deltas_and_single_numbers(self):
+        (row,) = epsilon_table(n=100, eps=1.0, delta=1e-4, local_delta=1e-6)
+        bound = central_epsilon(budgets.constant(1.0, n=100, delta=1e-6), delta=1e-4)
+        assert (row["lower"], row["upper"]) == (bound.lower, bound.upper)
+        assert epsilon_table(n=[], eps=1.0, delta=1e-4) == []
+
+    @pytest.mark.parametrize(
+        ("given", "words"),
+        [
+            ({"n": [10, 20]}, r"must be shapes that numpy broadcasts together"),
+            ({"n": 0}, r"n = 0: must be an integer >= 1"),
+            ({"n": 1.5}, r"n = 1.5: must be an integer >= 1"),
+            ({"delta": [0.1, 0.0, 0.1]}, r"delta = 0.0: must be in \(0, 1\)"),
+            ({"eps": "0.5"}, r"eps = '0.5': must be a number or an array of numbers"),
+        ],
+    )
+    def test_refusals(self, given, words):
+        with pytest.raises(InvalidValue, match=words):
+            epsilon_table(**({"n": 10, "eps": [0.1, 0.2, 0.3], "delta": 1e-4} | given))
+
+    def test_a_billion_users_given_as_counts(self):
+        """Against the limit of so many, a Gaussian: mu = tanh(eps/2) sqrt(4/E[C]), clones 2/(e^eps_j + 1)."""
+        eps, count = np.array([0.5, 1.0, 2.0]), np.array([500_000_000, 300_000_000, 200_000_000])
+        crowd = budgets.from_array(eps, count=count)
+        users = per_user_epsilon(crowd, delta=1e-6)
+        clones = float(count @ (2 / (np.exp(eps) + 1)))
+        limit = [gdp_epsilon(delta=1e-6, mu=math.tanh(e / 2) * math.sqrt(4 / clones)) for e in eps]
+        np.testing.assert_allclose(users.upper, limit, rtol=1e-4)
+        assert users.upper[2] == pytest.approx(central_epsilon(crowd, delta=1e-6).upper, rel=1e-12)

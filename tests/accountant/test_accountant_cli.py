@@ -1,0 +1,133 @@
+"""The commands that answer for your own budgets: the library's numbers, one clear line where there is none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gspa.accountant import budgets
+from gspa.accountant import inverse as calibrate
+from gspa.accountant import laplace_gaussian as blanket
+from gspa.accountant import one_round as accountant
+from gspa.accountant import rounds as composition
+from gspa.cli import run
+
+
+def answer(capsys, *arguments):
+    assert run([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_epsilon_is_the_accountants_interval(capsys):
+    found = answer(capsys, "epsilon", "--eps", "0.5", "--n", "1000", "--delta", "1e-5")
+    assert found == accountant.central_epsilon(budgets.constant(0.5, n=1000), delta=1e-5).to_dict()
+    assert {"lower", "upper", "method", "valid_for", "delta", "n"} <= found.keys()
+
+
+def test_delta_takes_a_central_eps(capsys):
+    found = answer(capsys, "delta", "--eps", "0.5", "--n", "1000", "--at-eps", "0.03")
+    assert found == accountant.central_delta(budgets.constant(0.5, n=1000), eps=0.03).to_dict()
+
+
+def test_budgets_come_from_a_file(capsys, tmp_path):
+    file = tmp_path / "b.csv"
+    file.write_text("eps,count\n0.1,900\n1.5,100\n")
+    found = answer(capsys, "epsilon", "--budgets", str(file), "--delta", "1e-5")
+    exact = accountant.central_epsilon(budgets.from_array([0.1, 1.5], count=[900, 100]), delta=1e-5)
+    assert (found["lower"], found["upper"], found["n"]) == (exact.lower, exact.upper, 1000)
+
+
+def test_rounds_are_composed(capsys):
+    found = answer(capsys, "epsilon", "--eps", "0.5", "--n", "500", "--delta", "1e-5", "--rounds", "9")
+    one = composition.shuffled(budgets.constant(0.5, n=500))
+    assert found["upper"] == composition.compose([(one, 9)], delta=1e-5).upper
+
+
+def test_laplace_reports_go_through_the_blanket(capsys):
+    found = answer(capsys, "epsilon", "--eps", "1", "--n", "1000", "--mechanism", "laplace")
+    assert found["upper"] == blanket.blanket_epsilon(budgets.constant(1.0, n=1000), delta=1e-4).upper
+    assert "Laplace" in found["valid_for"]
+
+
+def test_honest_users_are_those_who_count(capsys):
+    found = answer(capsys, "epsilon", "--eps", "0.5", "--n", "1000", "--honest", "900")
+    assert found["n"] == 900
+    assert found["upper"] == accountant.central_epsilon(budgets.constant(0.5, n=900), delta=1e-4).upper
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["--n", "500"], lambda: calibrate.largest_local_epsilon(eps=0.3, delta=1e-5, n=500)),
+        (["--eps", "1"], lambda: calibrate.least_users(1.0, eps=0.3, delta=1e-5)),
+        (
+            ["--eps", "1", "--n", "5000"],
+            lambda: calibrate.most_rounds(budgets.constant(1, n=5000), eps=0.3, delta=1e-5),
+        ),
+    ],
+)
+def test_calibrate_finds_what_is_not_given(capsys, given, expected):
+    found = answer(capsys, "calibrate", "--target-eps", "0.3", "--delta", "1e-5", *given)
+    assert (found["lower"], found["upper"]) == (expected().lower, expected().upper)
+
+
+def test_the_plain_answer_names_interval_and_class(capsys):
+    assert run(["epsilon", "--eps", "0.5", "--n", "1000"]) == 0
+    said = capsys.readouterr().out
+    assert "certified in [" in said
+    assert "valid for: binary randomized response" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["epsilon", "--eps", "-1", "--n", "10"], "eps = -1.0"),
+        (["epsilon", "--eps", "1", "--n", "10", "--delta", "0"], "in (0, 1)"),
+        (["epsilon", "--n", "10", "--mechanism", "gaussian"], 'mechanism "gaussian" needs it'),
+        (["epsilon", "--eps", "1", "--n", "10", "--mechanism", "gaussian", "--sigma", "1"], "eps = 1.0: must be left"),
+        (["epsilon", "--n", "10", "--mechanism", "gaussian", "--sigma", "0"], "sigma = 0.0"),
+        (["epsilon", "--eps", "1", "--n", "10", "--mechanism", "any"], "sender's name"),
+        (["epsilon", "--eps", "1", "--n", "10", "--mechanism", "lapalce"], "did you mean 'laplace'?"),
+        (["epsilon", "--eps", "1", "--n", "10", "--mechanism", "krr"], 'mechanism "krr" needs it'),
+        (["epsilon", "--eps", "1", "--n", "10", "--rounds", "0"], "rounds = 0"),
+        (["epsilon", "--eps", "1", "--n", "10", "--honest", "11"], "at most n = 10"),
+        (["delta", "--eps", "1", "--n", "10", "--at-eps", "nan"], "eps = nan"),
+        (["epsilon", "--eps", "1", "--n", "10", "--mechanism", "laplace", "--k", "3"], "does not use it"),
+        (["delta", "--eps", "1", "--n", "10"], "--at-eps"),
+        (["calibrate", "--target-eps", "0.3"], "--n, --eps"),
+        (["calibrate", "--target-eps", "-1", "--n", "10"], "eps = -1.0"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(capsys, arguments, words):
+    assert run(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    (line,) = err.splitlines()
+    assert line.startswith("gspa: ")
+    assert words in line
+
+
+def test_bounds_refuses_what_is_not_established_for_the_mechanism(capsys):
+    assert run(["bounds", "--eps", "0.5", "--n", "5000", "--mechanism", "laplace", "--json"]) == 0
+    rows = {row["key"]: row for row in json.loads(capsys.readouterr().out)["bounds"]}
+    assert rows["blanket_laplace"]["valid"]
+    assert not rows["gspa"]["valid"]
+    assert "not established" in rows["gspa"]["note"]
+    values = [row["epsilon"] for row in rows.values() if row["epsilon"] is not None]
+    assert values == sorted(values)
+
+
+def test_laplace_rounds_are_composed(capsys):
+    arguments = ("epsilon", "--eps", "1", "--n", "1000", "--delta", "1e-5", "--mechanism", "laplace")
+    one, nine = answer(capsys, *arguments), answer(capsys, *arguments, "--rounds", "9")
+    assert 3 * one["upper"] < nine["lower"] < nine["upper"] < 9 * one["upper"]
+
+
+def test_honest_users_of_unequal_laplace_scales_are_refused(capsys, tmp_path):
+    file = tmp_path / "b.csv"
+    file.write_text("eps,count\n0.1,900\n1.5,100\n")
+    arguments = ["epsilon", "--budgets", str(file), "--mechanism", "laplace", "--honest", "900"]
+    assert run(arguments) == 2
+    assert "not known for 'laplace' with unequal eps" in capsys.readouterr().err
+    assert run(["epsilon", "--eps", "1", "--n", "1000", "--mechanism", "laplace", "--honest", "900"]) == 0

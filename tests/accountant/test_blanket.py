@@ -1,0 +1,416 @@
+"""The blanket engine against enumeration, simulation, closed forms, attacks and its own finer self."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations_with_replacement, product
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from gspa.accountant import attacks as audit
+from gspa.accountant import blanket as _blanket_law
+from gspa.accountant import budgets
+from gspa.accountant.blanket import Envelope, Noise, Reports, cells, lower_atoms, upper_atoms
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.laplace_gaussian import Crowd, blanket_delta, blanket_epsilon
+from gspa.accountant.random_sum import positive_part
+
+# Jorgensen et al.'s preference groups, as in Figure 3: (1/eps, count)
+GROUPS = ([10.0, 2.0, 1.0], [5400, 3700, 900])
+
+
+# --- the random sum -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("m", [1, 2, 7, 50, 1000, 100_000])
+@pytest.mark.parametrize("drift", [0.0, 0.5, 3.0, 6.0])
+def test_lattice_sum_against_binomial(m, drift):
+    d = drift / math.sqrt(m)
+    k = np.arange(m + 1)
+    exact = float(binom.pmf(k, m, 0.5) @ np.maximum(2 * k - m - d * m, 0))
+    found = positive_part(np.array([1 - d, -1 - d]), np.array([0.5, 0.5]), m, np.ones(1))
+    assert found.lower <= exact * (1 + 1e-12)
+    assert found.upper >= exact * (1 - 1e-12)
+    # An atom at 0 is the worst case for the blur: 1.4% at m = 2.
+    assert found.upper - found.lower <= 0.02 * exact
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32), st.integers(1, 12), st.integers(1, 6))
+def test_random_sum_against_convolution(seed, first, width):
+    rng = np.random.default_rng(seed)
+    points = rng.integers(-20, 21, size=rng.integers(2, 8))
+    masses = rng.dirichlet(np.ones(points.size))
+    weights = rng.random(width) + 1e-3
+    law = np.zeros(41)
+    np.add.at(law, points + 20, masses)
+    exact, power = 0.0, np.ones(1)
+    for m in range(1, first + width):
+        power = np.convolve(power, law)
+        if m >= first:
+            exact += weights[m - first] * float(np.maximum(np.arange(power.size) - 20 * m, 0) @ power)
+    found = positive_part(points * 0.37, masses, first, weights)
+    assert found.lower <= 0.37 * exact * (1 + 1e-9)
+    assert found.upper >= 0.37 * exact * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("m", [10**6, 10**9, 10**12, 2**53])
+@pytest.mark.parametrize("z", [-2.0, 0.0, 3.0, 8.0])
+def test_random_sum_of_any_number_of_copies(m, z):
+    """Against the normal law, from which a symmetric lattice sum of so many differs by less than 1/m, relatively."""
+    d = z / math.sqrt(m)
+    exact = math.sqrt(m) * float(mpmath.npdf(z) - z * mpmath.erfc(z / mpmath.sqrt(2)) / 2)
+    p = (1 + d) / 2 if z < 0 else 0.5  # a drift in the masses, or in the values
+    values, masses = (np.array([1.0, -1.0]), np.array([1 - p, p])) if z < 0 else (np.array([1 - d, -1 - d]), None)
+    found = positive_part(values, np.array([0.5, 0.5]) if masses is None else masses, m, np.ones(1))
+    slack = (20 + z * z) / m + 2e-15 * math.sqrt(m) * (1 + abs(z))  # d itself is a double
+    assert found.lower <= exact * (1 + slack)
+    assert found.upper >= exact * (1 - slack)
+    assert found.upper - found.lower <= 0.01 * exact
+
+
+def test_random_sum_in_strides():
+    rng = np.random.default_rng(1)
+    values, masses, weights = rng.normal(size=9) - 0.1, rng.dirichlet(np.ones(9)), rng.random(7)
+    one = [positive_part(values, masses, 5 + 3 * i, weights[i : i + 1]) for i in range(7)]
+    found = positive_part(values, masses, 5, weights, stride=3)
+    assert found.lower <= sum(part.upper for part in one)
+    assert found.upper >= sum(part.lower for part in one)
+    assert found.upper == pytest.approx(sum(part.upper for part in one), rel=5e-3)
+
+
+def test_random_sum_keeps_its_digits_far_out():
+    # P(S_50 = 50) and so on: 1e-15, where an untilted Fourier sum has only noise
+    found = positive_part(np.array([0.06, -1.94]), np.array([0.5, 0.5]), 50, np.ones(1))
+    k = np.arange(51)
+    exact = float(binom.pmf(k, 50, 0.5) @ np.maximum(2 * k - 50 - 47.0, 0))
+    assert exact < 1e-12
+    assert found.lower <= exact <= found.upper <= 1.01 * exact
+
+
+# --- a discrete analogue: k-ary randomized response -----------------------------------------------------
+
+
+def krr_blanket(k, eps0, n, eps):
+    """(1/(n gamma)) E[(L_1 + ... + L_M)_+], M ~ Bin(n, gamma): by enumeration, and by the engine's sum."""
+    gamma = k / (math.exp(eps0) + k - 1)
+    high, low = math.exp(eps0) / (math.exp(eps0) + k - 1), 1 / (math.exp(eps0) + k - 1)
+    e = math.exp(eps)
+    values = np.array([high - e * low, low - e * high, (1 - e) * low]) * k
+    masses = np.array([1, 1, k - 2]) / k
+    direct = 0.0
+    for m in range(1, n + 1):
+        for a, b in product(range(m + 1), repeat=2):
+            if a + b <= m:
+                ways = math.comb(m, a) * math.comb(m - a, b)
+                weight = ways * masses[0] ** a * masses[1] ** b * masses[2] ** (m - a - b)
+                total = max(a * values[0] + b * values[1] + (m - a - b) * values[2], 0.0)
+                direct += binom.pmf(m, n, gamma) * weight * total / (n * gamma)
+    copies = np.arange(1, n + 1)
+    engine = positive_part(values, masses, 1, binom.pmf(copies - 1, n - 1, gamma) / copies)
+    return direct, engine
+
+
+def krr_exact(k, eps0, n, eps):
+    """The shuffled mechanism's own delta, the largest over the others' inputs, by enumeration of histograms."""
+    high, low = math.exp(eps0) / (math.exp(eps0) + k - 1), 1 / (math.exp(eps0) + k - 1)
+
+    def histogram(inputs):
+        law = {(0,) * k: 1.0}
+        for x in inputs:
+            fresh = {}
+            for counts, p in law.items():
+                for y in range(k):
+                    key = (*counts[:y], counts[y] + 1, *counts[y + 1 :])
+                    fresh[key] = fresh.get(key, 0.0) + p * (high if x == y else low)
+            law = fresh
+        return law
+
+    worst = 0.0
+    for others in combinations_with_replacement(range(k), n - 1):
+        p, q = histogram((0, *others)), histogram((1, *others))
+        worst = max(worst, sum(max(p[c] - math.exp(eps) * q[c], 0) for c in p))
+    return worst
+
+
+@pytest.mark.parametrize(
+    ("k", "eps0", "n", "eps"), [(2, 1.0, 6, 0.2), (3, 1.5, 5, 0.3), (4, 2.0, 4, 0.5), (3, 0.5, 6, 0)]
+)
+def test_krr_blanket_bounds_the_exact_mechanism(k, eps0, n, eps):
+    direct, engine = krr_blanket(k, eps0, n, eps)
+    assert engine.lower <= direct * (1 + 1e-9)
+    assert engine.upper >= direct * (1 - 1e-9)
+    assert krr_exact(k, eps0, n, eps) <= direct + 1e-12
+
+
+# --- simulation ------------------------------------------------------------------------------------------
+
+
+def simulated(one, eps, draws, rng):
+    """Monte Carlo of E[(1/(C+1)) (sum L_i)_+] with omega* by inversion on a grid; mean, standard error."""
+    envelope, victim = one.envelope, one.victim
+    y = np.linspace(0.5 - envelope.radius, 0.5 + envelope.radius, 200_001)
+    log_density = envelope.log_q(np.abs(y - 0.5)) - envelope.log_total()
+    cdf = np.concatenate([[0], np.cumsum(0.5 * (np.exp(log_density[1:]) + np.exp(log_density[:-1])) * np.diff(y))])
+    assert cdf[-1] == pytest.approx(1, abs=1e-6)
+    f0, f1 = (np.exp(victim.log_density(np.abs(y - x))) for x in one.inputs)
+    ratio = (f0 - math.exp(eps) * f1) / np.exp(log_density)
+    clones = rng.choice(one.clones.edges[:-1], size=draws, p=one.clones.mass / one.clones.mass.sum()).astype(int)
+    copies = clones + 1
+    points = np.interp(rng.random(int(copies.sum())), cdf / cdf[-1], y)
+    starts = np.concatenate([[0], np.cumsum(copies)[:-1]])
+    sample = np.maximum(np.add.reduceat(np.interp(points, y, ratio), starts), 0) / copies
+    return float(sample.mean()), float(sample.std() / math.sqrt(draws))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "scales", "count", "victim", "eps"),
+    [
+        ("laplace", [1.0], [30], 0, 0.2),
+        ("laplace", [0.5, 2.0, 5.0], [5, 20, 30], 0, 0.4),
+        ("gaussian", [1.0], [40], 0, 0.3),
+        ("gaussian", [0.8, 2.0], [20, 20], 1, 0.1),
+    ],
+)
+def test_bracket_against_simulation(mechanism, scales, count, victim, eps):
+    crowd = Crowd.of(scales, count, mechanism, (0.0, 1.0))
+    one = min(crowd.reductions(victim, 1e-3)[0], key=lambda found: found.upper(eps))
+    leak = one.leak(eps, False)[1]
+    mean, error = simulated(one, eps, 60_000, np.random.default_rng(7))
+    low, high = one.lower(eps) - leak, one.upper(eps)
+    assert high - low < 0.01 * high + leak
+    assert low - 5 * error <= mean <= high + 5 * error
+    assert error < 0.05 * mean
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_cells_carry_the_exact_masses(mechanism):
+    others = Reports.of(mechanism, np.array([0.7, 2.0]), np.array([3, 4]))
+    envelope = Envelope(others.power, np.sort(others.kappa), np.array([1.3]), 4.0)
+    own = Reports.of(mechanism, np.array([0.7]), np.array([1]))
+    victim = Noise(own.power, float(own.kappa[0]), float(own.log_height[0]))
+    found = cells(victim, (0.0, 1.0), envelope)
+    covered = 1 - victim.beyond(3.5) - victim.beyond(4.5)  # B = [-3.5, 4.5]
+    assert found.mass[0].sum() == pytest.approx(covered, rel=1e-11)
+    assert found.mass[1].sum() == pytest.approx(covered, rel=1e-11)
+    for eps in (0.0, 0.3):
+        mean = covered * (1 - math.exp(eps))
+        for atoms in (upper_atoms(found, eps, False), lower_atoms(found, eps, False)):
+            assert atoms[0] @ atoms[1] == pytest.approx(mean, abs=1e-9)
+        up, down = upper_atoms(found, eps, False), lower_atoms(found, eps, False)
+        for a in np.linspace(-3, 3, 13):  # the convex order
+            assert np.maximum(up[0] - a, 0) @ up[1] >= np.maximum(down[0] - a, 0) @ down[1]
+
+
+def test_clones_lie_under_every_input():
+    for mechanism in ("laplace", "gaussian"):
+        others = Reports.of(mechanism, np.array([0.5, 1.0, 4.0]), np.array([1, 1, 1]))
+        envelope = Envelope(others.power, np.sort(others.kappa), np.array([0.8, 2.0]), 2.5)
+        y = np.linspace(-2, 3, 5001)
+        density = np.exp(envelope.log_q(np.abs(y - 0.5)) - envelope.log_total())
+        assert np.sum(0.5 * (density[1:] + density[:-1])) * (y[1] - y[0]) == pytest.approx(1, abs=1e-5)
+        for kappa, height, c in zip(others.kappa, others.log_height, envelope.clones(others), strict=True):
+            report = Noise(others.power, float(kappa), float(height))
+            for x in np.linspace(0, 1, 11):
+                assert (np.exp(report.log_density(np.abs(y - x))) >= c * density * (1 - 1e-9)).all()
+
+
+def test_a_finer_evaluation_stays_inside(monkeypatch):
+    arguments = {"count": [5000, 1000], "eps": 0.04, "victim": 1}
+    coarse = blanket_delta([5.0, 1.0], **arguments)
+    monkeypatch.setattr(_blanket_law, "_CELLS", 9000)
+    fine = blanket_delta([5.0, 1.0], **arguments)
+    assert coarse.lower * (1 - 1e-6) <= fine.lower
+    assert fine.upper <= coarse.upper * (1 + 1e-6)
+
+
+# --- numbers ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "scales", "arguments", "value"),
+    [
+        ("one eps = 2 among 9,999 at 0.01", [0.5, 100.0], {"count": [1, 9999], "delta": 1e-4}, 0.3082),
+        ("ten thousand scales", 1 / np.linspace(0.01, 1, 10_000), {"delta": 1e-4, "victim": 9_999}, 0.0251),
+        ("Gaussian", [1.0], {"count": 10_000, "delta": 1e-6, "mechanism": "gaussian"}, 0.0601),
+        ("groups, 1e-4", GROUPS[0], {"count": GROUPS[1], "delta": 1e-4, "victim": 2}, 0.02893),
+        ("groups, 1e-6", GROUPS[0], {"count": GROUPS[1], "delta": 1e-6}, 0.04819),
+        ("equal", [1.0], {"count": 10_000, "delta": 1e-6}, 0.03784),
+        ("ten million", [1.0], {"count": 10**7, "delta": 1e-6}, 0.000841),
+        ("tiny delta", [1.0], {"count": 10_000, "delta": 1e-12}, 0.0679),
+    ],
+)
+def test_settings(name, scales, arguments, value):
+    found = blanket_epsilon(scales, **arguments)
+    # Recorded from this engine: a guard against silent change. The evidence is the attack below it, the local
+    # guarantee above it, and the way back.
+    assert found.upper == pytest.approx(value, rel=3e-3), name
+    if len(scales) <= 3:
+        assert audit.attack_epsilon(scales, **arguments).lower <= found.upper
+    assert found.relative_width < 1e-3
+    assert found.delta == arguments["delta"]
+    back = blanket_delta(scales, eps=found.upper, **{k: v for k, v in arguments.items() if k != "delta"})
+    assert back.upper == pytest.approx(arguments["delta"], rel=0.05)  # another B is chosen for it
+
+
+def bennett(eps0, n, eps):
+    """Balle et al. 2019, Laplace on [0, 1], Bennett's inequality: MATH.md section 2."""
+    gamma, t = math.exp(-eps0 / 2), math.expm1(eps)
+    b = math.exp(eps0 / 2) * (1 - math.exp(eps - eps0))
+    c = (math.exp(2 * eps) + 1) * (2 * math.exp(eps0 / 2) + math.exp(-eps0)) / 3
+    c -= 2 * math.exp(eps) * (2 * math.exp(-eps0 / 2) - math.exp(-eps0))
+    m = np.arange(1, n + 1)
+    u = t * b / c
+    phi = (1 + u) * math.log1p(u) - u
+    return float(binom.pmf(m, n, gamma) @ np.exp(-m * c / b**2 * phi)) * b / math.log1p(u) / (gamma * n)
+
+
+def hoeffding(eps0, n, eps):
+    """The same with Hoeffding's."""
+    gamma, t = math.exp(-eps0 / 2), math.expm1(eps)
+    b = (math.exp(eps) + 1) * (math.exp(eps0 / 2) - math.exp(-eps0 / 2))
+    return b * b / (4 * t * gamma * n) * (1 - gamma * -math.expm1(-2 * t * t / b**2)) ** n
+
+
+@pytest.mark.parametrize(
+    ("eps0", "n", "eps"), [(0.5, 1000, 0.05), (1.0, 10_000, 0.03), (2.0, 5000, 0.15), (3.0, 10**5, 0.1)]
+)
+def test_closed_forms_are_above(eps0, n, eps):
+    found = blanket_delta([1 / eps0], count=n, eps=eps)
+    assert found.upper <= bennett(eps0, n, eps)
+    assert found.upper <= hoeffding(eps0, n, eps)
+
+
+def test_monotone():
+    by_n = [blanket_epsilon([1.0], count=n, delta=1e-6).upper for n in (10, 10**6)]
+    by_delta = [blanket_epsilon([1.0], count=1000, delta=d).upper for d in (1e-2, 1e-8)]
+    by_eps0 = [blanket_epsilon(budgets.constant(e, n=1000), delta=1e-4).upper for e in (0.1, 1.0, 4.0)]
+    at_eps = [blanket_delta([1.0], count=1000, eps=e).upper for e in (0.3, 0.1, 0.01, 0.0)]
+    for values in (by_n[::-1], by_delta, by_eps0, at_eps):
+        assert (np.diff(values) > 0).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_attacks_stay_below(seed):
+    rng = np.random.default_rng(seed)
+    mechanism = rng.choice(["laplace", "gaussian"])
+    scales = np.exp(rng.uniform(math.log(0.7), math.log(20), 3))
+    count = rng.integers(1, 10 ** rng.integers(1, 5), 3)
+    victim, delta = int(rng.integers(3)), 10 ** -rng.uniform(2, 7)
+    arguments = {"count": count, "mechanism": mechanism, "victim": victim}
+    found = blanket_epsilon(scales, delta=delta, **arguments)
+    for others in (None, rng.random(3)):
+        for statistic in audit.STATISTICS:
+            attack = audit.attack_epsilon(scales, delta=delta, statistic=statistic, others=others, **arguments)
+            assert attack.lower <= found.upper
+    eps = float(rng.uniform(0, 1))
+    attack = audit.attack_delta(scales, eps=eps, **arguments)
+    assert attack.lower <= blanket_delta(scales, eps=eps, **arguments).upper
+
+
+# --- whom and what the bound is for ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_the_ends_are_the_worst_inputs_of_the_least_noise(mechanism):
+    """The convex order of the module's proof, integrated numerically with an envelope flatter than the victim."""
+    kappa = np.array([0.3, 1.0])
+    power = _blanket_law.POWER[mechanism]
+    envelope = Envelope(power, kappa, np.array([1.6]), 30.0)
+    victim = Noise(power, 1.2, 0.0)
+    y = np.linspace(-14, 15, 58_001)
+    omega = np.exp(envelope.log_q(np.abs(y - 0.5)))
+    density = {x: np.exp(victim.log_density(np.abs(y - x))) for x in np.linspace(0, 1, 6)}
+    for e in (1.0, 1.2, 2.0):
+        for a in (-3.0, -1.0, -0.2, 0.0, 0.1, 0.5, 2.0):
+            for sign in (1, -1):
+                value = {
+                    pair: float(np.maximum(sign * (density[pair[0]] - e * density[pair[1]]) - a * omega, 0).sum())
+                    for pair in product(density, repeat=2)
+                    if pair[0] < pair[1]
+                }
+                assert max(value.values()) <= value[0.0, 1.0] * (1 + 1e-7) + 1e-7  # kinks off the grid
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "scales", "count"), [("laplace", [1.0, 0.3], [50, 5000]), ("gaussian", [2.0, 0.8], [50, 5000])]
+)
+def test_other_inputs_measured_for_a_victim_with_more_noise(mechanism, scales, count):
+    def upper(inputs):
+        return blanket_delta(scales, count=count, eps=0.1, mechanism=mechanism, victim=0, inputs=inputs).upper
+
+    ends = upper((0.0, 1.0))
+    for inputs in [(0.0, 0.5), (0.25, 0.75), (0.9, 0.1)]:
+        assert upper(inputs) <= ends
+
+
+def test_the_most_precise_report_need_not_be_the_worst_off():
+    """One Laplace user at eps = 1 among a million at eps = 5 is alone in the tails; they are not."""
+    scales, count = [1.0, 0.2], [1, 10**6]
+    precise = blanket_epsilon(scales, count=count, delta=1e-6, victim=1)
+    exposed = audit.attack_epsilon(scales, count=count, delta=1e-6, victim=0)
+    assert precise.upper < 0.05
+    assert exposed.lower > 0.9
+    assert blanket_epsilon(scales, count=count, delta=1e-6).upper >= exposed.lower
+
+
+def test_never_worse_than_the_report_alone():
+    assert blanket_epsilon([1.0], delta=1e-3).upper == pytest.approx(1 + 2 * math.log1p(-1e-3))
+    assert blanket_delta([1.0], eps=0.5).upper == pytest.approx(-math.expm1(-0.25))
+    assert blanket_epsilon([1.0], delta=0.5).upper == 0
+    crowd = blanket_epsilon([1.0, 1e-3], count=[1, 3], delta=1e-6, victim=0)
+    assert crowd.upper <= 1
+
+
+def test_budgets_and_silent_users():
+    spread = budgets.from_array([0.1, 0.5, 1.0], count=GROUPS[1])
+    assert blanket_epsilon(spread, delta=1e-4) == blanket_epsilon(GROUPS[0], count=GROUPS[1], delta=1e-4)
+    silent = budgets.from_array([0.0, 1.0], count=[50, 100])
+    assert blanket_epsilon(silent, delta=1e-4).upper == blanket_epsilon([1.0], count=100, delta=1e-4).upper
+    assert blanket_epsilon(silent, delta=1e-4, victim=0).upper == 0
+    assert "measured" in blanket_epsilon(GROUPS[0], count=GROUPS[1], delta=1e-4, victim=0).valid_for
+    assert "measured" not in blanket_epsilon(GROUPS[0], count=GROUPS[1], delta=1e-4, victim=2).valid_for
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"scales": [], "delta": 0.1}, "scales = .*non-empty list of noise scales > 0"),
+        ({"scales": [-1.0], "delta": 0.1}, r"scales\[0\] = -1"),
+        ({"scales": [0.0], "delta": 0.1}, "noise scales > 0"),
+        ({"scales": [1.0], "delta": 0}, r"delta = 0: must be in \(0, 1\)"),
+        ({"scales": [1.0], "count": [1, 2], "delta": 0.1}, r"len\(count\) = 2"),
+        ({"scales": [1.0], "count": 1.5, "delta": 0.1}, "whole numbers"),
+        ({"scales": [1.0], "victim": 1, "delta": 0.1}, "victim = 1: must be an index of scales, 0 to 0"),
+        ({"scales": [1.0], "inputs": (0.5, 0.5), "delta": 0.1}, "two different numbers"),
+        ({"scales": [1.0], "inputs": (0.0, 1.5), "delta": 0.1}, r"inputs\[1\] = 1.5"),
+        ({"scales": np.linspace(1, 2, 200), "delta": 1e-9}, "victim = None: must be given for more than 64"),
+        ({"scales": budgets.constant(1.0, n=5), "mechanism": "gaussian", "delta": 0.1}, "mechanism = 'gaussian'"),
+    ],
+)
+def test_refusals(arguments, words):
+    scales = arguments.pop("scales")
+    with pytest.raises(InvalidValue, match=words):
+        blanket_epsilon(scales, **arguments)
+
+
+def test_refuses_impure_budgets_and_unknown_mechanisms():
+    with pytest.raises(OutsideValidity, match="privacy blanket: needs delta_i = 0, got 1e-06"):
+        blanket_epsilon(budgets.constant(1.0, n=5, delta=1e-6), delta=0.1)
+    with pytest.raises(KeyError, match="did you mean 'laplace'"):
+        blanket_epsilon([1.0], delta=0.1, mechanism="laplacian")
+    with pytest.raises(InvalidValue, match="eps = -1"):
+        blanket_delta([1.0], eps=-1)
+
+
+@pytest.mark.slow
+def test_reduction_brackets_over_a_wide_range():
+    """Extreme scales must not crash or cross: warnings are errors here."""
+    for mechanism, scale, n in product(["laplace", "gaussian"], [0.05, 0.3, 30.0, 1e4], [2, 50, 10**6]):
+        found = blanket_epsilon([scale], count=n, delta=1e-5, mechanism=mechanism)
+        assert 0 <= found.lower <= found.upper

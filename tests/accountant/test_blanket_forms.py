@@ -1,0 +1,206 @@
+"""The blanket's closed forms: constants by integration, printed formulas in 40 digits, exact protocols."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from exact_shuffle import clone_pair_delta, histogram_delta, krr, laplace_delta, rr_delta, rr_delta_worst
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gspa.accountant import blanket_forms as b
+from gspa.accountant.errors import InvalidValue, OutsideValidity, UnknownName
+
+KINDS = [("generic", 2), ("krr", 2), ("krr", 5), ("laplace", 2)]
+
+
+def of_law(rows, eps):
+    """gamma, rest, width, top and mean square of L for a randomizer given by rows on a finite set."""
+    least = rows.min(0)
+    gamma = least.sum()
+    spread = (rows[0] - math.exp(eps) * rows[1]) / (least / gamma)
+    return gamma, 1 - gamma, np.ptp(spread), spread.max(), float((least / gamma) @ spread**2)
+
+
+class TestMoments:
+    @pytest.mark.parametrize("k", [2, 3, 8])
+    @pytest.mark.parametrize("eps0", [0.1, 1.0, 4.0])
+    def test_krr_by_definition(self, k, eps0):
+        rows = np.array([krr(k, eps0, x) for x in range(k)])
+        for eps in (0, 0.3 * eps0, 0.9 * eps0):
+            found = b.blanket_moments(eps, eps0=eps0, randomizer="krr", k=k)
+            assert found == pytest.approx(of_law(rows, eps), rel=1e-12)
+
+    @pytest.mark.parametrize("eps0", [0.1, 1.0, 4.0])
+    def test_laplace_by_integration(self, eps0):
+        # Inputs 0, 1/10, ..., 1: the blanket is that of the ends; no pair of inputs has a larger square.
+        y, step = np.linspace(-20 / eps0, 1 + 20 / eps0, 400_001, retstep=True)
+        density = {x: eps0 / 2 * np.exp(-eps0 * np.abs(y - x)) for x in np.linspace(0, 1, 11)}
+        least = np.minimum(density[0.0], density[1.0])
+        assert all((d >= least * (1 - 1e-12)).all() for d in density.values())
+        for eps in (0.05 * eps0, 0.8 * eps0):
+            found = b.blanket_moments(eps, eps0=eps0, randomizer="laplace")
+            assert found.gamma == pytest.approx(least.sum() * step, rel=1e-6)
+            omega = least / found.gamma
+            squares = {}
+            for x0, f0 in density.items():
+                for x1, f1 in density.items():
+                    spread = (f0 - math.exp(eps) * f1) / omega
+                    assert spread.max() <= found.top * (1 + 1e-9)
+                    assert np.ptp(spread) <= found.width * (1 + 1e-9)
+                    squares[x0, x1] = float((omega * spread**2).sum() * step)
+            assert max(squares.values()) == pytest.approx(squares[0.0, 1.0], rel=1e-9)
+            assert found.square == pytest.approx(squares[0.0, 1.0], rel=1e-5)  # the grid's error
+
+    @pytest.mark.parametrize("eps0", [0.05, 1.0, 3.0])
+    def test_generic_covers_a_gallery(self, eps0):
+        p = math.exp(eps0)
+        rng = np.random.default_rng(0)
+        gallery = [np.array([krr(k, eps0, x) for x in range(k)]) for k in (2, 3, 10)]
+        while len(gallery) < 20:  # random rows of ratios within e^{eps0}
+            rows = rng.choice([1.0, p, math.sqrt(p)], (3, 6)) * rng.dirichlet(np.ones(6))
+            rows /= rows.sum(1, keepdims=True)
+            if (rows.max(0) / rows.min(0)).max() <= p * (1 + 1e-12):
+                gallery.append(rows)
+        for rows in gallery:
+            for eps in (0, 0.5 * eps0):
+                bound = b.blanket_moments(eps, eps0=eps0)
+                gamma, _, width, top, square = of_law(rows, eps)
+                assert gamma >= bound.gamma * (1 - 1e-12)
+                assert width <= bound.width * (1 + 1e-12)
+                assert top <= bound.top * (1 + 1e-12)
+                assert square <= bound.square * (1 + 1e-12)
+
+
+def printed_constants(randomizer, eps, eps0, k):
+    e, p = mpmath.exp(eps), mpmath.exp(eps0)
+    if randomizer == "krr":
+        gamma = k / (p + k - 1)
+        c = gamma * (2 - gamma) * (e - 1) ** 2 + (1 - gamma) ** 2 * k * (e**2 + 1)
+        return gamma, (1 - gamma) * k * (e + 1), gamma * (1 - e) + (1 - gamma) * k, c
+    if randomizer == "laplace":
+        h = mpmath.sqrt(p)
+        c = (e**2 + 1) / 3 * (2 * h + 1 / p) - 2 * e * (2 / h - 1 / p)
+        return 1 / h, (e + 1) * (h - 1 / h), h * (1 - e / p), c
+    gamma = 1 / p
+    return gamma, (e + 1) * (p - 1 / p), p * (1 - e / p**2), p * (e**2 + 1) - 2 * gamma * e / p**2
+
+
+def printed_delta(form, randomizer, eps, eps0, n, k):
+    """As printed; the Bennett sum term by term."""
+    with mpmath.workdps(40):
+        eps, eps0 = mpmath.mpf(eps), mpmath.mpf(eps0)
+        gamma, width, top, c = printed_constants(randomizer, eps, eps0, k)
+        t = mpmath.exp(eps) - 1
+        if form == "hoeffding":
+            decay = 1 - gamma * (1 - mpmath.exp(-2 * t**2 / width**2))
+            return width**2 / (4 * t) / (gamma * n) * decay**n
+        u = t * top / c
+        rate = c / top**2 * ((1 + u) * mpmath.log(1 + u) - u)
+        total = sum(
+            mpmath.binomial(n, m) * gamma**m * (1 - gamma) ** (n - m) * mpmath.exp(-m * rate) for m in range(1, n + 1)
+        )
+        return total * top / mpmath.log(1 + u) / (gamma * n)
+
+
+@pytest.mark.parametrize(("randomizer", "k"), KINDS)
+@pytest.mark.parametrize("form", b.FORMS)
+class TestBothForms:
+    @pytest.mark.parametrize("eps0", [1e-9, 1e-3, 0.5, 3.0])
+    def test_as_printed(self, form, randomizer, k, eps0):
+        for share in (1e-3, 0.3, 0.99):
+            for n in (1, 30):
+                found = b.blanket_delta(share * eps0, eps0=eps0, n=n, form=form, randomizer=randomizer, k=k)
+                exact = printed_delta(form, randomizer, share * eps0, eps0, n, k)
+                assert found == pytest.approx(float(exact), rel=1e-9)
+
+    @settings(max_examples=20)
+    @given(eps0=st.floats(0.01, 3), n=st.integers(10**4, 10**7), delta=st.floats(1e-12, 0.1))
+    def test_epsilon_inverts_delta_upward(self, form, randomizer, k, eps0, n, delta):
+        def at(eps):
+            return b.blanket_delta(eps, eps0=eps0, n=n, form=form, randomizer=randomizer, k=k)
+
+        try:
+            eps = b.blanket_epsilon(eps0, n=n, delta=delta, form=form, randomizer=randomizer, k=k)
+        except OutsideValidity:
+            assert at(eps0 * (1 - 1e-9)) > delta * (1 - 1e-9)
+            return
+        assert at(eps) <= delta < at(eps * (1 - 1e-9))
+        assert eps <= eps0
+        kept = {"form": form, "randomizer": randomizer, "k": k}
+        assert b.blanket_epsilon(eps0, n=2 * n, delta=delta, **kept) < eps
+        assert b.blanket_epsilon(eps0, n=n, delta=min(2 * delta, 0.5), **kept) < eps
+
+    def test_refusals(self, form, randomizer, k):
+        with pytest.raises(OutsideValidity) as refusal:
+            b.blanket_epsilon(3.0, n=3, delta=1e-6, form=form, randomizer=randomizer, k=k)
+        assert f"needs n so large that its value is below eps0; {form}, {randomizer}, eps0 = 3" in str(refusal.value)
+        with pytest.raises(OutsideValidity, match="needs eps0 <= 100; eps0 = 101"):
+            b.blanket_epsilon(101.0, n=2**53, delta=0.5, form=form, randomizer=randomizer, k=k)
+        with pytest.raises(OutsideValidity):
+            b.blanket_epsilon(100.0, n=2**53, delta=0.5, form=form, randomizer=randomizer, k=k)
+        for tiny in (0.0, 1e-320, 1e-200):
+            assert b.blanket_epsilon(tiny, n=1, delta=1e-6, form=form, randomizer=randomizer, k=k) == tiny
+        if (form, randomizer) != ("bennett", "generic"):  # whose mean square is of order eps0, not its square
+            assert 0 < b.blanket_epsilon(1e-50, n=1, delta=1e-6, form=form, randomizer=randomizer, k=k) < 1e-90
+
+
+class TestExactProtocols:
+    @pytest.mark.parametrize("form", b.FORMS)
+    @pytest.mark.parametrize("randomizer", ["generic", "krr"])
+    def test_binary_over_all_inputs(self, form, randomizer):
+        checked = 0
+        for eps0, n, delta in ((0.1, 30, 1e-2), (0.3, 60, 1e-3), (1.0, 200, 0.02), (2.0, 200, 0.1), (1.0, 250, 0.3)):
+            try:
+                eps = b.blanket_epsilon(eps0, n=n, delta=delta, form=form, randomizer=randomizer)
+            except OutsideValidity:
+                continue
+            checked += 1
+            assert rr_delta_worst(eps0, n, eps) <= delta
+        assert checked >= 2
+
+    @pytest.mark.parametrize("form", b.FORMS)
+    @pytest.mark.parametrize(("k", "eps0", "n", "delta"), [(3, 1.0, 80, 1e-3), (3, 2.0, 80, 0.05), (4, 1.0, 40, 1e-2)])
+    def test_krr(self, form, k, eps0, n, delta):
+        eps = b.blanket_epsilon(eps0, n=n, delta=delta, form=form, randomizer="krr", k=k)
+        for x in (0, k - 1):
+            rows = krr(k, eps0, 0), krr(k, eps0, 1)
+            assert histogram_delta(rows, [(krr(k, eps0, x), n - 1)], eps) <= delta * (1 + 1e-9)
+
+    @settings(max_examples=30)
+    @given(st.floats(0.05, 4), st.integers(100, 20_000), st.floats(1e-10, 0.1), st.sampled_from(b.FORMS))
+    def test_laplace_seen_through_a_threshold(self, eps0, n, delta, form):
+        try:
+            eps = b.blanket_epsilon(eps0, n=n, delta=delta, form=form, randomizer="laplace")
+        except OutsideValidity:
+            return
+        assert laplace_delta(eps0, n, eps) <= delta
+        assert laplace_delta(eps0, n, eps, cut=0.0) <= delta
+
+    def test_the_tightest_is_within_twice_the_exact_value(self):
+        # A bound that is all slack would pass every test above.
+        eps = b.blanket_epsilon(0.5, n=10_000, delta=1e-4, form="hoeffding", randomizer="krr")
+        assert rr_delta(0.5, 10_000, eps) < 1e-4 < rr_delta(0.5, 10_000, 0.55 * eps)
+
+    def test_it_beats_the_clone_pair_at_small_eps0(self):
+        # Hiding the number of clones: below FMT21's numerical form, which reveals it.
+        eps = b.blanket_epsilon(2.0, n=2000, delta=1e-4, form="hoeffding", randomizer="krr")
+        assert clone_pair_delta(2.0, 2000, eps, math.exp(-2) / 2) > 1e-4
+
+
+def test_bad_arguments():
+    with pytest.raises(UnknownName, match="form 'benett': does not exist; did you mean 'bennett'"):
+        b.blanket_epsilon(1, n=10, delta=0.1, form="benett")
+    with pytest.raises(UnknownName, match="randomizer 'rr'"):
+        b.blanket_epsilon(1, n=10, delta=0.1, randomizer="rr")
+    with pytest.raises(InvalidValue, match="k = 1"):
+        b.blanket_epsilon(1, n=10, delta=0.1, randomizer="krr", k=1)
+    with pytest.raises(InvalidValue, match="eps = 0"):
+        b.blanket_delta(0, eps0=1, n=10)
+    with pytest.raises(InvalidValue, match="eps0 = 0"):
+        b.blanket_delta(1, eps0=0, n=10)
+    with pytest.raises(InvalidValue, match=r"delta = 1: must be in \(0, 1\)"):
+        b.blanket_epsilon(1, n=10, delta=1)

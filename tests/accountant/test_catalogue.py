@@ -1,0 +1,153 @@
+"""For whom each bound holds: families, mixtures, and every rigorous one against exact protocols."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from exact_shuffle import (
+    binary_laws,
+    clipped_laplace_law,
+    clone_pair_delta,
+    hockey_stick,
+    krr,
+    laplace_cdf,
+    laplace_delta,
+    personal_rr_delta,
+    rr_delta,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gspa.accountant import budgets
+from gspa.accountant.errors import UnknownName
+from gspa.accountant.published import CATALOGUE, FAMILIES, MIXTURES, compare
+
+COMMON = {"erlingsson19", "fmt21", "clones_blog", "blanket_hoeffding", "blanket_bennett", "girgis21", "fmt21_numerical"}
+
+
+def exact(family, eps0, n, eps):
+    """Largest exact delta of a few protocols of the family."""
+    if family == "laplace":
+        return max(laplace_delta(eps0, n, eps, cut) for cut in (0, 0.5, 1))
+    if family == "clip_laplace":
+        at0, at1 = (clipped_laplace_law(eps0, x, [0, 0.5, 1])[0] for x in (0, 1))
+        return hockey_stick(*binary_laws(at0, at1, at0, at1, n, n - 1), eps)
+    if family == "krr":
+        merged = [krr(5, eps0, x)[0] for x in (0, 1)]  # the count of the first answer
+        return hockey_stick(*binary_laws(*merged, *merged, n, n - 1), eps)
+    return max(rr_delta(eps0, n, eps, ones) for ones in (0, n // 3, n - 1))
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(sorted(FAMILIES)), st.floats(0.02, 4.5), st.integers(50, 20_000), st.floats(1e-10, 0.2))
+def test_a_rigorous_bound_is_never_below_an_exact_protocol_of_its_class(family, eps0, n, delta):
+    for row in compare(budgets.constant(eps0, n=n), delta=delta, mechanism=family):
+        if row.valid and row.rigorous:
+            assert exact(family, eps0, n, row.epsilon) <= delta * (1 + 1e-9)
+
+
+@settings(max_examples=15)
+@given(st.floats(0.05, 3), st.integers(100, 1500), st.floats(1e-8, 0.1))
+def test_a_clone_bound_is_never_below_its_numerical_form(eps0, n, delta):
+    for row in compare(budgets.constant(eps0, n=n), delta=delta, mechanism="common"):
+        if row.valid and row.key in {"fmt21", "clones_blog"}:
+            assert clone_pair_delta(eps0, n, row.epsilon, math.exp(-eps0) / 2) <= delta
+
+
+class TestFamilies:
+    def test_entries_name_known_families(self):
+        for bound in CATALOGUE.values():
+            assert bound.families <= set(FAMILIES)
+            assert bound.families
+
+    @pytest.mark.parametrize(
+        ("family", "beyond"),
+        [
+            ("common", set()),
+            ("rr", {"gspa", "fmt23", "wang24", "blanket_rr", "fmt23_numerical"}),
+            ("krr", set()),
+            ("laplace", {"blanket_laplace"}),
+            ("clip_laplace", {"liu23"}),
+        ],
+    )
+    def test_who_speaks_for_whom(self, family, beyond):
+        rows = compare(budgets.constant(0.5, n=10_000), delta=1e-4, mechanism=family)
+        assert {row.key for row in rows if row.valid} == COMMON | beyond
+        assert {row.key for row in rows} == set(CATALOGUE)
+        for row in rows:
+            if not row.valid:
+                assert (row.epsilon, row.trivial) == (None, False)
+                assert row.note == f"not established for {FAMILIES[family]}"
+
+    def test_without_a_mechanism_all_speak(self):
+        asked = {row.key: row for row in compare(budgets.constant(0.5, n=10_000), delta=1e-4, mechanism="rr")}
+        for row in compare(budgets.constant(0.5, n=10_000), delta=1e-4):
+            assert row.valid
+            if asked[row.key].valid:
+                assert asked[row.key] == row
+
+    def test_unknown_mechanism(self):
+        with pytest.raises(UnknownName, match="mechanism 'laplac': does not exist; did you mean 'laplace'"):
+            compare(budgets.constant(0.5, n=10), delta=1e-4, mechanism="laplac")
+
+
+class TestDifferentBudgets:
+    @pytest.mark.parametrize("family", sorted(FAMILIES))
+    def test_only_mixtures_take_the_largest_eps(self, family):
+        for row in compare(budgets.mixed_constant(0.5, 0.01, n=10_000), delta=1e-4, mechanism=family):
+            bound = CATALOGUE[row.key]
+            ours = bool(bound.families & {"common", family})
+            assert row.valid == (ours and (bound.personalized or family in MIXTURES))
+            if ours and not row.valid:
+                assert row.note == "needs one randomizer for all users; eps_i from 0.01 to 0.5"
+            elif row.valid and not bound.personalized:
+                assert row.note == "given the largest eps_i, 0.5, as the common eps0"
+
+    def test_a_smaller_eps_is_a_mixture_over_inputs(self):
+        for k in (2, 5):
+            large, small = ([krr(k, eps, x) for x in range(k)] for eps in (2.0, 0.3))
+            gap = (small[0][0] - small[0][1]) / (large[0][0] - large[0][1])
+            mixed = gap * large[0] + (1 - gap) / k * sum(large)
+            assert mixed == pytest.approx(small[0], rel=1e-12)
+            assert 0 < gap < 1
+
+    @settings(max_examples=20)
+    @given(st.lists(st.floats(0.05, 2), min_size=150, max_size=300), st.floats(1e-4, 0.1))
+    def test_personalized_randomized_response_is_covered(self, eps, delta):
+        for row in compare(budgets.from_array(eps), delta=delta, mechanism="rr"):
+            if row.valid and row.rigorous:
+                for victim in (eps.index(max(eps)), eps.index(min(eps))):
+                    assert personal_rr_delta(eps, victim, row.epsilon) <= delta * (1 + 1e-9)
+
+    def test_laplace_with_different_scales_is_not(self):
+        # One eps = 2 among 9,999 at 0.01: count the reports in [-1, 2], the victim at 0 or the others far off.
+        # With a common eps0 = 2 the blanket's value holds; with these budgets the exact delta is larger.
+        people = budgets.from_array([2.0, 0.01], count=[1, 9_999])
+        row = next(r for r in compare(people, delta=1e-4) if r.key == "blanket_laplace")
+
+        def inside(eps, x):
+            return laplace_cdf(0.35, x, 1 / eps) - laplace_cdf(-0.5, x, 1 / eps)
+
+        laws = binary_laws(inside(2, 0), inside(2, 1), inside(0.01, 0), inside(0.01, 1), 10_000, 0)
+        assert hockey_stick(*laws, row.epsilon) > 1e-4
+        refused = next(r for r in compare(people, delta=1e-4, mechanism="laplace") if r.key == "blanket_laplace")
+        assert not refused.valid
+
+
+class TestValuesAboveEps0:
+    @settings(max_examples=40)
+    @given(st.floats(0, 6), st.integers(1, 3000), st.floats(1e-10, 0.5))
+    def test_are_flagged(self, eps0, n, delta):
+        for row in compare(budgets.constant(eps0, n=n), delta=delta):
+            assert row.valid == (row.epsilon is not None)
+            if row.valid:
+                assert math.isfinite(row.epsilon)
+                assert row.trivial == (row.epsilon >= eps0)
+            else:
+                assert "needs" in row.note
+
+    def test_local_delta_is_refused_by_the_pure_ones(self):
+        rows = compare(budgets.constant(0.5, n=10_000, delta=1e-10), delta=1e-4)
+        assert {row.key for row in rows if row.valid} == {"gspa", "fmt21"}
+        assert all("pure local privacy, delta_i = 0" in row.note for row in rows if not row.valid)

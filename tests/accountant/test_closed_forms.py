@@ -1,0 +1,249 @@
+"""Published formulas: hand-computed values, their printed forms and their conditions."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gspa.accountant import budgets
+from gspa.accountant import closed_forms as c
+from gspa.accountant.errors import InvalidValue, OutsideValidity, UnknownName
+from gspa.accountant.tradeoff import gdp_delta
+
+GROUPS = st.lists(
+    st.tuples(st.floats(0, 5), st.sampled_from([0.0, 1e-6, 0.1]), st.integers(1, 1000)),
+    min_size=2,
+    max_size=8,
+)
+
+
+def make(groups):
+    return budgets.from_array(*zip(*groups, strict=True))
+
+
+class TestGspa:
+    @given(GROUPS)
+    def test_clone_probabilities_by_definition(self, groups):
+        r = c.clone_probabilities(make(groups))
+        expected = [(1 - delta) / (1 + math.exp(eps)) for eps, delta, _ in groups]
+        np.testing.assert_allclose(r, expected, rtol=1e-14)
+
+    @given(GROUPS)
+    def test_mu_by_definition(self, groups):
+        r = [(1 - delta) / (1 + math.exp(eps)) for eps, delta, count in groups for _ in range(count)]
+        found = make(groups)
+        # The sum over users, compensated, against the weighted sum over groups: 8 roundings.
+        assert c.gspa_mu(found) == pytest.approx(math.sqrt(2 / (math.fsum(r) - max(r))), rel=1e-11)
+        rest = math.fsum([*r, -max(r), -max(r)])
+        if rest > 1e-9:
+            assert c.gspa_mu(found, reading="theorem2") == pytest.approx(math.sqrt(2 / rest), rel=1e-6)
+
+    def test_hand_computed(self):
+        # eps = log 3: r = 1/4. Nine users: sum - max = 2, mu = 1. Theorem 2's statement: 7/4.
+        crowd = budgets.constant(math.log(3), n=9)
+        assert c.gspa_mu(crowd) == pytest.approx(1, rel=1e-15)
+        assert c.gspa_mu(crowd, reading="theorem2") == pytest.approx(math.sqrt(8 / 7), rel=1e-15)
+        # mu = 1: delta(0) = 2 Phi(1/2) - 1.
+        assert c.gspa_delta(crowd, eps=0) == pytest.approx(math.erf(1 / math.sqrt(8)), rel=1e-13)
+        # The largest r belongs to the smallest eps: silent user (1/2), and two of log 3 left over.
+        mixed = budgets.from_array([0.0, math.log(3)], count=[1, 2])
+        assert c.gspa_mu(mixed) == pytest.approx(2, rel=1e-15)
+        # (1 - delta_i) scales r.
+        assert c.gspa_mu(budgets.constant(0, n=9, delta=0.75)) == pytest.approx(math.sqrt(2), rel=1e-15)
+
+    def test_lemma_3_agrees(self):
+        # Lemma 3 puts p_i = 2 r_i and 2/sqrt(sum p_i) over n - 1 others: the same number for equal budgets.
+        n, eps = 500, 0.8
+        lemma = 2 / math.sqrt((n - 1) * 2 / (1 + math.exp(eps)))
+        assert c.gspa_mu(budgets.constant(eps, n=n)) == pytest.approx(lemma, rel=1e-14)
+
+    def test_grouping_and_order_do_not_matter(self):
+        drawn = budgets.draw("unif2", n=1000, rng=5)
+        shuffled = budgets.from_array(np.random.default_rng(1).permutation(drawn.eps))
+        # 1000 additions in another order.
+        assert c.gspa_mu(shuffled) == pytest.approx(c.gspa_mu(drawn), rel=1e-13)
+        many = budgets.repeat_first(drawn, n=3000)
+        assert c.gspa_mu(many) == pytest.approx(c.gspa_mu(many.expanded()), rel=1e-13)
+
+    def test_huge_eps(self):
+        # r = 1/(1 + e^700), about 1e-304; n - 1 = 1 other.
+        mu = c.gspa_mu(budgets.constant(700, n=2))
+        assert math.log(mu) == pytest.approx(0.5 * (math.log(2) + 700), rel=1e-15)
+        one_silent = budgets.from_array([0, 700], count=[2, 10])
+        assert c.gspa_mu(one_silent) == pytest.approx(2, rel=1e-15)
+        assert c.gspa_epsilon(budgets.constant(700, n=2), delta=1e-4) > 700  # silly, but finite and no crash
+
+    def test_epsilon_is_the_gaussian_inverse(self):
+        crowd = budgets.draw("unif1", n=1000, rng=0)
+        for delta in (1e-2, 1e-4, 1e-10):
+            eps, mu = c.gspa_epsilon(crowd, delta=delta), c.gspa_mu(crowd)
+            with mpmath.workdps(50):
+                e, m = mpmath.mpf(eps), mpmath.mpf(mu)
+                exact = mpmath.ncdf(-e / m + m / 2) - mpmath.exp(e) * mpmath.ncdf(-e / m - m / 2)
+                assert delta * (1 - mpmath.mpf("1e-10")) < exact <= delta  # errs upward in epsilon
+            assert c.gspa_delta(crowd, eps=eps) == gdp_delta(eps, mu=mu)
+
+    @settings(max_examples=40)
+    @given(st.floats(0, 5), st.integers(3, 10**6), st.floats(1e-9, 0.5))
+    def test_monotone_in_n_eps_and_delta(self, eps, n, delta):
+        def value(eps, n, delta):
+            return c.gspa_epsilon(budgets.constant(eps, n=n), delta=delta)
+
+        here = value(eps, n, delta)
+        slack = 1 + 1e-10  # twice the error of the inversion
+        assert value(eps, 2 * n, delta) <= here * slack
+        assert value(eps + 0.1, n, delta) * slack >= here
+        assert value(eps, n, delta / 2) * slack >= here
+        assert c.gspa_mu(budgets.constant(eps, n=n), reading="theorem2") > c.gspa_mu(budgets.constant(eps, n=n))
+
+    def test_mu_scales_with_the_root_of_n_minus_1(self):
+        small, large = (c.gspa_mu(budgets.constant(1, n=n)) for n in (101, 10_001))
+        assert small / large == pytest.approx(10, rel=1e-13)
+
+    @pytest.mark.parametrize(
+        ("population", "reading", "words"),
+        [
+            (budgets.constant(0.5, n=1), "abstract", "needs n >= 2 users; n = 1"),
+            (budgets.constant(0.5, n=2), "theorem2", "needs n >= 3 users; n = 2"),
+            (budgets.from_array([0, 3], count=[1, 2]), "theorem2", "needs sum_i r_i > 2 max_i r_i"),
+            (budgets.constant(800, n=5), "abstract", "too large to hide anybody"),
+        ],
+    )
+    def test_refusals(self, population, reading, words):
+        with pytest.raises(OutsideValidity) as refusal:
+            c.gspa_mu(population, reading=reading)
+        assert words in str(refusal.value)
+
+    def test_bad_arguments(self):
+        crowd = budgets.constant(0.5, n=10)
+        with pytest.raises(UnknownName, match="did you mean 'theorem2'"):
+            c.gspa_mu(crowd, reading="theorem")
+        for delta in (0, 1, math.nan):
+            with pytest.raises(InvalidValue, match=r"delta = .*: must be in \(0, 1\)"):
+                c.gspa_epsilon(crowd, delta=delta)
+        with pytest.raises(InvalidValue, match="eps = -1"):
+            c.gspa_delta(crowd, eps=-1)
+
+
+class TestErlingsson19:
+    def test_hand_computed(self):
+        # log(1/delta) = 9, n = 90_000: 12 * 0.01 * 0.3 = 0.036.
+        assert c.erlingsson19_epsilon(0.3, n=90_000, delta=math.exp(-9)) == pytest.approx(0.036, rel=1e-14)
+        assert c.erlingsson19_epsilon(0.0, n=90_000, delta=1e-4) == 0.0
+
+    def test_ends_are_included(self):
+        assert c.erlingsson19_epsilon(0.5, n=1000, delta=0.01) < 0.5
+        least = math.ceil(144 * math.log(1e4))  # 1327
+        assert c.erlingsson19_epsilon(0.5, n=least, delta=1e-4) <= 0.5
+
+    @pytest.mark.parametrize(
+        ("eps0", "n", "delta", "words"),
+        [
+            (0.51, 10_000, 1e-4, "needs eps0 <= 1/2; eps0 = 0.51"),
+            (0.5, 999, 1e-2, "needs n >= 1000; n = 999"),
+            (0.5, 10_000, 0.02, "needs delta <= 0.01; delta = 0.02"),
+            (0.5, 1326, 1e-4, "needs n >= 144 log(1/delta); at n = 1326 its value exceeds eps0"),
+        ],
+    )
+    def test_refusals(self, eps0, n, delta, words):
+        with pytest.raises(OutsideValidity) as refusal:
+            c.erlingsson19_epsilon(eps0, n=n, delta=delta)
+        assert words in str(refusal.value)
+
+    def test_bad_arguments(self):
+        with pytest.raises(InvalidValue, match="eps0 = -1"):
+            c.erlingsson19_epsilon(-1, n=10_000, delta=1e-4)
+        with pytest.raises(InvalidValue, match=r"delta = 0: must be in \(0, 1\)"):
+            c.erlingsson19_epsilon(0.1, n=10_000, delta=0)
+
+
+def fmt21_printed(eps0, n, delta):
+    """Theorem 3.1 as printed, in 40 digits."""
+    with mpmath.workdps(40):
+        e0, d = mpmath.mpf(eps0), mpmath.mpf(delta)
+        p = mpmath.exp(e0)
+        spread = 8 * mpmath.sqrt(p * mpmath.log(4 / d)) / mpmath.sqrt(n) + 8 * p / n
+        return float(mpmath.log(1 + (p - 1) / (p + 1) * spread))
+
+
+class TestFmt21:
+    @pytest.mark.parametrize("eps0", [0.0, 1e-12, 0.01, 0.5, 2.0, 4.0])
+    @pytest.mark.parametrize(("n", "delta"), [(10_000, 1e-4), (10**9, 1e-300)])
+    def test_against_the_printed_formula(self, eps0, n, delta):
+        # A handful of roundings.
+        assert c.fmt21_epsilon(eps0, n=n, delta=delta) == pytest.approx(fmt21_printed(eps0, n, delta), rel=1e-14)
+
+    def test_hand_computed(self):
+        # eps0 = log 3, delta = 4 e^-3, n = 10_000: 1 + (1/2)(8 * 3/100 + 24/10_000).
+        value = c.fmt21_epsilon(math.log(3), n=10_000, delta=4 * math.exp(-3))
+        assert value == pytest.approx(math.log(1.1212), rel=1e-13)
+
+    def test_condition(self):
+        n, delta = 10_000, 1e-4
+        edge = math.log(n / (16 * math.log(2 / delta)))
+        assert c.fmt21_epsilon(edge - 1e-12, n=n, delta=delta) > 0
+        with pytest.raises(
+            OutsideValidity, match=r"needs eps0 <= log\(n/\(16 log\(2/delta\)\)\); eps0 = 4.1"
+        ) as refusal:
+            c.fmt21_epsilon(edge + 1e-9, n=n, delta=delta)
+        assert "Theorem 3.1" in str(refusal.value)
+        with pytest.raises(OutsideValidity):
+            c.fmt21_epsilon(0.0, n=100, delta=1e-4)  # even eps0 = 0 needs n >= 16 log(2/delta) = 158.5
+
+    @given(st.floats(0.01, 3), st.integers(10_000, 10**7), st.floats(1e-9, 1e-2))
+    def test_monotone(self, eps0, n, delta):
+        here = c.fmt21_epsilon(eps0, n=n, delta=delta)
+        assert c.fmt21_epsilon(eps0, n=2 * n, delta=delta) < here
+        assert c.fmt21_epsilon(eps0 * 1.01, n=n, delta=delta) > here
+        assert c.fmt21_epsilon(eps0, n=n, delta=delta / 2) > here
+
+    def test_total_delta_as_printed(self):
+        eps0, n, delta, delta0 = 1.0, 10_000, 1e-5, 1e-10
+        eps = fmt21_printed(eps0, n, delta)
+        printed = delta + (math.exp(eps) + 1) * (1 + math.exp(-eps0) / 2) * n * delta0
+        total = c.fmt21_total_delta(eps0, n=n, delta=delta, delta0=delta0)
+        assert total == pytest.approx(printed, rel=1e-14)
+
+    @settings(max_examples=50)
+    @given(st.floats(0.01, 2), st.floats(0, 0.4), st.sampled_from([1e-8, 1e-4, 1e-2]))
+    def test_theorem_3_8_spends_delta_and_no_more(self, eps0, share, delta):
+        n = 100_000
+        delta0 = share * delta / (n * (2 + math.exp(-eps0)))
+        eps = c.fmt21_epsilon(eps0, n=n, delta=delta, delta0=delta0)
+        assert eps >= c.fmt21_epsilon(eps0, n=n, delta=delta)
+        # The best split by brute force: among inner deltas whose printed total fits, the least epsilon.
+        inner = [s for s in delta * np.linspace(0.002, 1, 500) if self.total(eps0, n, s, delta0) <= delta]
+        best = c.fmt21_epsilon(eps0, n=n, delta=max(inner))
+        finer = c.fmt21_epsilon(eps0, n=n, delta=min(max(inner) + delta / 499, delta))
+        assert finer * (1 - 1e-8) <= eps <= best * (1 + 1e-8)  # 1e-9 of the share is left unspent
+
+    @staticmethod
+    def total(eps0, n, inner, delta0):
+        return c.fmt21_total_delta(eps0, n=n, delta=inner, delta0=delta0)
+
+    def test_too_large_a_delta0_is_refused(self):
+        with pytest.raises(
+            OutsideValidity, match=r"Theorem 3.8: needs a delta0 of order delta/n or less; delta0 = 1e-05"
+        ):
+            c.fmt21_epsilon(0.5, n=10_000, delta=1e-4, delta0=1e-5)
+
+    def test_near_the_largest_delta0_the_value_is_valid_or_refused(self):
+        n, delta, eps0 = 10_000, 1e-4, 0.5
+        refused = []
+        for delta0 in np.linspace(0, 6e-9, 61):
+            try:
+                eps = c.fmt21_epsilon(eps0, n=n, delta=delta, delta0=delta0)
+            except OutsideValidity:
+                refused.append(delta0)
+                continue
+            assert not refused  # once too large, always too large
+            price = (math.exp(eps) + 1) * (1 + math.exp(-eps0) / 2) * n * delta0
+            # With what is left of delta, Theorem 3.1 gives an epsilon no larger.
+            assert fmt21_printed(eps0, n, delta - price) <= eps * (1 + 1e-12)
+        assert refused
+        assert min(refused) > 3e-9

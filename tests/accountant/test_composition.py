@@ -1,0 +1,365 @@
+"""Composition against enumeration of all products, closed forms, and an independent transform."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import mpmath
+import numpy as np
+import pytest
+from exact_pair import composed, delta, losses, pair_law
+from scipy import stats
+
+from gspa.accountant import attacks as audit
+from gspa.accountant import budgets
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.interop import compose_with_dp_accounting, from_losses
+from gspa.accountant.laplace_gaussian import Crowd, blanket_delta, blanket_epsilon, reports_pair
+from gspa.accountant.losses import spread
+from gspa.accountant.one_round import central_delta, central_epsilon
+from gspa.accountant.rounds import compose, compose_delta, gaussian, shuffled, shuffled_reports
+from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
+from gspa.pages.p17_exact import blanket_limit
+
+CROWD = budgets.constant(0.5, n=10_000)
+HOW = [{}, {"mechanism": "krr", "k": 3}, {"mechanism": "common"}, {"mechanism": "subset", "k": 5, "size": 2}]
+
+
+def overlap(a, b):
+    return a.lower <= b.upper and b.lower <= a.upper
+
+
+class TestOneRound:
+    @pytest.mark.parametrize("how", HOW)
+    @pytest.mark.parametrize("eps0", [0.1, 1.0, 4.0])
+    @pytest.mark.parametrize("n", [1, 20, 1000])
+    def test_is_the_accountants_interval(self, how, eps0, n):
+        crowd = budgets.constant(eps0, n=n)
+        found, exact = compose([(shuffled(crowd, **how), 1)], delta=1e-5), central_epsilon(crowd, delta=1e-5, **how)
+        assert overlap(found, exact)
+        assert found.relative_width < 1e-3
+        for eps in (0.0, 0.5 * exact.value):
+            back = compose_delta([(shuffled(crowd, **how), 1)], eps=eps)
+            assert overlap(back, central_delta(crowd, eps=eps, **how))
+
+    def test_table_two(self):
+        for name in ("unif1", "unif2", "mixed"):
+            crowd = budgets.draw(name, n=10_000, rng=3)
+            found = compose([(shuffled(crowd), 1)], delta=1e-4)
+            assert overlap(found, central_epsilon(crowd, delta=1e-4))
+            assert found.relative_width < 1e-4
+
+    def test_several_candidates_for_the_worst_user(self):
+        crowd = budgets.from_array([0.5, 1.0, 2.0], [1e-6, 1e-5, 0.0], [300, 300, 300])
+        found = compose([(shuffled(crowd), 1)], delta=1e-4)
+        assert overlap(found, central_epsilon(crowd, delta=1e-4))
+
+    def test_tiny_delta(self):
+        found, exact = compose([(shuffled(CROWD), 1)], delta=1e-60), central_epsilon(CROWD, delta=1e-60)
+        assert overlap(found, exact)
+        assert found.relative_width < 1e-3
+
+
+class TestEnumeration:
+    @pytest.mark.parametrize("eps", [0.0, 0.2, 1.0, 2.3])
+    def test_same_and_different_rounds(self, eps):
+        one, two = budgets.constant(1.0, n=3), budgets.from_array([0.4, 0.7, 1.5])
+        a, b = shuffled(one), shuffled(two, mechanism="krr", k=3)
+        laws = [losses(pair_law(r.problems[0])) for r in (a, a, b)]
+        exact = float(delta(composed(laws), eps))
+        found = compose_delta([(a, 2), (b, 1)], eps=eps)
+        assert found.lower <= exact <= found.upper
+        assert found.relative_width < 5e-3
+        # eps = 0 would ask for delta(0) itself, where the answer may be 0
+        if eps > 0:
+            inverse = compose([(a, 1), (b, 1), (a, 1)], delta=exact)
+            assert inverse.lower <= eps <= inverse.upper
+
+    def test_with_a_gaussian_round(self):
+        one = shuffled(budgets.constant(1.0, n=3))
+        law = losses(pair_law(one.problems[0]))
+
+        def exact(eps):
+            # E over the shuffled loss l of the Gaussian's delta at eps - l, negative eps by symmetry
+            total = mpmath.mpf(0)
+            for loss, mass in law.items():
+                e = mpmath.mpf(eps) - loss
+                total += mass * (mpmath.ncdf(-e / 0.7 + 0.35) - mpmath.exp(e) * mpmath.ncdf(-e / 0.7 - 0.35))
+            return float(total)
+
+        for eps in (0.0, 0.5, 2.0):
+            found = compose_delta([(one, 1), (gaussian(0.7), 1)], eps=eps)
+            assert found.lower <= exact(eps) <= found.upper
+            assert found.relative_width < 2e-4
+
+    def test_local_delta(self):
+        crowd = budgets.constant(1.0, n=3, delta=1e-3)
+        one = shuffled(crowd)
+        law = losses(pair_law(one.problems[0]))
+        reveal = 1 - 0.999**2
+        exact = reveal + (1 - reveal) * float(delta(composed([law, law]), 0.5))
+        found = compose_delta([(one, 2)], eps=0.5)
+        assert found.lower <= exact <= found.upper
+        assert found.relative_width < 1e-3
+        with pytest.raises(OutsideValidity, match="local delta"):
+            compose([(one, 2)], delta=1.9e-3)
+        assert compose([(one, 2)], delta=0.01).upper <= 2.0
+
+
+class TestGaussian:
+    @pytest.mark.parametrize(("mu", "times"), [(0.01, 1), (0.1, 100), (1.0, 7), (0.003, 10**6), (5.0, 3)])
+    @pytest.mark.parametrize("target", [0.3, 1e-3, 1e-6, 1e-30])
+    def test_square_root_law(self, mu, times, target):
+        exact = gdp_epsilon(delta=target, mu=mu * math.sqrt(times))
+        found = compose([(gaussian(mu), times)], delta=target)
+        assert found.lower <= exact <= found.upper * (1 + 1e-11)
+        assert found.relative_width < 1e-3
+
+    def test_different_ones(self):
+        rounds = [(gaussian(0.3), 4), (gaussian(0.8), 1), (gaussian(0.0), 9)]
+        found = compose_delta(rounds, eps=1.5)
+        assert found.lower <= gdp_delta(1.5, mu=1.0) <= found.upper
+        assert compose([(gaussian(0.0), 3)], delta=1e-5).upper == 0
+
+
+def independent(eps0, n, times, step, reach):
+    """delta(eps) of the composed pair: scipy's binomials, losses rounded to the nearest, no tilt."""
+    q = 2 / (math.exp(eps0) + 1)
+    size = 1 << math.ceil(math.log2(2 * reach / step))
+    masses = np.zeros(size)
+    sd = math.sqrt(n * q * (1 - q))
+    w = math.exp(eps0) / (1 + math.exp(eps0))
+    for c in range(max(0, int(n * q - 9 * sd)), min(n - 1, int(n * q + 9 * sd)) + 1):
+        i = np.arange(max(0, int(c / 2 - 5 * math.sqrt(c))), min(c + 1, int(c / 2 + 5 * math.sqrt(c))) + 1)
+        first, second = stats.binom.pmf(i - 1, c, 0.5), stats.binom.pmf(i, c, 0.5)
+        # b(i-1; c)/b(i; c) = i/(c + 1 - i), which is what the loss depends on
+        loss = np.log((w * i + (1 - w) * (c + 1 - i)) / ((1 - w) * i + w * (c + 1 - i)))
+        mass = stats.binom.pmf(c, n - 1, q) * (w * first + (1 - w) * second)
+        np.add.at(masses, np.rint(loss / step).astype(int) % size, mass)
+    total = np.fft.irfft(np.fft.rfft(masses) ** times, size)
+    loss = np.fft.fftfreq(size, 1 / size) * step
+    return lambda eps: float(total[loss > eps] @ -np.expm1(eps - loss[loss > eps]))
+
+
+class TestThousandRounds:
+    def test_value_width_and_time(self):
+        one = shuffled(CROWD)
+        found = compose([(one, 1000)], delta=1e-6)
+        assert found.relative_width < 1e-4
+        # Nearest rounding at 4e-6 adds a variance of 1000 * 4e-6^2/12 to one of 0.19: 4e-9 relative in eps.
+        exact = independent(0.5, 10_000, 1000, 4e-6, 5.0)
+        assert exact(found.lower - 1e-8) >= 1e-6 >= exact(found.upper + 1e-8)
+
+    def test_gaussian_limit(self):
+        one = shuffled(CROWD)
+        mu = math.tanh(0.25) * math.sqrt((1 + math.exp(0.5)) / 9_999 * 2)
+        for times in (1, 100, 10_000):
+            limit = gdp_epsilon(delta=1e-6, mu=mu * math.sqrt(times))
+            assert compose([(one, times)], delta=1e-6).value == pytest.approx(limit, rel=2e-3)
+
+    def test_grows_with_the_rounds(self):
+        one = shuffled(budgets.constant(1.0, n=500))
+        bounds = [compose([(one, times)], delta=1e-6) for times in (1, 2, 3, 10, 100)]
+        for a, b in pairwise(bounds):
+            assert a.upper < b.lower
+        more = compose([(one, 10), (gaussian(0.5), 1)], delta=1e-6)
+        assert more.lower > bounds[3].upper
+
+    def test_no_worse_than_adding_the_budgets(self):
+        one = shuffled(budgets.constant(2.0, n=2))
+        assert compose([(one, 3)], delta=1e-9).upper <= 6.0
+        assert compose_delta([(one, 3)], eps=6.0).upper == 0
+
+    def test_saturated_rounds(self):
+        one = shuffled(budgets.constant(8.0, n=100))
+        found = compose([(one, 3)], delta=1e-5)
+        law_at_top = compose_delta([(one, 3)], eps=found.value)
+        assert found.relative_width < 1e-6
+        assert law_at_top.lower == pytest.approx(1e-5, rel=1e-3)
+
+
+class TestNobodyHides:
+    """Rounds in which the largest loss is nearly certain: no grid, which would have millions of points."""
+
+    @pytest.fixture
+    def no_grid(self, monkeypatch):
+        def refuse(*_):
+            raise AssertionError("a transform")
+
+        monkeypatch.setattr("gspa.accountant.rounds.tail", refuse)
+
+    @pytest.mark.usefixtures("no_grid")
+    @pytest.mark.parametrize("how", HOW[:3])
+    @pytest.mark.parametrize("local", [0.0, 1e-4])
+    def test_encloses_the_enumerated_value(self, how, local):
+        if local and how == {"mechanism": "common"}:
+            return  # refuses local deltas
+        one = shuffled(budgets.constant(16.0, n=3, delta=local), **how)
+        law = composed([losses(pair_law(one.problems[0]))] * 2)
+        reveal = 1 - (1 - local) ** 2
+        for eps in (3.0, 31.0):
+            exact = float(reveal + (1 - reveal) * delta(law, eps))
+            found = compose_delta([(one, 2)], eps=eps)
+            assert found.lower <= exact <= found.upper
+            assert found.relative_width < 2e-5
+        for target in (1e-3, 0.3):
+            found = compose([(one, 2)], delta=target)
+            at_ends = [float(reveal + (1 - reveal) * delta(law, eps)) for eps in (found.lower, found.upper)]
+            assert at_ends[0] >= target >= at_ends[1]
+            assert found.relative_width < 1e-6
+
+    @pytest.mark.usefixtures("no_grid")
+    def test_many_rounds(self):
+        found = compose([(shuffled(budgets.constant(30.0, n=100)), 1000)], delta=1e-6)
+        assert found.lower <= 30_000 + math.log1p(-1e-6) <= found.upper
+        assert found.relative_width < 1e-9
+
+    def test_the_grid_is_needed_where_a_loss_is_merely_likely(self, no_grid):
+        with pytest.raises(AssertionError, match="a transform"):
+            compose([(shuffled(budgets.constant(8.0, n=100)), 3)], delta=1e-5)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("times", [0, -1, 1.5, math.nan, True])
+    def test_times(self, times):
+        with pytest.raises(InvalidValue, match="times"):
+            compose([(gaussian(1.0), times)], delta=1e-5)
+
+    @pytest.mark.parametrize("target", [0, -0.1, 1.0, math.nan])
+    def test_delta(self, target):
+        with pytest.raises(InvalidValue, match="delta"):
+            compose([(gaussian(1.0), 1)], delta=target)
+
+    @pytest.mark.parametrize("eps", [-1.0, math.nan, math.inf])
+    def test_eps(self, eps):
+        with pytest.raises(InvalidValue, match="eps"):
+            compose_delta([(gaussian(1.0), 1)], eps=eps)
+
+    def test_rounds(self):
+        with pytest.raises(InvalidValue, match="non-empty"):
+            compose([], delta=1e-5)
+        with pytest.raises(InvalidValue, match="rounds"):
+            compose([gaussian(1.0)], delta=1e-5)
+        with pytest.raises(InvalidValue, match="mu"):
+            gaussian(-1.0)
+        with pytest.raises(InvalidValue, match="sum of times"):
+            compose([(gaussian(1.0), 10**9)], delta=1e-5)
+
+    def test_unknown_worst_user(self):
+        crowd = budgets.from_array([0.5, 1.0], [1e-9, 0.0])
+        a, b = (shuffled(crowd) for _ in range(2))
+        with pytest.raises(OutsideValidity, match="worst"):
+            compose([(a, 1), (b, 1)], delta=1e-5)
+
+    def test_silent_rounds(self):
+        assert compose([(shuffled(budgets.constant(0.0, n=5)), 4)], delta=1e-5).upper == 0
+
+
+class TestReportsOnALine:
+    """Rounds whose pair is known only by the blanket's certified delta(eps)."""
+
+    @pytest.mark.parametrize(
+        ("scales", "count", "mechanism"),
+        [
+            ([1.0], 10_000, "laplace"),
+            ([9.7], 100, "gaussian"),
+            ([4.0, 1.0], [400, 100], "laplace"),
+            ([0.5], 1, "laplace"),
+        ],
+    )
+    def test_one_round_is_the_blankets_bound(self, scales, count, mechanism):
+        one = shuffled_reports(scales, count=count, mechanism=mechanism)
+        exact = blanket_epsilon(scales, count=count, mechanism=mechanism, delta=1e-5)
+        found = compose([(one, 1)], delta=1e-5)
+        assert exact.upper * (1 - 2e-3) <= found.upper <= exact.upper * 1.004
+        assert found.lower <= exact.upper * (1 + 1e-6)
+        assert found.relative_width < 0.02
+        back = compose_delta([(one, 1)], eps=0.5 * exact.upper)
+        direct = blanket_delta(scales, count=count, mechanism=mechanism, eps=0.5 * exact.upper)
+        assert direct.lower * 0.999 <= back.upper <= direct.upper * 1.05
+        assert back.lower <= direct.upper * (1 + 1e-6)
+
+    @pytest.mark.parametrize("n", [100, 600])
+    def test_fifty_gradients_of_one_coordinate(self, n):
+        # The noise of the classical Gaussian mechanism at (0.5, 1e-5), in every one of 50 rounds.
+        sigma = math.sqrt(2 * math.log(1.25e5)) / 0.5
+        arguments = {"count": n, "mechanism": "gaussian"}
+        one = shuffled_reports([sigma], **arguments)
+        bounds = [compose([(one, times)], delta=1e-5) for times in (1, 7, 50)]
+        # One round is close to a Gaussian, and 50 are the Gaussian of sqrt(50) mu.
+        limit = blanket_limit([sigma], delta=1e-5, **arguments)
+        for times, bound in zip((1, 7, 50), bounds, strict=True):
+            assert bound.upper == pytest.approx(gdp_epsilon(delta=1e-5, mu=limit * math.sqrt(times)), rel=0.01)
+        assert bounds[0].upper < bounds[1].lower < bounds[1].upper < bounds[2].lower
+        # 50 rounds of the linear attack on the mean, exactly Gaussian if the others' inputs are known, are not above.
+        attack = gdp_epsilon(delta=1e-5, mu=math.sqrt(50 / n) / sigma)
+        assert attack < bounds[2].upper
+        assert audit.attack_epsilon([sigma], delta=1e-5, **arguments).lower < bounds[0].upper
+
+    def test_against_dp_accounting(self):
+        pytest.importorskip("dp_accounting")
+        crowd = Crowd.of([1.0], 1000, "laplace", (0.0, 1.0))
+        pair = reports_pair(crowd, delta=1e-6, times=20)
+        google = from_losses(spread(pair.above.loss, pair.above.mass, 1e-4, pair.above.missing), pessimistic=True)
+        found = compose([(shuffled_reports([1.0], count=1000), 20)], delta=1e-6)
+        assert google.self_compose(20).get_epsilon_for_delta(1e-6) == pytest.approx(found.upper, rel=1e-4)
+
+    def test_with_other_rounds(self):
+        reports, bits = shuffled_reports([1.0], count=1000), shuffled(budgets.constant(0.5, n=1000))
+        mixed = compose([(reports, 3), (bits, 2), (gaussian(0.05), 1)], delta=1e-6)
+        parts = [compose([part], delta=1e-6) for part in ((reports, 3), (bits, 2), (gaussian(0.05), 1))]
+        assert max(part.upper for part in parts) < mixed.lower
+        assert mixed.upper < sum(part.upper for part in parts)
+        assert "Laplace reports" in mixed.valid_for
+        assert "binary" in mixed.valid_for
+
+    def test_by_name_and_by_budgets(self):
+        crowd = budgets.from_array([0.0, 1.0], count=[10, 300])
+        named = compose([(shuffled(crowd, mechanism="laplace"), 5)], delta=1e-5)
+        assert named == compose([(shuffled_reports([1.0], count=300), 5)], delta=1e-5)
+        assert named.upper <= 5.0
+        assert compose([(shuffled(budgets.constant(0.0, n=5), mechanism="laplace"), 4)], delta=1e-5).upper == 0
+        assert compose_delta([(shuffled(crowd, mechanism="laplace"), 2)], eps=2.0).upper == 0
+
+    def test_the_worst_of_several_users(self):
+        # Alone in the tails (see test_blanket): the pair must cover that user, not only the most precise ones.
+        scales, count = [1.0, 0.2], [1, 10**6]
+        found = compose([(shuffled_reports(scales, count=count), 2)], delta=1e-6)
+        assert found.upper >= audit.attack_epsilon(scales, count=count, delta=1e-6, victim=0).lower
+        assert "measured, not proved" in found.valid_for
+
+    def test_refusals(self):
+        with pytest.raises(InvalidValue, match=r"k = 3: must be left out"):
+            shuffled(CROWD, mechanism="laplace", k=3)
+        with pytest.raises(InvalidValue, match="at most 64 distinct ones"):
+            shuffled_reports(np.linspace(1, 2, 70))
+        with pytest.raises(OutsideValidity, match="depends on the delta that is asked"):
+            compose_with_dp_accounting([(shuffled_reports([1.0], count=9), 1)])
+
+    @pytest.mark.parametrize(
+        ("scales", "count", "mechanism", "times", "target"),
+        [
+            ([1.0], 10, "laplace", 10**6, 1e-6),
+            ([0.01], 3, "laplace", 5, 1e-9),
+            pytest.param([1e-3], 5, "gaussian", 5, 1e-9, marks=pytest.mark.slow),
+            pytest.param([1e-3], 5, "laplace", 5, 1e-9, marks=pytest.mark.slow),
+            ([1.0], 1, "gaussian", 3, 1e-5),
+            ([1e-3, 1.0], [1, 500], "gaussian", 5, 1e-9),
+            pytest.param([30.0], 10**6, "gaussian", 2, 0.3, marks=pytest.mark.slow),
+            ([1.0], 10**4, "laplace", 10, 1e-60),
+        ],
+    )
+    def test_extremes(self, scales, count, mechanism, times, target):
+        """Warnings are errors here; whatever B leaves out, no more than the reports alone say is promised."""
+        found = compose([(shuffled_reports(scales, count=count, mechanism=mechanism), times)], delta=target)
+        if mechanism == "laplace":
+            assert found.upper <= times / min(scales)
+        assert found.lower <= gdp_epsilon(delta=target, mu=math.sqrt(times) / min(scales)) * (1 + 1e-6)
+        if sum(np.atleast_1d(count)) > 1:
+            attack = audit.attack_epsilon(scales, count=count, mechanism=mechanism, delta=target)
+            assert attack.lower <= found.upper
+            for eps in (1.0, 150.0):
+                most = compose_delta([(shuffled_reports(scales, count=count, mechanism=mechanism), times)], eps=eps)
+                attack = audit.attack_delta(scales, count=count, mechanism=mechanism, eps=eps)
+                assert attack.lower <= most.upper

@@ -1,0 +1,158 @@
+"""Discrete laws against linear programs, all their events, and the general theory."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from gspa.accountant import discrete as d
+from gspa.accountant import tradeoff as t
+from gspa.accountant.errors import InvalidValue
+
+ALPHA = np.linspace(0, 1, 401)
+UNIT = st.floats(0, 1)
+
+
+def laws(size):
+    def normalise(weights):
+        total = sum(weights)
+        return [w / total for w in weights]
+
+    # Positive weights of at least 0.01 keep the slopes q/p below 600, so that rounding grows by no
+    # more than 600^2 even through a chain of two curves: 1e-10 and less.
+    weight = st.one_of(st.just(0.0), st.floats(0.01, 1))
+    law = st.lists(weight, min_size=size, max_size=size).filter(lambda w: sum(w) > 0).map(normalise)
+    return st.tuples(law, law)
+
+
+PAIRS = st.integers(2, 6).flatmap(laws)
+
+
+class TestExact:
+    @settings(max_examples=40)
+    @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=6), UNIT)
+    def test_neyman_pearson_against_a_linear_program(self, weights, alpha):
+        p, q = np.array(weights, dtype=float).T
+        assume(p.sum() > 0 and q.sum() > 0)
+        p, q = p / p.sum(), q / q.sum()
+        # eq. (5): minimize 1 - E_Q[phi] over tests 0 <= phi <= 1 with E_P[phi] <= alpha.
+        best = linprog(-q, A_ub=[p], b_ub=[alpha], bounds=[(0, 1)] * p.size)
+        # The solver's feasibility tolerance is 1e-7, seen through a slope q/p of at most 54.
+        assert float(d.neyman_pearson(p, q)(alpha)) == pytest.approx(1 + best.fun, abs=1e-5)
+
+    @settings(max_examples=60)
+    @given(PAIRS)
+    def test_no_deterministic_test_beats_the_curve_and_its_corners_are_tests(self, pair):
+        p, q = (np.array(law) for law in pair)
+        curve = d.neyman_pearson(p, q)
+        tests = np.array(list(product([0, 1], repeat=p.size)))
+        alpha, beta = np.minimum(tests @ p, 1), 1 - tests @ q
+        assert np.all(beta >= curve(alpha) - 1e-12)
+        for corner in zip(curve.alpha, curve.beta, strict=True):
+            assert np.min(np.hypot(alpha - corner[0], beta - corner[1])) < 1e-12
+
+    @settings(max_examples=60)
+    @given(PAIRS)
+    def test_neyman_pearson_is_a_trade_off_function(self, pair):
+        p, q = pair
+        curve = d.neyman_pearson(p, q)
+        assert (curve.alpha[0], curve.alpha[-1], curve.beta[-1]) == (0, 1, 0)
+        assert np.all(np.diff(curve.alpha) > 0)
+        assert np.all(np.diff(curve(ALPHA), 2) >= -1e-12)
+        mirror = d.neyman_pearson(q, p)
+        # T(Q, P) is the inverse of T(P, Q): at each corner it leads back, but for the flat end.
+        inner = curve.beta > 0
+        np.testing.assert_allclose(mirror(curve.beta[inner]), curve.alpha[inner], atol=1e-9)
+
+    def test_hand_computed(self):
+        # Disjoint supports: perfect test. Equal laws: coin toss.
+        assert d.neyman_pearson([1, 0], [0, 1])(np.array(0.0)) == 0.0
+        np.testing.assert_allclose(d.neyman_pearson([0.2, 0.8], [0.2, 0.8])(ALPHA), 1 - ALPHA, atol=1e-15)
+        # Lemma 4's quaternary pair is f_{eps, delta} exactly.
+        eps, delta = 0.7, 0.1
+        big, small = (1 - delta) / (1 + math.exp(-eps)), (1 - delta) / (1 + math.exp(eps))
+        curve = d.neyman_pearson([delta, big, small, 0], [0, small, big, delta])
+        np.testing.assert_allclose(curve(ALPHA), t.f_eps_delta(ALPHA, eps=eps, delta=delta), atol=1e-14)
+
+    def test_tiny_masses_keep_their_digits(self):
+        curve = d.neyman_pearson([1 - 1e-200, 1e-200], [1e-250, 1.0])
+        assert curve.alpha[1] == 1e-200
+        assert curve.beta[1] == 1e-250
+
+    @settings(max_examples=60)
+    @given(PAIRS, st.floats(-2, 2))
+    def test_total_variation_and_hockey_stick_over_all_events(self, pair, eps):
+        p, q = (np.array(law) for law in pair)
+        events = np.array(list(product([0, 1], repeat=p.size)))
+        assert d.total_variation(p, q) == pytest.approx(np.abs(events @ (p - q)).max(), abs=1e-14)
+        worst = (events @ p - math.exp(eps) * (events @ q)).max()
+        assert d.hockey_stick(p, q, eps) == pytest.approx(worst, abs=1e-13)
+        assert d.hockey_stick(p, q, 0.0) == pytest.approx(d.total_variation(p, q), abs=1e-14)
+        assert d.total_variation(p, q) == pytest.approx(d.total_variation(q, p), abs=0)
+
+    @settings(max_examples=60)
+    @given(PAIRS)
+    def test_equation_4(self, pair):
+        p, q = pair
+        curve, tv = d.neyman_pearson(p, q), d.total_variation(p, q)
+        sums = curve.alpha + curve.beta
+        assert np.all(sums >= 1 - tv - 1e-12)
+        assert sums.min() == pytest.approx(1 - tv, abs=1e-12)  # attained at a corner
+
+    def test_hockey_stick_beyond_exp(self):
+        assert d.hockey_stick([0.25, 0.75], [0.0, 1.0], 5000.0) == 0.25
+
+    @pytest.mark.parametrize(
+        ("call", "words"),
+        [
+            (
+                lambda: d.neyman_pearson([0.5, 0.4], [0.5, 0.5]),
+                "p = [0.5, 0.4]: must be a list of probabilities",
+            ),
+            (lambda: d.neyman_pearson([0.5, 0.5], [1.0]), "len(q) = 1: must be len(p) = 2"),
+            (lambda: d.total_variation([1.5, -0.5], [0.5, 0.5]), "p[0] = 1.5: must be in [0, 1]"),
+            (lambda: d.hockey_stick([1.0], [1.0], math.nan), "eps = nan"),
+        ],
+    )
+    def test_refusals(self, call, words):
+        with pytest.raises(InvalidValue) as refusal:
+            call()
+        assert words in str(refusal.value)
+
+
+class TestGeneralTheory:
+    """What `gspa.accountant.tradeoff` says of every pair of laws, on pairs where all is known exactly."""
+
+    @settings(max_examples=50)
+    @given(st.integers(2, 5).flatmap(lambda k: st.tuples(laws(k), laws(k))))
+    def test_fact_4_bounds_discrete_laws(self, four):
+        (p, q), (r, _) = four
+        bound = t.chain(d.neyman_pearson(p, q), d.neyman_pearson(q, r))
+        assert np.all(d.neyman_pearson(p, r)(ALPHA) >= bound(ALPHA) - 1e-10)
+
+    @settings(max_examples=50)
+    @given(PAIRS, st.data())
+    def test_fact_2_post_processing_cannot_hurt(self, pair, data):
+        p, q = pair
+        # Merge two outcomes.
+        merged = [np.r_[law[0] + law[1], law[2:]] for law in pair]
+        before, after = d.neyman_pearson(p, q), d.neyman_pearson(*merged)
+        assert np.all(after(ALPHA) >= before(ALPHA) - 1e-12)
+        eps = data.draw(st.floats(0, 3))
+        assert d.hockey_stick(*merged, eps) <= d.hockey_stick(p, q, eps) + 1e-12
+
+    @settings(max_examples=60)
+    @given(PAIRS, st.floats(0, 4))
+    def test_delta_from_tradeoff_of_discrete_laws(self, pair, eps):
+        p, q = pair
+        # sup_alpha 1 - T(P,Q)(alpha) - e^eps alpha = sup over tests of E_Q - e^eps E_P = H_eps(Q, P).
+        found = t.delta_from_tradeoff(d.neyman_pearson(p, q), eps)
+        exact = d.hockey_stick(q, p, eps)
+        assert found == pytest.approx(exact, abs=1e-12)
+        assert found <= exact + 1e-14  # it errs downward

@@ -1,0 +1,264 @@
+"""The exact law of the number of ones, against enumeration in fractions, mpmath, scipy and the pair."""
+
+from __future__ import annotations
+
+import math
+import time
+from fractions import Fraction
+from itertools import pairwise, product
+
+import mpmath
+import numpy as np
+import pytest
+from exact_shuffle import personal_rr_delta, rr_delta, rr_delta_worst, solve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gspa.accountant import budgets
+from gspa.accountant import exact as exact_rr
+from gspa.accountant.errors import InvalidBudget, InvalidValue, OutsideValidity
+from gspa.accountant.exact import Crowd, Tilted, exact_delta, exact_epsilon, gap
+from gspa.accountant.one_round import central_delta, central_epsilon
+
+ROUND = 1e-12  # relative: products of ten or so rounded factors
+
+
+def ones_law(flips, inputs, one):
+    """Law of the number of ones; `flips` are the r_j, `one` is the number 1 of their type."""
+    law = [one]
+    for r, x in zip(flips, inputs, strict=True):
+        p = one - r if x else r
+        law = [a * (one - p) + b * p for a, b in zip([*law, 0 * one], [0 * one, *law], strict=True)]
+    return law
+
+
+def hockey_stick(p, q, e):
+    return max(sum(max(a - e * b, 0) for a, b in zip(*laws, strict=True)) for laws in ((p, q), (q, p)))
+
+
+def worst_of_all(odds, e):
+    """delta over every victim, both orders and all inputs, in fractions: r_j = 1/(1 + odds_j), e^eps = e."""
+    flips = [1 / (1 + Fraction(o)) for o in odds]
+    best = Fraction(0)
+    for victim, inputs in product(range(len(odds)), product((0, 1), repeat=len(odds))):
+        other = [1 - x if i == victim else x for i, x in enumerate(inputs)]
+        best = max(best, hockey_stick(ones_law(flips, inputs, Fraction(1)), ones_law(flips, other, Fraction(1)), e))
+    return best
+
+
+@pytest.mark.parametrize(
+    ("odds", "e"),
+    [
+        ([3], 2),
+        ([3, 2], Fraction(3, 2)),
+        ([3, 3, 3], 1),
+        ([2, 2, 2, 2, 2, 2], Fraction(5, 4)),
+        ([9, 2, 2, 1], 3),
+        ([5, 4, Fraction(3, 2), Fraction(11, 10), 1], Fraction(6, 5)),
+        ([50, 3, 2, 2, Fraction(9, 8), Fraction(9, 8)], 10),
+        ([Fraction(101, 100)] * 5, Fraction(1001, 1000)),
+        ([8, 8, 7, 2, 2, 2, 2], Fraction(7, 2)),
+    ],
+)
+def test_enumeration_of_all_victims_and_inputs(odds, e):
+    """Also the proof that the largest eps is the worst victim: the enumeration tries all."""
+    found = exact_delta(budgets.from_array([math.log(o) for o in odds]), eps=math.log(e))
+    true = float(worst_of_all(odds, e))
+    assert found.value == pytest.approx(true, rel=ROUND)
+    assert found.lower * (1 - ROUND) <= true <= found.upper * (1 + ROUND)
+    assert found.relative_width < 1e-10
+    assert found.method.endswith("worst of all inputs")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_against_60_digits_down_to_tiny_deltas(seed):
+    """At given inputs the stated error covers the true one, and is itself small."""
+    rng = np.random.default_rng(seed)
+    with mpmath.workdps(60):
+        for share in (0.0, 1e-9, 0.01, 0.1, 0.3, 0.6, 0.9, 0.999):
+            n, top = int(rng.integers(1, 150)), float(rng.choice([1e-6, 0.3, 1, 4, 12]))
+            eps = rng.uniform(0, top, n)
+            victim, inputs = float(eps.max()), rng.integers(0, 2, n)
+            at = share * victim
+            law = ones_law([1 / (1 + mpmath.exp(e)) for e in eps], inputs, mpmath.mpf(1))
+            w, e = 1 / (1 + mpmath.exp(-victim)), mpmath.exp(at)
+            pair = [[a * (1 - x) + b * x for a, b in zip([*law, 0], [0, *law], strict=True)] for x in (w, 1 - w)]
+            true = sum(max(a - e * b, 0) for a, b in zip(*pair, strict=True))
+            value, error = Tilted(Crowd(victim, eps, np.ones(n)), at).at(inputs[None].astype(float))
+            assert abs(value[0] - true) <= error[0]
+            assert error[0] < 1e-10 * value[0]
+
+
+@pytest.mark.parametrize(("eps0", "n"), [(0.1, 30), (0.5, 200), (1.0, 77), (2.0, 200), (4.0, 50)])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.4])
+def test_scan_over_all_inputs(eps0, n, share):
+    """scipy's binomials: rounding 1e-17 absolute."""
+    found = exact_delta(budgets.constant(eps0, n=n), eps=share * eps0)
+    assert found.value == pytest.approx(rr_delta_worst(eps0, n, share * eps0), rel=1e-9, abs=1e-15)
+
+
+def test_ten_thousand_users():
+    crowd = budgets.constant(0.5, n=10_000)
+    started = time.process_time()
+    found = exact_delta(crowd, eps=0.0085)
+    assert time.process_time() - started < 1
+    some = [rr_delta(0.5, 10_000, 0.0085, ones) for ones in (0, 1, 2, 5, 40, 5000, 9998, 9999)]
+    assert found.value >= max(some) * (1 - 1e-9)
+    assert found.value <= max(some) * 1.001  # equal inputs are the worst to within the lattice
+    assert found.relative_width < 1e-9
+
+
+@pytest.mark.parametrize(("eps0", "n", "delta"), [(0.5, 300, 1e-4), (2.0, 100, 1e-6), (1.0, 1, 0.1), (4.0, 20, 1e-3)])
+def test_epsilon_is_the_root(eps0, n, delta):
+    crowd = budgets.constant(eps0, n=n)
+    found = exact_epsilon(crowd, delta=delta)
+    assert found.relative_width < 1e-9
+    # The reference bisects to 1e-9.
+    assert found.value == pytest.approx(solve(lambda e: rr_delta_worst(eps0, n, e), delta, eps0), rel=3e-9)
+    assert exact_delta(crowd, eps=found.upper).upper <= delta
+    assert exact_delta(crowd, eps=found.lower).lower >= delta
+
+
+@given(
+    eps=st.lists(st.floats(0, 5), min_size=1, max_size=9),
+    share=st.floats(0, 0.95),
+    seed=st.integers(0, 99),
+)
+def test_properties_of_random_crowds(eps, share, seed):
+    crowd = budgets.from_array(eps)
+    at = share * crowd.eps_max
+    worst = exact_delta(crowd, eps=at)
+    assert worst.lower <= central_delta(crowd, eps=at).upper * (1 + 1e-9)  # the pair is an upper bound
+    order = np.random.default_rng(seed).integers(0, 2, len(eps))
+    order[int(np.argmax(eps))] = 0
+    some = exact_delta(crowd, eps=at, inputs=order)
+    assert some.lower <= worst.upper
+    zeros = exact_delta(crowd, eps=at, inputs=np.zeros(len(eps)))
+    # 1e-13 absolute: the reference sums rounded differences
+    assert zeros.value == pytest.approx(personal_rr_delta(eps, int(np.argmax(eps)), at), rel=1e-9, abs=1e-13)
+    more = exact_delta(budgets.from_array([*eps, 0.7 * crowd.eps_max]), eps=at)
+    assert more.lower <= worst.upper  # one more report is noise to whoever sees the count
+    louder = exact_delta(budgets.from_array([*eps[:-1], crowd.eps_max]), eps=at)
+    assert worst.lower <= louder.upper  # a larger eps_j is worse for everybody
+
+
+def test_falls_with_eps_and_delta_and_n():
+    crowd = budgets.from_array([0.3, 1.0], count=[20, 30])
+    deltas = [exact_delta(crowd, eps=e).value for e in np.linspace(0, 1.1, 23)]
+    assert all(a > b or a == b == 0 for a, b in pairwise(deltas))
+    assert deltas[-1] == 0
+    found = [exact_epsilon(crowd, delta=d).value for d in (1e-12, 1e-8, 1e-4, 1e-2)]
+    assert found == sorted(found, reverse=True)
+    by_n = [exact_epsilon(budgets.constant(1.0, n=n), delta=1e-5).value for n in (1, 10, 100, 1000)]
+    assert by_n == sorted(by_n, reverse=True)
+
+
+def test_worst_inputs_are_nearly_equal():
+    """The maximum is within a few users of all holding 1, and up to a fifth above all equal in tiny crowds."""
+    for eps0, n in ((0.5, 500), (1.0, 2000), (3.0, 1000)):
+        found = exact_delta(budgets.constant(eps0, n=n), eps=0.1 * eps0)
+        ones = int(found.note.split(": ")[1].split()[0])
+        assert ones >= n - 1 - 2 * math.sqrt(n)
+    crowd = budgets.constant(2.0, n=200)
+    ends = max(rr_delta(2.0, 200, 0.5, ones) for ones in (0, 199))
+    assert exact_delta(crowd, eps=0.5).value > ends * (1 + 1e-6)  # 197 of 199
+    balanced = exact_delta(crowd, eps=0.5, inputs=[99]).value
+    assert balanced < ends
+
+
+def test_given_inputs_are_both_orders():
+    crowd = budgets.from_array([1.0, 0.5], count=[3, 4])
+    one, other = (exact_delta(crowd, eps=0.2, inputs=x).value for x in ([2, 1], [0, 3]))
+    assert one == pytest.approx(other, rel=ROUND)
+    assert "inputs given" in exact_epsilon(crowd, delta=1e-3, inputs=[2, 1]).method
+
+
+def test_too_many_inputs_is_an_attack_and_the_pair(monkeypatch):
+    crowd = budgets.from_array([0.2, 0.5, 1.0], count=[7, 8, 9])
+    full, pair = exact_delta(crowd, eps=0.2), central_delta(crowd, eps=0.2)
+    full_eps, pair_eps = exact_epsilon(crowd, delta=1e-3), central_epsilon(crowd, delta=1e-3)
+    monkeypatch.setattr(exact_rr, "MOST_INPUTS", 10)
+    part, part_eps = exact_delta(crowd, eps=0.2), exact_epsilon(crowd, delta=1e-3)
+    assert full.value * 0.99 <= part.lower == part.value <= full.upper  # the ascent may stop early
+    assert part.upper == pair.upper
+    assert "worst inputs found" in part.method
+    assert full_eps.value * 0.99 <= part_eps.lower <= full_eps.upper
+    assert part_eps.upper == pair_eps.upper
+
+
+def test_a_thousand_distinct_budgets():
+    crowd = budgets.draw("unif1", n=1000, rng=1)
+    found = exact_epsilon(crowd, delta=1e-6)
+    equal = exact_epsilon(crowd, delta=1e-6, inputs=np.zeros(1000))
+    assert equal.lower * (1 - 1e-9) <= found.lower <= found.upper < 1.12 * found.lower
+
+
+@pytest.mark.parametrize("eps0", [0.1, 1.0, 4.0])
+def test_gap(eps0):
+    """Deep enough below delta(0) the ratio of eps is that of the Gaussian limits' mu; here from an attack."""
+    limit = math.sqrt(2 / (1 + math.exp(-eps0)))
+    found = gap(budgets.constant(eps0, n=10**8), delta=1e-12)
+    assert found.value == pytest.approx(limit, rel=0.01)
+    assert found.lower <= 1 <= found.value <= found.upper
+
+
+def test_gap_of_few_and_of_many():
+    assert gap(budgets.constant(4.0, n=100), delta=1e-6).value == pytest.approx(1, abs=1e-5)
+    found = gap(budgets.constant(2.0, n=1000), delta=1e-6)
+    assert 1.2 < found.lower <= found.upper < 1.25
+    assert found.relative_width < 1e-8
+
+
+def test_corners():
+    assert exact_delta(budgets.constant(0.0, n=4), eps=0).upper == 0
+    assert exact_epsilon(budgets.constant(0.0, n=4), delta=1e-9).upper == 0
+    assert exact_delta(budgets.constant(1.0, n=4), eps=1.0).upper == 0
+    alone = exact_delta(budgets.constant(800.0, n=1), eps=3)
+    assert alone.value == 1
+    assert alone.upper <= 1
+    # eps = 0 users are fair coins
+    assert exact_delta(budgets.from_array([1.0, 0.0], count=[1, 2]), eps=0).value == pytest.approx(
+        math.tanh(0.5) * 0.5, rel=ROUND
+    )
+    near = exact_epsilon(budgets.constant(1.0, n=1), delta=1e-20)
+    assert near.lower == pytest.approx(1)
+    assert near.upper == 1
+    assert exact_delta(budgets.constant(1.0, n=10**9), eps=0.0).relative_width < 0.3  # the pair's delta, 1.21 times
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda c: exact_delta(c, eps=-1), r"eps = -1: must be a finite number >= 0"),
+        (lambda c: exact_delta(c, eps=math.nan), r"eps = nan"),
+        (lambda c: exact_epsilon(c, delta=0), r"delta = 0: must be in \(0, 1\)"),
+        (lambda c: exact_epsilon(c, delta=1.0), r"delta = 1.0: must be in \(0, 1\)"),
+        (lambda c: exact_delta(c, eps=0.1, inputs=[1, 1]), r"len\(inputs\) = 2: must be len\(eps\) = 1; give how many"),
+        (lambda c: exact_delta(c, eps=0.1, inputs=[5]), r"inputs\[0\] = 5.0: must be a whole number in \[0, 4\]"),
+        (lambda c: exact_delta(c, eps=0.1, inputs=[0.5]), r"inputs\[0\] = 0.5: must be a whole number in \[0, 4\]"),
+        (lambda c: exact_delta(c, eps=0.1, inputs=[-1]), r"inputs\[0\] = -1.0: must be in"),
+        (lambda c: exact_delta(budgets.constant(0.0, n=0), eps=0.1), r"n = 0"),
+    ],
+)
+def test_bad_values_are_refused(call, words):
+    with pytest.raises((InvalidValue, InvalidBudget), match=words):
+        call(budgets.constant(1.0, n=5))
+
+
+@pytest.mark.parametrize(
+    ("crowd", "words"),
+    [
+        (budgets.constant(1.0, n=10**10), r"needs n <= 1000000000; got 10000000000; use gspa.accountant.one_round"),
+        (budgets.from_array(np.linspace(0, 1, 20_001)), r"at most 20000 distinct eps; got 20001; round the eps"),
+        (budgets.constant(1.0, n=5, delta=1e-9), r"needs local delta_i = 0; the largest is 1e-09"),
+    ],
+)
+def test_settings_out_of_reach_are_refused(crowd, words):
+    for call in (lambda: exact_delta(crowd, eps=0.1), lambda: exact_epsilon(crowd, delta=1e-3)):
+        with pytest.raises(OutsideValidity, match=words):
+            call()
+
+
+def test_gap_of_nothing_is_refused():
+    with pytest.raises(OutsideValidity, match=r"needs delta < 0\.\d+, the exact law's delta\(0\)"):
+        gap(budgets.constant(0.1, n=50), delta=0.5)

@@ -1,0 +1,191 @@
+"""Histogram attacks: against scipy's multinomials, exact fractions, the exact law of randomized response."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import exact_shuffle
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gspa.accountant import attacks as audit
+from gspa.accountant import attacks as h
+from gspa.accountant import budgets
+from gspa.accountant import exact as exact_rr
+from gspa.accountant import one_round as accountant
+from gspa.accountant.asymptotic import setting
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+
+
+def solved(delta_at, delta, high):
+    return exact_shuffle.solve(delta_at, delta, high)
+
+
+class TestEnumeration:
+    def test_against_scipys_multinomials(self):
+        """12 users, 3 answers, personal budgets, mixed inputs."""
+        people = budgets.from_array([0.5, 2.0], count=[8, 4])
+        worlds = h.randomized_response(people, k=3, inputs=[[3, 5, 0], [1, 0, 2]])
+        row = exact_shuffle.krr
+        others = [(row(3, 0.5, 0), 3), (row(3, 0.5, 1), 5), (row(3, 2.0, 0), 1), (row(3, 2.0, 2), 2)]
+        victim = (row(3, 2.0, 0), row(3, 2.0, 1))
+        laws = h.enumerate_laws(worlds)
+        for eps in (0.0, 0.3, 1.2):
+            expected = exact_shuffle.histogram_delta(victim, others, eps)
+            assert laws.delta(eps) <= expected + 1e-15
+            assert laws.delta(eps) == pytest.approx(expected, abs=1e-13)
+            assert laws.delta(eps, side=1) >= expected - 1e-15
+
+    def test_against_exact_fractions(self):
+        """4 users, e^eps0 = 3, every sequence of answers: hockey-stick at e^eps = 3/2 in whole numbers."""
+        ratio, at = Fraction(3), Fraction(3, 2)
+        laws = []
+        for own in (0, 1):
+            found: dict[tuple[int, ...], Fraction] = {}
+            for answers in product(range(3), repeat=4):
+                mass = Fraction(1)
+                for item, answer in zip((own, 0, 1, 2), answers, strict=True):
+                    mass *= (ratio if answer == item else 1) / (ratio + 2)
+                key = tuple(answers.count(i) for i in range(3))
+                found[key] = found.get(key, Fraction(0)) + mass
+            laws.append(found)
+        sides = [sum(max(p[key] - at * q[key], Fraction(0)) for key in p) for p, q in (laws, laws[::-1])]
+        expected = float(max(sides))
+        worlds = h.randomized_response(budgets.constant(math.log(3), n=4), k=3, inputs=[[1, 1, 1]])
+        laws = h.enumerate_laws(worlds)
+        assert laws.delta(math.log(1.5)) <= expected <= laws.delta(math.log(1.5), side=1)
+        assert laws.delta(math.log(1.5)) == pytest.approx(expected, abs=1e-13)
+
+    @pytest.mark.parametrize("ones", [0, 4, 9])
+    def test_bits_against_the_exact_law(self, ones):
+        people = budgets.constant(1.5, n=10)
+        worlds = h.randomized_response(people, inputs=[[9 - ones, ones]])
+        found = h.likelihood_ratio_epsilon(worlds, delta=1e-3)
+        exact = exact_rr.exact_epsilon(people, delta=1e-3, inputs=[ones])
+        assert found.lower <= exact.upper
+        assert found.upper >= exact.lower
+        assert found.lower == pytest.approx(exact.value, rel=1e-8)
+
+    def test_too_many_histograms_are_refused(self):
+        with pytest.raises(OutsideValidity, match="fewer users"):
+            h.enumerate_laws(h.randomized_response(budgets.constant(1.0, n=1000), k=5))
+
+
+class TestWorst:
+    def test_it_is_the_largest_over_the_inputs(self):
+        """5 users: every dataset of the others, one by one, by the outside sum."""
+        found = h.worst_epsilon(budgets.constant(1.0, n=5), delta=1e-3, k=3)
+        row = exact_shuffle.krr
+        victim = (row(3, 1.0, 0), row(3, 1.0, 1))
+        best = max(
+            solved(
+                lambda eps, held=held: exact_shuffle.histogram_delta(
+                    victim, [(row(3, 1.0, i), held.count(i)) for i in range(3)], eps
+                ),
+                1e-3,
+                1.0,
+            )
+            for held in product(range(3), repeat=4)
+        )
+        assert found.lower == pytest.approx(best, rel=1e-7)
+        assert found.upper - found.lower < 1e-8
+
+    def test_two_items_are_bits(self):
+        people = budgets.constant(1.0, n=12)
+        found, exact = h.worst_epsilon(people, delta=1e-3, k=2), exact_rr.exact_epsilon(people, delta=1e-3)
+        assert found.value == pytest.approx(exact.value, rel=1e-8)
+
+    def test_below_the_certified_bound(self):
+        people = budgets.constant(2.0, n=8)
+        certified = accountant.central_epsilon(people, delta=1e-3, mechanism="krr", k=3)
+        assert h.worst_epsilon(people, delta=1e-3, k=3).lower <= certified.upper
+
+    def test_refusals(self):
+        with pytest.raises(InvalidValue, match="one common budget"):
+            h.worst_epsilon(budgets.from_array([1.0, 2.0]), delta=1e-3, k=3)
+        with pytest.raises(OutsideValidity, match="inputs of"):
+            h.worst_epsilon(budgets.constant(1.0, n=200), delta=1e-3, k=3)
+
+
+class TestStatistics:
+    @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+    def test_no_attack_beats_the_likelihood_ratio_on_the_same_cells(self, mechanism):
+        worlds = h.merged(h.reports([0.5, 2.0], count=[3, 5], mechanism=mechanism, victim=0), cells=5)
+        best = h.likelihood_ratio_epsilon(worlds, delta=1e-2)
+        some = h.statistic_epsilon(worlds, delta=1e-2)
+        assert 0 < some.lower <= best.upper
+        assert math.isinf(some.upper)
+
+    def test_bits_lose_nothing(self):
+        people = budgets.constant(1.0, n=300)
+        worlds = h.randomized_response(people)
+        exact = exact_rr.exact_epsilon(people, delta=1e-4, inputs=[0])
+        found = h.statistic_epsilon(worlds, delta=1e-4).lower
+        assert found <= exact.upper
+        assert found == pytest.approx(exact.value, rel=1e-5)
+
+    @settings(max_examples=25, deadline=None)
+    @given(st.integers(2, 7), st.integers(3, 40), st.floats(0.1, 4.0))
+    def test_merging_answers_never_helps(self, k, n, eps):
+        worlds = h.randomized_response(budgets.constant(eps, n=n), k=k)
+        few = h.merged(worlds, cells=2)
+        if few.k < 2:
+            return
+        assert few.victim.sum(axis=1) == pytest.approx(1)
+        if worlds.work < 1e6:
+            assert (
+                h.likelihood_ratio_epsilon(few, delta=1e-2).lower
+                <= h.likelihood_ratio_epsilon(worlds, delta=1e-2).upper
+            )
+
+    def test_the_limit_is_that_of_many_users(self):
+        worlds = h.randomized_response(budgets.constant(1.0, n=50_000), k=3)
+        assert h.statistic_epsilon(worlds, delta=1e-5).lower == pytest.approx(
+            h.limit_epsilon(worlds, delta=1e-5), rel=0.01
+        )
+
+    def test_cells_lose_power_only(self):
+        full = audit.attack_epsilon([0.5], count=500, delta=1e-4).lower
+        cut = h.statistic_epsilon(h.merged(h.reports([0.5], count=500), cells=8), delta=1e-4).lower
+        assert 0.5 * full < cut <= full
+
+
+class TestSamples:
+    def test_they_follow_the_law(self):
+        worlds = h.randomized_response(budgets.from_array([0.5, 2.0], count=[6, 3]), k=3)
+        for world in (0, 1):
+            drawn = worlds.sample(world, 40_000, np.random.default_rng(world))
+            assert (drawn.sum(axis=1) == 9).all()
+            mean = worlds.count @ worlds.laws + worlds.victim[world]
+            variance = worlds.count @ (worlds.laws * (1 - worlds.laws)) + worlds.victim[world] * (
+                1 - worlds.victim[world]
+            )
+            assert (np.abs(drawn.mean(axis=0) - mean) < 5 * np.sqrt(variance / 40_000)).all()
+
+    def test_reports_on_a_line_against_noise_drawn_directly(self):
+        """6 users: the cells' counts of simulated Laplace noise have the means of the cells' laws."""
+        worlds = h.merged(h.reports([0.5, 2.0], count=[2, 4], victim=0), cells=6)
+        whole = h.reports([0.5, 2.0], count=[2, 4], victim=0)
+        rng = np.random.default_rng(3)
+        place = float(whole.what.rsplit("at ", 1)[1])
+        noise = rng.laplace(0, [0.5, 0.5, 2, 2, 2, 2], size=(100_000, 6)) + np.r_[0.0, np.full(5, place)]
+        edges = setting([0.5, 2.0], [2, 4], "laplace", 0, 48).edges
+        counts = np.bincount(np.clip(np.searchsorted(edges, noise.ravel()) - 1, 0, whole.k - 1), minlength=whole.k)
+        expected = whole.count @ whole.laws + whole.victim[0]
+        assert np.abs(counts / 100_000 - expected).max() < 5 * math.sqrt(6 / 100_000)
+        assert worlds.k <= 6
+
+
+def test_refusals():
+    with pytest.raises(InvalidValue, match="at least 2"):
+        h.randomized_response(budgets.constant(1.0, n=1))
+    with pytest.raises(OutsideValidity, match="delta_i = 0"):
+        h.randomized_response(budgets.constant(1.0, n=5, delta=1e-6))
+    with pytest.raises(InvalidValue, match="how many others of each group hold each item"):
+        h.randomized_response(budgets.constant(1.0, n=5), k=3, inputs=[[1, 1, 1]])
+    with pytest.raises(InvalidValue, match="cells = 1"):
+        h.merged(h.randomized_response(budgets.constant(1.0, n=5)), cells=1)

@@ -1,0 +1,85 @@
+"""Export to dp_accounting: its own composition of our distribution, against our intervals."""
+
+from __future__ import annotations
+
+import builtins
+import math
+
+import pytest
+
+from gspa.accountant import budgets
+from gspa.accountant.errors import DataUnavailable, InvalidValue
+from gspa.accountant.interop import compose_with_dp_accounting, to_dp_accounting
+from gspa.accountant.rounds import compose, compose_delta, gaussian, shuffled
+from gspa.accountant.tradeoff import gdp_epsilon
+
+
+def test_missing_library_names_the_extra(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.startswith("dp_accounting"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(DataUnavailable, match=r"gspa\[dp\]"):
+        compose_with_dp_accounting([(gaussian(1.0), 1)])
+
+
+class TestWithLibrary:
+    @pytest.fixture(autouse=True)
+    def _library(self):
+        pytest.importorskip("dp_accounting")
+
+    def test_one_round_both_sides(self):
+        one = shuffled(budgets.constant(1.0, n=200))
+        bound = compose_delta([(one, 1)], eps=0.2)
+        above = to_dp_accounting(one.problems[0], step=1e-3).get_delta_for_epsilon(0.2)
+        below = to_dp_accounting(one.problems[0], step=1e-3, pessimistic=False).get_delta_for_epsilon(0.2)
+        assert below <= bound.upper
+        assert above >= bound.lower
+        assert above / below < 1.001
+
+    def test_its_composition_is_consistent_with_ours(self):
+        rounds = [(shuffled(budgets.constant(0.5, n=1000)), 50), (gaussian(0.1), 4)]
+        bound = compose(rounds, delta=1e-6)
+        above = compose_with_dp_accounting(rounds, step=1e-4).get_epsilon_for_delta(1e-6)
+        below = compose_with_dp_accounting(rounds, step=1e-4, pessimistic=False).get_epsilon_for_delta(1e-6)
+        assert above >= bound.lower
+        assert below <= bound.upper
+        assert above == pytest.approx(bound.value, rel=1e-3)
+        assert below == pytest.approx(bound.value, rel=1e-3)
+
+    def test_its_own_grid_of_our_outcomes(self):
+        # An independent discretization: their connect-the-dots of the two mass functions.
+        from dp_accounting.pld import privacy_loss_distribution as google
+        from exact_pair import pair_law
+
+        one = shuffled(budgets.constant(1.0, n=8))
+        pair = pair_law(one.problems[0])
+        first = {key: math.log(p) for key, (p, _) in pair.items()}
+        second = {key: math.log(q) for key, (_, q) in pair.items()}
+        theirs = google.from_two_probability_mass_functions(second, first, value_discretization_interval=1e-3)
+        bound = compose([(one, 5)], delta=1e-4)
+        assert theirs.self_compose(5).get_epsilon_for_delta(1e-4) == pytest.approx(bound.value, rel=1e-3)
+
+    def test_subsampled_gaussian(self):
+        alone = compose_with_dp_accounting([], sampled=[(2.0, 1.0, 4)], step=1e-3).get_epsilon_for_delta(1e-6)
+        assert alone == pytest.approx(gdp_epsilon(delta=1e-6, mu=1.0), rel=1e-3)
+        sampled = compose_with_dp_accounting([], sampled=[(2.0, 0.1, 4)], step=1e-3)
+        both = compose_with_dp_accounting(
+            [(shuffled(budgets.constant(1.0, n=1000)), 2)], sampled=[(2.0, 0.1, 4)], step=1e-3
+        )
+        assert both.get_epsilon_for_delta(1e-6) > sampled.get_epsilon_for_delta(1e-6)
+
+    def test_local_delta_round_without_eps(self):
+        silent = shuffled(budgets.constant(0.0, n=3, delta=1e-3))
+        law = compose_with_dp_accounting([(silent, 2)], step=1e-2)
+        assert law.get_delta_for_epsilon(0.5) == pytest.approx(1 - 0.999**2, rel=1e-6)
+
+    def test_refusals(self):
+        with pytest.raises(InvalidValue, match="non-empty"):
+            compose_with_dp_accounting([])
+        with pytest.raises(InvalidValue, match="step"):
+            compose_with_dp_accounting([(gaussian(1.0), 1)], step=-1)

@@ -1,0 +1,90 @@
+"""Pairs from curves against pairs whose curve is known: Gaussian, randomized response, random discrete ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gspa.accountant.losses import dominated, dominating
+from gspa.accountant.tradeoff import gdp_delta
+
+
+def curve(pair, eps):
+    return float(pair.mass @ np.maximum(-np.expm1(eps - pair.loss), 0)) + pair.missing
+
+
+def symmetric_pair(rng):
+    """A random pair and its mirror image: masses (p, q) and (q, p), losses of either sign."""
+    p, q = rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(5))
+    return 0.5 * np.r_[p, q], 0.5 * np.r_[q, p]
+
+
+def delta_of(p, q, eps):
+    return float(np.maximum(p - math.exp(eps) * q, 0).sum())
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.floats(0, 0.02))
+def test_brackets_a_random_pair_and_its_square(seed, error):
+    rng = np.random.default_rng(seed)
+    p, q = symmetric_pair(rng)
+    top = float(np.abs(np.log(p / q)).max())
+    at = np.r_[0.0, np.sort(rng.uniform(0, 1.1 * top, 12))]
+    exact = np.array([delta_of(p, q, e) for e in at])
+    noise = 1 + error * rng.random((2, at.size))
+    above = dominating(at, exact * noise[0])
+    below = dominated(at, exact / noise[1], exact * noise[0], np.ones_like(at))
+    p2, q2 = np.multiply.outer(p, p).ravel(), np.multiply.outer(q, q).ravel()
+    for pair, sign in ((above, 1), (below, -1)):
+        assert pair.mass.sum() + pair.missing == pytest.approx(1, abs=1e-12)
+        assert float(pair.mass @ np.exp(-pair.loss)) <= 1 + 1e-12
+        two = type(pair)(
+            np.add.outer(pair.loss, pair.loss).ravel(),
+            np.multiply.outer(pair.mass, pair.mass).ravel(),
+            1 - (1 - pair.missing) ** 2,
+        )
+        for eps in np.linspace(0, 2 * top, 25):
+            assert sign * (curve(pair, eps) - delta_of(p, q, eps)) >= -1e-12
+            assert sign * (curve(two, eps) - delta_of(p2, q2, eps)) >= -1e-12
+
+
+def test_randomized_response_comes_back():
+    eps0 = 0.7
+    at = np.array([0.0, 0.2, 0.5, eps0, 1.0])
+    share = math.exp(eps0) / (1 + math.exp(eps0))
+    exact = np.maximum(share - np.exp(at) * (1 - share), 0)
+    pair = dominating(at, exact)
+    used = pair.mass > 1e-12
+    assert pair.loss[used] == pytest.approx([eps0, -eps0])
+    assert pair.mass[used] == pytest.approx([share, 1 - share])
+    assert pair.missing == 0
+
+
+def test_values_that_contradict_each_other_are_repaired():
+    # delta(0) = 0.3 with delta(0.1) = 0.01 is impossible for a pair and its mirror image
+    pair = dominating(np.array([0.0, 0.1, 0.2]), np.array([0.3, 0.01, 0.02]))
+    assert curve(pair, 0.0) == pytest.approx((2 * 0.01 + math.expm1(0.1)) / (2 + math.expm1(0.1)))
+    assert curve(pair, 0.1) == pytest.approx(0.01)
+    assert curve(pair, 0.2) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(("per", "slack"), [(4, 2e-2), (8, 5e-3), (16, 1.5e-3)])
+def test_finer_points_lose_less(per, slack):
+    mu = 0.05
+    at = mu * np.arange(0, 8, 1 / per)
+    exact = gdp_delta(at, mu=mu)
+    for pair in (dominating(at, exact), dominated(at, exact, exact, np.ones_like(at))):
+        assert math.sqrt(pair.mass @ pair.loss**2) == pytest.approx(mu, rel=slack)
+
+
+def test_cap_lowers():
+    at = np.linspace(0, 1, 30)
+    exact = gdp_delta(at, mu=0.4)
+    cap = np.maximum(0, -np.expm1((at - 0.5) / 2))  # a Laplace report with eps = 0.5
+    pair = dominated(at, exact, exact, cap)
+    for e, c in zip(at, cap, strict=True):
+        assert curve(pair, e) <= c + 1e-15

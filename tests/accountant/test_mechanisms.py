@@ -1,0 +1,132 @@
+"""Scales and privacy curves against mpmath, the other definitions, and each other."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from gspa.accountant import mechanisms as m
+from gspa.accountant.errors import InvalidValue
+
+
+def exact_delta(eps, mu):
+    """Fact 3 in 60 digits."""
+    with mpmath.workdps(60):
+        e, u = mpmath.mpf(eps), mpmath.mpf(mu)
+        return mpmath.ncdf(-e / u + u / 2) - mpmath.exp(e) * mpmath.ncdf(-e / u - u / 2)
+
+
+class TestLaplace:
+    def test_scale(self):
+        assert m.laplace_scale(eps=0.25, sensitivity=3.0) == 12.0
+
+    @settings(max_examples=30)
+    @given(st.floats(0.01, 10), st.floats(0, 12))
+    def test_curve_against_mpmath_integration(self, budget, eps):
+        scale = m.laplace_scale(eps=budget)
+        # P exceeds e^eps Q left of x = (1 - eps scale)/2 when that is in [0, 1], nowhere when eps > budget.
+        x = (1 - eps * scale) / 2
+        assume(abs(x) > 1e-9)  # at x = 0 rounding decides on which side of an atom eps is
+        if x < 0:
+            assert m.laplace_delta(eps, scale=scale) == m.laplace_exceeds(eps, scale=scale) == 0.0
+            return
+        with mpmath.workdps(30):
+            below_p = 1 - mpmath.exp(-mpmath.mpf(x) / scale) / 2
+            below_q = mpmath.exp((mpmath.mpf(x) - 1) / scale) / 2
+            exact = below_p - mpmath.exp(eps) * below_q
+        assert m.laplace_delta(eps, scale=scale) == pytest.approx(float(exact), rel=1e-9, abs=1e-13)
+        assert m.laplace_exceeds(eps, scale=scale) == pytest.approx(float(below_p), rel=1e-12)
+
+    def test_shapes(self):
+        assert m.laplace_delta([0.0, 2.0], scale=1.0).tolist() == [pytest.approx(-math.expm1(-0.5)), 0.0]
+        assert type(m.laplace_delta(0.5, scale=1.0)) is float
+
+
+class TestGaussian:
+    def test_the_printed_scale(self):
+        # sqrt(2 ln(125000)) by hand: ln(125000) = 11.736069016284437.
+        assert m.classical_gaussian_scale(eps=2.0, delta=1e-5, sensitivity=3.0) == pytest.approx(
+            3 * math.sqrt(2 * 11.736069016284437) / 2, rel=1e-15
+        )
+
+    @settings(max_examples=40, deadline=None)
+    @given(st.floats(1e-3, 30), st.floats(-200, -0.01))
+    def test_the_analytic_scale_is_the_least_that_suffices(self, eps, log_delta):
+        delta = math.exp(log_delta)
+        scale = m.analytic_gaussian_scale(eps=eps, delta=delta)
+        assert exact_delta(eps, 1 / scale) <= delta
+        assert exact_delta(eps, (1 + 1e-9) / scale) > delta
+
+    @pytest.mark.parametrize("eps", [0.0, 1e-12, 1e4])
+    @pytest.mark.parametrize("delta", [1e-300, 1e-5, 0.999999])
+    def test_the_analytic_scale_at_the_ends_of_its_range(self, eps, delta):
+        scale = m.analytic_gaussian_scale(eps=eps, delta=delta)
+        found = m.gaussian_delta(eps, scale=scale)
+        assert delta * (1 - 1e-6) < found <= delta
+
+    def test_scales_grow_with_the_sensitivity(self):
+        assert m.analytic_gaussian_scale(eps=1, delta=1e-5, sensitivity=7.0) == pytest.approx(
+            7 * m.analytic_gaussian_scale(eps=1, delta=1e-5)
+        )
+
+    def test_published_numbers(self):
+        # Balle and Wang 2018's own code gives 3.730632 at (1, 1e-5); Dwork and Roth's formula gives 4.844805.
+        assert m.analytic_gaussian_scale(eps=1.0, delta=1e-5) == pytest.approx(3.730632, abs=1e-6)
+
+    def test_epsilon_inverts_delta(self):
+        eps = m.gaussian_epsilon(delta=1e-6, scale=2.0)
+        assert m.gaussian_delta(eps, scale=2.0) == pytest.approx(1e-6, rel=1e-9)
+
+    @settings(max_examples=30)
+    @given(st.floats(0, 5), st.floats(0.2, 20))
+    def test_the_loss_exceeds_eps_more_often_than_delta(self, eps, scale):
+        mu = 1 / scale
+        exact = mpmath.ncdf(mu / 2 - eps / mu)
+        assert m.gaussian_exceeds(eps, scale=scale) == pytest.approx(float(exact), rel=1e-10, abs=1e-300)
+        assert m.gaussian_exceeds(eps, scale=scale) >= m.gaussian_delta(eps, scale=scale) * (1 - 1e-10)
+
+
+class TestLimit:
+    @pytest.mark.parametrize("delta", [1e-300, 1e-20, 1e-5, 0.01, 0.5, 0.8962, 0.999, 0.999999])
+    def test_kept_up_to_it_and_broken_beyond(self, delta):
+        limit = m.classical_gaussian_limit(delta=delta)
+        with mpmath.workdps(40):
+            c = mpmath.sqrt(2 * mpmath.log(mpmath.mpf("1.25") / mpmath.mpf(delta)))
+            assert exact_delta(limit, limit / c) <= delta
+            assert exact_delta(limit * (1 + 1e-4), limit * (1 + 1e-4) / c) > delta
+
+    @settings(max_examples=40, deadline=None)
+    @given(st.floats(0.01, 3.78), st.floats(1e-9, 0.999999))
+    def test_the_smallest_limit_is_safe_for_every_delta(self, eps, delta):
+        scale = m.classical_gaussian_scale(eps=eps, delta=delta)
+        assert m.gaussian_delta(eps, scale=scale) <= delta
+
+    def test_the_worst_delta(self):
+        worst = m.classical_gaussian_worst()
+        assert exact_delta(3.79, 3.79 / mpmath.sqrt(2 * mpmath.log(1.25 / worst.delta))) > worst.delta
+        for delta in (worst.delta - 0.01, worst.delta + 0.01, 0.5, 0.99):
+            assert m.classical_gaussian_limit(delta=delta) > worst.eps
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: m.laplace_scale(eps=0), "eps = 0: must be a finite number > 0"),
+        (lambda: m.laplace_delta(-1.0, scale=1.0), "eps = -1.0: must be in [0, inf]"),
+        (lambda: m.laplace_exceeds(1.0, scale=0), "scale = 0: must be a finite number > 0"),
+        (lambda: m.classical_gaussian_scale(eps=1, delta=0), "delta = 0: must be in (0, 1)"),
+        (lambda: m.gaussian_delta(1.0, scale=-1), "scale = -1"),
+        (lambda: m.gaussian_exceeds(1.0, scale=1.0, sensitivity=0), "sensitivity = 0"),
+        (lambda: m.analytic_gaussian_scale(eps=1e5, delta=0.1), "eps = 100000.0: must be in [0, 10000]"),
+        (lambda: m.analytic_gaussian_scale(eps=1, delta=1e-301), "delta = 1e-301: must be in [1e-300, 1]"),
+        (lambda: m.classical_gaussian_limit(delta=1.0), "delta = 1.0: must be in"),
+    ],
+)
+def test_refusals(call, words):
+    with pytest.raises(InvalidValue) as refusal:
+        call()
+    assert words in str(refusal.value)

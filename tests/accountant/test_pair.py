@@ -1,0 +1,235 @@
+"""The dominating pair against enumeration from its definition."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pair_oracle import blanket_delta, hockey_stick, mpf, pair_law, sum_of_bernoullis, uniform_delta
+
+from gspa.accountant.clones import blanket_law, clone_law
+from gspa.accountant.pair import Victim, _terms, divergence
+
+HALF = mpf(1) / 2
+
+
+def binary_clones(eps):
+    eps = np.asarray(eps, dtype=np.float64)
+    return 2 / (1 + np.exp(eps)), np.tanh(eps / 2), np.ones(eps.size)
+
+
+def bracket(victim, q, rest, count, eps):
+    return divergence(clone_law(q, rest, count), victim, eps)
+
+
+class TestEnumeration:
+    """Hundreds of random populations of up to 40 users, all counts enumerated at 50 digits."""
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_inside_the_interval(self, seed):
+        rng = np.random.default_rng(seed)
+        seen = 0
+        for _ in range(30):
+            n = int(rng.integers(1, 41))
+            eps_local = float(rng.choice([rng.uniform(0.01, 1), rng.uniform(0.01, 8)]))
+            others = rng.uniform(0, 8, n - 1) * rng.choice([1.0, 0.1])
+            q, p = 2 / (np.exp(others) + 1), mpmath.exp(mpf(eps_local))
+            table = pair_law(sum_of_bernoullis([mpf(float(v)) for v in q]), p / (p + 1), 1 / (p + 1), 0, HALF)
+            law = clone_law(q, np.tanh(others / 2), np.ones(n - 1))
+            for fraction in (0.0, 0.05, 0.3, 0.6, 0.9, 0.99):
+                eps = eps_local * fraction
+                exact = hockey_stick(table, mpmath.exp(mpf(eps)))
+                lower, value, upper = divergence(law, Victim.binary(eps_local), eps)
+                assert lower <= exact <= upper
+                seen += exact > 1e-20
+                if exact > 1e-250:
+                    assert upper - lower <= exact * 5e-11
+                    assert abs(value - exact) <= exact * 1e-12
+        assert seen > 60
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_blankets_inside_the_interval(self, seed):
+        rng = np.random.default_rng([seed, 1])
+        for _ in range(12):
+            n, k = int(rng.integers(1, 13)), int(rng.integers(3, 9))
+            eps_local, others = float(rng.uniform(0.01, 4)), rng.uniform(0, 4, n - 1)
+            o, p = k / (np.exp(others) + k - 1), mpmath.exp(mpf(eps_local))
+            low, coin = 1 / (p + k - 1), mpf(2) / k
+            victim = Victim(eps_local, float(low), float((k - 2) * low), float((k - 2) * low))
+            laws = [blanket_law(o, 1 - o, np.ones(n - 1), coin=2 / k)]
+            laws.append(blanket_law(o, 1 - o, np.ones(n - 1), coin=2 / k, entries=0) if n > 2 else laws[0])
+            for fraction in (0.0, 0.1, 0.4, 0.8):
+                eps = eps_local * fraction
+                exact = blanket_delta(
+                    [mpf(float(v)) for v in o], coin, p * low, low, (k - 2) * low, mpmath.exp(mpf(eps))
+                )
+                for law in laws:
+                    lower, value, upper = divergence(law, victim, eps)
+                    assert lower <= exact <= upper
+                    assert abs(value - exact) <= exact * 1e-8 + 1e-18
+                    if exact > 1e-15 and law is laws[0]:
+                        # Where a point of the lattice lies at the threshold, its excess is a difference.
+                        assert upper - lower <= exact * 1e-8
+
+    @pytest.mark.parametrize(("n", "k"), [(1000, 3), (1000, 10), (4000, 5)])
+    def test_blocks_of_blankets_enclose_all_points(self, n, k):
+        # The same sum with every M and c by itself, and in blocks.
+        eps_local, o = 1.0, np.array([k / (math.e + k - 1)])
+        low = 1 / (math.e + k - 1)
+        victim = Victim(eps_local, low, (k - 2) * low, (k - 2) * low)
+        count = np.array([n - 1.0])
+        sharp = blanket_law(o, 1 - o, count, coin=2 / k, entries=3_000_000)
+        blunt = blanket_law(o, 1 - o, count, coin=2 / k, entries=2000)
+        for eps in (0.0, 1 / math.sqrt(n), 2 / math.sqrt(n)):
+            inner, outer = divergence(sharp, victim, eps), divergence(blunt, victim, eps)
+            assert outer[0] <= inner[2]
+            assert inner[0] <= outer[2]
+            assert outer[0] <= inner[1] <= outer[2]
+            assert inner[2] - inner[0] <= 1e-9 * inner[1]
+            assert outer[2] - outer[0] <= 0.6 * inner[1]
+
+    def test_both_directions_are_equal(self):
+        table = pair_law(sum_of_bernoullis([mpf("0.3"), mpf("0.8")]), mpf("0.5"), mpf("0.2"), mpf("0.3"), HALF)
+        mirrored = {key: (p1, p0) for key, (p0, p1) in table.items()}
+        assert hockey_stick(table, mpf("1.3")) == pytest.approx(float(hockey_stick(mirrored, mpf("1.3"))), rel=1e-30)
+
+    @pytest.mark.parametrize("others", [[], [3], [3, 3], [2, 5], [7, 2, 3, 1]])
+    @pytest.mark.parametrize("e", [Fraction(1), Fraction(3, 2), Fraction(2), Fraction(29, 10)])
+    def test_exact_rationals(self, others, e):
+        # e^{eps_n} = 3 and e^{eps_j} as listed, e^eps = e: every probability is rational.
+        exact = hockey_stick(
+            pair_law(
+                sum_of_bernoullis([Fraction(2, 1 + p) for p in others]),
+                Fraction(3, 4),
+                Fraction(1, 4),
+                0,
+                Fraction(1, 2),
+            ),
+            e,
+        )  # fmt: skip
+        q = np.array([2 / (1 + p) for p in others])
+        lower, _, upper = bracket(Victim.binary(math.log(3)), q, 1 - q, np.ones(q.size), math.log(e))
+        assert Fraction(lower) <= exact + Fraction(1, 10**15)
+        assert exact <= Fraction(upper) + Fraction(1, 10**15)
+        assert upper - lower <= 1e-10
+
+    def test_by_hand(self):
+        # One clone for certain, eps = 0: TV of {2 of the first, 1 of each, 2 of the second}.
+        # P0 = (w/2, 1/2, (1-w)/2), so TV = (2w - 1)/2 = tanh(eps_n/2)/2.
+        value = bracket(Victim.binary(1.0), np.array([1.0]), np.array([0.0]), np.ones(1), 0.0)[1]
+        assert value == pytest.approx(math.tanh(0.5) / 2, rel=1e-14)
+
+
+class TestLargeCounts:
+    @pytest.mark.parametrize("c", [50, 500, 5000])
+    @pytest.mark.parametrize("z", [0.0, 1.0, 5.0, 9.0])
+    def test_against_the_definition(self, c, z):
+        # h_c = D b(k-1) - (e^eps - 1) P(Bin >= k) at 60 digits.
+        eps_local = 0.7
+        eps = z * math.tanh(eps_local / 2) * 2 / math.sqrt(c)
+        if eps >= eps_local:
+            pytest.skip("beyond the local budget")
+        with mpmath.workdps(60):
+            w, e = mpmath.exp(eps_local) / (1 + mpmath.exp(eps_local)), mpmath.exp(mpf(eps))
+            gain, loss = w - e * (1 - w), e * w - (1 - w)
+            k = int(mpmath.floor((c + 1) * loss / (loss + gain))) + 1
+            b = [mpmath.binomial(c, i) * mpf(2) ** -c for i in range(k - 1, c + 1)]
+            exact = gain * b[0] - (e - 1) * mpmath.fsum(b[1:])
+        got = float(_terms(np.array([float(c)]), Victim.binary(eps_local), eps)[0])
+        assert abs(got / exact - 1) < 1e-12
+
+    @pytest.mark.parametrize(
+        ("n", "eps_local", "eps"), [(300, 0.5, 0.12), (2000, 1.0, 0.1), (2000, 4.0, 1.5), (800, 0.1, 0.02)]
+    )
+    def test_uniform_populations_against_recursions(self, n, eps_local, eps):
+        exact = uniform_delta(n, eps_local, eps)
+        q, rest, _ = binary_clones([eps_local])
+        lower, value, upper = bracket(Victim.binary(eps_local), q, rest, np.array([n - 1.0]), eps)
+        assert lower <= exact <= upper
+        assert abs(value / exact - 1) < 1e-11
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("n", [10**4, 10**5, 3 * 10**5])
+    @pytest.mark.parametrize("eps_local", [0.01, 0.5, 2.0, 6.0])
+    @pytest.mark.parametrize("z", [0.5, 3.0, 8.0])
+    def test_against_arb(self, n, eps_local, z):
+        flint = pytest.importorskip("flint")
+        flint.ctx.prec = 400
+        q, rest, _ = binary_clones([eps_local])
+        mean = (n - 1) * float(q[0])
+        deviation = math.sqrt(mean * float(rest[0]))
+        eps = z * math.tanh(eps_local / 2) * 2 / math.sqrt(mean)
+        if eps >= eps_local:
+            pytest.skip("beyond the local budget")
+        window = (0, int(min(n - 1, mean + 14 * deviation + 50)))
+        exact = uniform_delta(n, eps_local, eps, number=flint.arb, exp=lambda x: x.exp(), window=window)
+        assert exact.rad() < exact.mid() * 1e-20
+        for law in (
+            clone_law(q, rest, np.array([n - 1.0])),
+            clone_law(*(np.repeat(v, 2) for v in (q, rest)), np.array([n // 2, n - 1.0 - n // 2])),
+        ):
+            lower, value, upper = divergence(law, Victim.binary(eps_local), eps)
+            assert flint.arb(lower) <= exact
+            assert exact <= flint.arb(upper)
+            assert abs(flint.arb(value) / exact - 1) < 1e-11
+
+
+BUDGET = st.floats(0.01, 6)
+
+
+class TestShape:
+    @settings(max_examples=100, deadline=None)
+    @given(BUDGET, st.floats(0, 0.999), st.integers(0, 3000))
+    def test_more_clones_hide_better(self, eps_local, fraction, c):
+        counts = np.arange(c, c + 30, dtype=np.float64)
+        h = _terms(counts, Victim.binary(eps_local), fraction * eps_local)
+        assert np.all(np.diff(h) <= 1e-12 * h[:-1])
+        assert np.all(h >= 0)
+
+    @settings(max_examples=60, deadline=None)
+    @given(st.lists(BUDGET, min_size=1, max_size=20), BUDGET, st.floats(0.0, 0.99), st.floats(0.001, 0.5))
+    def test_monotone(self, others, eps_local, fraction, more):
+        eps = fraction * eps_local
+        clones = binary_clones(others)
+        base = bracket(Victim.binary(eps_local), *clones, eps)
+        assert base[0] <= base[1] <= base[2]
+        assert bracket(Victim.binary(eps_local), *clones, eps + more)[0] <= base[2]  # falls with eps
+        assert bracket(Victim.binary(eps_local + more), *clones, eps)[2] >= base[0]  # grows with eps_n
+        q, rest, count = clones
+        hidden = bracket(Victim.binary(eps_local), np.r_[q, 0.5], np.r_[rest, 0.5], np.r_[count, 1.0], eps)
+        assert hidden[0] <= base[2]  # falls with another user
+        louder = bracket(Victim.binary(eps_local), *binary_clones(np.array(others) + more), eps)
+        assert louder[2] >= base[0]  # grows with the others' eps
+
+    @settings(max_examples=40, deadline=None)
+    @given(st.lists(BUDGET, min_size=50, max_size=300), BUDGET, st.floats(0.0, 0.9), st.integers(1, 40))
+    def test_longer_blocks_only_widen(self, others, eps_local, fraction, blocks):
+        eps, victim = fraction * eps_local, Victim.binary(eps_local)
+        law = clone_law(*binary_clones(others))
+        sharp, blunt = divergence(law, victim, eps), divergence(law.merged(blocks), victim, eps)
+        assert blunt[0] <= sharp[0] * (1 + 1e-9) + 1e-300
+        assert blunt[2] >= sharp[2] * (1 - 1e-9)
+
+    def test_nothing_at_or_above_the_local_budget(self):
+        clones = binary_clones([1.0, 2.0])
+        assert bracket(Victim.binary(1.0), *clones, 1.0) == (0.0, 0.0, 0.0)
+        assert bracket(Victim.binary(1.0), *clones, 1.0 - 1e-12)[0] > 0
+
+    def test_huge_budgets_do_not_overflow(self):
+        q = np.array([1e-3])
+        lower, _, upper = bracket(Victim.binary(800.0), q, 1 - q, np.array([100.0]), 750.0)
+        # Nobody confuses this report with another unless somebody else is a clone: (1-q)^100 h_0 + ...
+        assert 0.999**100 <= upper <= 1
+        assert lower > 0.9
+
+
+def test_a_budget_too_small_to_halve_gives_nothing_away():
+    from gspa.accountant import budgets
+    from gspa.accountant.one_round import central_delta
+
+    assert central_delta(budgets.from_array([5e-324]), eps=0.0).upper == pytest.approx(0, abs=1e-300)

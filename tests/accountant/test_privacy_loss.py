@@ -1,0 +1,181 @@
+"""The pair's privacy loss against enumeration in mpmath, the accountant, and other modules."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import mpmath
+import numpy as np
+import pytest
+from exact_pair import composed, delta, losses, pair_law
+
+from gspa.accountant import budgets
+from gspa.accountant.discrete import neyman_pearson
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.losses import atoms, gaussian_atoms, merge, privacy_loss, renyi, spread, trade_off
+from gspa.accountant.one_round import central_delta, problem_of, resolve
+from gspa.accountant.tradeoff import gdp_delta
+
+CROWDS = {
+    "rr": (budgets.from_array([0.3, 1.0, 2.0], 0.0, [2, 2, 2]), {"mechanism": "rr"}),
+    "krr": (budgets.from_array([0.5, 1.5], 0.0, [3, 3]), {"mechanism": "krr", "k": 4}),
+    "tv": (budgets.constant(1.2, n=5), {"mechanism": "tv", "tv": 0.3}),
+    "common": (budgets.constant(3.0, n=4), {"mechanism": "common"}),
+}
+
+
+def problem(crowd, mechanism="rr", k=None, tv=None):
+    return problem_of(crowd, resolve(mechanism, crowd, k, None, tv), int(np.argmax(crowd.eps)))
+
+
+@pytest.fixture(params=CROWDS)
+def small(request):
+    crowd, how = CROWDS[request.param]
+    return problem(crowd, **how)
+
+
+class TestLaw:
+    def test_atoms_are_the_pairs_outcomes(self, small):
+        exact = losses(pair_law(small))
+        for above in (True, False):
+            found = atoms(small, above=above)
+            assert found.missing == 0
+            for loss, mass in exact.items():
+                near = np.abs(found.loss - float(loss)) < 1e-12
+                # 1e-11 is the allowance in each mass
+                assert found.mass[near].sum() == pytest.approx(float(mass), rel=3e-11, abs=3e-11)
+            assert found.mass.sum() == pytest.approx(1, rel=3e-11)
+
+    @pytest.mark.parametrize("eps", [0.0, 0.05, 0.3, 0.9, 1.1])
+    def test_both_sides_of_delta(self, small, eps):
+        exact = float(delta(composed([losses(pair_law(small))]), eps))
+        above, below = privacy_loss(small), privacy_loss(small, pessimistic=False)
+        assert below.delta(eps) - 1e-10 <= exact <= above.delta(eps) + 1e-10
+        assert above.delta(eps) - below.delta(eps) < 2e-3 * max(exact, 1e-2)
+
+    @pytest.mark.parametrize("step", [1.0, 0.1, 0.01, 1e-3])
+    def test_any_grid_is_on_the_right_side(self, small, step):
+        exact = composed([losses(pair_law(small))])
+        above, below = privacy_loss(small, step=step), privacy_loss(small, step=step, pessimistic=False)
+        for eps in np.linspace(-1, small.victim.eps, 40):
+            value = float(delta(exact, float(eps)))
+            assert below.delta(float(eps)) - 1e-10 <= value <= above.delta(float(eps)) + 1e-10
+        # Y keeps its mean above; below, only the last heap may lose some.
+        assert float(above.mass @ np.exp(-above.loss)) == pytest.approx(1, abs=1e-10)
+
+    @pytest.mark.parametrize("n", [10**3, 10**4, 10**6])
+    def test_agrees_with_the_accountant(self, n):
+        crowd = budgets.constant(0.5, n=n)
+        above, below = privacy_loss(problem(crowd)), privacy_loss(problem(crowd), pessimistic=False)
+        for share in (0.5, 2.0, 4.0):
+            eps = share / math.sqrt(n)
+            exact = central_delta(crowd, eps=eps)
+            assert below.delta(eps) <= exact.upper * (1 + 1e-9)
+            assert above.delta(eps) >= exact.lower * (1 - 1e-9)
+            assert above.delta(eps) / below.delta(eps) < 1.005
+
+    def test_distinct_budgets_and_krr(self):
+        crowd = budgets.draw("unif1", n=5000, rng=1)
+        for how in ({}, {"mechanism": "krr", "k": 5}):
+            law = problem(crowd, **how)
+            exact = central_delta(crowd, eps=0.04, **how)
+            above, below = privacy_loss(law).delta(0.04), privacy_loss(law, pessimistic=False).delta(0.04)
+            assert below <= exact.upper * (1 + 1e-9)
+            assert above >= exact.lower * (1 - 1e-9)
+            assert above / below < (1.05 if how else 1.001)  # blankets are put into blocks
+
+    def test_local_delta_is_an_infinite_loss(self):
+        crowd = budgets.constant(0.5, n=100, delta=1e-3)
+        law = privacy_loss(problem(crowd))
+        assert law.infinite == pytest.approx(1e-3, rel=1e-9)
+        assert law.delta(0.1) == pytest.approx(central_delta(crowd, eps=0.1).value, rel=1e-4)
+
+    def test_refusals(self):
+        with pytest.raises(InvalidValue, match="step"):
+            privacy_loss(problem(budgets.constant(0.5, n=3)), step=0.0)
+        with pytest.raises(OutsideValidity, match="fewer users"):
+            privacy_loss(problem(budgets.constant(0.5, n=10**14)))
+
+
+class TestGrid:
+    @pytest.mark.parametrize("mu", [0.01, 1.0, 3.0])
+    def test_gaussian(self, mu):
+        step = mu / 100
+        loss, mass, _ = gaussian_atoms(mu, step, 60.0)
+        assert mass.sum() == pytest.approx(1, abs=1e-13)
+        assert float(mass @ np.exp(-loss)) == pytest.approx(1, abs=1e-12)
+        above, below = spread(loss, mass, step), merge(loss, mass, step)
+        for eps in (0.0, 0.5 * mu, 2 * mu):
+            exact = gdp_delta(eps, mu=mu)
+            assert below.delta(eps) <= exact * (1 + 1e-12)
+            assert above.delta(eps) >= exact * (1 - 1e-12)
+            assert above.delta(eps) / below.delta(eps) < 1.001
+
+    def test_random_masses_keep_the_order(self):
+        generator = np.random.default_rng(0)
+        for _ in range(50):
+            loss = generator.normal(0.3, 1.0, 30)
+            mass = generator.dirichlet(np.full(30, 0.3))
+            step = float(generator.uniform(0.01, 0.7))
+            above, below = spread(loss, mass, step), merge(loss, mass, step)
+            assert above.mass.sum() == pytest.approx(1, abs=1e-12)
+            assert below.mass.sum() == pytest.approx(1, abs=1e-12)
+            for eps in np.linspace(-3, 3, 31):
+                exact = float(mass @ np.maximum(0, -np.expm1(np.minimum(eps - loss, 0))))
+                assert below.delta(eps) - 1e-12 <= exact <= above.delta(eps) + 1e-12
+
+
+class TestTradeOff:
+    def test_against_neyman_pearson(self, small):
+        pair = pair_law(small)
+        exact = neyman_pearson([float(p) for p, _ in pair.values()], [float(q) for _, q in pair.values()])
+        found = trade_off(small)
+        alpha = np.linspace(0, 1, 501)
+        np.testing.assert_allclose(found(alpha), exact(alpha), atol=1e-10)
+
+    def test_large_crowd_from_below(self):
+        crowd = budgets.constant(0.5, n=10**4)
+        curve = trade_off(problem(crowd))
+        # Duality: 1 - f(alpha) - e^eps alpha is largest at delta(eps), and from below never smaller.
+        for eps in (0.0, 0.01, 0.03):
+            best = float(np.max(1 - curve.beta - math.exp(eps) * curve.alpha))
+            assert best == pytest.approx(central_delta(crowd, eps=eps).value, rel=2e-4)
+            assert best >= central_delta(crowd, eps=eps).lower - 1e-14  # the cumulative sums' rounding
+
+
+class TestRenyi:
+    @pytest.mark.parametrize("order", [1.0, 1.5, 2.0, 7.0, 100.0])
+    def test_against_enumeration(self, small, order):
+        law = losses(pair_law(small))
+        if order == 1:
+            exact = mpmath.fsum(mass * loss for loss, mass in law.items())
+        else:
+            exact = mpmath.log(mpmath.fsum(m * mpmath.exp((order - 1) * x) for x, m in law.items())) / (order - 1)
+        found = renyi(small, order)
+        assert found.lower <= float(exact) <= found.upper
+        assert found.relative_width < 1e-9
+
+    def test_large_crowd_near_its_gaussian_limit(self):
+        n = 10**4
+        mu2 = math.tanh(0.25) ** 2 * (1 + math.exp(0.5)) / (n - 1) * 2
+        for order in (1.0, 2.0, 16.0):
+            found = renyi(problem(budgets.constant(0.5, n=n)), order)
+            # D_order of N(mu, 1) against N(0, 1) is order mu^2/2; the limit is within a percent here
+            assert found.value == pytest.approx(order * mu2 / 2, rel=0.01)
+            assert found.relative_width < 1e-3
+
+    def test_grows_with_the_order(self):
+        law = problem(budgets.constant(1.0, n=200))
+        ends = [renyi(law, order) for order in (1, 2, 4, 8, 1000)]
+        for a, b in pairwise(ends):
+            assert a.lower <= b.upper
+        assert ends[-1].upper <= 1.0
+
+    def test_refusals(self):
+        law = problem(budgets.constant(1.0, n=20))
+        for order in (0.5, math.nan, math.inf):
+            with pytest.raises(InvalidValue, match="order"):
+                renyi(law, order)
+        with pytest.raises(OutsideValidity, match="local delta"):
+            renyi(problem(budgets.constant(1.0, n=20, delta=1e-3)), 2.0)

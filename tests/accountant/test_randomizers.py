@@ -1,0 +1,170 @@
+"""Masses and clone probabilities against the randomizers' own laws, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from pair_oracle import hockey_stick, law_divergence, pair_law, shuffled, sum_of_bernoullis
+
+from gspa.accountant import budgets
+from gspa.accountant.errors import InvalidValue, OutsideValidity, UnknownName
+from gspa.accountant.families import MECHANISMS, family
+from gspa.accountant.one_round import central_delta, central_epsilon
+
+
+def krr_report(x, eps, k):
+    z = math.exp(eps) + k - 1
+    return {y: (math.exp(eps) if y == x else 1) / z for y in range(k)}
+
+
+def subset_report(x, eps, k, size):
+    weights = {s: math.exp(eps) if x in s else 1.0 for s in combinations(range(k), size)}
+    total = sum(weights.values())
+    return {s: w / total for s, w in weights.items()}
+
+
+class TestMasses:
+    @pytest.mark.parametrize("eps", [1e-6, 0.1, 1.0, 8.0, 40.0])
+    @pytest.mark.parametrize(
+        ("name", "options"),
+        [("rr", {}), ("krr", {"k": 2}), ("krr", {"k": 7}), ("subset", {"k": 6, "size": 4})],
+    )
+    def test_add_up(self, name, options, eps):
+        victim = family(name, **options).victim(eps)
+        assert victim.low * (1 + math.exp(eps)) + victim.neither == pytest.approx(1, rel=1e-14)
+        q, rest = family(name, **options).clones(np.array([0.0, eps / 2, eps]))
+        np.testing.assert_allclose(q + rest, 1, rtol=1e-15)
+
+    @pytest.mark.parametrize(("k", "size"), [(3, 1), (4, 2), (5, 3), (6, 5)])
+    def test_subset_selection_by_listing(self, k, size):
+        # Sets with the first input and not the second; clones: the least mass of any input on them.
+        eps, other = 1.3, 0.4
+        report = subset_report(0, eps, k, size)
+        first = [s for s in report if 0 in s and 1 not in s]
+        second = [s for s in report if 1 in s and 0 not in s]
+        victim = family("subset", k=k, size=size).victim(eps)
+        assert victim.low * math.exp(eps) == pytest.approx(sum(report[s] for s in first))
+        assert victim.low == pytest.approx(sum(report[s] for s in second))
+        assert victim.neither == pytest.approx(1 - sum(report[s] for s in first + second), abs=1e-15)
+        # The blanket: the least mass any input gives a set, everywhere.
+        found = family("subset", k=k, size=size)
+        least = min(subset_report(0, other, k, size).values())
+        q, _ = found.clones(np.array([other]))
+        assert float(q[0]) == pytest.approx(least * len(report))
+        assert found.coin == pytest.approx(2 * len(first) / len(report))
+        # The victim's own blanket hides "neither": uniform on all sets that are of neither kind.
+        own = min(report.values())
+        assert victim.hidden == pytest.approx(own * (len(report) - 2 * len(first)), abs=1e-15)
+
+    def test_size_one_is_k_ary_response(self):
+        one, many = family("subset", k=5, size=1), family("krr", k=5)
+        assert one.victim(1.0) == many.victim(1.0)
+        assert many.victim(1.0).hidden == pytest.approx(many.victim(1.0).neither, rel=1e-14)
+        two = family("krr", k=2)
+        assert two.victim(1.0).neither == 0
+        assert two.victim(1.0).low == pytest.approx(family("rr").victim(1.0).low, rel=1e-15)
+
+    def test_total_variation_at_its_largest_is_binary(self):
+        crowd = budgets.constant(1.0, n=200)
+        tv = math.tanh(0.5)
+        rr, known = central_epsilon(crowd, delta=1e-5), central_epsilon(crowd, delta=1e-5, mechanism="tv", tv=tv)
+        assert known.value == pytest.approx(rr.value, rel=1e-9)
+
+    def test_a_known_variation_with_the_third_outcome_revealed(self):
+        # delta = (1+p) a E[h_C], C ~ Bin(n-1, 2a): with one other user, by hand at eps = 0,
+        # h_0 = tanh(eps0/2) and h_1 = tanh(eps0/2)/2.
+        tv, a = 0.2, 0.2 / math.expm1(1.0)
+        found = central_delta(budgets.constant(1.0, n=2), eps=0.0, mechanism="tv", tv=tv)
+        assert found.value == pytest.approx(tv * (1 - a), rel=1e-13)
+
+
+class TestShuffledLawsLieBelow:
+    """The full law of what the analyzer sees, for every input of everybody, never exceeds the pair."""
+
+    @pytest.mark.parametrize("budget", [[1.0, 1.0, 1.0], [2.0, 0.3, 1.0], [0.5, 3.0, 0.1, 1.5]])
+    def test_binary(self, budget):
+        self.below(budget, lambda x, eps: krr_report(x, eps, 2), 2, "rr", {})
+
+    @pytest.mark.parametrize("k", [3, 4])
+    @pytest.mark.parametrize("budget", [[1.0, 1.0, 1.0], [2.0, 0.3, 1.0]])
+    def test_k_ary(self, budget, k):
+        self.below(budget, lambda x, eps: krr_report(x, eps, k), k, "krr", {"k": k})
+
+    @pytest.mark.parametrize(("k", "size"), [(3, 2), (4, 2)])
+    def test_subset(self, k, size):
+        self.below([1.5, 0.4, 1.0], lambda x, eps: subset_report(x, eps, k, size), k, "subset", {"k": k, "size": size})
+
+    def test_total_variation_and_the_published_hidden_pair(self):
+        # Two users of 3-ary response at p = e, the other's input equal to the victim's first. The reports
+        # {0, 0} alone give p (p - e^eps)/(p+2)^2; the pair that hides "neither" gives 1/p of that.
+        p, e = math.e, 2.5
+        laws = [shuffled([krr_report(x, 1.0, 3), krr_report(0, 1.0, 3)]) for x in (0, 1)]
+        exact = law_divergence(*laws, e)
+        assert exact == pytest.approx(p * (p - e) / (p + 2) ** 2, rel=1e-12)
+        low = 1 / (p + 2)
+        hidden = hockey_stick(pair_law(sum_of_bernoullis([2 * low]), p * low, low, low, 0.5), e)
+        assert hidden == pytest.approx(exact / p, rel=1e-12)
+        for options in ({"mechanism": "krr", "k": 3}, {"mechanism": "tv", "tv": (p - 1) / (p + 2)}):
+            assert central_delta(budgets.constant(1.0, n=2), eps=math.log(e), **options).upper >= exact * (1 - 1e-12)
+
+    @staticmethod
+    def below(budget, report, k, name, options):
+        crowd = budgets.from_array(budget)
+        tight = False
+        for eps in (0.0, 0.2, 0.7):
+            bound = central_delta(crowd, eps=eps, mechanism=name, **options)
+            worst = 0.0
+            for victim in range(len(budget)):
+                others = [e for i, e in enumerate(budget) if i != victim]
+                for inputs in np.ndindex(*(k,) * len(others)):
+                    rest = [report(x, e) for x, e in zip(inputs, others, strict=True)]
+                    laws = [shuffled([report(x, budget[victim]), *rest]) for x in (0, 1)]
+                    worst = max(worst, law_divergence(*laws, math.exp(eps)), law_divergence(*laws[::-1], math.exp(eps)))
+            assert worst <= bound.upper * (1 + 1e-12)
+            tight |= worst > 0.3 * bound.lower
+        assert tight  # the comparison is not vacuous
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("name", ["gaussian", "laplace"])
+    def test_continuous_reports_are_sent_to_the_blanket_engine(self, name):
+        with pytest.raises(OutsideValidity, match=r"use gspa\.accountant\.laplace_gaussian"):
+            central_epsilon(budgets.constant(1.0, n=10), delta=1e-4, mechanism=name)
+
+    def test_arbitrary_randomizers_can_carry_names(self):
+        with pytest.raises(OutsideValidity, match=r"sender.s name.*common"):
+            family("any")
+
+    @pytest.mark.parametrize("name", ["common", "tv"])
+    def test_common_randomizers_need_common_budgets(self, name):
+        options = {"tv": 0.1} if name == "tv" else {}
+        with pytest.raises(OutsideValidity, match="one eps for all users"):
+            central_epsilon(budgets.from_array([1.0, 2.0]), delta=1e-4, mechanism=name, **options)
+
+    def test_local_deltas_are_refused_where_unknown(self):
+        with pytest.raises(OutsideValidity, match="local delta_i = 0"):
+            central_epsilon(budgets.constant(1.0, n=10, delta=1e-9), delta=1e-4, mechanism="common")
+
+    def test_parameters(self):
+        with pytest.raises(InvalidValue, match='mechanism "krr" needs it'):
+            family("krr")
+        with pytest.raises(InvalidValue, match='mechanism "rr" does not use it'):
+            family("rr", k=3)
+        with pytest.raises(InvalidValue, match=r"size = 4: must be in \[1, k - 1\]"):
+            family("subset", k=4, size=4)
+        with pytest.raises(InvalidValue, match=r"tv = 0\.9"):
+            central_epsilon(budgets.constant(1.0, n=10), delta=1e-4, mechanism="tv", tv=0.9)
+        with pytest.raises(UnknownName, match="did you mean 'subset'"):
+            family("subse")
+
+    def test_every_name_is_known(self):
+        needs = {"krr": {"k": 3}, "subset": {"k": 4, "size": 2}, "tv": {"tv": 0.1}}
+        for name in MECHANISMS:
+            if name in ("gaussian", "laplace", "any"):
+                continue
+            found = family(name, **needs.get(name, {}))
+            assert found.valid_for
+            assert found.key == name

@@ -1,0 +1,236 @@
+"""Trade-off functions against high-precision arithmetic, linear programs and each other."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from scipy.special import ndtri
+
+from gspa.accountant import tradeoff as t
+from gspa.accountant.errors import InvalidValue
+
+MUS = [1e-4, 1e-3, 0.01, 0.023, 0.1, 0.5, 0.999, 1.0, 1.001, 2.0, 5.0, 10.0, 25.0, 50.0]
+DELTAS = [0.9, 0.5, 0.1, 1e-2, 1e-4, 1e-6, 1e-10, 1e-20, 1e-50, 1e-100, 1e-200, 1e-300]
+ALPHA = np.linspace(0, 1, 401)
+
+
+def exact_delta(eps, mu):
+    """Fact 3 as printed, with enough digits that its cancellation (at most ~20 digits here) is harmless."""
+    with mpmath.workdps(60):
+        e, m = mpmath.mpf(eps), mpmath.mpf(mu)
+        return mpmath.ncdf(-e / m + m / 2) - mpmath.exp(e) * mpmath.ncdf(-e / m - m / 2)
+
+
+class TestGaussianDuality:
+    @pytest.mark.parametrize("mu", MUS)
+    def test_delta_against_mpmath(self, mu):
+        # z = (eps/mu - mu/2) runs over deltas from nearly 1 down to 1e-300.
+        checked = 0
+        for z in np.r_[np.linspace(-mu / 2, 4, 12), np.linspace(5, 37, 12)]:
+            eps = max(mu * (mu / 2 + float(z)), 0.0)
+            exact = exact_delta(eps, mu)
+            if exact < mpmath.mpf("1e-300"):
+                continue
+            checked += 1
+            # Conditioning: delta moves by a^2 ~ 1400 relative ulps per ulp of eps; measured worst 3e-13.
+            assert abs(mpmath.mpf(t.gdp_delta(eps, mu=mu)) / exact - 1) < 1e-11
+            assert abs(t.gdp_log_delta(eps, mu=mu) - float(mpmath.log(exact))) < 1e-11
+        assert checked >= 15
+
+    @pytest.mark.parametrize(("eps", "mu"), [(100.0, 1.0), (3500.0, 50.0), (1.0, 0.01), (0.1, 1e-4)])
+    def test_log_delta_where_delta_underflows(self, eps, mu):
+        log_exact = float(mpmath.log(exact_delta(eps, mu)))
+        assert log_exact < -746
+        # Relative to its size, since log delta itself is a double.
+        assert t.gdp_log_delta(eps, mu=mu) == pytest.approx(log_exact, rel=1e-13)
+
+    @pytest.mark.parametrize("mu", MUS)
+    def test_epsilon_errs_upward_and_barely(self, mu):
+        for delta in DELTAS:
+            eps = t.gdp_epsilon(delta=delta, mu=mu)
+            at = exact_delta(eps, mu)
+            assert at <= delta  # in exact arithmetic, not merely in ours
+            if eps > 0:
+                # and no more is given away than the promised 1e-11, or an ulp of eps if that is more
+                assert at > delta * (1 - mpmath.mpf("1e-10"))
+                assert t.gdp_delta(eps, mu=mu) <= delta
+            else:
+                assert exact_delta(0, mu) <= delta
+
+    @given(st.floats(-4, 1.69), st.floats(0, 30))
+    def test_inverse_pair(self, log_mu, z):
+        mu = 10**log_mu
+        eps = mu * (mu / 2 + z)
+        delta = t.gdp_delta(eps, mu=mu)
+        found = t.gdp_epsilon(delta=delta, mu=mu) if delta < 1 else 0.0
+        if delta < 0.999:  # closer to 1, delta has no digits left to tell eps from
+            assert found >= eps * (1 - 1e-12)
+            # |d eps| <= about mu |d log delta|, and log delta is known to 1e-11; 1e-9 leaves room where
+            # delta is flat in eps (near 1).
+            assert found == pytest.approx(eps, rel=1e-9, abs=1e-9 * mu)
+
+    def test_textbook_values(self):
+        # delta(0) = 2 Phi(mu/2) - 1 = erf(mu/(2 sqrt 2)).
+        for mu in MUS:
+            assert t.gdp_delta(0.0, mu=mu) == pytest.approx(math.erf(mu / math.sqrt(8)), rel=1e-13)
+        # mu = 1 and eps = 1 by a table of the normal law: Phi(-0.5) - e Phi(-1.5).
+        table = 0.30853753872598690 - math.e * 0.06680720126885807
+        assert t.gdp_delta(1.0, mu=1.0) == pytest.approx(table, rel=1e-13)
+
+    @given(st.floats(0, 20), st.floats(0, 20), st.floats(1e-4, 50), st.floats(1e-4, 50))
+    def test_monotone(self, eps1, eps2, mu1, mu2):
+        low, high = sorted((eps1, eps2))
+        # 2e-12 covers the evaluation error; the order is exact in exact arithmetic.
+        assert t.gdp_log_delta(high, mu=mu1) <= t.gdp_log_delta(low, mu=mu1) + 2e-12 * (1 + high**2 / mu1**2)
+        small, large = sorted((mu1, mu2))
+        assert t.gdp_delta(eps1, mu=small) <= t.gdp_delta(eps1, mu=large) * (1 + 1e-10)
+        assert t.gdp_epsilon(delta=1e-5, mu=small) <= t.gdp_epsilon(delta=1e-5, mu=large) * (1 + 1e-10)
+
+    def test_epsilon_is_zero_from_delta_at_zero_on(self):
+        assert t.gdp_epsilon(delta=0.383, mu=1.0) == 0.0  # delta(0) = 0.38292...
+        assert t.gdp_epsilon(delta=0.3829, mu=1.0) > 0.0
+
+    def test_perfect_privacy(self):
+        assert t.gdp_delta(0.0, mu=0) == 0.0
+        assert t.gdp_log_delta(0.0, mu=0) == -math.inf
+        assert t.gdp_epsilon(delta=1e-300, mu=0) == 0.0
+
+    def test_beyond_the_promised_range_nothing_breaks(self):
+        for mu in (1e-300, 1e-12, 1e3, 1e8, 1e20, 1e150):
+            for delta in (5e-324, 1e-10, 1 - 1e-16):
+                eps = t.gdp_epsilon(delta=delta, mu=mu)
+                assert math.isfinite(eps)
+                assert t.gdp_delta(eps, mu=mu) <= delta
+        assert t.gdp_delta(1e300, mu=1e-10) == 0.0
+
+    def test_shapes_and_types(self):
+        grid = np.array([[0.0, 1.0], [2.0, 3.0]])
+        values = t.gdp_delta(grid, mu=1.0)
+        assert values.shape == (2, 2)
+        assert values[1, 0] == t.gdp_delta(2.0, mu=1.0)
+        assert type(t.gdp_delta(1, mu=1)) is float
+        assert type(t.gaussian(0.5, mu=1.0)) is float
+
+    @pytest.mark.parametrize(
+        ("call", "words"),
+        [
+            (lambda: t.gdp_delta(-1.0, mu=1.0), "eps = -1.0: must be in [0, inf]"),
+            (lambda: t.gdp_delta([0.1, math.nan], mu=1.0), "eps[1] = nan"),
+            (lambda: t.gdp_delta(1.0, mu=-1.0), "mu = -1.0: must be a finite number >= 0"),
+            (lambda: t.gdp_epsilon(delta=0, mu=1.0), "delta = 0: must be in (0, 1)"),
+            (lambda: t.gdp_epsilon(delta=1.0, mu=1.0), "delta = 1.0: must be in (0, 1)"),
+            (lambda: t.gdp_epsilon(delta=0.1, mu=math.inf), "mu = inf"),
+            (lambda: t.gaussian(1.5, mu=1.0), "alpha = 1.5: must be in [0, 1]"),
+            (lambda: t.f_eps_delta(0.5, eps=-1, delta=0.1), "eps = -1"),
+            (lambda: t.compose_gdp([1.0, -2.0]), "mus[1] = -2.0: must be a finite number >= 0"),
+            (lambda: t.group_gdp(1.0, k=0), "k = 0: must be an integer >= 1"),
+            (lambda: t.tradeoff_from_delta(0.5, [], []), "len(eps_grid) = 0 >= 1"),
+            (lambda: t.tradeoff_from_delta(0.5, [1.0], [0.1, 0.2]), "len(delta_values) = 2"),
+            (lambda: t.delta_from_tradeoff(lambda a: 1 - a, -1.0), "eps = -1.0"),
+        ],
+    )
+    def test_refusals(self, call, words):
+        with pytest.raises(InvalidValue) as refusal:
+            call()
+        assert words in str(refusal.value)
+
+
+class TestShapesOfCurves:
+    @settings(max_examples=50)
+    @given(st.floats(0, 5), st.floats(0, 0.99))
+    def test_f_eps_delta_is_a_symmetric_trade_off_function(self, eps, delta):
+        f = t.f_eps_delta(ALPHA, eps=eps, delta=delta)
+        assert f[0] == pytest.approx(1 - delta, abs=1e-15)
+        assert np.all(f <= 1 - ALPHA + 1e-15)
+        assert np.all(np.diff(f) <= 1e-15)
+        assert np.all(np.diff(f, 2) >= -1e-14)  # convex, to rounding of values of size 1
+        # f is its own inverse where it is positive.
+        inner = f > 1e-9
+        again = t.f_eps_delta(f[inner], eps=eps, delta=delta)
+        # Slopes of at most e^5 = 148 amplify the rounding.
+        np.testing.assert_allclose(again, ALPHA[inner], atol=1e-12)
+
+    def test_fact_1_by_definition(self):
+        # The least type II error that Definition 1 leaves, as a linear program in beta:
+        # minimize beta s.t. 1 - beta <= e^eps alpha + delta and 1 - alpha <= e^eps beta + delta.
+        for eps, delta, alpha in product([0.0, 0.3, 2.0], [0.0, 0.05, 0.5], [0.0, 0.01, 0.2, 0.7, 1.0]):
+            grown = math.exp(eps)
+            least = linprog(
+                [1.0],
+                A_ub=[[-1.0], [-grown]],
+                b_ub=[grown * alpha + delta - 1, delta - 1 + alpha],
+                bounds=[(0, 1)],
+            )
+            assert t.f_eps_delta(alpha, eps=eps, delta=delta) == pytest.approx(least.fun, abs=1e-9)
+
+    def test_f_with_huge_eps_is_vacuous(self):
+        assert t.f_eps_delta(0.0, eps=5000.0, delta=0.1) == 0.9
+        assert t.f_eps_delta(1e-300, eps=5000.0, delta=0.1) == 0.0
+
+    @pytest.mark.parametrize("mu", [0.0, 0.05, 1.0, 6.0])
+    def test_gaussian_against_mpmath_and_its_symmetry(self, mu):
+        for alpha in (1e-300, 1e-20, 1e-3, 0.3, 0.5, 0.9):
+            with mpmath.workdps(40):
+                # Solve Phi(-x) = alpha for x, then Phi(x - mu) is the type II error.
+                log_alpha, start = mpmath.log(alpha), -float(ndtri(alpha))
+                x = mpmath.findroot(lambda x, y=log_alpha: mpmath.log(mpmath.ncdf(-x)) - y, start)
+                exact = mpmath.ncdf(x - mu)
+            assert t.gaussian(alpha, mu=mu) == pytest.approx(float(exact), rel=1e-12)
+        curve = t.gaussian(ALPHA, mu=mu)
+        assert (curve[0], curve[-1]) == (1.0, 0.0)
+        assert np.all(np.diff(curve, 2) >= -1e-14)
+        inner = (curve > 1e-6) & (curve < 1 - 1e-6)  # outside, doubles cannot hold 1 - alpha
+        np.testing.assert_allclose(t.gaussian(curve[inner], mu=mu), ALPHA[inner], atol=1e-9)
+
+
+class TestFacts:
+    def test_composition_and_groups(self):
+        assert t.compose_gdp([0.3] * 100) == pytest.approx(3.0, rel=1e-14)  # sqrt(T) mu
+        assert t.compose_gdp([]) == 0.0
+        assert t.compose_gdp(iter([1e200, 1e200])) == pytest.approx(1e200 * math.sqrt(2), rel=1e-15)
+        assert t.group_gdp(0.25, k=3) == 0.75
+
+    @settings(max_examples=30)
+    @given(st.floats(0.01, 3), st.floats(0.01, 3))
+    def test_fact_4_is_tight_for_shifted_gaussians(self, mu1, mu2):
+        alpha = np.linspace(0.01, 0.99, 25)
+        chained = t.chain(lambda a: t.gaussian(a, mu=mu1), lambda a: t.gaussian(a, mu=mu2))(alpha)
+        np.testing.assert_allclose(chained, t.gaussian(alpha, mu=mu1 + mu2), rtol=1e-9, atol=1e-12)
+
+
+class TestConversions:
+    @pytest.mark.parametrize("mu", [0.02, 0.5, 1.0, 4.0])
+    @pytest.mark.parametrize("z", [0.0, 1.0, 4.0])
+    def test_delta_from_tradeoff_of_a_gaussian(self, mu, z):
+        eps = mu * (mu / 2 + z)
+        found = t.delta_from_tradeoff(lambda a: t.gaussian(a, mu=mu), eps)
+        assert found == pytest.approx(float(exact_delta(eps, mu)), abs=2e-15 * math.exp(min(eps, 5)))
+
+    def test_delta_from_tradeoff_with_a_kink_at_a_tiny_alpha(self):
+        found = t.delta_from_tradeoff(lambda a: t.f_eps_delta(a, eps=30.0, delta=0.0), 29.0)
+        # The optimum is the kink alpha = 1/(1 + e^30): (1 - e^-1)/(1 + e^-30).
+        assert found == pytest.approx((1 - math.exp(-1)) / (1 + math.exp(-30)), rel=1e-12)
+
+    @pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
+    def test_tradeoff_from_delta_approaches_from_below(self, mu):
+        truth = t.gaussian(ALPHA, mu=mu)
+        coarse, fine = (np.linspace(0, 12 * mu, m) for m in (7, 1201))
+        low = t.tradeoff_from_delta(ALPHA, coarse, t.gdp_delta(coarse, mu=mu))
+        high = t.tradeoff_from_delta(ALPHA, fine, t.gdp_delta(fine, mu=mu))
+        assert np.all(low <= high + 1e-15)
+        assert np.all(high <= truth + 1e-14)
+        # A tangent within step h = 0.01 mu of the best misses by O(h^2): 1e-4 mu^2, generously.
+        assert np.max(truth - high) < 1e-4
+        assert np.max(truth - low) > 1e-3  # and a coarse grid is really coarse
+
+    def test_tradeoff_from_one_delta_is_fact_1(self):
+        np.testing.assert_array_equal(
+            t.tradeoff_from_delta(ALPHA, [0.7], [0.1]), t.f_eps_delta(ALPHA, eps=0.7, delta=0.1)
+        )

@@ -1,0 +1,249 @@
+"""FLAME's certified protocols: against enumeration of small ones, attacks below certified, refusals."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from gspa.accountant.discrete import hockey_stick
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.algorithms.flame import accounting, attacks
+from gspa.algorithms.flame.padded import coordinate
+from gspa.algorithms.flame.randomizers import Buckets, Laplace
+
+
+def bits_laws(d, k, p, dummies, *, poisson):
+    """Laws of the counts of ones in d coordinates, one user and `dummies` fair bits each, all zeros or all ones."""
+    truth = {0.0: 1 / (1 + p), 1.0: p / (1 + p)}
+    noise = [math.comb(dummies, i) / 2**dummies for i in range(dummies + 1)]
+
+    def count_law(q):
+        return np.convolve(noise, [1 - q, q])
+
+    laws = []
+    for x in (0.0, 1.0):
+        if poisson:
+            one = count_law((1 - k / d) / 2 + k / d * truth[x])
+            law = one
+            for _ in range(d - 1):
+                law = np.multiply.outer(law, one)
+        else:
+            law = 0.0
+            for chosen in combinations(range(d), k):
+                term = np.ones(())
+                for j in range(d):
+                    term = np.multiply.outer(term, count_law(truth[x] if j in chosen else 0.5))
+                law = law + term / math.comb(d, k)
+        laws.append(np.asarray(law).ravel())
+    return laws
+
+
+@pytest.mark.parametrize("eps", [0.05, 0.3, 0.6])
+def test_one_user_index_by_index_is_exact(eps):
+    # n = 1: every other report is a dummy, so C is certain and nothing is lost but the grid.
+    d, k, p = 3, 1, 3
+    exact = hockey_stick(*bits_laws(d, k, p, 2, poisson=True), eps)
+    one = coordinate(Buckets(math.log(p), 1), n_p=3, n=1, beta=k / d)
+    found = accounting.composed_delta(one, d, eps=eps)
+    assert exact <= found * (1 + 1e-9)
+    assert found < 1.3 * exact + 1e-9
+
+
+def test_one_user_exactly_k_is_below_the_bound_given_the_indices():
+    d, k, p, delta = 3, 1, 3, 0.01
+    laws = bits_laws(d, k, p, 1, poisson=False)
+    found = accounting.double_given_indices(Buckets(math.log(p), 1), d=d, k=k, n=1, n_p=2, delta=delta)
+    assert hockey_stick(*laws, found.upper) <= delta
+    assert hockey_stick(*laws, 0.9 * found.lower) >= delta
+
+
+@pytest.mark.parametrize("shared", [0, 1])
+def test_topk_with_selections_that_differ(shared):
+    """Two users, d = 4, k = 2, padded to 6: all ways to hold the other's bit; selections share `shared` indices."""
+    local, n_p, delta, p = Buckets(0.5, 1), 6, 0.02, math.exp(0.5)
+    first, second = {0, 1}, {1, 2} if shared else {2, 3}
+    bound = accounting.topk(local, k=2, n_p=n_p, delta=delta, most_selected=2)
+    bit = {0: 1 / (1 + p), 1: p / (1 + p)}
+    worst = 0.0
+    for other, mine in product(product((0, 1), repeat=2), product((0, 1), repeat=4)):
+        laws = []
+        for chosen, values in ((first, mine[:2]), (second, mine[2:])):
+            held = dict(zip(sorted(chosen), values, strict=True))
+            law = np.ones(())
+            for j in range(4):
+                reports = [bit[held[j]]] if j in held else []
+                reports += [bit[other[j]]] if j < 2 else []  # the other user always selects 0 and 1
+                reports += [0.5] * (n_p - len(reports))
+                count = np.ones(1)
+                for q in reports:
+                    count = np.convolve(count, [1 - q, q])
+                law = np.multiply.outer(law, count)
+            laws.append(law.ravel())
+        worst = max(worst, hockey_stick(*laws, bound.upper))
+    assert 0 < worst <= delta
+
+
+@pytest.mark.parametrize(
+    "local", [Buckets(0.5, 1), *(pytest.param(Laplace(e), marks=pytest.mark.slow) for e in (0.5, 2.0))]
+)
+def test_attacks_stay_below_what_is_certified(local):
+    found = [
+        accounting.simple(local, d=40, n=300, delta=1e-5),
+        accounting.double_poisson(local, d=40, k=4, n=300, n_p=100, delta=1e-5),
+        accounting.double_given_indices(local, d=40, k=4, n=300, n_p=100, delta=1e-5),
+        accounting.topk(local, k=4, n_p=100, delta=1e-5, most_selected=100),
+        accounting.topk(local, k=4, n_p=100, delta=1e-5, most_selected=20),
+    ]
+    for bound in found:
+        assert 0 < bound.lower < bound.upper
+    # Given the indices nothing is left of the subsampling, so the third cannot be tight.
+    assert all(bound.upper < 1.4 * bound.lower * math.exp(local.eps / 4) for bound in found[:2] + found[3:])
+    assert found[4].upper < found[3].upper
+    assert found[1].upper < found[2].upper
+
+
+def test_without_an_attack_the_lower_end_is_zero():
+    assert accounting.simple(Laplace(0.5), d=5, n=100, delta=1e-5, attack=False).lower == 0.0
+
+
+def test_a_single_fold_is_the_coordinate_itself():
+    one = coordinate(Laplace(0.5), n_p=200)
+    found = accounting.simple(Laplace(0.5), d=1, n=200, delta=1e-6, attack=False).upper
+    assert one.epsilon(1e-6) == pytest.approx(found, rel=0.02)
+    assert accounting.composed_delta(one, 1, eps=0.1) == pytest.approx(one.delta(0.1).upper, rel=0.1)
+
+
+def test_many_folds_approach_the_gaussian_limit():
+    from gspa.accountant.tradeoff import gdp_epsilon
+
+    # mu of one coordinate: E[(f0 - f1)^2/omega^2]/(gamma n_p), a sum over two outcomes for b = 1
+    local, n, d = Buckets(0.1, 1), 1000, 2000
+    p = math.exp(0.1)
+    difference = 2 * (p - 1) / (p + 1)
+    mu = math.sqrt(d * difference**2 / (local.gamma * n))
+    found = accounting.simple(local, d=d, n=n, delta=1e-5, attack=False).upper
+    assert found == pytest.approx(gdp_epsilon(delta=1e-5, mu=mu), rel=0.02)
+
+
+def test_padding_that_does_not_hold_is_refused():
+    with pytest.raises(OutsideValidity, match=r"n_p = 20"):
+        accounting.double_poisson(Laplace(0.5), d=50, k=1, n=1000, n_p=20, delta=1e-5)
+    with pytest.raises(OutsideValidity, match=r"n_p = 20"):
+        accounting.double_given_indices(Laplace(0.5), d=50, k=1, n=1000, n_p=20, delta=1e-5)
+    with pytest.raises(OutsideValidity, match="who selected"):
+        accounting.topk(Laplace(0.5), k=1, n_p=333, delta=1e-5, most_selected=334)
+
+
+@pytest.mark.parametrize("local", [Laplace(0.5), Laplace(3.0), Buckets(1.0, 1), Buckets(1.0, 4)])
+@pytest.mark.parametrize("n_p", [1, 3, 100])
+def test_two_half_pairs_weigh_less_than_a_whole_one(local, n_p):
+    assert accounting.selections_covered(local, n_p=n_p)
+
+
+def test_it_is_refused_where_they_would_not(monkeypatch):
+    # A whole pair of another, larger crowd does not dominate two half pairs of this one.
+    whole, half = coordinate(Laplace(1.0), n_p=400), coordinate(Laplace(1.0), n_p=50, against="blanket")
+    assert not accounting._covered(whole, half, 0.01)
+    monkeypatch.setattr(accounting, "selections_covered", lambda *a, **k: False)
+    with pytest.raises(OutsideValidity, match="half pairs"):
+        accounting.topk(Laplace(1.0), k=5, n_p=50, delta=1e-5, most_selected=50)
+
+
+def test_arguments_refused():
+    with pytest.raises(InvalidValue, match="k = 6"):
+        accounting.double_poisson(Laplace(0.5), d=5, k=6, n=10, n_p=10, delta=1e-5)
+    with pytest.raises(InvalidValue):
+        accounting.simple(Laplace(0.5), d=5, n=10, delta=0.0)
+
+
+class TestAttacks:
+    @pytest.mark.parametrize("real", [1, 3])
+    def test_the_sum_of_bits_by_binomials(self, real):
+        local, padded, eps = Buckets(1.0, 1), 60, 0.1
+        noise = [math.comb(padded - real, i) / 2.0 ** (padded - real) for i in range(padded - real + 1)]
+        laws = []
+        for q in (1 / (1 + math.e), math.e / (1 + math.e)):
+            law = np.array(noise)
+            for _ in range(real):
+                law = np.convolve(law, [1 - q, q])
+            laws.append(law)
+        found = attacks.sum_delta(local, real=real, padded=padded, eps=eps)
+        assert found <= hockey_stick(*laws, eps)
+        assert found == pytest.approx(hockey_stick(*laws, eps), abs=1e-9)
+
+    def test_with_probability_beta(self):
+        local, eps = Buckets(1.0, 1), 0.02
+        slot = [0.5 * 0.75 + 0.25 / (1 + math.e), 0.5 * 0.75 + 0.25 * math.e / (1 + math.e)]
+        laws = []
+        for q in slot:
+            law = np.array([math.comb(38, i) / 2.0**38 for i in range(39)])
+            for _ in range(2):
+                law = np.convolve(law, [1 - q, q])
+            laws.append(law)
+        found = attacks.sum_delta(local, real=2, padded=40, eps=eps, beta=0.25)
+        assert found == pytest.approx(hockey_stick(*laws, eps), abs=1e-9)
+
+    def test_a_simulated_sum_of_laplace_reports(self):
+        # The attacker's own statistic, drawn: the share of large sums under ones and zeros differs as computed.
+        local, rng, n = Laplace(1.0), np.random.default_rng(5), 40_000
+        score = np.clip(local.blanket((n, 9), rng), 0, 1).sum(axis=1)
+        zero, one = (score + np.clip(local.randomize(np.full(n, x), rng), 0, 1) for x in (0.0, 1.0))
+        threshold = 5.0
+        shown = (one > threshold).mean() - (zero > threshold).mean()
+        assert attacks.sum_delta(local, real=1, padded=10, eps=0.0) == pytest.approx(shown, abs=5 * math.sqrt(0.5 / n))
+
+    @pytest.mark.parametrize("others", attacks.OTHERS)
+    def test_epsilon_inverts_delta_downwards(self, others):
+        local = Laplace(0.5)
+        eps = attacks.sum_epsilon(local, real=20, padded=4_000, delta=1e-4, others=others)
+        assert attacks.sum_delta(local, real=20, padded=4_000, eps=eps, others=others) >= 1e-4
+        assert attacks.sum_delta(local, real=20, padded=4_000, eps=1.01 * eps, others=others) < 1e-4
+
+    def test_few_and_many_reports_agree_where_the_method_changes(self):
+        local = Laplace(0.5)
+        found = [attacks.sum_delta(local, real=5, padded=padded, eps=0.05) for padded in (4_999, 5_000, 5_001)]
+        assert found == pytest.approx([found[0]] * 3, rel=1e-3)
+
+    def test_linked_messages_by_hand(self):
+        # One value a message: counting messages beyond a threshold is an attack on the multiset of reports.
+        local, messages = Laplace(3.0), 40
+        found = attacks.linked_delta(local, k=1, messages=messages, eps=0.1)
+        best = max(
+            attacks._count_delta(messages - 1, *(1 - 0.5 * math.exp(-3 * abs(t - x)) if t > x else
+                                 0.5 * math.exp(-3 * abs(t - x)) for x in (0.5, 0.0, 1.0)), eps=0.1)
+            for t in np.linspace(0.01, 0.99, 99)
+        )  # fmt: skip
+        assert found == pytest.approx(best, rel=0.05)
+        assert found <= coordinate(local, n_p=messages).delta(0.1).upper
+
+    def test_linking_gives_more_away(self):
+        apart = attacks.sum_delta(Laplace(0.5), real=157, padded=157 * 16_650, eps=0.24)
+        assert attacks.linked_delta(Laplace(0.5), k=157, messages=16_650, eps=0.24) > 100 * apart
+
+    def test_an_answer_zero(self):
+        local = Buckets(1.0, 2)
+        assert attacks.zero_delta(Buckets(1.0, 2, printed=True), n=9, eps=3.0, beta=0.5) == pytest.approx(
+            0.5 * (1 - Buckets(1.0, 2, printed=True).gamma)
+        )
+        q = [float(local.law(x)[0]) for x in (0.0, 1.0)]
+        first, second = (1 - (1 - a) * (1 - q[1]) ** 8 for a in q)
+        assert attacks.zero_delta(local, n=9, eps=0.01) == pytest.approx(first - math.exp(0.01) * second)
+
+    def test_named_indices(self):
+        assert attacks.named_delta(d=4, k=1, dummies=2) == pytest.approx(0.5)
+        assert attacks.named_delta(d=4, k=2, dummies=7) == 0.0
+        with pytest.raises(InvalidValue, match="d/2"):
+            attacks.named_delta(d=4, k=3, dummies=0)
+
+    def test_refused(self):
+        with pytest.raises(OutsideValidity):
+            attacks.sum_delta(Buckets(1.0, 2), real=1, padded=5, eps=0.1)
+        with pytest.raises(OutsideValidity):
+            attacks.scored(Buckets(1.0, 1, printed=True))
+        with pytest.raises(InvalidValue, match="padded = 5"):
+            attacks.sum_delta(Laplace(1.0), real=6, padded=5, eps=0.1)
+        with pytest.raises(InvalidValue, match="blanket"):
+            attacks.sum_delta(Laplace(1.0), real=1, padded=5, eps=0.1, others="zero", beta=0.5)

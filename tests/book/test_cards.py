@@ -1,0 +1,275 @@
+"""Cards, the claims page, the findings and the errata page, parsed the way a reader's browser does."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from gspa.book import cards, claims, text
+from gspa.book.cards import HEADLINES, Found
+from gspa.book.claims import PAPERS, READING, SHORT, VERDICTS, Erratum, Outcome, claim, registry
+from gspa.book.fill import anchor, slug
+
+HOSTILE = "<script>alert(1)</script>&"
+FOUND = {
+    "G-C3": Outcome("G-C3", "holds with correction", "Why.", {"gap": 0.25}, "smaller by $10$ percent."),
+    "G-A2": Outcome("G-A2", "refuted", "off by 3.", {HOSTILE: HOSTILE, "count": 12345}),
+    "G-TAB2": Outcome("G-TAB2", "verified", "Fine.", {"mean": 1.0}),
+    "G-SGD1": Outcome("G-SGD1", "not yet checked", "Too small.", missing="size"),
+}
+COUNTS = {"verified": 1, "holds with correction": 1, "refuted": 1, "not yet checked": len(registry()) - 3}
+SOME = (
+    Erratum(1, "gspa", "G-C3", "eq. (10)", rf"$\frac{{1}}{{2}}$ and {HOSTILE}", "a third", "gap"),
+    Erratum(2, "gspa", "G-A2", "after Theorem 4", "unbiased", "biased", "coun"),
+    Erratum(4, "flame", "F10", "Theorem 1", "old", "new", "nothing"),
+    Erratum(5, "flame", "F10", "Theorem 1", "old", "new", READING),
+)
+
+
+def html(page):
+    """The raw HTML blocks of a generated page."""
+    blocks = re.findall(r"^```\{raw\} html\n(.*?)\n```$", page, re.DOTALL | re.MULTILINE)
+    assert 2 * len(blocks) == len(re.findall("^```", page, re.MULTILINE))  # no text closes a block early
+    return BeautifulSoup("".join(blocks), "html.parser")
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return cards.parts(Found(FOUND, {"08_comparison"}), [])
+
+
+def card(outcome):
+    return BeautifulSoup(outcome._repr_mimebundle_()["text/html"], "html.parser")
+
+
+class TestTheCard:
+    FOUND = Outcome("G-C3", "holds with correction", "REASON", {"gap": 0.123456, "points": 12345}, "but for $n > 1$")
+
+    def test_it_says_everything_the_verdict_first_and_the_quotation_last(self):
+        soup = card(self.FOUND)
+        assert [tag["class"] for tag in soup("div")] == [["gspa-card", "gspa-holds-with-correction"]]
+        assert soup.div["id"] == "card-G-C3"
+        assert [(row.th.get_text(), row.td.get_text()) for row in soup("tr")] == [
+            ("gap", "0.1235"),
+            ("points", "12,345"),
+        ]
+        quote = BeautifulSoup(text.html(claim("G-C3").quote), "html.parser").get_text()
+        wanted = [
+            "holds with correction",
+            "G-C3",
+            "REASON",
+            r"Corrected: but for \(n > 1\)",
+            "gap",
+            "As printed",
+            quote,
+        ]
+        places = [soup.get_text().index(part) for part in wanted]
+        assert places == sorted(places)
+
+    @pytest.mark.parametrize(("rows", "folded"), [(0, False), (1, False), (8, False), (9, True)])
+    def test_long_evidence_is_folded_and_says_how_long_it_is(self, rows, folded):
+        verdict = "refuted" if rows else "not checkable"
+        soup = card(Outcome("G-C3", verdict, "Why.", {f"row {n}": n for n in range(rows)}))
+        assert len(soup("tr")) == rows
+        assert bool(soup.table) == bool(rows)
+        assert [one.summary.get_text() for one in soup("details")][:-1] == folded * [f"Evidence ({rows} rows)"]
+
+    def test_hostile_text_stays_text(self, monkeypatch):
+        entry = dataclasses.replace(claim("G-C3"), title=HOSTILE, quote=f"{HOSTILE} ${HOSTILE}$", location=HOSTILE)
+        monkeypatch.setattr(claims, "registry", lambda: {"G-C3": entry})
+        soup = card(Outcome("G-C3", "holds with correction", HOSTILE, {HOSTILE: HOSTILE}, HOSTILE))
+        assert soup(["script", "img"]) == []
+        # title, quote (twice), location, reason, label, value, correction
+        assert soup.get_text().count(HOSTILE) == 8
+
+    @pytest.mark.parametrize("name", registry())
+    def test_no_formula_of_the_registry_is_left_as_source(self, name):
+        for written in (claim(name).title, claim(name).quote, claim(name).location):
+            soup = BeautifulSoup(text.html(written), "html.parser")
+            for span in soup("span", class_="math"):
+                inside = span.extract().get_text()
+                # MathJax would number the line, or stop at a delimiter within a formula.
+                assert not any(
+                    mark in inside[2:-2] for mark in ("$", r"\(", r"\)", r"\[", r"\]", r"\tag", "{equation}")
+                )
+                unescaped = re.sub(r"\\[{}]", "", inside)
+                assert unescaped.count("{") == unescaped.count("}")
+            assert not re.search(r"[$\\^_{}]", soup.get_text())
+
+    def test_verdicts_are_classes_of_the_style_sheet(self):
+        style = (Path(__file__).resolve().parents[2] / "book" / "_static" / "gspa.css").read_text(encoding="utf-8")
+        for word in VERDICTS:
+            assert re.search(rf"\.gspa-{slug(word)}[ ,]", style)
+
+
+def test_headlines_are_claims():
+    assert set(HEADLINES) <= set(registry())
+    assert len(set(HEADLINES)) == len(HEADLINES)
+
+
+def test_findings_give_an_entry_to_each_settled_headline(parts):
+    # In the order of the headlines; the correction where there is one, else the reason; nothing on G-SGD1.
+    soup = html(parts["findings"])
+    titles = [BeautifulSoup(text.html(claim(name).title), "html.parser").get_text() for name in ("G-C3", "G-A2")]
+    assert [(term.get_text(), said.get_text()) for term, said in zip(soup("dt"), soup("dd"), strict=True)] == [
+        (f"holds with correction {titles[0]}", r"smaller by \(10\) percent. G-C3"),
+        (f"refuted {titles[1]}", "off by 3. G-A2"),
+    ]
+    assert [link["href"] for link in soup("a")] == ["notebooks/08_comparison.html#card-G-C3", "claims.html#G-A2"]
+
+
+@pytest.mark.parametrize("outcomes", [{}, {"G-SGD1": FOUND["G-SGD1"]}, {"G-TAB2": FOUND["G-TAB2"]}])
+def test_findings_say_so_when_no_headline_was_settled(outcomes):
+    found = cards.parts(Found(outcomes, set()), [])
+    assert "settled no headline claim" in found["findings"]
+    assert found["highlights"].strip() == ""
+
+
+class TestTheDashboard:
+    def test_its_numbers_add_up_to_the_registry(self, parts):
+        board = html(parts["dashboard"])
+        assert [th.get_text() for th in board.thead("th")] == ["Verdict", *SHORT.values(), "all"]
+        rows = {row.th.get_text(): [int(td.get_text()) for td in row("td")] for row in board.tbody("tr")}
+        assert {verdict: row[-1] for verdict, row in rows.items()} == COUNTS
+        assert list(rows) == [word for word in VERDICTS if word in COUNTS]
+        assert all(sum(row[:-1]) == row[-1] for row in rows.values())
+        total = [int(td.get_text()) for td in board.tfoot("td")]
+        assert total == [sum(column) for column in zip(*rows.values(), strict=True)]
+
+    def test_each_count_leads_to_an_anchor_of_the_claims_page_that_lists_as_many(self, parts):
+        listed = html(parts["claims"])
+        anchors = set(re.findall(r"^\((.+)\)=$", parts["claims"], re.MULTILINE))
+        board = html(parts["dashboard"])
+        for row in board.tbody("tr"):
+            for paper, cell in zip([*PAPERS, ""], row("td"), strict=True):
+                if cell.get_text() == "0":
+                    assert cell.a is None
+                    continue
+                target = cell.a["href"].removeprefix("claims.html#")
+                assert target == anchor(paper, row.th.get_text())
+                if paper:
+                    assert target in anchors
+                    found = listed.find("table", attrs={"data-anchor": target}).tbody("tr")
+                else:  # a total: the index of all papers
+                    found = listed.find(id=target).dd("a")
+                assert len(found) == int(cell.get_text())
+        assert {link["href"].removeprefix("claims.html#") for link in board.thead("a")} <= anchors
+        (refuted,) = [row for row in board.tbody("tr") if row.th.get_text() == "refuted"]
+        assert refuted("td")[0].a["aria-label"] == f"1 refuted, {SHORT['gspa']}"
+
+
+@pytest.fixture(scope="module")
+def soup(parts):
+    return html(parts["claims"])
+
+
+class TestTheClaimsPage:
+    def test_every_claim_is_a_row_of_its_papers_and_verdicts_table(self, parts, soup):
+        assert re.findall(r"^## (.*)$", parts["claims"], re.MULTILINE) == list(PAPERS.values())
+        shown = soup("table", class_="gspa-registry")
+        heads = re.findall(r"^### (.*) \((\d+)\)$", parts["claims"], re.MULTILINE)
+        order = list(registry())
+        listed = []
+        for (verdict, number), table in zip(heads, shown, strict=True):
+            rows = table.tbody("tr")
+            assert len(rows) == int(number)
+            assert {row["data-verdict"] for row in rows} == {slug(verdict.lower())}
+            assert {anchor(row["data-paper"], verdict.lower()) for row in rows} == {table["data-anchor"]}
+            places = [order.index(row["id"]) for row in rows]
+            assert places == sorted(places)
+            listed += [row["id"] for row in rows]
+        assert sorted(listed) == sorted(order)
+
+    def test_the_form_offers_what_the_rows_carry_and_waits_for_its_script(self, soup):
+        form = soup.find("form", id="gspa-filter")
+        assert form.has_attr("hidden")
+        rows = [row for table in soup("table", class_="gspa-registry") for row in table.tbody("tr")]
+        for name in ("paper", "verdict", "kind"):
+            offered = [option["value"] for option in form.find("select", attrs={"name": name})("option")]
+            assert offered[0] == ""
+            assert set(offered[1:]) == {row[f"data-{name}"] for row in rows}
+        assert all(field.find_parent("label") for field in form(["input", "select"]))
+
+    def test_without_a_script_an_index_leads_to_every_claim(self, soup):
+        index = soup.find(id="gspa-index")
+        assert sorted(link["href"] for link in index("a")) == sorted(f"#{name}" for name in registry())
+        ids = Counter(tag["id"] for tag in soup(id=True))
+        assert set(registry()) < set(ids)
+        assert set(ids.values()) == {1}
+
+    def test_a_row_says_what_was_claimed_and_found_and_links_only_to_pages_that_exist(self, soup):
+        claimed, found = soup.find(id="G-C3")("td")
+        assert claimed.blockquote.get_text()
+        assert found["class"] == ["gspa-holds-with-correction"]
+        assert r"Corrected: smaller by \(10\) percent." in found.get_text()
+        assert [item.get_text() for item in found("li")] == ["gap: 0.25"]
+        assert found.a["href"] == "notebooks/08_comparison.html#card-G-C3"
+        assert soup.find(id="G-C1").a["href"] == "notebooks/08_comparison.html"  # no card: no anchor
+        assert soup.find(id="G-A2").a is None
+        assert "11_frequency" in soup.find(id="G-A2").get_text()
+
+    def test_a_claim_without_outcome_is_not_yet_checked(self, soup):
+        found = soup.find(id="G-D1")("td")[1]
+        assert found.find(class_="gspa-verdict").get_text() == "not yet checked"
+        assert found.details is None
+
+    def test_hostile_evidence_stays_text(self, soup):
+        assert [script["src"] for script in soup("script")] == ["_static/claims.js"]
+        said = [item.get_text() for item in soup.find(id="G-A2")("li")]
+        assert said == [f"{HOSTILE}: {HOSTILE}", "count: 12,345"]
+
+
+@pytest.fixture(scope="module")
+def errata_page():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(claims, "errata", lambda: SOME)
+        return cards.parts(Found(FOUND, {"08_comparison"}), [])["errata"]
+
+
+class TestTheErrataPage:
+    def test_a_row_says_what_is_printed_what_is_right_and_what_was_found(self, errata_page):
+        assert errata_page.startswith("4 entries; this build computed the evidence of 2.")
+        soup = html(errata_page)
+        row = soup.find(id="erratum-1")
+        said, found = row("td")
+        printed, right = said("p")
+        assert printed.get_text() == rf"Printed: \(\frac{{1}}{{2}}\) and {HOSTILE}"
+        assert right.get_text() == "Right: a third"
+        assert found.get_text().startswith("gap: 0.25")
+        assert found["class"] == ["gspa-holds-with-correction"]
+        assert found.a["href"] == "notebooks/08_comparison.html#card-G-C3"
+        second = soup.find(id="erratum-2")("td")[1]
+        assert second.get_text().startswith("count: 12,345")  # the beginning of a label is shown whole
+        assert second.a["href"] == "claims.html#G-A2"  # its page is not in this build
+        assert soup("script") == []
+
+    def test_evidence_that_this_build_lacks_is_said_to_be(self, errata_page):
+        soup = html(errata_page)
+        assert "not shown by this build" in soup.find(id="erratum-4")("td")[1].get_text()
+        assert "by reading" in soup.find(id="erratum-5")("td")[1].get_text()
+
+    def test_an_entry_that_points_to_a_missing_row_is_a_fault(self, monkeypatch):
+        monkeypatch.setattr(claims, "errata", lambda: SOME)
+        assert cards.faults(FOUND) == []
+        monkeypatch.setattr(claims, "errata", lambda: (dataclasses.replace(SOME[0], evidence="gapp"),))
+        assert cards.faults(FOUND) == ["erratum 1: the evidence of G-C3 has no row 'gapp'"]
+        assert cards.faults({"G-C3": Outcome("G-C3", "not yet checked", "Small.", missing="size")}) == []
+
+
+def test_what_differs_is_taken_from_the_pages_and_their_links_still_lead_somewhere(tmp_path):
+    said = {"text/markdown": "## What differs from the paper\n\nSee [page 09](09_personalized.ipynb).\n\n## After"}
+    from gspa.book import say
+
+    shown = {"output_type": "display_data", "data": said | {say.MIME: {"values": {}}}, "metadata": {}}
+    path = tmp_path / "08_comparison.ipynb"
+    path.write_text(json.dumps({"cells": [{"cell_type": "code", "outputs": [shown], "source": ""}]}))
+    found = cards.departures([path])
+    assert found.splitlines()[0] == "### [](notebooks/08_comparison.ipynb)"
+    assert "See [page 09](notebooks/09_personalized.ipynb)." in found
+    assert "After" not in found

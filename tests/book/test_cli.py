@@ -1,0 +1,642 @@
+"""The command line: exit status, one clear line for bad input, numbers that are the library's."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import nbformat
+import pytest
+import typer
+from small_project import add, make, markdown
+
+from gspa.accountant import budgets
+from gspa.accountant import published as bounds
+from gspa.algorithms import _mnist_files
+from gspa.book import claims, parameters, say
+from gspa.book.claims import Outcome
+from gspa.cli import app, run
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def commands(command: typer.main.TyperGroup, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """Every command of the application, such as ("data", "status")."""
+    found = []
+    for name, part in command.commands.items():
+        found += commands(part, (*path, name)) if hasattr(part, "commands") else [(*path, name)]
+    return found
+
+
+COMMANDS = commands(typer.main.get_command(app))
+
+
+@pytest.fixture
+def refused(capsys):
+    """Run one command line that must be refused with one line; return the line."""
+
+    def check(line: str, status: int = 2) -> str:
+        assert run(shlex.split(line)) == status
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.count("\n") == 1
+        assert err.startswith("gspa: ")
+        assert "Traceback" not in err
+        return err[len("gspa: ") : -1]
+
+    return check
+
+
+@pytest.fixture
+def answer(capsys):
+    """Run one command line that must succeed; return what it printed, as JSON where asked."""
+
+    def check(line: str):
+        assert run(shlex.split(line)) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        return json.loads(out) if "--json" in line else out
+
+    return check
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """The working directory is a project with one small notebook."""
+    here = make(tmp_path / "project")
+    body = [
+        "from gspa.book import parameters\nfrom gspa.book.page import Page\n"
+        "used = parameters.of_notebook('01_page', globals())",
+        "if n == 13: raise ValueError('thirteen')",
+        "%%say\nThey are {{ n }}, {{ c }}, {{ profile }}.",
+    ]
+    add(here, "01_page", *body, profiles={"quick": {"n": 1}})
+    monkeypatch.chdir(here.root)
+    return here
+
+
+class TestHelp:
+    @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+    def test_every_command_explains_itself_with_an_example(self, command, capsys):
+        assert run([*command, "--help"]) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        assert out.startswith(f"Usage: gspa {' '.join(command)} ")
+        example = re.search(r"Example: gspa (.+)", out)[1].split()
+        assert tuple(example[: len(command)]) == command
+        for option in (word for word in example if word.startswith("--")):
+            assert f"{option} " in out
+        # Every option says what it is for.
+        options = out.split("Options:")[1].split("Example:")[0]
+        for line in options.strip().splitlines():
+            if line.strip().startswith("-"):
+                assert len(re.split(r"\s{2,}", line.strip(), maxsplit=1)) == 2, line
+
+    def test_the_commands_are_listed(self, answer):
+        listed = answer("--help")
+        assert "checked" in listed
+        for command in COMMANDS:
+            assert re.search(rf"^  {command[0]} ", listed, re.MULTILINE)
+        assert {("mu",), ("bounds",), ("build",), ("run",), ("verify",), ("serve",), ("data", "status")} <= set(
+            COMMANDS
+        )
+
+    @pytest.mark.parametrize("group", ["", "data"])
+    def test_a_group_alone_shows_its_help_and_is_no_success(self, group, capsys):
+        assert run(shlex.split(group)) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith(f"Usage: gspa {group}".rstrip())
+        assert "Commands:" in err
+
+
+class TestUsage:
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("fly", "No such command 'fly'; see gspa --help"),
+            ("verfy", "Did you mean 'verify'?"),
+            ("data stat", "No such command 'stat'"),
+            ("mu --frob", "No such option: --frob; see gspa mu --help"),
+            ("mu --eps", "'--eps' requires an argument"),
+            ("mu 3", "unexpected extra argument"),
+            ("mu --eps abc --n 10", "Invalid value for '--eps'"),
+            ("mu --eps 0.5 --n abc", "Invalid value for '--n'"),
+            ("mu --eps 0.5 --n 1.5", "Invalid value for '--n'"),
+            ("bounds --eps 0.5 --n 10 --delta x", "Invalid value for '--delta'"),
+            ("build --jobs two", "Invalid value for '--jobs'"),
+            ("serve --port http", "Invalid value for '--port'"),
+            ("run", "Missing argument"),
+        ],
+    )
+    def test_bad_usage_is_one_line_that_names_the_help(self, refused, line, words):
+        said = refused(line)
+        assert words.lower() in said.lower()
+        assert re.search(r"; see gspa( \w+)* --help$", said)
+
+
+@pytest.mark.parametrize("command", ["mu", "bounds"])
+class TestBudgets:
+    """What both commands about a population refuse."""
+
+    @pytest.mark.parametrize(
+        ("options", "line"),
+        [
+            ("--eps -0.5 --n 10", "eps = -0.5: must be a finite number >= 0"),
+            ("--eps nan --n 10", "eps = nan: must be a finite number >= 0"),
+            ("--eps inf --n 10", "eps = inf: must be a finite number >= 0"),
+            ("--eps=-inf --n 10", "eps = -inf: must be a finite number >= 0"),
+            ("--eps 0.5 --n 0", "n = 0: must be an integer >= 1"),
+            ("--eps 0.5 --n -3", "n = -3: must be an integer >= 1"),
+            ("--eps 0.5 --n 1000 --delta 0", "delta = 0.0: must be in (0, 1)"),
+            ("--eps 0.5 --n 1000 --delta 1", "delta = 1.0: must be in (0, 1)"),
+            ("--eps 0.5 --n 1000 --delta -1e-9", "delta = -1e-09: must be in (0, 1)"),
+            ("--eps 0.5 --n 1000 --delta nan", "delta = nan: must be in (0, 1)"),
+            ("--eps 0.5 --n 1000 --delta inf", "delta = inf: must be in (0, 1)"),
+        ],
+    )
+    def test_values_out_of_range_are_named(self, refused, command, options, line):
+        assert refused(f"{command} {options}") == line
+
+    @pytest.mark.parametrize("options", ["", "--eps 0.5", "--n 10", "--delta 1e-5"])
+    def test_half_a_population_is_refused_with_an_example(self, refused, command, options):
+        assert refused(f"{command} {options}") == (
+            "--eps, --n: give both, for instance --eps 0.5 --n 10000, or --budgets FILE.csv"
+        )
+
+    @pytest.mark.parametrize("options", ["--eps 0.5", "--n 10", "--eps 0.5 --n 10"])
+    def test_two_populations_are_refused(self, refused, command, options, tmp_path):
+        (tmp_path / "b.csv").write_text("eps\n0.5\n0.5\n")
+        said = refused(f"{command} {options} --budgets {tmp_path / 'b.csv'}")
+        assert said == "--budgets: give either --budgets FILE or --eps with --n, not both"
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("delta,count\n0,1\n", "b.csv line 1 = 'delta,count': must be a header with a column eps"),
+            ("epsilon\n0.5\n", "column 'epsilon': does not exist; did you mean 'eps'?"),
+            ("eps\n0.5\nabc\n0.5\n", "b.csv line 3, column eps = 'abc': must be a finite number >= 0"),
+            ("eps,count\n0.5,1\n0.5,1\n0.5,0\n", "b.csv line 4, column count = '0': must be an integer >= 1"),
+            ("eps,delta\n0.5,0\n0.5,1.5\n", "b.csv line 3, column delta = '1.5': must be in [0, 1)"),
+            ("eps\n0.5\n-1\n", "b.csv line 3, column eps = '-1'"),
+            ("eps,delta\n0.5,0\n0.5\n", "b.csv line 3 = '0.5': must be 2 values: eps,delta"),
+            ("eps\n", "b.csv = 'eps': must be a file with rows below its header"),
+            ("", "b.csv line 1"),
+        ],
+    )
+    def test_a_bad_file_is_named_with_its_line(self, refused, command, tmp_path, text, words):
+        (tmp_path / "b.csv").write_text(text)
+        assert words in refused(f"{command} --budgets {tmp_path / 'b.csv'}")
+
+    def test_a_missing_file_is_said(self, refused, command, tmp_path):
+        said = refused(f"{command} --budgets {tmp_path / 'none.csv'}")
+        assert "none.csv" in said
+        assert "No such file" in said
+
+
+class TestMu:
+    def test_one_user_has_nobody_to_hide_among(self, refused):
+        assert "needs n >= 2 users" in refused("mu --eps 0.5 --n 1")
+
+    def test_json_is_what_the_library_computes(self, answer):
+        found = answer("mu --eps 0.5 --n 10000 --delta 1e-5 --json")
+        population = budgets.constant(0.5, n=10_000)
+        assert set(found) == {"mu", "epsilon", "delta", "n", "method", "valid_for"}
+        assert found["mu"] == bounds.gspa_mu(population)
+        assert found["epsilon"] == bounds.gspa_epsilon(population, delta=1e-5)
+        assert (found["delta"], found["n"]) == (1e-5, 10_000)
+        # Theorem 2 by hand: sqrt(2 / (9999 r)) with r = 1 / (1 + e^0.5) = 0.3775406687981454.
+        assert found["mu"] == pytest.approx((2 / (9999 * 0.3775406687981454)) ** 0.5, rel=1e-14)
+
+    def test_the_text_has_the_same_numbers_and_says_what_they_are_not(self, answer):
+        text = answer("mu --eps 0.5 --n 10000")
+        assert text.startswith("mu = 0.0230173, eps = 0.0517906 at ")
+        assert "delta = 0.0001, n = 10,000" in text
+        assert "An approximation, not a certificate." in text
+
+    def test_a_file_of_budgets_with_counts(self, answer, tmp_path):
+        (tmp_path / "b.csv").write_text("eps,count,delta\n0.1,500,0\n2,1500,1e-6\n")
+        found = answer(f"mu --budgets {tmp_path / 'b.csv'} --json")
+        population = budgets.from_array([0.1, 2.0], [0, 1e-6], [500, 1500])
+        assert found["mu"] == bounds.gspa_mu(population)
+        assert found["n"] == 2000
+
+
+class TestBounds:
+    def test_json_is_what_the_library_computes(self, answer):
+        found = answer("bounds --eps 0.5 --n 1000 --delta 1e-4 --json")
+        rows = bounds.compare(budgets.constant(0.5, n=1000), delta=1e-4)
+        assert found == {"n": 1000, "delta": 1e-4, "bounds": [asdict(row) for row in rows]}
+        refusals = [row for row in found["bounds"] if row["epsilon"] is None]
+        assert refusals
+        assert all(row["note"] for row in refusals)
+
+    def test_the_text_lists_every_bound_with_what_it_holds_for(self, answer):
+        text = answer("bounds --eps 0.5 --n 1000")
+        for bound in bounds.CATALOGUE.values():
+            assert f"\n{bound.label}: " in text
+            assert f"  valid for: {bound.valid_for}" in text
+        assert "Erlingsson19: refused\n" in text
+
+
+class TestRunRefusals:
+    """Everything that `gspa run` refuses before a process is started."""
+
+    @pytest.mark.parametrize(
+        ("options", "line"),
+        [
+            ("01_pgae", "notebook '01_pgae': does not exist; did you mean '01_page'?"),
+            ("01_page -p m 3", "01_page: parameter 'm': does not exist; known: profile, n, c"),
+            ("01_page -p profil quick", "01_page: parameter 'profil': does not exist; did you mean 'profile'?"),
+            ("01_page -p n abc", "01_page: n = 'abc': must be an integer >= 1 and <= 100; how many"),
+            ("01_page -p n 101", "01_page: n = 101: must be an integer >= 1 and <= 100; how many"),
+            ("01_page -p n -3", "01_page: n = -3: must be an integer >= 1 and <= 100; how many"),
+            ("01_page -p n ''", "01_page: n = '': must be an integer >= 1 and <= 100; how many"),
+            ("01_page -p c nan", "01_page: c = nan: must be a finite number > 0 and < 1; a share"),
+            ("01_page -p n 5 -p c 1", "01_page: c = 1.0: must be a finite number > 0 and < 1; a share"),
+            ("01_page -p", "-p: needs a name and a value, for instance -p n_max 3000"),
+            ("01_page -p n", "-p: needs a name and a value, for instance -p n_max 3000"),
+            ("01_page -p n 3 -p c", "-p: needs a name and a value, for instance -p n_max 3000"),
+            ("01_page -pn=3", "-p: needs a name and a value, for instance -p n_max 3000"),
+            ("01_page --profile qick", "profile 'qick': does not exist; did you mean 'quick'?"),
+            ("01_page -o out.html", "-o = 'out.html': must be a file name that ends in .ipynb"),
+            ("01_page -o out", "-o = 'out': must be a file name that ends in .ipynb"),
+            ("01_page -f none.yml", "none.yml: cannot be read (No such file or directory)"),
+        ],
+    )
+    def test_each_is_one_line(self, refused, project, options, line):
+        assert refused(f"run {options}") == line
+        assert not project.build.exists()
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("n: [1\n", "values.yml: is not valid YAML"),
+            ("- n\n", "values.yml: must hold one mapping of parameter names to values"),
+            ("", "values.yml: must hold one mapping"),
+            ("n: 0\n", "01_page: n = 0: must be an integer >= 1"),
+            ("n: true\n", "01_page: n = True: must be an integer >= 1"),
+            ("n:\n", "01_page: n = None: must be an integer >= 1"),
+            ("c: .inf\n", "01_page: c = inf: must be a finite number"),
+            ("n_: 3\n", "01_page: parameter 'n_': does not exist"),
+            ("n: !!python/object/apply:os.getcwd []\n", "values.yml: is not valid YAML"),
+        ],
+    )
+    def test_a_bad_file_of_parameters(self, refused, project, text, words):
+        Path("values.yml").write_text(text)
+        assert words in refused("run 01_page -f values.yml")
+        assert not project.build.exists()
+
+    @pytest.mark.parametrize("place", ["file/page.ipynb", "file/deep/page.ipynb"])
+    def test_an_output_place_under_a_file(self, refused, project, place):
+        Path("file").write_text("kept")
+        assert "output folder" in (said := refused(f"run 01_page -o {place}"))
+        assert "cannot be written" in said
+        assert Path("file").read_text() == "kept"
+
+    def test_an_output_name_that_is_a_folder(self, refused, project):
+        Path("page.ipynb").mkdir()
+        assert refused("run 01_page -o page.ipynb").startswith("-o = 'page.ipynb': must be")
+
+
+class TestRun:
+    def test_parameters_come_from_the_profile_the_file_and_the_line_in_this_order(self, project, capsys):
+        Path("values.yml").write_text("n: 20\nc: 2.5e-1\n")
+        assert run(shlex.split("run 01_page --profile quick -f values.yml -p n 30 -o deep/page.ipynb")) == 0
+        out, err = capsys.readouterr()
+        assert out == "Wrote deep/page.ipynb\n"
+        assert err.splitlines() == ["01_page: running", "01_page: done"]
+        page = nbformat.read("deep/page.ipynb", as_version=4)
+        assert say.values_of(page) == {"n": 30, "c": 0.25, "profile": "quick"}
+        assert page.cells[5].outputs[0].data["text/markdown"] == "They are 30, 0.25, quick."
+        assert sorted(path.name for path in Path("deep").iterdir()) == ["page.ipynb"]
+
+    def test_a_notebook_that_raises_is_status_1_and_writes_nothing(self, project, capsys):
+        # A failure's message is a screen with the traceback of the cell, not one of gspa's own.
+        assert run(shlex.split("run 01_page -p n 13")) == 1
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert "gspa: notebook 01_page, cell 4 (if n == 13: raise ValueError('thirteen')): ValueError: thirteen" in err
+        assert "gspa/" not in err
+        assert list(project.build.rglob("*.ipynb")) == []
+
+    def test_open_shows_the_page_with_its_figures_in_a_browser(self, tmp_path):
+        """In a process of its own, with a browser that only notes what it is asked for."""
+        here = make(tmp_path / "clone")
+        add(here, "01_page", markdown("## Theirs\n\nA formula $x^2$."), "n + 1", title="A page")
+        (here.root / "_config.yml").write_bytes((ROOT / "_config.yml").read_bytes())
+        for part in ("_ext", "_static"):
+            shutil.copytree(ROOT / "book" / part, here.book / part)
+        shutil.copy(ROOT / "book" / "references.bib", here.book)
+        browser = tmp_path / "browser"
+        browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path / "asked"}\n')
+        browser.chmod(0o755)
+        command = [sys.executable, "-m", "gspa", "run", "01_page", "-p", "n", "7", "-o", "out/mine.ipynb", "--open"]
+        environment = os.environ | {"BROWSER": f"{browser} %s"}
+        done = subprocess.run(command, cwd=here.root, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        page = here.root / "out" / "mine_html" / "notebooks" / "01_page.html"
+        assert done.stdout.splitlines() == ["Wrote out/mine.ipynb", f"Opened {page}"]
+        assert (tmp_path / "asked").read_text().strip() == page.as_uri()
+        text = page.read_text(encoding="utf-8")
+        assert "<h1>01_page" in text
+        assert "<pre>8\n</pre>" in text.replace("<span></span>", "")
+        assert (page.parents[1] / "mathjax" / "tex-svg-full.js").is_file()
+        assert sorted(path.name for path in here.build.iterdir()) == []
+
+    def test_open_without_a_browser_says_where_the_page_is(self, project, capsys, monkeypatch):
+        from gspa.book import site
+
+        page = project.build / "x_html" / "page.html"
+        monkeypatch.setattr(site, "render_page", lambda *given, **named: page)
+        monkeypatch.setattr("webbrowser.open", lambda address: False)
+        assert run(shlex.split("run 01_page -o x.ipynb --open")) == 0
+        assert capsys.readouterr().out == f"Wrote x.ipynb\nNo browser here; open it yourself: {page}\n"
+
+    def test_open_replaces_no_folder_of_somebody_elses(self, project, refused):
+        mine = Path("x_html")
+        mine.mkdir()
+        (mine / "thesis.txt").write_text("years of work")
+        said = refused("run 01_page -o x.ipynb --open")
+        assert not Path("x.ipynb").exists()
+        assert said.endswith("x_html: is there already and is no rendered page; move it or choose another -o")
+        assert (mine / "thesis.txt").read_text() == "years of work"
+
+    def test_an_interrupt_ends_the_kernel_and_says_so(self, tmp_path):
+        here = make(tmp_path)
+        add(
+            here,
+            "page",
+            "import pathlib, time\nwhile True: pathlib.Path('beat').write_text(str(time.time())); time.sleep(0.05)",
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gspa", "run", "page"],
+            cwd=here.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        beat = here.root / "beat"
+        deadline = time.monotonic() + 60
+        while not beat.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert out == ""
+        assert err.splitlines()[-1] == "gspa: stopped; what was finished is kept"
+        assert "Traceback" not in err
+        assert list(here.build.rglob("*.ipynb")) == []
+        last = beat.read_text()
+        time.sleep(0.3)
+        assert beat.read_text() == last, "the kernel is still at work"
+
+
+class TestBuildRefusals:
+    @pytest.mark.parametrize(
+        ("options", "line"),
+        [
+            ("--jobs 0", "jobs = 0: must be an integer >= 1"),
+            ("--jobs -1", "jobs = -1: must be an integer >= 1"),
+            ("--profile papr", "profile 'papr': does not exist; did you mean 'paper'?"),
+        ],
+    )
+    def test_each_is_one_line_before_any_work(self, refused, project, options, line):
+        assert refused(f"build {options}") == line
+        assert not project.build.exists()
+
+    def test_a_notebook_without_a_schema(self, refused, project):
+        (project.notebooks / "01_page.schema.yaml").unlink()
+        assert "01_page.ipynb: has no 01_page.schema.yaml beside it" in refused("build")
+
+    def test_a_build_folder_that_cannot_be(self, refused, project):
+        project.build.write_text("a file where a folder belongs")
+        assert "cannot be written" in refused("build")
+
+
+class TestVerify:
+    """The record is only what a run is compared with: these tests set it, and the run stays real."""
+
+    CARD = 'Outcome("G-TAB2", "verified", "The four distributions: $n$ is {}.".format(n), dict.fromkeys("abcd", 0.5))'
+
+    @pytest.fixture
+    def record(self, tmp_path, monkeypatch):
+        """A project whose one notebook settles one claim; call it with what is on record."""
+        here = make(tmp_path / "project")
+        name = claims.claim("G-TAB2").notebook
+        body = ["from gspa.book.claims import Outcome", self.CARD]
+        add(here, name, *body, profiles={"quick": {"n": 1}})
+        monkeypatch.chdir(here.root)
+
+        def set_to(verdict: str) -> None:
+            entry = claims.claim("G-TAB2")
+            monkeypatch.setitem(claims.registry(), "G-TAB2", replace(entry, verdict=verdict))
+
+        set_to.executed = here.executed("quick") / f"{name}.ipynb"
+        return set_to
+
+    def test_an_agreeing_record_is_status_0_and_what_has_run_is_not_run_again(self, record, capsys):
+        record("verified")
+        for state in ("running", "unchanged"):
+            assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 0
+            out, err = capsys.readouterr()
+            assert re.match(r"G-TAB2 +verified +The four distributions: n is 1\.\n", out)
+            assert out.endswith("1 of 1 settled in this run, 0 differ from the record.\n")
+            assert state in err
+
+    @pytest.mark.parametrize("verdict", ["refuted", "not yet checked"])
+    def test_a_differing_record_is_status_1_and_named(self, record, capsys, verdict):
+        record(verdict)
+        assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 1
+        out = capsys.readouterr().out
+        assert f"DIFFERS from the record: {verdict}" in out
+        assert out.endswith("1 of 1 settled in this run, 1 differ from the record.\n")
+
+    def test_json_has_the_evidence_and_the_comparison(self, record, capsys):
+        record("refuted")
+        assert run(shlex.split("verify --profile quick --claim G-TAB2 --json")) == 1
+        found = json.loads(capsys.readouterr().out)
+        assert found["profile"] == "quick"
+        (result,) = found["claims"]
+        assert (result["claim"], result["verdict"], result["recorded"]) == ("G-TAB2", "verified", "refuted")
+        assert result["differs"] is True
+        assert len(result["evidence"]) == 4
+
+    def test_a_run_that_lacked_size_contradicts_nothing(self, record, monkeypatch, capsys):
+        record("verified")
+        too_small = Outcome("G-TAB2", "not yet checked", "Too small.", missing="size")
+        monkeypatch.setattr(claims, "outcomes", lambda paths: {"G-TAB2": too_small} if list(paths) else {})
+        assert run(shlex.split("verify --claim G-TAB2")) == 0
+        assert capsys.readouterr().out.endswith("0 of 1 settled in this run, 0 differ from the record.\n")
+
+    def test_a_card_that_is_not_shown_is_not_yet_checked(self, record, monkeypatch, capsys):
+        record("verified")
+        monkeypatch.setattr(claims, "outcomes", lambda paths: {})
+        assert run(shlex.split("verify --claim G-TAB2")) == 1
+        assert "No card of" in capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("options", "line"),
+        [
+            ("--claim G-TAB9", "claim 'G-TAB9': does not exist; did you mean 'G-TAB"),
+            ("--claim G-TAB2 --claim tab", "claim 'tab': does not exist"),
+            ("--claim ''", "claim '': does not exist"),
+            ("--profile full", "profile 'full': does not exist; known: paper, quick"),
+        ],
+    )
+    def test_unknown_names_are_refused(self, refused, options, line):
+        assert line in refused(f"verify {options}")
+
+
+class TestServe:
+    @pytest.mark.parametrize("port", ["-1", "65536", "70000"])
+    def test_a_port_is_a_port(self, refused, project, port):
+        assert refused(f"serve --port {port}") == f"port = {port}: must be in [0, 65535]"
+
+    def test_without_a_site_it_says_what_to_do(self, refused, project):
+        assert refused("serve --no-browser") == f"{project.html}: no site yet; run gspa build first"
+
+    def test_a_port_in_use_is_said(self, refused, project):
+        project.html.mkdir(parents=True)
+        (project.html / "index.html").write_text("hello")
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            said = refused(f"serve --no-browser --port {port}")
+        assert said.startswith(f"port = {port}: must be a free port (")
+        assert said.endswith("--port 0 picks one")
+
+    def test_it_serves_the_built_site(self, project, capsys, monkeypatch):
+        """In this process, until the first page has been asked for."""
+        import http.server
+        import threading
+        import urllib.request
+
+        project.html.mkdir(parents=True)
+        (project.html / "index.html").write_text("hello from the book")
+        pages: list[bytes] = []
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+        def serve_once(server: http.server.ThreadingHTTPServer) -> None:
+            address = f"http://127.0.0.1:{server.server_port}/"
+            thread = threading.Thread(target=lambda: pages.append(opener.open(address, timeout=20).read()))
+            thread.start()
+            server.handle_request()
+            thread.join()
+
+        monkeypatch.setattr(http.server.ThreadingHTTPServer, "serve_forever", serve_once)
+        assert run(["serve", "--no-browser"]) == 0
+        assert pages == [b"hello from the book"]
+        assert f"Serving {project.html} at http://127.0.0.1:" in capsys.readouterr().out
+
+
+class TestData:
+    @pytest.fixture
+    def folder(self, tmp_path, monkeypatch) -> Path:
+        """GSPA_DATA_DIR with four small IDX files, their checksums in place of MNIST's."""
+        content = {}
+        for name, size in (("train", 3), ("t10k", 2)):
+            content[f"{name}-images-idx3-ubyte"] = struct.pack(">IIII", 0x803, size, 1, 1) + bytes(range(size))
+            content[f"{name}-labels-idx1-ubyte"] = struct.pack(">II", 0x801, size) + bytes(size)
+        sums = {name: hashlib.sha256(payload).hexdigest() for name, payload in content.items()}
+        monkeypatch.setattr(_mnist_files, "CHECKSUMS", sums)
+        for name, payload in content.items():
+            (tmp_path / f"{name}.gz").write_bytes(gzip.compress(payload))
+        monkeypatch.setenv("GSPA_DATA_DIR", str(tmp_path))
+        return tmp_path
+
+    def test_sound_files_are_status_0(self, folder, answer):
+        lines = answer("data status").splitlines()
+        assert len(lines) == 4
+        for name in _mnist_files.CHECKSUMS:
+            assert f"{name}: ok ({folder / (name + '.gz')})" in lines
+        rows = answer("data status --json")
+        assert {row["file"]: row["state"] for row in rows} == dict.fromkeys(_mnist_files.CHECKSUMS, "ok")
+        assert answer("data fetch") == f"MNIST is in {folder}\n"
+
+    def test_another_payload_is_named_with_both_checksums(self, folder, capsys, refused):
+        name = "t10k-labels-idx1-ubyte"
+        path = folder / f"{name}.gz"
+        other = gzip.decompress(path.read_bytes())[:-1] + b"\7"
+        path.write_bytes(gzip.compress(other))
+        expected, found = _mnist_files.CHECKSUMS[name], hashlib.sha256(other).hexdigest()
+        assert run(["data", "status"]) == 1
+        out, err = capsys.readouterr()
+        assert err == ""
+        assert f"{name}: damaged ({path})\n  expected SHA-256 {expected}, found {found}\n" in out
+        assert out.count(": ok (") == 3
+        assert run(["data", "status", "--json"]) == 1
+        (row,) = [row for row in json.loads(capsys.readouterr().out) if row["state"] == "damaged"]
+        assert (row["file"], row["path"]) == (name, str(path))
+        assert (row["expected_sha256"], row["found_sha256"]) == (expected, found)
+        said = refused("data fetch")
+        assert str(path) in said
+        assert expected in said
+        assert found in said
+
+    def test_a_truncated_file_is_refused(self, folder, capsys, refused):
+        path = folder / "train-images-idx3-ubyte.gz"
+        path.write_bytes(path.read_bytes()[:-12])
+        assert run(["data", "status"]) == 1
+        assert f"train-images-idx3-ubyte: damaged ({path})" in capsys.readouterr().out
+        assert str(path) in refused("data fetch")
+
+    def test_a_missing_file_is_said_and_not_downloaded(self, folder, capsys, refused):
+        (folder / "train-labels-idx1-ubyte.gz").unlink()
+        assert run(["data", "status"]) == 0
+        assert "train-labels-idx1-ubyte: missing\n" in capsys.readouterr().out
+        assert "train-labels-idx1-ubyte" in refused("data fetch")
+        assert len(list(folder.glob("*.gz"))) == 3
+
+
+class TestProcess:
+    """The same through a real process: `python -m gspa`, exit status, streams."""
+
+    def start(self, line: str, **options: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "gspa", *shlex.split(line)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=ROOT, **options)
+
+    def test_an_answer(self):
+        done = self.start("mu --eps 0.5 --n 10000 --json")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert json.loads(done.stdout)["mu"] == bounds.gspa_mu(budgets.constant(0.5, n=10_000))
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "fly",
+            "bounds --eps 0.5 --n 10 --delta 1",
+            f"run {sorted(parameters.discover(parameters.find(ROOT)))[0]} -p no_such_name 3",
+        ],
+    )
+    def test_a_refusal(self, line):
+        done = self.start(line)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("gspa: ")
+        assert done.stderr.count("\n") == 1
+
+    def test_the_console_script_is_the_same_command(self):
+        script = Path(sys.executable).with_name("gspa")
+        if not script.is_file():
+            pytest.skip("gspa is not installed as a script")
+        done = subprocess.run([script, "mu", "--eps", "nan", "--n", "9"], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (2, "gspa: eps = nan: must be a finite number >= 0\n")
+
+    def test_without_typer_it_says_what_to_install(self, tmp_path):
+        (tmp_path / "typer.py").write_text("raise ModuleNotFoundError(\"No module named 'typer'\", name='typer')")
+        path = os.pathsep.join([str(tmp_path), str(ROOT)])
+        done = self.start("mu --eps 0.5 --n 10", env=os.environ | {"PYTHONPATH": path})
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == "gspa: needs typer, which is not installed: pip install 'gspa[cli]'\n"

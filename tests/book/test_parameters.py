@@ -1,0 +1,316 @@
+"""Parameters of a notebook: what is read, what is refused and with which words, before anything runs."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from pathlib import Path
+
+import pytest
+from small_project import PROPERTIES, add, make
+
+from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
+from gspa.book import parameters
+from gspa.book.parameters import Notebook
+
+KINDS = {
+    "profile": PROPERTIES["profile"],
+    "n_users": {"type": "integer", "default": 10, "minimum": 1, "maximum": 1000, "description": "number of users"},
+    "delta": {"type": "number", "default": 1e-4, "exclusiveMinimum": 0, "exclusiveMaximum": 1, "description": "delta"},
+    "noise": {"type": "boolean", "default": True, "description": "whether noise is added"},
+    "label": {"type": "string", "default": "a", "description": "a name"},
+    "split": {"type": "string", "default": "once", "enum": ["once", "per_epoch"], "description": "when"},
+    "sizes": {"type": "array", "items": {"type": "integer", "minimum": 1}, "default": [1, 2], "description": "sizes"},
+    "shares": {"type": "array", "items": {"type": "number"}, "default": [0.5], "description": "shares"},
+    "low": {"type": "number", "default": 1, "description": "low end"},
+    "high": {"type": "number", "default": 2, "description": "high end"},
+    "seed": {"type": "integer", "default": 0, "minimum": 0, "description": "the seed"},
+}
+
+
+@pytest.fixture
+def notebook() -> Notebook:
+    schema = {
+        "properties": KINDS,
+        "ordered": [["low", "high"]],
+        "profiles": {"quick": {"n_users": 2, "sizes": [1]}},
+    }
+    return Notebook("page", Path("page.ipynb"), schema)
+
+
+def refused(notebook: Notebook, name: str, value: object) -> str:
+    with pytest.raises(InvalidValue) as caught:
+        notebook.validate({name: value})
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(f"page: {name} = ")
+    return message
+
+
+class TestValidate:
+    def test_nothing_given_is_the_schemas_defaults(self, notebook):
+        assert notebook.validate({}) == {name: entry["default"] for name, entry in KINDS.items()}
+
+    def test_a_profile_overlays_its_own_values_and_given_ones_win(self, notebook):
+        quick = notebook.validate({}, profile="quick")
+        assert (quick["profile"], quick["n_users"], quick["sizes"]) == ("quick", 2, [1])
+        assert quick["delta"] == 1e-4
+        assert notebook.validate({"n_users": 7}, profile="quick")["n_users"] == 7
+
+    @pytest.mark.parametrize(
+        ("name", "text", "value"),
+        [
+            ("delta", "1e-5", 1e-5),
+            ("delta", "0.25", 0.25),
+            ("n_users", "300", 300),
+            ("n_users", "3e2", 300),
+            ("n_users", " 7 ", 7),
+            ("noise", "true", True),
+            ("noise", "False", False),
+            ("label", "3000", "3000"),
+            ("split", "per_epoch", "per_epoch"),
+            ("sizes", "5", [5]),
+            ("sizes", "1, 20,3", [1, 20, 3]),
+            ("shares", "0.5,1e-3", [0.5, 0.001]),
+            ("low", "-3", -3.0),
+            # One more than a double can hold: by way of a float it would be another seed.
+            ("seed", "9007199254740993", 9007199254740993),
+        ],
+    )
+    def test_text_from_the_command_line_takes_the_schemas_type(self, notebook, name, text, value):
+        found = notebook.validate({name: text})[name]
+        assert found == value
+        assert type(found) is type(value)
+
+    @pytest.mark.parametrize(
+        ("name", "value", "kind"),
+        [("delta", 0.5, float), ("low", 0, float), ("n_users", 20.0, int), ("noise", False, bool)],
+    )
+    def test_values_of_the_right_type_pass(self, notebook, name, value, kind):
+        found = notebook.validate({name: value})[name]
+        assert found == value
+        assert type(found) is kind
+
+    @pytest.mark.parametrize("value", ["abc", "", "1,5", math.nan, math.inf, -math.inf, "nan", "inf", "-inf", "1e999"])
+    def test_a_number_is_finite_and_a_number(self, notebook, value):
+        assert "must be a finite number" in refused(notebook, "low", value)
+
+    @pytest.mark.parametrize("value", [True, None, [1.0], {"a": 1}])
+    def test_other_types_are_no_number(self, notebook, value):
+        refused(notebook, "low", value)
+        refused(notebook, "n_users", value)
+
+    @pytest.mark.parametrize("value", [0, 1, -0.1, 1.5, "0", "2"])
+    def test_open_ends_are_open(self, notebook, value):
+        message = refused(notebook, "delta", value)
+        assert message.endswith("must be a finite number > 0 and < 1; delta")
+
+    @pytest.mark.parametrize("value", [0, 1001, "0", "1e6", 2.5, "2.5", "abc", "", "nan", math.inf, "1e999"])
+    def test_an_integer_is_whole_and_in_range(self, notebook, value):
+        assert refused(notebook, "n_users", value).endswith("must be an integer >= 1 and <= 1000; number of users")
+
+    def test_the_ends_of_a_closed_range_pass(self, notebook):
+        assert [notebook.validate({"n_users": n})["n_users"] for n in (1, "1000")] == [1, 1000]
+
+    @pytest.mark.parametrize("value", ["yes", "1", "", 1, 0, None])
+    def test_a_boolean_is_true_or_false(self, notebook, value):
+        assert "must be true or false" in refused(notebook, "noise", value)
+
+    @pytest.mark.parametrize("value", ["", "twice", "ONCE", 1, None])
+    def test_a_choice_lists_what_there_is(self, notebook, value):
+        assert "must be one of once, per_epoch" in refused(notebook, "split", value)
+
+    def test_text_is_text(self, notebook):
+        assert "must be text" in refused(notebook, "label", 3)
+
+    @pytest.mark.parametrize("value", ["", "1,,2", "1,x", "0", [1, 0], [True], [1.5], 1, None])
+    def test_every_part_of_a_list_is_looked_at(self, notebook, value):
+        assert "a list, comma-separated, each an integer >= 1" in refused(notebook, "sizes", value)
+
+    @pytest.mark.parametrize("value", ["0.5,nan", [math.inf], [0.5, math.nan]])
+    def test_a_list_hides_no_infinity(self, notebook, value):
+        assert "each a finite number" in refused(notebook, "shares", value)
+
+    def test_an_unknown_name_suggests_the_nearest(self, notebook):
+        with pytest.raises(UnknownName) as caught:
+            notebook.validate({"n_user": 3})
+        assert str(caught.value) == "page: parameter 'n_user': does not exist; did you mean 'n_users'?"
+
+    def test_a_name_like_no_other_lists_all(self, notebook):
+        with pytest.raises(UnknownName, match="known: profile, n_users, delta"):
+            notebook.validate({"qqqq": 3})
+
+    def test_ordered_pairs_hold_between_given_and_default_values(self, notebook):
+        assert notebook.validate({"low": 2})["low"] == 2  # equal ends are an interval too
+        with pytest.raises(InvalidValue) as caught:
+            notebook.validate({"low": "2.5"})
+        assert str(caught.value) == "page: low = 2.5: must be at most high = 2"
+        with pytest.raises(InvalidValue, match=r"page: low = 1: must be at most high = 0\.5"):
+            notebook.validate({"high": 0.5})
+
+
+class TestYaml:
+    def write(self, folder: Path, text: str) -> Path:
+        path = folder / "values.yml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [
+            ("1e-5", 1e-5),
+            ("1E5", 1e5),
+            ("-2e3", -2000.0),
+            ("+1.5e+2", 150.0),
+            (".5e1", 5.0),
+            ("1e-5x", "1e-5x"),
+            ("'1e-5'", "1e-5"),
+            ("0.5", 0.5),
+            ("3", 3),
+            ("true", True),
+            ("[1e1, 2]", [10.0, 2]),
+        ],
+    )
+    def test_a_number_in_scientific_notation_is_a_number(self, tmp_path, text, value):
+        found = parameters.from_file(self.write(tmp_path, f"x: {text}\n"))
+        assert found == {"x": value}
+        assert type(found["x"]) is type(value)
+
+    def test_values_from_a_file_are_validated_like_any_other(self, tmp_path, notebook):
+        given = parameters.from_file(self.write(tmp_path, "delta: 1e-6\nn_users: 1e2\nnoise: no\nsizes: [4]\n"))
+        values = notebook.validate(given)
+        assert (values["delta"], values["n_users"], values["noise"], values["sizes"]) == (1e-6, 100, False, [4])
+        with pytest.raises(InvalidValue, match=r"page: delta = nan: must be a finite number"):
+            notebook.validate(parameters.from_file(self.write(tmp_path, "delta: .nan\n")))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "x: [1, 2\n",
+            "x: 1\n y: 2\n",
+            "a: b: c\n",
+            "x: \tnot a tab\n\t- y",
+            "x: 2024-13-45\n",  # looks like a date and is none
+            "? [1]\n: 2\n",
+            "x: \x00\n",
+        ],
+    )
+    def test_a_syntax_error_is_one_line_that_names_the_file(self, tmp_path, text):
+        path = self.write(tmp_path, text)
+        with pytest.raises(GspaError) as caught:
+            parameters.from_file(path)
+        assert str(caught.value).startswith(f"{path}: is not valid YAML: ")
+        assert "\n" not in str(caught.value)
+
+    def test_a_file_that_is_not_utf_8_is_refused(self, tmp_path):
+        path = tmp_path / "values.yml"
+        path.write_bytes(b"x: \xff\xfe\n")
+        with pytest.raises(GspaError, match="is not valid YAML"):
+            parameters.from_file(path)
+
+    @pytest.mark.parametrize("tag", ["object/apply:os.mkdir", "object/new:os.mkdir", "name:os.mkdir"])
+    def test_python_tags_are_refused_and_not_executed(self, tmp_path, tag):
+        trace = tmp_path / "executed"
+        path = self.write(tmp_path, f"x: !!python/{tag} ['{trace}']\n")
+        with pytest.raises(GspaError, match="is not valid YAML: could not determine a constructor"):
+            parameters.from_file(path)
+        assert not trace.exists()
+
+    @pytest.mark.parametrize("name", ["absent.yml", "."])
+    def test_a_missing_file_or_a_folder_is_said(self, tmp_path, name):
+        with pytest.raises(GspaError, match="cannot be read") as caught:
+            parameters.from_file(tmp_path / name)
+        assert str(tmp_path / name) in str(caught.value)
+
+    @pytest.mark.parametrize("text", ["", "- 1\n- 2\n", "just words\n", "3: 4\n"])
+    def test_anything_but_a_mapping_of_names_is_refused(self, tmp_path, text):
+        with pytest.raises(GspaError, match="must hold one mapping of parameter names to values"):
+            parameters.from_file(self.write(tmp_path, text))
+
+
+class TestDiscovery:
+    def test_notebooks_come_in_reading_order_with_their_schemas(self, tmp_path):
+        project = make(tmp_path)
+        for name in ("11_b", "02_a", "08_c"):
+            add(project, name, timeout=7)
+        found = parameters.discover(project)
+        assert list(found) == ["02_a", "08_c", "11_b"]
+        assert found["08_c"].path == project.notebooks / "08_c.ipynb"
+        assert found["08_c"].properties == PROPERTIES
+        assert (found["08_c"].timeout, found["08_c"].needs_data) == (7, False)
+
+    def test_a_cell_may_take_ten_minutes_unless_the_schema_says_otherwise(self, tmp_path):
+        assert add(make(tmp_path), "page", needs_data=True).timeout == 600
+        assert parameters.select(parameters.find(tmp_path), "page").needs_data
+
+    def test_a_notebook_without_a_schema_is_refused(self, tmp_path):
+        project = make(tmp_path)
+        add(project, "page")
+        (project.notebooks / "page.schema.yaml").unlink()
+        with pytest.raises(GspaError, match=r"page\.ipynb: has no page\.schema\.yaml beside it"):
+            parameters.discover(project)
+
+    def test_an_unknown_notebook_suggests_the_nearest(self, tmp_path):
+        project = make(tmp_path)
+        add(project, "08_comparison")
+        with pytest.raises(UnknownName, match="notebook '08_comparsion': does not exist; did you mean '08_comparison'"):
+            parameters.select(project, "08_comparsion")
+
+
+class TestOfNotebook:
+    """What a running notebook says of its own variables: the check that papermill does not make."""
+
+    @pytest.fixture
+    def inside(self, tmp_path, monkeypatch):
+        project = make(tmp_path)
+        add(project, "page")
+        monkeypatch.chdir(project.notebooks)  # where JupyterLab starts a kernel
+        return {"profile": "paper", "n": 4, "c": 0.25, "In": ["", "n = 4"], "other": object()}
+
+    def test_the_schemas_names_are_taken_and_no_others(self, inside):
+        assert parameters.of_notebook("page", inside) == {"profile": "paper", "n": 4, "c": 0.25}
+
+    def test_a_value_that_papermill_let_pass_is_refused(self, inside):
+        with pytest.raises(InvalidValue, match="page: n = 400: must be an integer >= 1 and <= 100; how many"):
+            parameters.of_notebook("page", inside | {"n": 400})
+        with pytest.raises(InvalidValue, match="page: profile = 'qick': must be one of paper, quick"):
+            parameters.of_notebook("page", inside | {"profile": "qick"})
+
+    def test_a_parameters_cell_that_lacks_names_is_said(self, inside):
+        del inside["n"], inside["c"]
+        with pytest.raises(GspaError, match="page: the parameters cell lacks n, c, which the schema lists"):
+            parameters.of_notebook("page", inside)
+
+
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        ({}, "gspa run page"),
+        ({"profile": "quick", "n_users": 2, "sizes": [1]}, "gspa run page --profile quick"),
+        ({"profile": "quick", "n_users": 3, "sizes": [1]}, "gspa run page --profile quick -p n_users 3"),
+        ({"profile": "quick", "sizes": [1]}, "gspa run page --profile quick -p n_users 10"),
+        (
+            {"sizes": [3, 4], "delta": 1e-6, "noise": False, "label": "a b"},
+            "gspa run page -p delta 1e-06 -p noise false -p label 'a b' -p sizes 3,4",
+        ),
+    ],
+)
+def test_a_runs_command_line_gives_the_same_run(notebook, changed, line):
+    assert parameters.command(notebook, changed) == line
+    words = shlex.split(line)[3:]
+    profile = words[1] if words[:1] == ["--profile"] else "paper"
+    pairs = words[2:] if profile == "quick" else words
+    given = {pairs[i + 1]: pairs[i + 2] for i in range(0, len(pairs), 3)}
+    usual = {name: entry["default"] for name, entry in KINDS.items()}
+    assert notebook.validate(given, profile=profile) == usual | changed
+
+
+def test_departures_name_what_the_paper_states_and_the_run_changed():
+    used = parameters.select(parameters.find(), "12_shuffled_sgd").validate({"clip": 3, "hidden_width": 7, "seed": 9})
+    assert parameters.departures("12_shuffled_sgd", used) == ["clip = 3.0"]
+
+
+def test_the_quick_profile_departs_from_nothing_that_the_paper_states():
+    for name, notebook in parameters.discover(parameters.find()).items():
+        for profile in parameters.PROFILES:
+            assert parameters.departures(name, notebook.defaults(profile)) == []

@@ -1,0 +1,518 @@
+"""Rendering: a broken book leaves the old site alone, a sound one replaces it, and nothing calls home."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import files
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+import gspa
+from gspa.accountant.errors import CheckFailed
+from gspa.book import build_record, say, site, sitecheck
+from gspa.book.claims import Outcome
+from gspa.book.figures import MIME
+from gspa.book.project import Project
+from gspa.book.run import Run
+from gspa.files import digest_tree
+
+pytestmark = pytest.mark.xdist_group("site")  # one worker: the real builds are made once
+
+ROOT = Path(__file__).resolve().parents[2]
+OUTCOME = Outcome("G-C3", "refuted", "At 1 point.", {"points": 12345})
+# What IPython stores: in colour, and for a syntax error without the word "Traceback".
+RAISED = [
+    "\x1b[0;31m---------------------------------------------------------------------------\x1b[0m",
+    "\x1b[0;31mValueError\x1b[0m                                Traceback (most recent call last)",
+    "Cell \x1b[0;32mIn[1], line 1\x1b[0m\n\x1b[0;32m----> 1\x1b[0m \x1b[38;5;28;01mraise\x1b[39;00m ValueError",
+    "\x1b[0;31mValueError\x1b[0m: ",
+]
+UNREADABLE = ["\x1b[0;36m  Cell In[1], line 1\x1b[0m\n    x = = 1\n        ^\n\x1b[0;31mSyntaxError\x1b[0m: no\n"]
+
+
+SVG = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'/>"
+
+
+def drawn(name, *tables, alt="A line that rises."):
+    """A cell that drew a figure, as `Page.figure` leaves it."""
+    about = {"name": name, "caption": "What it shows, in words.", "alt": alt, "tables": list(tables)}
+    return new_code_cell(
+        f"page.figure({name!r})",
+        id=name,
+        execution_count=3,
+        metadata={"tags": ["hide-input"]},
+        outputs=[new_output("display_data", data={"image/svg+xml": SVG, "text/plain": alt, MIME: about})],
+    )
+
+
+def executed(project, name, outputs=(), cells=(), used=None):
+    """A finished run of a notebook of that name."""
+    notebook = new_notebook(
+        metadata={
+            "papermill": {"parameters": used or {}},
+            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+            "language_info": {"name": "python", "pygments_lexer": "ipython3"},
+        },
+        cells=[
+            new_markdown_cell(f"# Page {name}\n\nA formula $x^2$.", id="c0"),
+            new_code_cell("n: int = 1", id="c1", metadata={"tags": ["parameters"]}, execution_count=1),
+            new_code_cell("show", id="c2", outputs=list(outputs), execution_count=2),
+            *cells,
+        ],
+    )
+    path = project.executed("quick") / f"{name}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(nbformat.writes(notebook), encoding="utf-8")
+    return Run(name, path, False, 0.0)
+
+
+SAID = r"Within $-2.5 \times 10^{-7}$; see [the notation](../book/notation.md)."
+# A page with figures: of one table; of two, of which one was thinned.
+DRAWN = "18_composition_and_renyi"
+FIGURES = [
+    drawn("figure-one", {"name": "table", "rows": 2, "of": 2, "csv": "x,y\n1,0.5\n2,0.25\n"}),
+    drawn(
+        "figure-headline",
+        {"name": "table", "rows": 1, "of": 1, "csv": "x\n1\n"},
+        {"name": "printed", "rows": 1, "of": 5000, "csv": "z\n3\n"},
+    ),
+]
+
+
+def pages(project):
+    return sitecheck.pages_of(project.book / "_toc.yml")
+
+
+def real_book(root, *, url="", api=False):
+    """The project's own prose, style and configuration with trivial notebooks."""
+    ignored = shutil.ignore_patterns("notebooks", "_generated", "__pycache__")
+    shutil.copytree(ROOT / "book", root / "book", ignore=ignored)
+    project = Project(root)
+    project.notebooks.mkdir()
+    project.config.write_text(
+        (ROOT / "_config.yml").read_text(encoding="utf-8").replace('url: ""', f'url: "{url}"'), encoding="utf-8"
+    )
+    if not api:  # autodoc imports the whole package, which takes most of a build
+        for page in (project.book / "api.md", *(project.book / "api").glob("*.md")):
+            page.write_text(f"# Package reference: {page.stem}\n", encoding="utf-8")
+    names = [name.removeprefix("notebooks/") for name in pages(project) if name.startswith("notebooks/")]
+    card = new_output("display_data", data=OUTCOME._repr_mimebundle_())
+    for path in (ROOT / "notebooks").glob(f"{DRAWN}.*"):
+        shutil.copy(path, project.notebooks)
+    shown = {"text/markdown": SAID, "text/plain": "Within", say.MIME: {"values": {}}}
+    said = new_code_cell("%%say\nx", id="c9", execution_count=3, outputs=[new_output("display_data", data=shown)])
+    few = {"profile": "quick", "rounds": [1, 10, 100], "orders": [2, 8], "n": 500}
+    injected = new_code_cell("n = 500", id="injected", metadata={"tags": ["injected-parameters"]}, execution_count=3)
+    extras = {
+        "08_comparison": {"outputs": [card]},
+        DRAWN: {"cells": [injected, *FIGURES], "used": few},
+        "17_exact_accounting": {"cells": [said]},
+    }
+    return project, [executed(project, name, **extras.get(name, {})) for name in names]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    project, runs = real_book(tmp_path_factory.mktemp("built"), api=True)
+    assert site.render(project, runs, profile="quick") is True
+    return project, runs
+
+
+@pytest.fixture(scope="module")
+def soups(built):
+    project, _ = built
+    return {page: BeautifulSoup((project.html / f"{page}.html").read_bytes(), "html.parser") for page in pages(project)}
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """The same book once its repository has an address."""
+    project, runs = real_book(tmp_path_factory.mktemp("published"), url="https://github.com/somebody/some-book")
+    assert site.render(project, runs, profile="paper") is True
+    return project, runs
+
+
+def hosts(soup):
+    return {urlsplit(link["href"]).netloc for link in soup("a", href=True)} - {""}
+
+
+class TestTheRealBook:
+    def test_its_prose_renders_without_a_warning_and_passes_the_check(self, built):
+        project, _ = built
+        assert sitecheck.check(project.html, pages=pages(project)) == []
+        assert not (project.build / "staging").exists()
+
+    def test_rendering_it_again_changes_nothing(self, built):
+        project, runs = built
+        before = {path: path.stat().st_mtime_ns for path in project.html.rglob("*")}
+        assert site.render(project, runs, profile="quick") is False
+        assert {path: path.stat().st_mtime_ns for path in project.html.rglob("*")} == before
+
+    def test_a_clean_build_elsewhere_has_the_same_bytes(self, built, tmp_path):
+        first, _ = built
+        second, runs = real_book(tmp_path, api=True)
+        assert site.render(second, runs, profile="quick") is True
+        names = [sorted(p.relative_to(x.html) for p in x.html.rglob("*") if p.is_file()) for x in (first, second)]
+        assert names[0] == names[1]
+        assert [n for n in names[0] if (first.html / n).read_bytes() != (second.html / n).read_bytes()] == []
+
+    def test_cards_and_claims_page_come_from_the_notebooks(self, soups):
+        assert "At 1 point." in soups["notebooks/08_comparison"].find(id="card-G-C3").get_text()
+        row = soups["claims"].find(id="G-C3")
+        assert row.find(class_="gspa-verdict").get_text() == "refuted"
+        assert row("a")[0]["href"] == "notebooks/08_comparison.html#card-G-C3"
+        refuted = soups["intro"].find("a", href="claims.html#claims-gspa-refuted")
+        assert refuted.get_text() == "1"
+        assert refuted["aria-label"].startswith("1 refuted")
+        assert soups["intro"].find(class_="gspa-highlights").a["href"] == "notebooks/08_comparison.html#card-G-C3"
+
+    def test_the_front_page_shows_the_picture_that_the_build_drew(self, built, soups):
+        project, _ = built
+        image = soups["intro"].find("img", src=lambda src: "headline" in src)
+        assert image["alt"] == "A line that rises."
+        assert (project.html / image["src"]).read_text(encoding="utf-8") == SVG
+        data = soups["intro"].find("a", class_="download", href=lambda href: href.endswith("headline.csv"))
+        assert (project.html / data["href"]).read_text(encoding="utf-8") == "x\n1\n"
+        doors = [card["href"] for card in soups["intro"]("a", class_="sd-stretched-link")]
+        assert doors == ["notebooks/08_comparison.html", "rerun.html", "claims.html"]
+
+    def test_times_change_two_files_and_no_page(self, built, tmp_path):
+        first, _ = built
+        second, runs = real_book(tmp_path, api=True)
+        for number, run in enumerate(runs, 1):
+            facts = {"seconds": number / 4, "machine": {"cpu": "c", "cores": 1, "memory_gib": 1.0, "system": "s"}}
+            run.path.with_suffix(".json").write_text(json.dumps(facts), encoding="utf-8")
+        assert site.render(second, runs, profile="quick") is True
+        names = sorted(p.relative_to(first.html).as_posix() for p in first.html.rglob("*") if p.is_file())
+        differ = [n for n in names if (first.html / n).read_bytes() != (second.html / n).read_bytes()]
+        assert differ == sorted(build_record.FILES)
+        kept = json.loads((second.html / "build-record.json").read_text(encoding="utf-8"))
+        assert [one["seconds"] for one in kept["notebooks"][:2]] == [0.25, 0.5]
+
+    def test_each_figure_has_its_cell_its_command_and_its_data(self, built, soups):
+        project, _ = built
+        page = soups[f"notebooks/{DRAWN}"]
+        lines = [figure.find(class_="gspa-made-from") for figure in page("figure")]
+        command = f"gspa run {DRAWN} --profile quick -p n 500"
+        # The cell of injected parameters is not in the source notebook, so it does not count.
+        assert [line.get_text() for line in lines] == [
+            f"From cell 4 of the notebook; remake it: {command}; data: figure-one.csv (2 rows).",
+            f"From cell 5 of the notebook; remake it: {command}; data: "
+            "figure-headline-table.csv (1 row), figure-headline-printed.csv (1 of 5,000 rows, evenly chosen).",
+        ]
+        assert page.find(id="cell-4").find("pre").get_text() == "page.figure('figure-one')\n"
+        assert [link["href"] for link in lines[0]("a")] == [
+            "#cell-4",
+            f"../_sources/notebooks/{DRAWN}.ipynb",
+            f"../_static/data/{DRAWN}/figure-one.csv",
+        ]
+        data = project.html / "_static" / "data" / DRAWN
+        assert sorted(path.name for path in data.iterdir()) == [
+            "figure-headline-printed.csv",
+            "figure-headline-table.csv",
+            "figure-one.csv",
+        ]
+        assert (data / "figure-one.csv").read_bytes() == b"x,y\n1,0.5\n2,0.25\n"
+        for figure in page("figure"):
+            assert figure.find(class_="gspa-figure").find("img")["alt"] == "A line that rises."
+            assert figure.find("figcaption").find_parent(class_="gspa-figure") is None
+
+    def test_every_page_says_from_what_it_was_made(self, soups):
+        for page, soup in soups.items():
+            said = soup.find(class_="gspa-provenance")
+            assert said is not None, page
+            assert f"gspa {gspa.__version__}" in said.get_text()
+            assert "profile quick" in said.get_text()
+            assert "not from a git checkout" in said.get_text()
+            depth = "../" * page.count("/")
+            assert said.a["href"] in (f"{depth}build_record.html", "#")  # "#": the page itself
+
+    def test_what_a_cell_said_is_prose(self, soups):
+        [said] = [p for p in soups["notebooks/17_exact_accounting"]("p") if "Within" in p.get_text()]
+        assert said.find(class_="math").get_text() == r"\(-2.5 \times 10^{-7}\)"
+        assert said.a["href"] == "../notation.html"
+        assert said.find_parent(class_="cell") is None
+
+    def test_each_button_of_the_sidebar_has_a_name(self, soups):
+        for page, soup in soups.items():
+            buttons = soup.find(class_="bd-links").find_all("summary")
+            assert [button.get("aria-label") for button in buttons] == ["Pages under: Package reference"], page
+
+    def test_a_quick_build_says_so(self, soups, published):
+        project, _ = published
+        assert "A quick build" in soups["intro"].get_text()
+        assert "A quick build" not in (project.html / "intro.html").read_text(encoding="utf-8")
+        assert "profile paper" in (project.html / "intro.html").read_text(encoding="utf-8")
+
+    def test_mathjax_comes_with_the_site(self, built, soups):
+        project, _ = built
+        packaged = next(f for f in files("sphinx-mathjax-offline") if f.name == "tex-svg-full.js")
+        assert (project.html / "mathjax" / "tex-svg-full.js").read_bytes() == packaged.locate().read_bytes()
+        for page, soup in soups.items():
+            sources = [script["src"] for script in soup("script", src=True) if "mathjax" in script["src"]]
+            assert len(sources) == 1, page
+            target = (project.html / page).parent / sources[0]
+            assert target.resolve() == (project.html / "mathjax" / "tex-svg-full.js").resolve()
+
+    def test_no_page_loads_thebe(self, soups):
+        for soup in soups.values():
+            for script in soup("script"):
+                assert "thebe" not in script.get("src", "")
+                assert "THEBE_JS_URL" not in script.get_text()
+
+    def test_scripts_and_styles_are_the_sites_own(self, soups):
+        for soup in soups.values():
+            fetched = [tag.get("src") or tag.get("href") for tag in soup(["script", "link", "img"])]
+            assert all(not urlsplit(url).netloc for url in fetched if url)
+
+    def test_no_invented_address_is_linked(self, soups):
+        for soup in soups.values():
+            assert not {host for host in hosts(soup) if "github" in host or "binder" in host or "colab" in host}
+
+    def test_the_repositorys_address_brings_source_binder_and_colab(self, published):
+        project, runs = published
+        for run in runs:
+            soup = BeautifulSoup((project.html / "notebooks" / f"{run.name}.html").read_bytes(), "html.parser")
+            assert {"github.com", "mybinder.org", "colab.research.google.com"} <= hosts(soup)
+            links = [link["href"] for link in soup("a", href=True) if urlsplit(link["href"]).netloc]
+            mine = [link for link in links if "somebody/some-book" in link]
+            assert "https://github.com/somebody/some-book" in mine
+            # The buttons open the committed notebook, which lies in notebooks/ of the checkout.
+            for host in ("mybinder.org", "colab.research.google.com"):
+                (opened,) = {link for link in mine if urlsplit(link).netloc == host}
+                file = re.search(r"notebooks/\w+\.ipynb", opened)[0]
+                assert file == f"notebooks/{run.name}.ipynb"
+                assert (ROOT / file).is_file()
+
+    def test_what_binder_installs_is_there_and_is_the_book(self):
+        wanted = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+        assert "--editable .[book]" in wanted[-1]["pip"]
+        # Binder takes a folder of its own before the file at the root.
+        assert not any((ROOT / folder).exists() for folder in ("binder", ".binder"))
+
+
+class TestRealFailures:
+    """A page with a mistake, on top of a good site: the site must not notice."""
+
+    def test_a_warning_of_sphinx_keeps_the_old_site(self, published):
+        project, runs = published
+        before = digest_tree(project.html, ("*",))
+        page = project.book / "rerun.md"
+        good = page.read_text(encoding="utf-8")
+        page.write_text(good + "\n[A page that is not there](nowhere.md)\n", encoding="utf-8")
+        with pytest.raises(CheckFailed, match=r"old one stays[^$]*rerun\.md[^$]*WARNING[^$]*nowhere"):
+            site.render(project, runs, profile="paper")
+        assert digest_tree(project.html, ("*",)) == before
+        page.write_text(good, encoding="utf-8")
+        # The record still fits: nothing to do.
+        assert site.render(project, runs, profile="paper") is False
+
+    def test_figures_that_lack_something_keep_the_old_site(self, published):
+        project, runs = published
+        before = digest_tree(project.html, ("*",))
+        lacking = [drawn("figure-x"), drawn("figure-y", {"name": "t", "rows": 1, "of": 1, "csv": "x\n1\n"}, alt=" ")]
+        broken = [executed(project, run.name, cells=lacking) if run.name == DRAWN else run for run in runs]
+        with pytest.raises(CheckFailed, match="old one stays") as failure:
+            site.render(project, broken, profile="paper")
+        said = str(failure.value)
+        assert "cell 4 has a figure without data; draw it with a function that is marked keeps_data" in said
+        assert "cell 5 has a figure without alternative text" in said
+        assert digest_tree(project.html, ("*",)) == before
+        executed(project, DRAWN, cells=FIGURES)
+
+    def test_a_notebooks_error_output_keeps_the_old_site(self, published):
+        project, runs = published
+        before = digest_tree(project.html, ("*",))
+        errors = [
+            new_output("error", ename=name, evalue="", traceback=lines)
+            for name, lines in (("ValueError", RAISED), ("SyntaxError", UNREADABLE))
+        ]
+        broken = [executed(project, run.name, [error]) for run, error in zip(runs, errors, strict=False)]
+        with pytest.raises(CheckFailed, match="old one stays") as failure:
+            site.render(project, [*broken, *runs[2:]], profile="paper")
+        assert [line.strip() for line in str(failure.value).splitlines()[1:]] == [
+            f"notebooks/{runs[0].name}.html: shows a traceback",
+            f"notebooks/{runs[0].name}.html: shows an error output",
+            f"notebooks/{runs[1].name}.html: shows an error output",
+        ]
+        assert digest_tree(project.html, ("*",)) == before
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A two-page project and a stand-in for Sphinx that writes `small.text` for each page and counts its calls."""
+    project = Project(tmp_path)
+    project.book.mkdir()
+    project.notebooks.mkdir()
+    toc = {"format": "jb-book", "root": "intro", "chapters": [{"file": "notebooks/one"}]}
+    (project.book / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
+    (project.book / "intro.md").write_text("# Intro\n", encoding="utf-8")
+    project.config.write_text("title: x\n", encoding="utf-8")
+
+    class Small:
+        text = "<html><body>fine</body></html>"
+        calls = 0
+        runs = (executed(project, "one"),)
+        here = project
+
+        def render(self, profile="quick"):
+            return site.render(project, self.runs, profile=profile)
+
+        def state(self):
+            return digest_tree(project.html, ("*",)) if project.html.exists() else None
+
+    state = Small()
+
+    def sphinx(project, staging, profile):
+        state.calls += 1
+        for page in pages(project):
+            path = staging / "_build" / "html" / f"{page}.html"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(state.text, encoding="utf-8")
+
+    monkeypatch.setattr(site, "_sphinx", sphinx)
+    return state
+
+
+class TestRender:
+    def test_a_first_render_makes_the_site(self, small):
+        assert small.render() is True
+        assert (small.here.html / "notebooks" / "one.html").read_text(encoding="utf-8") == small.text
+        assert sorted(path.name for path in small.here.build.iterdir()) == ["executed", "html", "site.json"]
+
+    def test_a_second_render_does_nothing(self, small):
+        small.render()
+        assert small.render() is False
+        assert small.calls == 1
+
+    def test_a_success_leaves_nothing_of_the_old_site(self, small):
+        small.render()
+        (small.here.html / "old.html").write_text("x", encoding="utf-8")
+        small.text = "<html><body>new</body></html>"
+        assert small.render() is True
+        assert not (small.here.html / "old.html").exists()
+        assert (small.here.html / "intro.html").read_text(encoding="utf-8") == small.text
+        assert not list(small.here.build.glob("html.*"))
+
+    @pytest.mark.parametrize("change", ["prose", "style", "configuration", "notebook", "profile", "page", "record"])
+    def test_any_change_renders_again(self, small, change):
+        small.render()
+        profile = "quick"
+        if change == "prose":
+            (small.here.book / "intro.md").write_text("# Other\n", encoding="utf-8")
+        elif change == "style":
+            (small.here.book / "_static").mkdir()
+            (small.here.book / "_static" / "x.css").write_text("p {}", encoding="utf-8")
+        elif change == "configuration":
+            small.here.config.write_text("title: y\n", encoding="utf-8")
+        elif change == "notebook":
+            small.runs = (executed(small.here, "one", [new_output("stream", name="stdout", text="new")]),)
+        elif change == "profile":
+            profile = "paper"
+        elif change == "page":  # somebody touched the site itself
+            (small.here.html / "intro.html").write_text("<html></html>", encoding="utf-8")
+        elif change == "record":
+            (small.here.build / "site.json").write_text("{", encoding="utf-8")
+        assert small.render(profile) is True
+        assert small.calls == 2
+        assert small.render(profile) is False
+
+    @pytest.mark.parametrize(
+        ("text", "problem"),
+        [
+            ('<a href="nowhere.html">x</a>', "link nowhere.html leads nowhere"),
+            ('<script src="https://elsewhere.example/x.js"></script>', "asks another host"),
+            ('<p id="papermill-error-cell">x</p>', "error cell"),
+        ],
+    )
+    def test_a_site_that_fails_a_check_is_not_shown(self, small, text, problem):
+        with pytest.raises(CheckFailed, match=problem):
+            _fail(small, text)
+        assert not small.here.html.exists()
+        small.text = "<html>good</html>"
+        small.render()
+        good = small.state()
+        with pytest.raises(CheckFailed, match=problem):
+            _fail(small, text)
+        assert small.state() == good
+        # It fails again the next time: a failure is not remembered as done.
+        with pytest.raises(CheckFailed, match=problem):
+            small.render()
+
+    def test_a_missing_page_is_a_failure(self, small):
+        (small.here.book / "_toc.yml").write_text("format: jb-book\nroot: intro\n", encoding="utf-8")
+        small.render()
+        good = small.state()
+        real = site._sphinx
+
+        def forgetful(project, staging, profile):
+            real(project, staging, profile)
+            (staging / "_build" / "html" / "intro.html").unlink()
+
+        small.here.config.write_text("title: y\n", encoding="utf-8")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(site, "_sphinx", forgetful)
+            with pytest.raises(CheckFailed, match="intro: is in the table of contents and not in the site"):
+                small.render()
+        assert small.state() == good
+
+    def test_many_problems_are_cut_short(self, small):
+        small.text = '<a href="x.html">x</a>' * 15  # on two pages
+        with pytest.raises(CheckFailed, match=r"30 problem\(s\)[^$]*and 10 more$") as failure:
+            small.render()
+        assert str(failure.value).count("leads nowhere") == 20
+
+    def test_notebooks_of_earlier_builds_are_removed_from_the_book(self, small):
+        stale = small.here.book / "notebooks" / "gone.ipynb"
+        stale.parent.mkdir()
+        stale.write_text("{}", encoding="utf-8")
+        small.render()
+        assert sorted(path.name for path in stale.parent.iterdir()) == ["one.ipynb"]
+        assert (stale.parent / "one.ipynb").read_bytes() == small.runs[0].path.read_bytes()
+
+
+def _fail(small, text):
+    small.text = text
+    # A change of the sources, so that there is something to render.
+    (small.here.book / "intro.md").write_text(f"# Intro {small.calls}\n", encoding="utf-8")
+    small.render()
+
+
+class TestExclusive:
+    def test_a_second_holder_is_refused_and_a_later_one_is_not(self, tmp_path):
+        project = Project(tmp_path)
+        with site.exclusive(project), pytest.raises(CheckFailed, match="another build is running"):  # noqa: SIM117
+            with site.exclusive(project):
+                pytest.fail("two holders")
+        with pytest.raises(RuntimeError, match="a failure inside"), site.exclusive(project):
+            raise RuntimeError("a failure inside")
+        with site.exclusive(project):
+            pass
+
+    def test_another_process_is_refused(self, tmp_path):
+        code = (
+            "import sys; from pathlib import Path; from gspa.book import site; from gspa.book.project import Project\n"
+            "with site.exclusive(Project(Path(sys.argv[1]))): print('held')"
+        )
+        command = [sys.executable, "-c", code, str(tmp_path)]
+        with site.exclusive(Project(tmp_path)):
+            refused = subprocess.run(command, capture_output=True, text=True)
+        assert refused.returncode != 0
+        assert "CheckFailed: another build is running" in refused.stderr
+        assert subprocess.run(command, capture_output=True, text=True).stdout == "held\n"
+
+    def test_two_checkouts_do_not_wait_for_each_other(self, tmp_path):
+        (tmp_path / "a").mkdir()
+        (tmp_path / "b").mkdir()
+        with site.exclusive(Project(tmp_path / "a")), site.exclusive(Project(tmp_path / "b")):
+            assert (tmp_path / "a" / "_build").is_dir()

@@ -1,0 +1,173 @@
+"""The claims page in a browser: what an address shows, what the form does, and what is left without a script."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gspa.book import cards, text
+from gspa.book.claims import Outcome, registry
+from gspa.book.fill import anchor
+
+pytestmark = pytest.mark.browser
+
+SCRIPT = Path(__file__).resolve().parents[2] / "book" / "_static" / "claims.js"
+FOUND = {
+    "G-C3": Outcome("G-C3", "refuted", "A zebra.", {"gap": 0.25}),
+    "G-A2": Outcome("G-A2", "refuted", "off by 3.", {"count": 12345}),
+    "F10": Outcome("F10", "refuted", "off by 4.", {"count": 12345}),
+    "G-TAB2": Outcome("G-TAB2", "verified", "Fine.", {"mean": 1.0}),
+}
+ALL = len(registry())
+PAGE = cards.Found(FOUND, set())
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """The page as Sphinx nests it: a section for each heading, an anchor in it."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "_static").mkdir()
+    (folder / "_static" / "claims.js").write_bytes(SCRIPT.read_bytes())
+    html, depth, anchor = (
+        ["<!doctype html><meta charset=utf-8><title>x</title><article><section><h1>Claims</h1>"],
+        1,
+        "",
+    )
+    for line in cards.parts(PAGE, [])["claims"].splitlines():
+        head = re.fullmatch(r"(##+) (.*)", line)
+        if target := re.fullmatch(r"\((.+)\)=", line):
+            anchor = target[1]
+        elif head:
+            html += ["</section>"] * (depth - len(head[1]) + 1)
+            depth = len(head[1])
+            html.append(f"<section><span id='{anchor}'></span><h{depth}>{head[2]}</h{depth}>")
+        elif not line.startswith("```"):
+            html.append(line)
+    page = folder / "claims.html"
+    page.write_text("\n".join([*html, *["</section>"] * depth, "</article>"]), encoding="utf-8")
+    return page.as_uri()
+
+
+def shown(page):
+    return [row.get_attribute("id") for row in page.locator(".gspa-registry tbody tr:visible").all()]
+
+
+def chosen(page):
+    return {name: page.locator(f"[name={name}]").input_value() for name in ("paper", "verdict", "kind", "q")}
+
+
+NOTHING = {"paper": "", "verdict": "", "kind": "", "q": ""}
+
+
+def test_everything_is_shown_at_first(page, address):
+    page.goto(address)
+    assert len(shown(page)) == ALL
+    assert page.get_by_role("status").inner_text() == f"All {ALL} claims"
+    assert not page.locator("#gspa-index").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("hash_", "state", "expected"),
+    [
+        ("claims-gspa-refuted", {"paper": "gspa", "verdict": "refuted"}, ["G-C3", "G-A2"]),
+        ("claims-refuted", {"verdict": "refuted"}, ["G-C3", "G-A2", "F10"]),
+        ("claims-flame", {"paper": "flame"}, [name for name, one in registry().items() if one.paper == "flame"]),
+        ("paper=gspa&verdict=verified", {"paper": "gspa", "verdict": "verified"}, ["G-TAB2"]),
+        ("q=a%20zebra", {"q": "a zebra"}, ["G-C3"]),
+        ("q=%", {"q": "%"}, None),  # an address cut short
+        ("paper=nobody", {}, list(registry())),
+        ("nowhere", {}, list(registry())),
+    ],
+)
+def test_an_address_is_a_view(page, address, hash_, state, expected):
+    page.goto(f"{address}#{hash_}")
+    assert chosen(page) == NOTHING | state
+    if expected is not None:
+        assert sorted(shown(page)) == sorted(expected)
+
+
+def test_an_anchor_brings_its_heading_into_view(page, address):
+    page.goto(f"{address}#claims-flame-refuted")
+    heading = page.locator("h3:visible").filter(has_text="Refuted (1)")
+    assert heading.count() == 1
+    assert 0 <= heading.bounding_box()["y"] < 900
+    # Sections without a shown claim are gone with their headings.
+    assert page.locator("h2:visible").count() == 1
+
+
+def test_the_form_filters_counts_and_keeps_its_state_in_the_address(page, address):
+    page.goto(address)
+    page.get_by_label("Verdict").select_option("refuted")
+    assert page.get_by_role("status").inner_text() == f"3 of {ALL} claims"
+    page.get_by_label("Search").fill("zebra")
+    assert shown(page) == ["G-C3"]
+    assert page.url.endswith("#verdict=refuted&q=zebra")
+    page.reload()
+    assert shown(page) == ["G-C3"]
+    page.get_by_role("button", name="Show all").click()
+    page.wait_for_function(f"document.querySelector('[role=status]').textContent === 'All {ALL} claims'")
+    assert chosen(page) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("ways", "title"),
+    [
+        (
+            ["eps_i, delta_i", "ε_i, δ_i", r"\epsilon_i, \delta_i", "epsilon_i, DELTA_i", "εi"],
+            "Every (eps_i, delta_i) randomizer",
+        ),
+        (["5e-6", "5e-06", "5×10−6", "5 × 10^-6"], "SS-Simple is (0.91, 5e-6)-DP"),
+        (["sqrt(log(4/delta)/n)", "√(log(4/δ)/n)"], "eps_L sqrt(log(4/delta)/n)"),
+    ],
+)
+def test_a_formula_is_found_as_the_keyboard_has_it_and_as_the_page_has_it(page, address, ways, title):
+    page.goto(address)
+    found = []
+    for way in ways:
+        page.get_by_label("Search").fill(way)
+        found.append(shown(page))
+    (wanted,) = [name for name, one in registry().items() if title in text.plain(one.title)]
+    assert all(wanted in names for names in found)
+    assert all(len(names) < ALL / 2 for names in found)
+
+
+def test_the_keyboard_is_enough(page, address):
+    page.goto(address)
+    page.keyboard.press("Tab")
+    page.keyboard.type("zebra")
+    page.keyboard.press("Enter")  # submits nothing
+    assert shown(page) == ["G-C3"]
+    for _ in range(4):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"document.querySelector('[role=status]').textContent === 'All {ALL} claims'")
+
+
+def test_a_link_to_a_claim_shows_it_whatever_was_filtered(page, address):
+    page.goto(f"{address}#claims-gspa-refuted")
+    page.evaluate("location.hash = 'F10'")
+    page.wait_for_function("document.getElementById('F10').getClientRects().length > 0")
+    assert len(shown(page)) == ALL
+    assert -1 < page.locator("#F10").bounding_box()["y"] < 900  # a page scrolls by whole pixels
+
+
+@pytest.mark.parametrize("kind", sorted({one.kind for one in registry().values()}))
+def test_each_kind_can_be_chosen(page, address, kind):
+    page.goto(address)
+    page.get_by_label("Kind").select_option(kind)
+    assert sorted(shown(page)) == sorted(name for name, one in registry().items() if one.kind == kind)
+
+
+def test_without_a_script_everything_is_listed_with_anchors(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}#claims-refuted")
+    assert len(shown(page)) == ALL
+    assert not page.locator("#gspa-filter").is_visible()
+    assert page.locator("#claims-refuted").is_visible()
+    assert page.locator("#gspa-index a").count() == ALL
+    for verdict in PAGE.verdicts:
+        assert page.locator(f"#{anchor(verdict=verdict)}").is_visible()
+    context.close()

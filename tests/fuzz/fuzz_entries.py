@@ -1,0 +1,507 @@
+"""Every door of the accountant and the algorithms, and how each of its arguments is drawn.
+
+A door is a public function, or a class that checks what it is given, in a module that speaks to callers. The packages
+are walked for them; what is public by name alone is in `INSIDE`, with the reason. An argument is drawn as `OWN` says
+for its function or module, or by its name (`NAMED`); a door with an argument of neither has no entry, and
+`test_every_door_is_drawn` fails.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fuzz_values import (
+    JUNK_ARRAY,
+    JUNK_NAME,
+    Kind,
+    array,
+    built,
+    count,
+    counts,
+    either,
+    known_to,
+    lists_of,
+    made,
+    name,
+    number,
+    optional,
+    together,
+)
+from hypothesis import strategies as st
+
+import gspa.accountant
+import gspa.algorithms
+from gspa.accountant import api, attacks, blanket_forms, budgets, published, tradeoff
+from gspa.accountant.families import MECHANISMS, binary, subset
+from gspa.accountant.losses import privacy_loss
+from gspa.accountant.one_round import problem_of
+from gspa.accountant.rounds import gaussian, shuffled, shuffled_reports
+from gspa.algorithms import digits
+from gspa.algorithms.flame import aggregation, federated, noise, padded, protocols, users
+from gspa.algorithms.flame.randomizers import Buckets, Laplace
+from gspa.algorithms.flame.sealing import keypair
+from gspa.algorithms.sgd_config import SgdConfig
+from gspa.algorithms.testing import HadamardResponse
+
+# --- what is a door ------------------------------------------------------------------------------------------
+
+_ENGINE = "numerics below the doors, on arrays that those have checked"
+_INNER = "a step of its module's own doors, on what those have checked"
+# Modules, or names in them, that are public by name alone: nothing there checks an argument.
+INSIDE: dict[str, str] = {
+    "accountant.arguments": "the checks themselves: tests/accountant/test_validate.py",
+    "accountant.errors": "the refusals themselves",
+    "accountant.bound": "the answers themselves: tests/accountant/test_accountant.py",
+    "accountant.cli": "commands: test_command_lines.py",
+    "algorithms.cli": "commands: test_command_lines.py",
+    **dict.fromkeys(
+        [f"accountant.{part}" for part in ("binomial", "blanket", "clones", "pair", "random_sum")], _ENGINE
+    ),
+    **{
+        f"accountant.{module}.{part}": _INNER
+        for module, names in {
+            "asymptotic": "cell_masses solve setting",
+            "exact": "Crowd",
+            "laplace_gaussian": "limit choose least_epsilon greatest_epsilon population reports_pair",
+            "losses": "spread merge gaussian_atoms groups_of atoms automatic_step dominating dominated",
+            "one_round": "resolve others_of problem_of tilt_for epsilon_of candidates",
+            "sampled_audit": "choose",
+            "closed_forms": "require_pure",
+            "tradeoff": "like scaled",
+        }.items()
+        for part in names.split()
+    },
+}
+# Doors that are not called with drawn arguments.
+LEFT_OUT: dict[str, str] = {
+    "accountant.api.Mechanism": "the base of the others, which cannot be made itself: test_refused.py",
+    "accountant.mechanisms.classical_gaussian_worst": "takes nothing: tests/accountant/test_mechanisms.py",
+    "algorithms.digits.load": "reads what is on this machine: tests/algorithms/test_datasets.py",
+    "algorithms.digits.banner": "takes nothing but a data set",
+    "algorithms.flame.sealing.available": "takes nothing",
+}
+
+
+@cache
+def modules() -> tuple[str, ...]:
+    """The rooms' modules, by their path below gspa."""
+    return tuple(
+        found.name.removeprefix("gspa.")
+        for room in (gspa.accountant, gspa.algorithms)
+        for found in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")
+        if not found.ispkg and not found.name.rpartition(".")[2].startswith("_")
+    )
+
+
+@cache
+def doors() -> dict[str, Callable[..., Any]]:
+    """Public functions and classes by module path and name; where a module has `__all__`, that says what is public."""
+    found = {}
+    for module in modules():
+        loaded = import_module(f"gspa.{module}")
+        public = getattr(loaded, "__all__", None) or [part for part in vars(loaded) if not part.startswith("_")]
+        for part in public:
+            value, key = getattr(loaded, part), f"{module}.{part}"
+            if getattr(value, "__module__", None) != loaded.__name__ or INSIDE.keys() & {module, key}:
+                continue
+            # A class without checks holds what a door answers.
+            if hasattr(value, "__post_init__") if inspect.isclass(value) else callable(value):
+                found[key] = value
+    return found
+
+
+def keys() -> list[str]:
+    """Everything that is called with drawn arguments."""
+    return [*(key for key in doors() if key not in LEFT_OUT), *METHODS]
+
+
+def target(key: str) -> Callable[..., Any]:
+    """The function, class or method behind a key."""
+    return METHODS[key] if key in METHODS else doors()[key]
+
+
+def entry(key: str) -> dict[str, Kind]:
+    """How the arguments of one door are drawn; a KeyError names the one without an entry."""
+    module = next(one for one in modules() if key.startswith(f"{one}."))
+    own = OWN.get(module, {}) | OWN.get(key, {})
+    parameters = inspect.signature(target(key)).parameters.values()
+    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+        return OWN[key]
+    missing = [one.name for one in parameters if one.name not in own and one.name not in NAMED]
+    if missing:
+        raise KeyError(f"{key}: no entry for its arguments {missing}")
+    return {one.name: own.get(one.name) or NAMED[one.name] for one in parameters}
+
+
+def nan_is_explained(key: str) -> bool:
+    """Whether the documentation says what NaN stands for in the answer."""
+    return "NaN" in (target(key).__doc__ or "")
+
+
+# --- ready-made arguments: small, made once, never changed ---------------------------------------------------
+
+POPULATIONS = (
+    budgets.constant(0.5, n=10),
+    budgets.constant(0.0, n=3),
+    budgets.constant(8.0, n=2),
+    budgets.constant(1.0, n=1),
+    budgets.constant(1e-9, n=5),
+    budgets.constant(5e-324, n=2),
+    budgets.constant(700.0, n=3),
+    budgets.constant(1e308, n=2),
+    budgets.constant(1.0, n=1000),
+    budgets.from_array([0.1, 1.0, 3.0], 0.0, [3, 2, 1]),
+    budgets.from_array([0.5, 0.7], 0.01),
+    budgets.from_array([0.0, 2.0, 0.0]),
+    budgets.from_array([0.5, 0.5], [0.0, 0.9]),
+)
+CURVES = (
+    lambda alpha: tradeoff.gaussian(alpha, mu=1.0),
+    lambda alpha: tradeoff.f_eps_delta(alpha, eps=0.5, delta=0.01),
+    lambda alpha: 1 - alpha,
+)
+LOCALS = (Laplace(0.5), Buckets(0.5, 4), Buckets(3.0, 1), Laplace(20.0))
+CONFIG = SgdConfig(clients=6, epochs=1, hidden_width=4)
+RESPONSES = (HadamardResponse(4, 1.0, 2), HadamardResponse(4, 0.1, 1))
+AGGREGATORS = (
+    aggregation.Mean(),
+    aggregation.Curator(0.1, 1.0),
+    aggregation.LocalGaussian(0.1, 1.0),
+    aggregation.Simple(0.01, 1.0),
+    aggregation.Sampled(0.01, 1.0, 5, 4, "uniform"),
+    aggregation.Sampled(0.01, 1.0, 5, 4, "largest", 2),
+)
+RULES = (
+    protocols.Rules(d=4, n=6, clip=0.1, local=Laplace(5.0), k=2, n_p=6),
+    protocols.Rules(d=4, n=6, clip=0.1, local=Buckets(5.0, 2), k=2, n_p=6, packing="vectors", printed=True),
+    protocols.Rules(d=4, n=6, clip=0.1, local=Laplace(5.0), k=4, n_p=6, select="all"),
+)
+
+
+@cache
+def _worlds(i: int) -> attacks.Worlds:
+    return attacks.randomized_response(budgets.from_array([0.5, 1.0], 0.0, [4, 2]), k=2 + i)
+
+
+@cache
+def _problem(i: int) -> Any:
+    return (problem_of(POPULATIONS[0], binary(), 0), problem_of(POPULATIONS[9], subset(3, 1), 2))[i]
+
+
+@cache
+def _round(i: int) -> Any:
+    if i == 3:
+        return shuffled_reports([1.0], count=20)
+    return (shuffled(POPULATIONS[0]), shuffled(POPULATIONS[9], mechanism="krr", k=3), gaussian(1.0))[i]
+
+
+@cache
+def _coordinate(i: int) -> padded.Coordinate:
+    return padded.coordinate(Laplace(0.5), n_p=10) if i else padded.coordinate(Buckets(0.5, 4), n_p=5, n=20, beta=0.1)
+
+
+@cache
+def _images(components: int | None) -> digits.Dataset:
+    full, step = digits.load("digits"), 20 if components else 5
+    parts = {part: getattr(full, part)[::step] for part in ("train_x", "train_y", "test_x", "test_y")}
+    part = dataclasses.replace(full, **parts)
+    return part if components is None else digits.project(part, components=components, cache=False)
+
+
+@cache
+def _few_users() -> users.Users:
+    return users.partition(_images(None), users=6)
+
+
+@cache
+def _played() -> protocols.Played:
+    return protocols.play(np.zeros((6, 4)), RULES[0], keypair("envelope"), rng=0)
+
+
+# --- by the argument's name ----------------------------------------------------------------------------------
+
+SEED = known_to([0, 1, 2024, 2**63])
+PEOPLE = either(*POPULATIONS)
+GENERATOR = made(np.random.default_rng, either(0, 1))
+FLAG = either(True, False)
+USERS = Path(__file__).with_name("users.csv")
+NOISE = name(*noise.KINDS)
+
+NAMED: dict[str, Kind] = (
+    {"eps": number(0, 5), "eps0": number(1e-3, 4), "delta": number(1e-9, 0.5), "delta0": number(0, 0.1)}
+    | {"mu": number(0.01, 5), "n": count(1, 60), "n_p": count(1, 40), "k": count(2, 5), "size": count(1, 3)}
+    | {"tv": optional(number(0.01, 0.99)), "sizes": counts(10, 200), "seed": SEED, "rng": SEED}
+    | {"seeds": counts(0, 5, most=2), "confidence": number(0.5, 0.999), "repeats": count(2, 5), "budgets": PEOPLE}
+    | {"mechanism": name("rr", "krr", "subset", "common", "tv"), "alpha": array(0, 1), "scale": number(0.1, 5)}
+    | {"sigma": number(0.1, 5), "sensitivity": number(0.1, 60), "low": number(0, 1), "high": number(1, 3)}
+    | {"reading": name("constants", "ranges"), "scales": array(0.3, 3, most=2), "count": counts(1, 20, most=1)}
+    | {"victim": optional(count(0, 1)), "inputs": together(number(0, 0.4), number(0.6, 1)), "cells": count(20, 60)}
+    | {"statistic": name("linear", "window"), "others": optional(array(0, 1, most=2)), "local": either(*LOCALS)}
+    | {"beta": number(0.01, 1), "d": count(5, 30), "attack": FLAG, "pessimistic": FLAG, "folds": count(1, 5)}
+    | {"epochs": count(1, 9), "divisor": count(1, 100), "clients": count(2, 20), "clip": number(0.1, 5)}
+    | {"config": either(CONFIG), "device": name("cpu"), "randomizer": name(*blanket_forms.RANDOMIZERS)}
+    | {"form": name(*blanket_forms.FORMS), "order": number(1.1, 50), "step": optional(number(1e-3, 0.05))}
+    | {"depth": number(5, 60), "scaling": name("none", "unit_variance", "standardize_pixels")}
+    | {"worlds": made(_worlds, either(0, 1)), "problem": made(_problem, either(0, 1))}
+    | {"rounds": lists_of(together(made(_round, either(0, 1, 2, 3)), count(1, 5)))}
+    | {"one": made(_coordinate, either(0, 1)), "data": made(_images, either(5))}
+    | {"dataset": made(_images, either(None))}
+)
+
+# --- by function or module, then by the argument's name ------------------------------------------------------
+
+_WHO = Kind(
+    st.one_of(st.none(), PEOPLE.good, st.sampled_from([[0.5, 1.0], str(USERS), USERS])),
+    st.one_of(JUNK_ARRAY, JUNK_NAME),
+)
+_SHAPED = (
+    built(api.KRR, count(2, 5)),
+    built(api.SubsetSelection, count(3, 5), count(1, 2)),
+    built(api.TotalVariation, number(0.01, 0.2)),
+    built(api.Gaussian, number(0.3, 5)),
+)
+_RUNS = Kind(
+    st.one_of(st.sampled_from(["rr", "laplace", api.Common(), api.Laplace()]), *(kind.good for kind in _SHAPED[:3])),
+    st.one_of(JUNK_NAME, st.just(binary()), *(kind.bad for kind in _SHAPED)),
+)
+_VALUES, _EACH = array(0, 1, least=3, most=3), array(0.1, 3, least=3, most=3)
+_BITS = counts(0, 1, least=3, most=3)
+_ANSWERS = {"laws": made(lambda: _worlds(0).laws), "count": made(lambda: _worlds(0).count.astype(float))}
+_LAW = either([0.5, 0.5], [0.1, 0.9], [1, 0])
+_SIZES = {"d": count(5, 20), "n": count(1, 9), "k": count(1, 5), "n_p": count(1, 9), "l": count(1, 3)}
+_PACKING = {"select": name("uniform", "independent", "largest"), "packing": name(*protocols.PACKINGS), "printed": FLAG}
+
+OWN: dict[str, dict[str, Kind]] = {
+    "accountant.api.mechanism": {"name": name(*api._KINDS), "k": optional(count(2, 5)), "sigma": optional(SEED)},
+    "accountant.api": {
+        "eps": optional(number(0, 5)),
+        "n": optional(count(1, 60)),
+        "budgets": _WHO,
+        "mechanism": _RUNS,
+    }
+    | {"rounds": count(1, 3), "honest": optional(count(1, 20)), "at_eps": number(0, 3)},
+    "accountant.api.calibrate": {"target_eps": number(0.3, 2), "n": optional(count(1, 9))},
+    "accountant.api.published": {"mechanism": name(None, *published.FAMILIES)},
+    "accountant.api.Mechanism.family": {"self": either(api.Common(), api.KRR(3), api.Laplace())},
+    "accountant.budgets.Budgets": {"eps": array(0, 3, least=2, most=2), "delta": array(0, 0.5, least=2, most=2)}
+    | {"count": counts(1, 9, least=2, most=2), "label": either("")},
+    "accountant.budgets": {
+        "delta": number(0, 0.5),
+        "path": name(str(USERS)),
+        "label": either("", "a"),
+        "low": number(0.1, 1),
+    }
+    | {"high": number(1, 2), "first": number(0, 3), "second": number(0, 3), "name": name(*budgets.DISTRIBUTIONS)}
+    | {**{f"f_{group}": number(0, 1) for group in ("conservative", "moderate", "liberal")}}
+    | {**{f"eps_{group}": number(0, 3) for group in ("conservative", "moderate", "liberal")}},
+    "accountant.budgets.from_array": {"eps": array(0, 5), "count": count(1, 9)},
+    "accountant.tradeoff": {
+        "mus": array(0.01, 3),
+        "f": either(*CURVES),
+        "g": either(*CURVES),
+        "eps_grid": array(0, 3, least=2, most=2),
+    }
+    | {"delta_values": array(0, 1, least=2, most=2)},
+    "accountant.tradeoff.f_eps_delta": {"delta": number(0, 1)},
+    **{f"accountant.tradeoff.gdp_{what}": {"eps": array(0, 5)} for what in ("log_delta", "delta")},
+    **{
+        f"accountant.mechanisms.{kind}_{what}": {"eps": array(0, 5)}
+        for kind in ("laplace", "gaussian")
+        for what in ("delta", "exceeds")
+    },
+    "accountant.discrete": {"p": array(0, 1), "q": array(0, 1)},
+    "accountant.discrete.neyman_pearson": {"p": _LAW, "q": _LAW},
+    "accountant.published": {"mechanism": name(None, *published.FAMILIES), "key": name(*published.CATALOGUE)},
+    "accountant.closed_forms": {"reading": name("abstract", "theorem2")},
+    "accountant.closed_forms.girgis21_renyi": {"order": count(2, 30)},
+    "accountant.closed_forms.renyi_to_epsilon": {"divergence": number(0, 5)},
+    "accountant.blanket_forms.wang24_epsilon": {"hidden": FLAG},
+    "accountant.one_round.honest_only": {"honest": count(1, 3)},
+    "accountant.one_round.epsilon_table": {
+        "n": counts(1, 60),
+        "eps": array(0, 3, most=1),
+        "local_delta": number(0, 0.1),
+    }
+    | {"mechanism": name("rr", "krr"), "k": optional(count(2, 5)), **{key: either(None) for key in ("size", "tv")}},
+    "accountant.families.family": {"name": name(*MECHANISMS)},
+    "accountant.families.subset": {"k": count(2, 8)},
+    "accountant.families.total_variation": {"tv": number(0.01, 1)},
+    "accountant.inverse": {"eps": number(0.3, 2), "eps0": number(0.1, 1.5), "mechanism": name("rr", "krr")},
+    "accountant.exact": {"inputs": optional(array(0, 3, least=1, most=3))},
+    "accountant.rounds.gaussian": {"mu": number(0.01, 4)},
+    "accountant.rounds.shuffled_reports": {"mechanism": name("laplace", "gaussian")},
+    "accountant.interop.from_losses": {"law": made(lambda i: privacy_loss(_problem(i)), either(0))},
+    "accountant.interop.to_dp_accounting": {"step": number(1e-3, 0.05)},
+    "accountant.interop.compose_with_dp_accounting": {
+        "step": number(1e-3, 0.05),
+        "sampled": lists_of(together(number(0.5, 3), number(0.01, 0.5), count(1, 3)), least=0, most=1),
+    },
+    "accountant.attacks.sum_laws": _ANSWERS
+    | {"score": made(lambda: _worlds(0).scores()[0][1]), "victim": made(lambda: _worlds(0).victim)},
+    "accountant.attacks.linear_score": _ANSWERS | {"v": made(lambda: _worlds(0).victim[0] - _worlds(0).victim[1])},
+    "accountant.attacks": {"k": count(2, 3), "cells": count(4, 20)},
+    "accountant.attacks.randomized_response": {"inputs": optional(array(0, 3, most=2)), "k": count(2, 4)},
+    "accountant.attacks.merged": {"cells": count(2, 3)},
+    "accountant.sampled_audit.certified_gap": {"hits": counts(0, 9), "alarms": counts(0, 9), "runs": count(10, 50)},
+    "accountant.sampled_audit.sampled_epsilon": {"samples": count(10, 500)},
+    "algorithms.digits.project": {"components": count(1, 8), "cache": either(False)},
+    "algorithms.frequency": {"x": _BITS, "reports": _BITS, "eps": _EACH},
+    "algorithms.mean": {"x": _VALUES, "reports": _VALUES, "eps": _EACH, "center": number(-1, 4)},
+    "algorithms.testing": {"self": either(*RESPONSES), "table": array(-9, 9, least=4, most=4), "k": count(2, 64)}
+    | {"eps": number(0.01, 9), "blocks": known_to([1, 2, 4])}
+    | {"p": Kind(st.sampled_from([[0.25] * 4, [0.5, 0.25, 0.25, 0.0], [[0.25] * 4] * 2]), array(0, 1).bad)}
+    | {"counts": counts(0, 9, least=8, most=8), "items": counts(0, 3)},
+    "algorithms.sgd.gaussian_sigma": {"eps": _EACH},
+    "algorithms.sgd.train": {
+        "eps": optional(array(0.5, 5, least=6, most=6)),
+        "labels": either(""),
+        "evaluate_every": count(1, 2),
+    }
+    | {**{key: either(None) for key in ("progress", "checkpoints")}},
+    "algorithms.sgd_config.SgdConfig": {"learning_rate": number(0.01, 1), "hidden_width": count(1, 99)}
+    | {"initialization": name("he", "torch_default"), "client_split": name("shuffled")}
+    | {"client_order": name("once", "per_epoch"), "noise_divisor": name("clients", "samples")}
+    | {"average_divisor": name("clients", "samples")},
+    "algorithms.flame.padded.overflow": {"n": count(1, 90)},
+    "algorithms.flame.padded.coordinate": {"against": name("other", "blanket"), "n": optional(count(1, 60))},
+    "algorithms.flame.accounting.topk": {"most_selected": count(1, 40)},
+    "algorithms.flame.accounting.selections_covered": {"most_selected": optional(count(1, 40))},
+    "algorithms.flame.attacks": {
+        "others": name("blanket", "zero"),
+        "levels": count(2, 40),
+        "real": count(1, 20),
+        "padded": count(1, 40),
+    }
+    | {"messages": count(1, 9), "dummies": count(1, 5)},
+    "algorithms.flame.attacks.linked_delta": {"local": either(Laplace(0.5), Laplace(5.0))},
+    "algorithms.flame.attacks.zero_delta": {"local": either(Buckets(0.5, 4), Buckets(3.0, 1, True))},
+    "algorithms.flame.users.partition": {
+        "data": NAMED["dataset"],
+        "users": count(2, 6),
+        "held_out": count(1, 9),
+        "scaling": name(*users.SCALINGS),
+    }
+    | {"split": name(*users.SPLITS)},
+    "algorithms.flame.aggregation": {
+        "eps": number(0.01, 9),
+        "rate": number(0.1, 5),
+        "divide": name(*aggregation.DIVISORS),
+    }
+    | {"select": _PACKING["select"], "indices": made(np.array, either([[0, 1], [1, 2]], [[4], [0], [4]]))}
+    | {"extra": count(1, 3)}
+    | {key: _SIZES[key] for key in ("k", "n_p", "l")},
+    **{f"algorithms.flame.aggregation.{what}": {"rng": GENERATOR} for what in ("subsets", "others")},
+    "algorithms.flame.federated": {
+        "x": made(np.ones, either((2, 3, 4))),
+        "y": made(np.array, either([[0, 1, 1], [1, 0, 0]])),
+    }
+    | {"weights": made(np.zeros, either((4, 2)))}
+    | {"training": either(federated.Training(rounds=2, batches=2, local_epochs=1)), "features": count(2, 9)}
+    | {"classes": count(2, 9), "users": made(_few_users), "aggregator": either(*AGGREGATORS), "noise": NOISE},
+    "algorithms.flame.federated.Training": {
+        **{key: count(1, 9) for key in ("rounds", "batches", "local_epochs")},
+        "local_rate": number(0.01, 1),
+    },
+    "algorithms.flame.noise": {
+        "kind": NOISE,
+        "seed": count(0, 9),
+        "self": either(noise.Source(), noise.Source("released")),
+    }
+    | {"number": count(0, 9)},
+    "algorithms.flame.randomizers": {"eps": number(0.1, 9), "b": count(1, 9), "printed": FLAG},
+    "algorithms.flame.sealing.keypair": {"kind": name("envelope", "encrypted")},
+    "algorithms.flame.protocols": {
+        **_PACKING,
+        "updates": either(np.zeros((6, 4)), [[0.1] * 4] * 6, [[0.1] * 3] * 6, "x", None, []),
+    }
+    | {"rules": either(*RULES), "secret": made(keypair, either("envelope", "encrypted"))}
+    | {"missing": made(np.array, either([2, 1, 1], [0, 0], [1, 3])), "k": count(1, 3), "found": made(_played)}
+    | {"sender": count(0, 5)},
+    "algorithms.flame.protocols.Rules": _SIZES | {"clip": number(0.01, 1), "local": either(*LOCALS[:2])},
+    "algorithms.flame.protocols.dummy_vectors": {"rng": GENERATOR},
+}
+
+# What objects are asked that callers have made.
+METHODS: dict[str, Callable[..., Any]] = {
+    "accountant.api.Mechanism.family": api.Mechanism.family,
+    "algorithms.flame.noise.Source.fresh": noise.Source.fresh,
+    **{
+        f"algorithms.testing.HadamardResponse.{what}": getattr(HadamardResponse, what)
+        for what in ("of", "law", "estimate", "reports")
+    },
+}
+
+# --- values that only fit together: drawn at random, nearly all would be refused for the same reason ---------
+
+_ITEMS = ({"mechanism": "krr", "k": 3, "size": None}, {"mechanism": "subset", "k": 4, "size": 2})
+_MECHANISMS = (
+    {"mechanism": "rr", "k": None, "size": None, "tv": None},
+    *(items | {"tv": None} for items in _ITEMS),
+    {"mechanism": "common", "k": None, "size": None, "tv": None},
+    {"mechanism": "tv", "k": None, "size": None, "tv": 0.2},
+)
+_REPORTS = tuple({"mechanism": mechanism, "victim": None, "count": 20} for mechanism in ("laplace", "gaussian"))
+_BATCHES = ({"mechanism": "laplace", "victim": 0, "count": [5, 9], "scales": [1.0, 2.0]}, *_REPORTS)
+_ASKERS = (
+    {"eps": 0.5, "n": 20, "budgets": None, "honest": None},
+    {"eps": 2.5, "n": 20, "budgets": None},
+    {"eps": None, "n": None, "honest": None},
+    {"eps": None, "n": None, "budgets": POPULATIONS[9], "honest": 5},
+    {"eps": None, "n": 30, "budgets": None, "mechanism": api.Gaussian(1.0)},
+)
+
+TOGETHER: dict[str, tuple[dict[str, Any], ...]] = {
+    **{f"accountant.api.{what}": _ASKERS for what in ("epsilon", "delta")},
+    "accountant.api.attack": tuple(
+        {key: value for key, value in one.items() if key != "honest"} | runs
+        for one, runs in zip(_ASKERS, ({}, {"mechanism": api.KRR(3)}, {"mechanism": "laplace"}, {}, {}), strict=True)
+    ),
+    "accountant.api.published": ({"eps": 0.5, "n": 20, "budgets": None}, {"eps": None, "n": None}),
+    "accountant.api.calibrate": ({"eps": None}, {"n": None}, {}),
+    "accountant.api.mechanism": ({"name": "krr", "sigma": None}, {"name": "gaussian", "k": None}),
+    **{f"accountant.one_round.central_{what}": _MECHANISMS for what in ("delta", "epsilon")},
+    "accountant.one_round.per_user_epsilon": _MECHANISMS,
+    "accountant.rounds.shuffled": _MECHANISMS,
+    **{
+        f"accountant.inverse.{what}": ({"mechanism": "rr", "k": None, "size": None}, *_ITEMS)
+        for what in ("largest_local_epsilon", "least_users", "most_rounds")
+    },
+    **{f"accountant.laplace_gaussian.blanket_{what}": _BATCHES for what in ("delta", "epsilon")},
+    **{
+        f"accountant.attacks.attack_{what}": tuple(one | {"others": None} for one in _BATCHES)
+        for what in ("delta", "epsilon")
+    },
+    "accountant.asymptotic.asymptotic_mu": _BATCHES,
+    "accountant.attacks.reports": _BATCHES,
+    "accountant.families.family": tuple(
+        {"name": one["mechanism"]} | {key: one[key] for key in ("k", "size", "tv")} for one in _MECHANISMS
+    ),
+    "accountant.budgets.preference_sizes": (
+        {"f_conservative": 0.5, "f_moderate": 0.4, "f_liberal": 0.1},
+        {"f_conservative": 0.5, "f_moderate": 0.3, "f_liberal": None},
+    ),
+    "accountant.budgets.preference_groups": (
+        {"f_conservative": 0.5, "f_moderate": 0.4, "f_liberal": 0.1, "reading": "constants"},
+        {"f_conservative": 0.5, "f_moderate": 0.3, "f_liberal": None, "reading": "ranges"}
+        | {"eps_conservative": 0.1, "eps_moderate": 0.5, "eps_liberal": 1.0},
+    ),
+    **{
+        f"accountant.discrete.{what}": ({"p": [0.5, 0.5], "q": [0.1, 0.9]}, {"p": [1, 0], "q": [0, 1]})
+        for what in ("hockey_stick", "total_variation")
+    },
+    **{
+        f"accountant.closed_forms.{what}": ({"n": 10**6, "eps0": 0.1, "delta": 1e-4},)
+        for what in ("erlingsson19_epsilon", "fmt21_total_delta", "fmt21_epsilon")
+    },
+    **{f"accountant.closed_forms.{what}_epsilon": ({"n": 10**5},) for what in ("clones_blog", "fmt23")},
+    "accountant.closed_forms.liu23_epsilon": ({"budgets": budgets.constant(0.5, n=10**4)}, {}),
+    "accountant.blanket_forms.wang24_epsilon": ({"n": 10**4},),
+}

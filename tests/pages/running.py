@@ -1,0 +1,292 @@
+"""A page run in this process, cell by cell, and planted errors run in processes of their own.
+
+`python tests/pages/running.py planted p05` runs the planted errors of one page's tests and prints what became of each.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import multiprocessing
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 240
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What became of a page: the notebook's names, its outcomes by claim id, and its texts."""
+
+    names: dict[str, Any]
+    outcomes: dict[str, Any]
+    said: list[str]
+
+
+def run_page(name: str, *, profile: str = "quick", **parameters: Any) -> Ran:
+    """Run a committed notebook in this process, without a kernel; the same question has one answer, which is kept.
+
+    Args:
+        name: the notebook's.
+        profile: whose sizes it has where `parameters` says nothing.
+        parameters: as papermill would set them.
+    """
+    return _run_page(name, profile, json.dumps(parameters))
+
+
+@cache
+def _run_page(name: str, profile: str, given: str) -> Ran:
+    from matplotlib import pyplot as plt
+
+    from gspa.book import claims, say
+    from gspa.book.page import Page
+    from gspa.book.parameters import select
+    from gspa.book.project import Project
+
+    values = select(Project(ROOT), name).validate(json.loads(given), profile=profile)
+    cells = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    names: dict[str, Any] = {"__name__": name}
+    outcomes, said = {}, []
+
+    class Quiet(Page):
+        """Draws nothing on paper and keeps the outcomes."""
+
+        def settle(self, check: Any, *tables: Any) -> Any:
+            outcome = super().settle(check, *tables)
+            outcomes[outcome.claim] = outcome
+            return outcome
+
+        def figure(self, figure: Any, name: str, *, caption: str, alt: str) -> None:
+            said.extend(say.render(text, names) for text in (caption, alt))
+            assert getattr(figure, "gspa_tables", None), f"{name}: no data; is the function marked keeps_data?"
+            plt.close(figure)
+
+    later = []
+    for number, cell in enumerate(cells):
+        if cell["cell_type"] != "code":
+            continue
+        source = "".join(cell["source"])
+        if source.startswith("%%say"):
+            first, _, body = source.partition("\n")
+            later.append(body) if "later" in first else said.append(say.render(body, names))
+            continue
+        exec(compile(source, f"{name}, cell {number}", "exec"), names)
+        if "parameters" in cell.get("metadata", {}).get("tags", []):
+            names |= values
+        if "Page" in names:
+            names["Page"] = Quiet
+    said += [say.render(body, names) for body in later]
+    assert set(outcomes) <= set(claims.registry())
+    return Ran(names, outcomes, said)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One wrong formula and the claims whose verdict it must change.
+
+    Attributes:
+        claims: ids, one blank between them.
+        module: dotted, below `gspa`.
+        old: a text that occurs once in the module.
+        new: what replaces it.
+        what: the error in words.
+        parameters: of the page, besides those of its quick profile; `profile` among them is allowed.
+        tables: a function of the page's test file that makes the check's tables, `tables(claim)`, where the page's own
+            would take minutes or need MNIST; the check is found by its claim in the page's modules.
+    """
+
+    claims: str
+    module: str
+    old: str
+    new: str
+    what: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    tables: str = ""
+
+    def path(self) -> Path:
+        return (ROOT / "gspa").joinpath(*self.module.split(".")).with_suffix(".py")
+
+    def text(self) -> str:
+        """The module's text with the error."""
+        text = self.path().read_text(encoding="utf-8")
+        if text.count(self.old) != 1:
+            raise ValueError(f"{self.module}: the text to replace occurs {text.count(self.old)} times: {self.old!r}")
+        return text.replace(self.old, self.new)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A page, or a check on made tables, with an error planted or without."""
+
+    file: Path
+    claims: tuple[str, ...]
+    parameters: str
+    tables: str
+    planted: Planted | None = None
+
+
+class _Finder:
+    """Imports one module of the package from its changed text."""
+
+    def __init__(self, planted: Planted) -> None:
+        self.planted = planted
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> Any:
+        if fullname != f"gspa.{self.planted.module}":
+            return None
+        loader = importlib.util.spec_from_file_location(fullname, self.planted.path()).loader  # type: ignore[union-attr]
+        source = self.planted.text()
+        loader.get_code = lambda _: compile(source, str(self.planted.path()), "exec")  # type: ignore[union-attr, method-assign]
+        return importlib.util.spec_from_file_location(fullname, self.planted.path(), loader=loader)
+
+
+def load(file: Path) -> Any:
+    """A page's test file as a module; it may import what lies beside it and the oracles of the folder above."""
+    for folder in (file.parents[1], file.parent):
+        if str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+    sys.modules[file.stem] = module
+    spec.loader.exec_module(module)  # type: ignore[union-attr]
+    return module
+
+
+def check_of(claim: str) -> Any:
+    """The check of a claim: of all the modules of its page, the function that is marked for it."""
+    import gspa.pages
+    from gspa.book import claims
+
+    number = claims.claim(claim).notebook[:2]
+    number = {"11": "10"}.get(number, number)  # they share their modules
+    for path in sorted(Path(gspa.pages.__path__[0]).glob(f"p{number}_*.py")):
+        for value in vars(importlib.import_module(f"gspa.pages.{path.stem}")).values():
+            if getattr(value, "claim", None) == claim:
+                return value
+    raise LookupError(f"no check of {claim} in gspa/pages/p{number}_*.py")
+
+
+def _settle(job: Job, channel: Connection) -> None:
+    try:
+        if job.planted:
+            sys.meta_path.insert(0, _Finder(job.planted))  # type: ignore[arg-type]
+        if job.tables:
+            make = getattr(load(job.file), job.tables)
+            found = {claim: check_of(claim)(*make(claim)) for claim in job.claims}
+        else:
+            from gspa.book import claims
+
+            name = claims.claim(job.claims[0]).notebook
+            found = run_page(name, **json.loads(job.parameters)).outcomes
+        channel.send({claim: found[claim].verdict if claim in found else "no card" for claim in job.claims})
+    except BaseException as error:
+        from gspa.accountant.errors import GspaError
+
+        word = "refuses" if isinstance(error, GspaError) else "raises"
+        channel.send(dict.fromkeys(job.claims, f"{word} {type(error).__name__}: {str(error)[:200]}"))
+
+
+def run(job: Job) -> dict[str, str]:
+    """The verdicts of a job's claims, or what went wrong."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_settle, args=(job, theirs))
+    process.start()
+    theirs.close()
+    try:
+        found: dict[str, str] = (
+            ours.recv() if ours.poll(SECONDS) else dict.fromkeys(job.claims, f"takes over {SECONDS} s")
+        )
+    except EOFError:
+        found = dict.fromkeys(job.claims, "dies")
+    process.kill()
+    process.join()
+    return found
+
+
+def warm() -> None:
+    """Load the libraries, not the package: a fork then imports the package alone, with its error."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    for library in ("numpy", "scipy.optimize", "scipy.stats", "scipy.integrate", "scipy.signal", "pandas", "seaborn"):
+        importlib.import_module(library)
+    for library in ("sympy", "sklearn.datasets", "yaml", "jinja2", "jsonschema", "IPython.display"):
+        importlib.import_module(library)
+
+
+@dataclass(frozen=True)
+class Caught:
+    """What became of one planted error for one claim."""
+
+    claim: str
+    planted: Planted
+    before: str
+    after: str
+
+    @property
+    def caught(self) -> bool:
+        """Whether the verdict is another one. A breakdown is none, nor is a run that settles nothing."""
+        broke = self.after.startswith(("raises", "takes", "dies", "no card", "not yet"))
+        return self.after != self.before and not broke
+
+
+def results(files: Iterable[Path], *, workers: int = 2) -> Iterator[Caught]:
+    """Every planted error of these test files, as they end."""
+    warm()
+    listed: list[tuple[Path, Planted]] = []
+    for file in files:
+        # In a fork of its own, or this process would have the package already.
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            listed += [(file, planted) for planted in pool.apply(planted_in, (file,))]
+    jobs: dict[Job, None] = {}
+    for file, planted in listed:
+        names = tuple(planted.claims.split())
+        parameters = json.dumps(planted.parameters)
+        jobs[Job(file, names, parameters, planted.tables)] = None
+    with ThreadPoolExecutor(workers) as pool:
+        before = dict(zip(jobs, pool.map(run, jobs), strict=True))
+
+        def one(pair: tuple[Path, Planted]) -> list[Caught]:
+            file, planted = pair
+            as_is = Job(file, tuple(planted.claims.split()), json.dumps(planted.parameters), planted.tables)
+            after = run(Job(file, as_is.claims, as_is.parameters, as_is.tables, planted))
+            return [Caught(claim, planted, before[as_is][claim], after[claim]) for claim in as_is.claims]
+
+        for found in pool.map(one, listed):
+            yield from found
+
+
+def planted_in(file: Path) -> list[Planted]:
+    """The planted errors that a page's test file lists."""
+    return [Planted(**vars(one)) for one in load(file).PLANTED]
+
+
+def main() -> int:
+    """`planted [PAGE ...]`: all, or those whose test file has one of these words in its name."""
+    words = sys.argv[2:] or ["test_p"]
+    files = [
+        path for path in sorted(Path(__file__).parent.glob("test_p*_*.py")) if any(word in path.name for word in words)
+    ]
+    start, survivors, total = time.monotonic(), 0, 0
+    for one in results(files):
+        total, survivors = total + 1, survivors + (not one.caught)
+        print(
+            f"{'caught  ' if one.caught else 'SURVIVES'} {one.claim}: {one.planted.what}: {one.before} -> {one.after}"
+        )
+    print(f"{total - survivors} of {total} caught, {time.monotonic() - start:.0f} s")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    # Under its own name, so that a test file that imports `running` has the same classes.
+    sys.modules["running"] = sys.modules["__main__"]
+    sys.exit(main())

@@ -1,0 +1,268 @@
+"""Page 04: Lemma 1's coefficients in closed form, by linear program and by exact certificates, each against the others;
+the slips of the proof; the check; planted errors."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib import pyplot as plt
+from running import Planted, run_page
+
+from gspa.pages import finite
+from gspa.pages import p03_dominating_pairs as pairs
+from gspa.pages import p04_decomposition as p
+
+F = Fraction
+P, DELTA = F(3), F(1, 10)
+BLANK = finite.Mechanism("blank", np.full((3, 2), F(1, 2)), P, F(0), ("0", "1"))
+
+
+@st.composite
+def pure_mechanisms(draw):
+    """Random pure mechanisms on three or four inputs, not extremal: a mixture with the uniform law."""
+    ratio = draw(st.fractions(F(3, 2), 6, max_denominator=6))
+    inputs, seed = draw(st.integers(3, 4)), draw(st.integers(0, 10**6))
+    mechanism = finite.extremal(ratio, inputs=inputs, patterns=draw(st.integers(1, 3)), rng=seed)
+    keep = draw(st.fractions(F(1, 10), 1, max_denominator=10))
+    rows = keep * mechanism.rows + (1 - keep) * F(1, mechanism.rows.shape[1])
+    return finite.Mechanism("random", rows, ratio, F(0), mechanism.outputs)
+
+
+class TestCoefficients:
+    @settings(max_examples=40, deadline=None)
+    @given(pure_mechanisms())
+    def test_what_is_proved_for_every_pure_mechanism(self, mechanism):
+        ratio, rows = mechanism.ratio, mechanism.rows
+        common = p.common_coefficient(mechanism)
+        assert 1 / (2 * ratio) <= common <= F(1, 2)
+        assert p.variation_error(mechanism) == 0.0
+        attained = []
+        for p0, p1 in combinations(rows, 2):
+            q0, q1 = (ratio * p0 - p1) / (ratio - 1), (ratio * p1 - p0) / (ratio - 1)
+            assert min(q0.min(), q1.min()) >= 0
+            assert (p0 == (ratio * q0 + q1) / (1 + ratio)).all()
+            assert (p1 == (q0 + ratio * q1) / (1 + ratio)).all()
+            # The coefficient is attained and cannot be larger.
+            assert all((row >= common * (q0 + q1)).all() for row in rows)
+            attained.append(any((row == common * (q0 + q1)).any() for row in rows))
+        assert any(attained)
+
+    @settings(max_examples=15, deadline=None)
+    @given(pure_mechanisms(), st.sampled_from([F(-1, 50), F(1, 50)]))
+    def test_the_closed_form_agrees_with_exact_certificates(self, mechanism, step):
+        p0, p1 = mechanism.rows[:2]
+        others = {f"x{i}": row for i, row in enumerate(mechanism.rows)}
+        largest = p.largest_coefficient(p0, p1, mechanism.rows, ratio=mechanism.ratio)
+        tried = p.lemma_1_system(p0, p1, others, ratio=mechanism.ratio, coefficient=largest * (1 + step))
+        assert (p.certificate(tried) is None) == (step < 0)
+
+    def test_by_hand(self):
+        # Subset selection: a set that holds both of the victim's items and not the other's, 2p against 1.
+        assert p.common_coefficient(finite.subset_selection(3, k=3, size=2)) == F(1, 6)
+        # One-bit rounding, 1 and 1/2 against 0: 1/(p+1) over p/(p+1) + 1/2.
+        assert p.common_coefficient(finite.one_bit(3)) == F(1, 5)
+        for k in (2, 3, 7):
+            assert p.common_coefficient(finite.randomized_response(3, k=k)) == F(1, 4)
+        # Laplace at a report beyond 1: inputs 1 and 1/2 against 0.
+        laplace = pairs.noise("laplace", scale=1 / math.log(3), cells=40, ratio=3)
+        assert p.common_coefficient(laplace) == pytest.approx((1 / 3) / (1 + 1 / math.sqrt(3)), rel=1e-9)
+
+    def test_a_local_delta_pays_with_one_minus_delta(self):
+        for mechanism, pure in [
+            (finite.randomized_response(3, k=4), F(1, 4)),
+            (finite.subset_selection(3, k=3, size=2), F(1, 6)),
+        ]:
+            leaky = finite.leaky(mechanism, F(1, 100))
+            assert p.common_coefficient(leaky) == pytest.approx(0.99 * float(pure), rel=1e-9)
+        assert p.common_coefficient(finite.anything_but(3, inputs=4)) == 0.0
+
+    @pytest.mark.parametrize(
+        "mechanism", [m for m in pairs.gallery(3, DELTA, cells=16) if m.exact and m.delta > 0], ids=lambda m: m.name
+    )
+    @pytest.mark.parametrize("step", [F(-1, 50), F(1, 50)])
+    def test_the_linear_program_for_delta_agrees_with_exact_certificates(self, mechanism, step):
+        p0, p1 = mechanism.rows[:2]
+        budget = {"ratio": mechanism.ratio, "delta": mechanism.delta}
+        largest = p.largest_coefficient(p0, p1, mechanism.rows, **budget)
+        others = {f"x{i}": row for i, row in enumerate(mechanism.rows)}
+        tried = F(largest).limit_denominator(10**6) * (1 + step) if largest > 0 else F(1, 1000)
+        found = p.certificate(p.lemma_1_system(p0, p1, others, **budget, coefficient=tried, statement="corrected"))
+        assert (found is None) == (step < 0 and largest > 0)
+
+    @pytest.mark.parametrize("delta", [F(1, 100), F(1, 5), F(2, 5)])
+    def test_a_shared_part_by_closed_form_and_by_certificate(self, delta):
+        pure = [m for m in pairs.gallery(3, delta, cells=16) if m.exact and m.delta == 0]
+        for mechanism in [*pure, finite.quaternary(3, delta), finite.leaky(finite.one_bit(3), delta)]:
+            for p0, p1 in combinations(mechanism.rows, 2):
+                exists = p.shared_parts_exist(p0, p1, ratio=P, delta=delta)
+                system = p.lemma_1_system(p0, p1, {}, ratio=P, delta=delta, coefficient=F(0))
+                assert exists == (p.certificate(system) is None)
+                assert not (exists and finite.local_delta(np.array([p0, p1]), ratio=P) > 0)
+
+    def test_shares_lie_between_the_general_one_and_the_largest(self):
+        table = p.shares(np.linspace(0.1, 6, 20))
+        assert (table["share"] >= table["general"] - 1e-9).all()
+        assert (table["share"] <= (1 + np.exp(table["eps"])) / 2 + 1e-9).all()
+        ones = table[table["mechanism"].isin(["binary RR", "4-ary RR"])]["share"]
+        np.testing.assert_allclose(ones, 1, rtol=1e-12)
+
+
+class TestCertificates:
+    def test_by_hand(self):
+        # 0 <= (11) - r (9) - r (10): r (Q0 + Q1) cancels, and 1/7 - (1/4)(6/7) is left.
+        table = p.counterexamples(3, delta=DELTA).set_index(["case", "statement"])
+        subset = table.loc[("subset selection, 2 of 3", "arXiv"), "contradiction"]
+        assert subset == r"$0 \leq$ (11) for $x_2$ at {0,1} − 1/4 (9) at {0,1} − 1/4 (10) at {0,1} $\leq -1/14$"
+        assert F(1, 7) - F(1, 4) * F(6, 7) == F(-1, 14)
+        # (10) at A has the right-hand side 0, (9) has delta; a third of (9) has weights no larger than (10)'s.
+        own = table.loc[("Lemma 4's own pair", "arXiv"), "contradiction"]
+        assert own == r"$0 \leq$ (10) at A − 1/3 (9) at A $\leq -1/30$"
+        assert table.index[table["holds"]].tolist() == [
+            ("binary RR", "arXiv"),
+            ("3-ary RR", "arXiv"),
+            (r"subset selection, 2 of 3, $r = e^{-\epsilon}/2$", "corrected"),
+            ("Lemma 4's own pair", "corrected"),
+        ]
+
+    @pytest.mark.parametrize("ratio", [2, F(3, 2), 20])
+    def test_other_budgets_fail_alike(self, ratio):
+        table = p.counterexamples(ratio, delta=F(1, 1000))
+        assert table["holds"].sum() == (table["contradiction"] == "").sum() == 4
+
+    def test_false_ones_are_not_accepted(self, monkeypatch):
+        rows = finite.subset_selection(3, k=3, size=2).rows
+        system = p.lemma_1_system(rows[0], rows[1], {"x2": rows[2]}, ratio=P, coefficient=F(1, 4))
+        right = p.certificate(system)
+        weights = [right.weights.get(name, F(0)) for name in system.names]
+        assert p.refuted_by(system, weights) == F(-1, 14)
+        assert p.refuted_by(system, [-weight for weight in weights]) is None
+        less = weights.copy()
+        less[-3] *= F(99, 100)  # (11)'s weight: a mass is left with a negative coefficient
+        assert p.refuted_by(system, less) is None
+        assert p.refuted_by(system, [F(0)] * len(weights)) is None
+        monkeypatch.setattr(p, "_DENOMINATOR", 1)  # rounded, it fails
+        assert p.certificate(system) is None
+
+
+def test_the_slips_of_the_proof():
+    laws = p.printed_laws(3, DELTA)
+    assert laws["AAAI"].tolist() == [[0, F(9, 40), F(27, 40), DELTA], [DELTA, F(9, 40), F(27, 40), 0]]
+    assert laws["arXiv"].tolist() == [[0, F(27, 40), F(9, 40), DELTA], [DELTA, F(9, 40), F(27, 40), 0]]
+    slips = p.proof_slips(P, DELTA)
+    assert slips["distance"]["arXiv"] < 1e-9
+    # Of total variation delta, while binary randomized response has 1/2: half the difference, at each end.
+    assert slips["distance"]["AAAI"] == pytest.approx((0.5 - 0.1) / 2)
+    assert slips["rest"] == "1"
+    # Every mixture has 1/5 on the third value, the report 3/5.
+    assert slips["hull"] == "2/5"
+    q0, q1 = np.array([F(4, 5), F(0), F(1, 5)]), np.array([F(0), F(4, 5), F(1, 5)])
+    assert p.hull_distance(q0, q1, finite.randomized_response(3, k=3).rows[0]) == 0
+
+
+def test_shares_are_drawn_with_both_references():
+    rows = [(name, eps, share, 0.5 + 0.1 / eps) for name, share in (("A", 1.0), ("B", 0.75)) for eps in (1.0, 2.0, 4.0)]
+    figure = p.clone_shares(pd.DataFrame(rows, columns=["mechanism", "eps", "share", "general"]))
+    lines = figure.axes[0].get_lines()
+    assert [line.get_label().split(",")[0] for line in lines] == ["claimed", "always there", "A", "B"]
+    assert lines[3].get_ydata().tolist() == [0.75] * 3
+    plt.close(figure)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return p.decompositions(pairs.gallery(3, DELTA, cells=16, draws=1))
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return p.counterexamples(3, delta=DELTA)
+
+
+SLIPS = {"distance": {"AAAI": 0.2}, "sets": {"AAAI": ("{0}", "{0}")}, "rest": "1", "hull": "2/5"}
+RR = ["binary RR", "4-ary RR"]
+
+
+class TestLemma1:
+    def test_its_numbers(self, table, cases):
+        assert table.loc[table["holds"], "mechanism"].tolist() == RR
+        assert (table["shared"] == (table["delta"] == 0)).all()
+        found = p.lemma_1(table, cases, p.proof_slips(P, DELTA))
+        assert found.verdict == "refuted"
+        assert found.evidence["subset selection, 2 of 3 (arXiv): largest coefficient"] == "1/6, claimed 1/4"
+        assert found.evidence[r"mechanisms with $\delta > 0$ for which (9) and (10) hold"] == "0 of 7"
+        least = found.evidence[r"corrected: least of (largest coefficient) / ($e^{-\epsilon}/2$), pure"]
+        assert least == pytest.approx(1.0)
+        assert "subset selection, 2 of 3 has none is proved in fractions" in found.reason
+
+    def test_a_gallery_of_randomized_response_alone_needs_two_corrections(self, table, cases):
+        some, held = table[table["mechanism"].isin([*RR, "binary RR, or the truth"])], cases[cases["holds"]]
+        found = p.lemma_1(some, held, SLIPS)
+        assert found.verdict == "holds with correction"
+        assert "of its own" in found.correction
+        found = p.lemma_1(some[some["delta"] == 0], held, SLIPS)
+        assert found.verdict == "holds with correction"
+        assert "exchanged" in found.correction
+
+    def test_one_certificate_is_enough(self, table, cases):
+        some = table[table["mechanism"].isin(RR)]
+        assert p.lemma_1(some, cases, SLIPS).verdict == "refuted"
+        others = cases[~cases["common"] | cases["holds"] | (cases["delta"] != "0") | (cases["statement"] == "AAAI")]
+        # What is left is of different randomizers, of delta > 0, or AAAI's misprint.
+        assert p.lemma_1(some, others, SLIPS).verdict == "holds with correction"
+
+    def test_reports_without_information_verify_it(self, cases):
+        assert p.lemma_1(p.decompositions([BLANK]), cases[cases["holds"]], SLIPS).verdict == "verified"
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            ({"share": 0.5}, "proved for every pure mechanism"),
+            ({"variation_error": 0.1}, "proved for every pure mechanism"),
+            ({"error": 0.1}, "corrected eqs. (9) and (10) fail"),
+        ],
+    )
+    def test_a_failing_correction_leaves_no_verdict(self, table, cases, change, words):
+        wrong = table.copy()
+        for column, value in change.items():
+            wrong.loc[2, column] = value
+        found = p.lemma_1(wrong, cases, SLIPS)
+        assert found.verdict == "not checkable"
+        assert words in found.reason
+
+    @pytest.mark.parametrize(
+        ("case", "statement", "words"),
+        [("3-ary RR", "arXiv", "certificate disagree"), ("Lemma 4's own pair", "corrected", "(9) and (10) fail")],
+    )
+    def test_a_false_certificate_leaves_no_verdict(self, table, cases, case, statement, words):
+        wrong = cases.copy()
+        wrong.loc[(wrong["case"] == case) & (wrong["statement"] == statement), "holds"] = False
+        found = p.lemma_1(table, wrong, SLIPS)
+        assert found.verdict == "not checkable"
+        assert words in found.reason
+
+
+@pytest.mark.parametrize("given", [{}, {"ratio": 20, "delta": 0.5, "sigma": 0.3, "cells": 16, "draws": 0}])
+def test_the_page(given):
+    ran = run_page("04_decomposition", **given)
+    assert ran.outcomes["G-L1"].verdict == "refuted"
+    assert str(ran.names["r"]) == ran.names["found_subset"]
+    assert (ran.names["delta_paper"], ran.names["delta_true"]) == (0, ran.names["delta"])
+    assert any("have no solution for any of the 7 mechanisms tried" in text for text in ran.said)
+
+
+PLANTED = (
+    Planted(
+        "G-L1",
+        "pages.p04_decomposition",
+        "return min(least[seen] / (p0 + p1)[seen])",
+        "return max(least[seen] / (p0 + p1)[seen])",
+        "the largest quotient in place of the least",
+    ),
+)

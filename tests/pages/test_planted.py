@@ -1,0 +1,60 @@
+"""Planted errors: every check must notice a wrong formula. The table is `_build/planted.md`."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import ROOT, Caught, Planted, load
+
+from gspa.book.claims import registry
+from gspa.files import ensure_writable, write_atomically
+
+FILES = sorted(Path(__file__).parent.glob("test_p[0-9]*.py"))
+PLANTED = [planted for file in FILES for planted in load(file).PLANTED]
+
+
+def test_every_claim_has_a_planted_error():
+    assert {claim for planted in PLANTED for claim in planted.claims.split()} == set(registry())
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: f"{planted.claims}-{planted.module}")
+def test_each_replaces_a_text_that_is_there_once(planted):
+    assert planted.new != planted.old
+    compile(planted.text(), planted.module, "exec")
+
+
+@pytest.mark.parametrize(
+    ("after", "caught"),
+    [
+        ("refuted", True),
+        ("verified", False),
+        ("not yet checked", False),
+        ("raises KeyError: 'n'", False),
+        ("refuses InvalidValue: n = 0", True),
+    ],
+)
+def test_what_counts_as_caught(after, caught):
+    assert Caught("G-X", Planted("G-X", "m", "a", "b", "w"), "verified", after).caught == caught
+
+
+@pytest.mark.slow
+def test_every_planted_error_is_caught(capsys):
+    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    run = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("running.py")), "planted"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": paths},
+    )
+    write_atomically(ensure_writable(ROOT / "_build") / "planted.md", run.stdout)
+    with capsys.disabled():
+        print("\n" + run.stdout)
+    assert run.returncode == 0, run.stdout + run.stderr
+    settled = re.findall(r"^caught   (\S+): .*: (.*?) -> ", run.stdout, re.MULTILINE)
+    assert len(settled) == sum(len(planted.claims.split()) for planted in PLANTED)
+    assert not [(claim, before) for claim, before in settled if before != registry()[claim].verdict]

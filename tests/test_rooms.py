@@ -1,0 +1,75 @@
+"""The house: accountant <- algorithms <- pages -> book, and who may import what."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "gspa"
+# What a room may import of the others; gspa/files.py is for all but the accountant.
+ROOMS = {
+    "accountant": set(),
+    "algorithms": {"accountant"},
+    "book": {"accountant"},
+    "pages": {"accountant", "algorithms", "book"},
+}
+BOOKS_SHARE = {"gspa.accountant.errors", "gspa.accountant.arguments"}
+FILES = sorted(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))
+
+
+def imported(path: Path) -> list[tuple[str, str]]:
+    """(module, name) of every import, also those inside of functions; name is empty for `import module`."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            found += [(str(node.module), alias.name) for alias in node.names]
+    return found
+
+
+def whole(module: str, name: str) -> str:
+    """The module that is meant: of `from gspa.accountant import line` it is gspa.accountant.laplace_gaussian."""
+    return f"{module}.{name}" if module in {"gspa", *(f"gspa.{room}" for room in ROOMS)} and name else module
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_one_way(path):
+    room = path.relative_to(PACKAGE).parts[0]
+    allowed = ROOMS[room] | {room, "__version__"} | ({"files"} if room != "accountant" else set())
+    for module, name in imported(path):
+        found = whole(module, name)
+        if not found.startswith("gspa"):
+            continue
+        other = found.split(".")[1] if "." in found else ""
+        assert other in allowed, f"{room} imports {found}"
+        if room == "book" and other == "accountant":
+            assert found in BOOKS_SHARE, f"the book knows no theory, and imports {found}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_private_name_of_another_module(path):
+    for module, name in imported(path):
+        if module.startswith("gspa") and name.startswith("_") and name != "__version__":
+            # A module of one's own folder may be private to the folder.
+            own = module == "gspa." + ".".join(path.relative_to(PACKAGE).parts[:-1])
+            assert own, f"imports {name} of {module}"
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "accountant").glob("*.py")), ids=lambda path: path.stem)
+def test_the_accountant_needs_numpy_and_scipy_alone(path):
+    allowed = {*sys.stdlib_module_names, "numpy", "scipy", "gspa"}
+    allowed |= {"cli": {"typer"}, "interop": {"dp_accounting"}}.get(path.stem, set())
+    assert {module.split(".")[0] for module, _ in imported(path)} <= allowed
+
+
+def test_the_front_door_loads_no_other_room():
+    code = "import sys, gspa; gspa.epsilon; print([m for m in sys.modules if m.startswith('gspa.') or m == 'pandas'])"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "gspa.accountant.api" in said
+    assert not any(word in said for word in ("gspa.algorithms", "gspa.pages", "gspa.book", "pandas"))
