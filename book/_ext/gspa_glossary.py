@@ -11,6 +11,8 @@ FOLDER = "notebooks/"
 # Text inside of these is left alone: it is a link, a heading, code, a formula, or not prose.
 CLOSED = (nodes.reference, nodes.title, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
 
+CLAIMS = "Claims settled here:"  # a line of links of its own, see gspa_claim_links
+
 
 def link(app, doctree, docname):
     """Link the first use of each term."""
@@ -21,7 +23,7 @@ def link(app, doctree, docname):
     for text in list(doctree.findall(nodes.Text)):
         if not waiting:
             return
-        if text.parent is not None and is_prose(text):
+        if text.parent is not None and is_prose(text) and CLAIMS not in text:
             text.parent.replace(text, pieces(app, docname, text.astext(), waiting))
 
 
@@ -52,6 +54,6 @@ def pieces(app, docname, text, waiting):
 
 
 def setup(app):
-    """Once every page's links are resolved."""
-    app.connect("doctree-resolved", link, priority=850)
+    """Once every page's links are resolved, those of its claims among them."""
+    app.connect("doctree-resolved", link, priority=950)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

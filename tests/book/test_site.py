@@ -77,6 +77,7 @@ def executed(project, name, outputs=(), cells=(), used=None):
 
 
 SAID = r"Within $-2.5 \times 10^{-7}$; see [the notation](../book/notation.md)."
+OPENING = "Claims settled here: G-C3. A clone hides the victim; two clones hide it better. `clone` is code."
 # A page with figures: of one table; of two, of which one was thinned.
 DRAWN = "18_composition_and_renyi"
 FIGURES = [
@@ -114,7 +115,7 @@ def real_book(root, *, url="", api=False):
     few = {"profile": "quick", "rounds": [1, 10, 100], "orders": [2, 8], "n": 500}
     injected = new_code_cell("n = 500", id="injected", metadata={"tags": ["injected-parameters"]}, execution_count=3)
     extras = {
-        "08_comparison": {"outputs": [card]},
+        "08_comparison": {"outputs": [card], "cells": [new_markdown_cell(OPENING, id="c8")]},
         DRAWN: {"cells": [injected, *FIGURES], "used": few},
         "17_exact_accounting": {"cells": [said]},
     }
@@ -242,6 +243,13 @@ class TestTheRealBook:
         assert said.find(class_="math").get_text() == r"\(-2.5 \times 10^{-7}\)"
         assert said.a["href"] == "../notation.html"
         assert said.find_parent(class_="cell") is None
+
+    def test_a_pages_claims_lead_to_their_cards_and_its_words_to_the_glossary(self, soups):
+        [said] = [p for p in soups["notebooks/08_comparison"]("p") if "settled here" in p.get_text()]
+        links = {link.get_text(): link["href"] for link in said("a")}
+        assert list(links) == ["G-C3", "clone", "victim"]  # each word once, where it is used first
+        assert links["G-C3"] == "#card-G-C3"
+        assert links["clone"] == "../glossary.html#term-clone"
 
     def test_each_button_of_the_sidebar_has_a_name(self, soups):
         for page, soup in soups.items():
