@@ -25,13 +25,13 @@ from numpy.typing import ArrayLike
 from gspa.accountant import arguments as check
 from gspa.accountant import attacks as histograms
 from gspa.accountant import budgets as populations
-from gspa.accountant import exact, inverse, laplace_gaussian, one_round
+from gspa.accountant import exact, families, inverse, laplace_gaussian, one_round
 from gspa.accountant import rounds as composition
 from gspa.accountant.attacks import attack_epsilon
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
-from gspa.accountant.errors import InvalidValue, OutsideValidity, UnknownName
-from gspa.accountant.families import Family, family
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.families import Family
 from gspa.accountant.one_round import UserBounds, honest_only, per_user_epsilon
 from gspa.accountant.published import BoundRow, compare
 
@@ -53,6 +53,7 @@ __all__ = [
     "published",
 ]
 
+_CLONES = "clone probabilities"
 Who = Budgets | ArrayLike | str | PathLike[str] | None
 
 
@@ -73,14 +74,12 @@ class Mechanism:
             self.family()  # which refuses parameters out of range
 
     def family(self) -> Family:
-        """Its clones, for `gspa.accountant.one_round` and `rounds`.
+        """Its clones, for `gspa.accountant.one_round`, `rounds` and `inverse`.
 
         Raises:
             OutsideValidity: reports on a line have none that certify anything.
         """
-        if self.line:
-            return family(self.name)
-        return family(self.name, **{one.name: getattr(self, one.name) for one in fields(self)})
+        raise InvalidValue("mechanism", self, "one of its kinds, such as RandomizedResponse() or KRR(k=10)")
 
 
 @dataclass(frozen=True)
@@ -88,6 +87,9 @@ class RandomizedResponse(Mechanism):
     """Binary randomized response, own eps each: the truth with probability e^eps/(1 + e^eps)."""
 
     name = "rr"
+
+    def family(self) -> Family:
+        return families.binary()
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,9 @@ class KRR(Mechanism):
 
     name = "krr"
     k: int
+
+    def family(self) -> Family:
+        return families.krr(self.k)
 
 
 @dataclass(frozen=True)
@@ -115,12 +120,18 @@ class SubsetSelection(Mechanism):
     k: int
     size: int
 
+    def family(self) -> Family:
+        return families.subset(self.k, self.size)
+
 
 @dataclass(frozen=True)
 class Common(Mechanism):
     """One randomizer for all, of which only its eps is known."""
 
     name = "common"
+
+    def family(self) -> Family:
+        return families.common()
 
 
 @dataclass(frozen=True)
@@ -134,6 +145,9 @@ class TotalVariation(Mechanism):
     name = "tv"
     tv: float
 
+    def family(self) -> Family:
+        return families.total_variation(self.tv)
+
 
 @dataclass(frozen=True)
 class Laplace(Mechanism):
@@ -141,6 +155,15 @@ class Laplace(Mechanism):
 
     name = "laplace"
     line = True
+
+    def family(self) -> Family:
+        # Clones exist if eps_j <= eps_n: r_j = (eps_j/eps_n) e^{-eps_j}/(1 + e^{-eps_n/2}) for the inputs 0 and 1, but
+        # "neither" must be revealed, and then inputs closer together can be worse.
+        reason = (
+            "the victim's worst inputs are not known once its third outcome is revealed; use "
+            "gspa.accountant.laplace_gaussian"
+        )
+        raise OutsideValidity(_CLONES, "a discrete randomizer", reason)
 
 
 @dataclass(frozen=True)
@@ -158,9 +181,16 @@ class Gaussian(Mechanism):
     def __post_init__(self) -> None:
         check.positive(sigma=self.sigma)
 
+    def family(self) -> Family:
+        reason = (
+            "Gaussian tails of any two inputs have an unbounded ratio; use gspa.accountant.laplace_gaussian for an "
+            "upper bound"
+        )
+        raise OutsideValidity(_CLONES, "a family with pointwise clones", reason)
+
 
 _KINDS: dict[str, type[Mechanism]] = {
-    kind.name: kind for kind in (RandomizedResponse, KRR, SubsetSelection, Laplace, Gaussian, Common, TotalVariation)
+    kind.name: kind for kind in (RandomizedResponse, KRR, SubsetSelection, Common, TotalVariation, Laplace, Gaussian)
 }
 
 
@@ -174,10 +204,15 @@ def mechanism(name: str, **parameters: Any) -> Mechanism:
     Raises:
         UnknownName: no such mechanism.
         InvalidValue: a parameter missing, superfluous or out of range.
+        OutsideValidity: "any", under which shuffling may hide nothing.
     """
-    if not isinstance(name, str) or name not in _KINDS:
-        family(name)  # which says why there is none
-        raise UnknownName("mechanism", name, _KINDS)
+    name = check.one_of((*_KINDS, "any"), mechanism=name)
+    if name == "any":
+        hint = (
+            "a message of an arbitrary randomizer can carry its sender's name, and shuffling then hides nothing; "
+            'nearest: "common" if all users run one and the same randomizer, else the local eps itself'
+        )
+        raise OutsideValidity(_CLONES, "a known family of randomizers", hint)
     wanted = {one.name for one in fields(_KINDS[name])}
     given = {key: value for key, value in parameters.items() if value is not None}
     for key in sorted(wanted - given.keys()):

@@ -5,14 +5,10 @@ every input, where Q0 and Q1 are the victim's two outcomes. Then that user is a 
 probability r_j each, and the rest of the report is revealed; or if it mixes one common law, a blanket,
 with something else, which is then revealed.
 
->>> krr = family("krr", k=4)
->>> q, rest = krr.clones(np.array([0.0]))
->>> float(q[0]), krr.coin  # an eps = 0 user is a blanket, and half of the time one of the two values
+>>> items = krr(4)
+>>> q, rest = items.clones(np.array([0.0]))
+>>> float(q[0]), items.coin  # an eps = 0 user is a blanket, and half of the time one of the two values
 (1.0, 0.5)
->>> family("gaussian")
-Traceback (most recent call last):
-    ...
-gspa.accountant.errors.OutsideValidity: clone probabilities: needs a family with pointwise clones; Gaussian tails ...
 """
 
 from __future__ import annotations
@@ -32,16 +28,15 @@ Array = NDArray[np.float64]
 Clones = Callable[[Array], tuple[Array, Array]]
 
 _MOST_EPS = 700.0  # e^eps beyond it is no double
-MECHANISMS = ("rr", "krr", "subset", "common", "tv", "laplace", "gaussian", "any")
 _PURE = "; a user with delta_j > 0 is pure with probability 1 - delta_j and arbitrary otherwise"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Family:
-    """One row of the table of families.
+    """What every user runs, made by `binary`, `krr`, `subset`, `common` or `total_variation`.
 
     Attributes:
-        key: a name of `MECHANISMS`.
+        key: its name on the command line.
         label: for figures and messages.
         valid_for: the class of randomizers for which the pair is an upper bound.
         victim: local eps > 0 to the masses of a user's report on the two outcomes.
@@ -63,6 +58,9 @@ class Family:
     local_delta: bool = True
     coin: float | None = None
     scales: bool = False
+
+    def __repr__(self) -> str:
+        return f"<{self.label}>"
 
 
 def _rr_clones(eps: Array) -> tuple[Array, Array]:
@@ -125,6 +123,15 @@ def subset(k: int, size: int) -> Family:
     return Family(key, label, valid_for, victim, blankets, coin=2 / (own + other), scales=size == 1)
 
 
+def krr(k: int) -> Family:
+    """k-ary randomized response, `subset` of size 1.
+
+    Args:
+        k: number of items, >= 2.
+    """
+    return subset(k, 1)
+
+
 def common() -> Family:
     """Any one eps0-LDP randomizer used by all: C ~ Bin(n-1, e^{-eps0}).
 
@@ -182,54 +189,3 @@ def total_variation(tv: float) -> Family:
         common=True,
         local_delta=False,
     )
-
-
-def family(name: str, *, k: int | None = None, size: int | None = None, tv: float | None = None) -> Family:
-    """The family of that name, or the reason why there is none.
-
-    Args:
-        name: one of `MECHANISMS`.
-        k: number of items, for "krr" and "subset".
-        size: number of items reported, for "subset".
-        tv: total variation, for "tv".
-
-    Raises:
-        InvalidValue: a parameter missing, superfluous or out of range.
-        OutsideValidity: "laplace", "gaussian" and "any", which clones cannot certify.
-        UnknownName: no such family.
-    """
-    name = check.one_of(MECHANISMS, mechanism=name)
-    what = "clone probabilities"
-    if name == "laplace":
-        # They exist if eps_j <= eps_n: r_j = (eps_j/eps_n) e^{-eps_j}/(1 + e^{-eps_n/2}) for the inputs 0 and 1,
-        # but "neither" must be revealed, and then inputs closer together can be worse.
-        reason = (
-            "the victim's worst inputs are not known once its third outcome is revealed; use "
-            "gspa.accountant.laplace_gaussian"
-        )
-        raise OutsideValidity(what, "a discrete randomizer", reason)
-    needed = {"krr": ("k",), "subset": ("k", "size"), "tv": ("tv",)}.get(name, ())
-    for parameter, value in (("k", k), ("size", size), ("tv", tv)):
-        if parameter in needed and value is None:
-            raise InvalidValue(parameter, value, "a number", f'mechanism "{name}" needs it')
-        if parameter not in needed and value is not None:
-            raise InvalidValue(parameter, value, "left out", f'mechanism "{name}" does not use it')
-    if name == "gaussian":
-        reason = (
-            "Gaussian tails of any two inputs have an unbounded ratio; use gspa.accountant.laplace_gaussian for an "
-            "upper bound"
-        )
-        raise OutsideValidity(what, "a family with pointwise clones", reason)
-    if name == "any":
-        hint = (
-            "a message of an arbitrary randomizer can carry its sender's name, and shuffling then hides nothing; "
-            'nearest: "common" if all users run one and the same randomizer, else the local eps itself'
-        )
-        raise OutsideValidity(what, "a known family of randomizers", hint)
-    if name == "tv":
-        assert tv is not None
-        return total_variation(tv)
-    if name in ("krr", "subset"):
-        assert k is not None
-        return subset(k, 1 if size is None else size)
-    return binary() if name == "rr" else common()

@@ -14,7 +14,7 @@ from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets, constant
 from gspa.accountant.errors import OutsideValidity
-from gspa.accountant.families import Family
+from gspa.accountant.families import Family, binary
 from gspa.accountant.one_round import METHOD, central_delta
 from gspa.accountant.pair import find_root
 from gspa.accountant.rounds import compose, shuffled
@@ -24,24 +24,14 @@ _MOST_USERS = 10**15
 _MOST_ROUNDS = 10**6
 
 
-def largest_local_epsilon(
-    *,
-    eps: float,
-    delta: float,
-    n: int,
-    mechanism: str | Family = "rr",
-    k: int | None = None,
-    size: int | None = None,
-) -> Bound:
+def largest_local_epsilon(*, eps: float, delta: float, n: int, mechanism: Family = binary()) -> Bound:
     """The largest common eps0 that n users may have at central (eps, delta).
 
     Args:
         eps: central eps > 0.
         delta: central delta in (0, 1).
         n: number of users, >= 1.
-        mechanism: as for `gspa.accountant.one_round.central_delta`, and so the next two.
-        k: number of items.
-        size: number of items reported.
+        mechanism: what every user runs.
 
     Returns:
         Bound on eps0: at `lower` the target is certified to be met, at `upper` to be missed.
@@ -54,7 +44,7 @@ def largest_local_epsilon(
     valid_for = ""
 
     def found(eps0: float) -> Bound:
-        return central_delta(constant(eps0, n=n), eps=eps, mechanism=mechanism, k=k, size=size)
+        return central_delta(constant(eps0, n=n), eps=eps, mechanism=mechanism)
 
     def at(y: float) -> float:
         return eps + math.exp(min(y, 700.0))  # beyond is no double
@@ -80,24 +70,14 @@ def largest_local_epsilon(
     return Bound(low, max(low, at(y)), max(at(upper), at(y)), METHOD, valid_for, eps=eps, delta=delta, n=n)
 
 
-def least_users(
-    eps0: float,
-    *,
-    eps: float,
-    delta: float,
-    mechanism: str | Family = "rr",
-    k: int | None = None,
-    size: int | None = None,
-) -> Bound:
+def least_users(eps0: float, *, eps: float, delta: float, mechanism: Family = binary()) -> Bound:
     """The least n at which users of common budget eps0 are centrally (eps, delta)-DP.
 
     Args:
         eps0: common local eps >= 0.
         eps: central eps > 0.
         delta: central delta in (0, 1).
-        mechanism: as for `gspa.accountant.one_round.central_delta`, and so the next two.
-        k: number of items.
-        size: number of items reported.
+        mechanism: what every user runs.
 
     Returns:
         Bound on n: `upper` users are certified to suffice, and `lower` - 1 certified not to.
@@ -112,7 +92,7 @@ def least_users(
 
     def found(n: int) -> Bound:
         nonlocal valid_for
-        bound = central_delta(constant(eps0, n=n), eps=eps, mechanism=mechanism, k=k, size=size)
+        bound = central_delta(constant(eps0, n=n), eps=eps, mechanism=mechanism)
         valid_for = bound.valid_for
         return bound
 
@@ -140,24 +120,14 @@ def least_users(
     return Bound(lower, upper, upper, METHOD, valid_for, eps=eps, delta=delta)
 
 
-def most_rounds(
-    budgets: Budgets,
-    *,
-    eps: float,
-    delta: float,
-    mechanism: str | Family = "rr",
-    k: int | None = None,
-    size: int | None = None,
-) -> Bound:
+def most_rounds(budgets: Budgets, *, eps: float, delta: float, mechanism: Family = binary()) -> Bound:
     """The largest number of rounds, everybody reporting anew in each, that stays (eps, delta)-DP.
 
     Args:
         budgets: the users' local budgets in every round.
         eps: central eps of all rounds together, > 0.
         delta: central delta of all rounds together, in (0, 1).
-        mechanism: as for `gspa.accountant.one_round.central_delta`, and so the next two.
-        k: number of items.
-        size: number of items reported.
+        mechanism: what every user runs.
 
     Returns:
         Bound on the number of rounds: `lower` are certified to meet the target (0: not even one does),
@@ -168,7 +138,7 @@ def most_rounds(
         OutsideValidity: met even by 10^6 rounds, or as `gspa.accountant.rounds.compose`.
     """
     eps, delta = check.positive(eps=eps), check.probability(allow_zero=False, delta=delta)
-    one = shuffled(budgets, mechanism=mechanism, k=k, size=size)
+    one = shuffled(budgets, mechanism=mechanism)
     known: dict[int, Bound] = {}
 
     def after(rounds: int) -> Bound:

@@ -27,7 +27,7 @@ from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets, constant
 from gspa.accountant.clones import DEPTH, BlanketLaw, CloneLaw, blanket_law, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.families import Family, family
+from gspa.accountant.families import Family, binary
 from gspa.accountant.pair import Interval, Victim, divergence, epsilon_interval, gaussian_guess
 
 # --- the worst user ------------------------------------------------------------------------------------------
@@ -71,18 +71,20 @@ class Problem:
         return float(self.q @ self.count) * (1.0 if self.coin is None else self.coin)
 
 
-def resolve(mechanism: str | Family, budgets: Budgets, k: int | None, size: int | None, tv: float | None) -> Family:
-    chosen = mechanism if isinstance(mechanism, Family) else family(mechanism, k=k, size=size, tv=tv)
-    if chosen.common and budgets.eps_min < budgets.eps_max:
+def require_fit(mechanism: Family, budgets: Budgets) -> None:
+    """Refuses a family that cannot be accounted for with these budgets."""
+    if not isinstance(mechanism, Family):
+        allowed = "a family of gspa.accountant.families, such as binary() or krr(10)"
+        raise InvalidValue("mechanism", mechanism, allowed, "names and objects such as KRR(k=10) are for gspa.epsilon")
+    if mechanism.common and budgets.eps_min < budgets.eps_max:
         hint = (
             f"eps runs from {budgets.eps_min:g} to {budgets.eps_max:g}, so the users' randomizers differ; name "
             "the family (rr, krr, subset), or give everyone the largest eps"
         )
-        raise OutsideValidity(chosen.label, "one eps for all users", hint)
-    if not chosen.local_delta and budgets.delta_max > 0:
+        raise OutsideValidity(mechanism.label, "one eps for all users", hint)
+    if not mechanism.local_delta and budgets.delta_max > 0:
         hint = f"the largest is {budgets.delta_max:g}; closed_forms.fmt21_epsilon has a bound for one common randomizer"
-        raise OutsideValidity(chosen.label, "local delta_i = 0", hint)
-    return chosen
+        raise OutsideValidity(mechanism.label, "local delta_i = 0", hint)
 
 
 def others_of(budgets: Budgets, chosen: Family) -> tuple[Array, Array]:
@@ -192,24 +194,13 @@ def epsilon_of(delta: float, problem: Problem) -> Interval:
     return epsilon_interval(problem.victim, law, target=target, slack=slack)
 
 
-def central_delta(
-    budgets: Budgets,
-    *,
-    eps: float,
-    mechanism: str | Family = "rr",
-    k: int | None = None,
-    size: int | None = None,
-    tv: float | None = None,
-) -> Bound:
+def central_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary()) -> Bound:
     """Central delta(eps) of the worst user after shuffling.
 
     Args:
         budgets: the users' local budgets.
         eps: central eps >= 0.
-        mechanism: a name of `gspa.accountant.families.MECHANISMS`, or a `Family`.
-        k: number of items, for "krr" and "subset".
-        size: number of items reported, for "subset".
-        tv: total variation, for "tv".
+        mechanism: what every user runs.
 
     Returns:
         Bound on the pair's delta; `upper` holds for every randomizer in `valid_for`.
@@ -223,29 +214,18 @@ def central_delta(
     0.287649137
     """
     eps = check.nonnegative(eps=eps)
-    chosen = resolve(mechanism, budgets, k, size, tv)
-    low, value, high = _worst(budgets, chosen, lambda problem: _delta_of(eps, problem))
-    return Bound(low, value, high, METHOD, chosen.valid_for, eps=eps, n=budgets.n)
+    require_fit(mechanism, budgets)
+    low, value, high = _worst(budgets, mechanism, lambda problem: _delta_of(eps, problem))
+    return Bound(low, value, high, METHOD, mechanism.valid_for, eps=eps, n=budgets.n)
 
 
-def central_epsilon(
-    budgets: Budgets,
-    *,
-    delta: float,
-    mechanism: str | Family = "rr",
-    k: int | None = None,
-    size: int | None = None,
-    tv: float | None = None,
-) -> Bound:
+def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> Bound:
     """The least central eps at which the worst user is (eps, delta)-DP after shuffling.
 
     Args:
         budgets: the users' local budgets.
         delta: central delta in (0, 1), above every local delta_i.
-        mechanism: a name of `gspa.accountant.families.MECHANISMS`, or a `Family`.
-        k: number of items, for "krr" and "subset".
-        size: number of items reported, for "subset".
-        tv: total variation, for "tv".
+        mechanism: what every user runs.
 
     Returns:
         Bound on the pair's eps; `upper` holds for every randomizer in `valid_for`. 0 where delta is
@@ -260,24 +240,16 @@ def central_epsilon(
     0.0
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    chosen = resolve(mechanism, budgets, k, size, tv)
+    require_fit(mechanism, budgets)
     if delta <= budgets.delta_max:
         hint = f"with probability {budgets.delta_max:g} a report may reveal everything, shuffled or not"
         raise OutsideValidity("central epsilon", f"delta > {budgets.delta_max:g}, the largest local delta", hint)
-    low, value, high = _worst(budgets, chosen, lambda problem: epsilon_of(delta, problem))
-    return Bound(low, value, high, METHOD, chosen.valid_for, delta=delta, n=budgets.n)
+    low, value, high = _worst(budgets, mechanism, lambda problem: epsilon_of(delta, problem))
+    return Bound(low, value, high, METHOD, mechanism.valid_for, delta=delta, n=budgets.n)
 
 
 def epsilon_table(
-    *,
-    n: ArrayLike,
-    eps: ArrayLike,
-    delta: ArrayLike,
-    local_delta: ArrayLike = 0.0,
-    mechanism: str | Family = "rr",
-    k: int | None = None,
-    size: int | None = None,
-    tv: float | None = None,
+    *, n: ArrayLike, eps: ArrayLike, delta: ArrayLike, local_delta: ArrayLike = 0.0, mechanism: Family = binary()
 ) -> list[dict[str, float]]:
     """`central_epsilon` of one common budget for many settings: a few milliseconds each, whatever n.
 
@@ -286,10 +258,7 @@ def epsilon_table(
         eps: local budgets >= 0.
         delta: central deltas in (0, 1), above the local ones.
         local_delta: local deltas in [0, 1). These four are broadcast together, as numpy does.
-        mechanism: as for `central_epsilon`, and so the next three.
-        k: number of items.
-        size: number of items reported.
-        tv: total variation.
+        mechanism: what every user runs.
 
     Returns:
         One row a setting, in numpy's order, ready for `pandas.DataFrame`: `n`, `eps`, `delta`, `local_delta`, and
@@ -321,7 +290,7 @@ def epsilon_table(
     for setting in zip(*(column.ravel().tolist() for column in together), strict=True):
         row = dict(zip(names, setting, strict=True))
         crowd = constant(row["eps"], n=check.count(n=row["n"]), delta=row["local_delta"])
-        bound = central_epsilon(crowd, delta=row["delta"], mechanism=mechanism, k=k, size=size, tv=tv)
+        bound = central_epsilon(crowd, delta=row["delta"], mechanism=mechanism)
         rows.append(row | {"lower": bound.lower, "value": bound.value, "upper": bound.upper})
     return rows
 
@@ -359,15 +328,7 @@ class UserBounds:
     delta: float
 
 
-def per_user_epsilon(
-    budgets: Budgets,
-    *,
-    delta: float,
-    mechanism: str | Family = "rr",
-    k: int | None = None,
-    size: int | None = None,
-    tv: float | None = None,
-) -> UserBounds:
+def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> UserBounds:
     """Central eps of each user at the same delta; the largest of them is `central_epsilon`.
 
     Up to 48 distinct (eps_i, delta_i) are solved one by one. Otherwise 40 victims are, against two
@@ -381,26 +342,23 @@ def per_user_epsilon(
     Args:
         budgets: the users' local budgets; at most 8 distinct delta_i.
         delta: central delta in (0, 1), above every local delta_i.
-        mechanism: as for `central_epsilon`, and so the next three.
-        k: number of items.
-        size: number of items reported.
-        tv: total variation.
+        mechanism: what every user runs.
 
     Raises:
         InvalidValue: an argument out of range.
         OutsideValidity: as `central_epsilon`; too many distinct budgets to certify each.
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    chosen = resolve(mechanism, budgets, k, size, tv)
+    require_fit(mechanism, budgets)
     if delta <= budgets.delta_max:
         hint = f"with probability {budgets.delta_max:g} a report may reveal everything, shuffled or not"
         raise OutsideValidity("per-user epsilon", f"delta > {budgets.delta_max:g}, the largest local delta", hint)
     few = budgets.grouped() if budgets.eps.size <= 100_000 else budgets
     if few.eps.size <= _EXACT:
-        found = [epsilon_of(delta, problem_of(few, chosen, i)) for i in range(few.eps.size)]
+        found = [epsilon_of(delta, problem_of(few, mechanism, i)) for i in range(few.eps.size)]
         where = [np.flatnonzero((few.eps == e) & (few.delta == d))[0] for e, d in zip(budgets.eps, budgets.delta)]  # noqa: B905
         table = np.array([[interval.lower, interval.upper] for interval in found])[where]
-        return UserBounds(table[:, 0], table[:, 1], METHOD, chosen.valid_for, delta)
+        return UserBounds(table[:, 0], table[:, 1], METHOD, mechanism.valid_for, delta)
     values = np.unique(budgets.delta)
     if values.size > _FEW_DELTAS:
         hint = f"got {few.eps.size} distinct budgets and {values.size} distinct delta_i"
@@ -408,9 +366,9 @@ def per_user_epsilon(
     lower, upper = np.zeros(budgets.eps.size), np.zeros(budgets.eps.size)
     for value in values:
         these = budgets.delta == value
-        low, high = _between(budgets, chosen, budgets.eps[these], float(value), delta)
+        low, high = _between(budgets, mechanism, budgets.eps[these], float(value), delta)
         lower[these], upper[these] = low, high
-    return UserBounds(lower, upper, METHOD, chosen.valid_for, delta)
+    return UserBounds(lower, upper, METHOD, mechanism.valid_for, delta)
 
 
 def _laws(budgets: Budgets, chosen: Family, eps: float, target: float) -> tuple[Law, Law]:

@@ -51,6 +51,7 @@ from gspa.accountant.closed_forms import (
     require_pure,
 )
 from gspa.accountant.errors import OutsideValidity
+from gspa.accountant.families import Family, binary, common
 from gspa.accountant.one_round import central_epsilon
 
 __all__ = [
@@ -160,7 +161,7 @@ def _common(name: str, epsilon: Callable[[float, int, float], float]) -> Callabl
     return found
 
 
-def _pair(eps0: float, n: int, delta: float, mechanism: str) -> float:
+def _pair(eps0: float, n: int, delta: float, mechanism: Family) -> float:
     """Upper end of the certified interval of a clone pair, for one common budget."""
     return central_epsilon(constant(eps0, n=n), delta=delta, mechanism=mechanism).upper
 
@@ -323,7 +324,7 @@ CATALOGUE: Mapping[str, PublishedBound] = {
             families=frozenset({"common"}),
             personalized=False,
             rigorous=True,
-            epsilon=_common(FMT21_NUMERICAL, lambda eps0, n, delta: _pair(eps0, n, delta, "common")),
+            epsilon=_common(FMT21_NUMERICAL, lambda eps0, n, delta: _pair(eps0, n, delta, common())),
         ),
         PublishedBound(
             key="fmt23_numerical",
@@ -334,7 +335,7 @@ CATALOGUE: Mapping[str, PublishedBound] = {
             families=frozenset({"rr"}),
             personalized=False,
             rigorous=True,
-            epsilon=_common(FMT23_NUMERICAL, lambda eps0, n, delta: _pair(eps0, n, delta, "rr")),
+            epsilon=_common(FMT23_NUMERICAL, lambda eps0, n, delta: _pair(eps0, n, delta, binary())),
         ),
         PublishedBound(
             key="girgis21",

@@ -35,10 +35,10 @@ from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.families import Family
+from gspa.accountant.families import Family, binary
 from gspa.accountant.laplace_gaussian import MOST_VICTIMS, Crowd, reports_pair
 from gspa.accountant.losses import Atoms, PrivacyLoss, atoms, gaussian_atoms, merge, spread
-from gspa.accountant.one_round import Problem, candidates, problem_of, resolve
+from gspa.accountant.one_round import Problem, candidates, problem_of, require_fit
 from gspa.accountant.pair import Interval
 
 __all__ = ["METHOD", "Round", "Rounds", "compose", "compose_delta", "gaussian", "shuffled", "shuffled_reports"]
@@ -345,42 +345,27 @@ class Round:
     most: float = math.inf
 
 
-def shuffled(
-    budgets: Budgets,
-    *,
-    mechanism: str | Family = "rr",
-    k: int | None = None,
-    size: int | None = None,
-    tv: float | None = None,
-) -> Round:
+def shuffled(budgets: Budgets, *, mechanism: Family = binary()) -> Round:
     """A round in which every user reports once and the reports are shuffled.
 
     Args:
         budgets: the users' local budgets in this round.
-        mechanism: a name of `gspa.accountant.families.MECHANISMS`, or a `Family`; "laplace" is `shuffled_reports`.
-        k: number of items, for "krr" and "subset".
-        size: number of items reported, for "subset".
-        tv: total variation, for "tv".
+        mechanism: what every user runs; for Laplace noise see `shuffled_reports`.
 
     Raises:
         InvalidValue: an argument out of range.
         OutsideValidity: a setting that the pair cannot certify, or whose worst user is not known.
     """
-    if mechanism == "laplace":
-        for name, value in (("k", k), ("size", size), ("tv", tv)):
-            if value is not None:
-                raise InvalidValue(name, value, "left out", 'mechanism "laplace" does not use it')
-        return shuffled_reports(budgets)
-    chosen = resolve(mechanism, budgets, k, size, tv)
+    require_fit(mechanism, budgets)
     local = budgets.delta_max
     if budgets.eps_max == 0:
-        return Round(chosen.label, chosen.valid_for, local_delta=local, most=0.0)
-    indices, certain = candidates(budgets, chosen)
+        return Round(mechanism.label, mechanism.valid_for, local_delta=local, most=0.0)
+    indices, certain = candidates(budgets, mechanism)
     if not certain:
         hint = "which user is the worst is not known; give users fewer distinct (eps, delta)"
         raise OutsideValidity("composition", "a known worst user", hint)
-    problems = tuple(problem_of(budgets, chosen, index) for index in indices if budgets.eps[index] > 0)
-    return Round(chosen.label, chosen.valid_for, problems, local_delta=local, most=budgets.eps_max)
+    problems = tuple(problem_of(budgets, mechanism, index) for index in indices if budgets.eps[index] > 0)
+    return Round(mechanism.label, mechanism.valid_for, problems, local_delta=local, most=budgets.eps_max)
 
 
 def shuffled_reports(scales: Budgets | ArrayLike, *, count: ArrayLike = 1, mechanism: str = "laplace") -> Round:

@@ -40,7 +40,7 @@ from scipy.special import ndtr
 from gspa.accountant.budgets import Budgets, constant, from_array
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.discrete import TradeOff, neyman_pearson
-from gspa.accountant.families import family
+from gspa.accountant.families import binary
 from gspa.accountant.losses import trade_off
 from gspa.accountant.one_round import central_delta, problem_of
 from gspa.accountant.published import clone_probabilities, gspa_epsilon, gspa_mu
@@ -65,7 +65,7 @@ def exact_curve(people: Budgets) -> TradeOff:
 
     As `gspa.accountant.losses.trade_off`: errs downward, by rounding or, for many outcomes, by O(step^2).
     """
-    return trade_off(problem_of(people, family("rr"), int(np.argmax(people.eps))))
+    return trade_off(problem_of(people, binary(), int(np.argmax(people.eps))))
 
 
 def least_slack(curve: TradeOff, *, mu: float) -> float:
@@ -113,7 +113,7 @@ def proved_slack(people: Budgets, *, mu: float | None = None) -> float:
     mu is the paper's if not given. A delta_j > 0 of another user makes fewer clones; the victim's own is not counted.
     """
     mu = gspa_mu(people) if mu is None else mu
-    law = problem_of(people, family("rr"), int(np.argmax(people.eps))).law()
+    law = problem_of(people, binary(), int(np.argmax(people.eps))).law()
     assert isinstance(law, CloneLaw)
     c0 = law.edges[:-1]
     fewer = law.below + np.r_[0.0, np.cumsum(law.mass + law.error)[:-1]]

@@ -18,7 +18,7 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, permutations, product
@@ -33,10 +33,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from gspa.accountant import asymptotic, attacks, budgets
+from gspa.accountant import asymptotic, attacks, budgets, families
 from gspa.accountant import published as bounds
 from gspa.accountant.budgets import Budgets
-from gspa.accountant.families import family
 from gspa.accountant.laplace_gaussian import blanket_delta, blanket_epsilon
 from gspa.accountant.one_round import Problem, central_delta, central_epsilon, epsilon_of, tilt_for
 from gspa.accountant.pair import Victim, divergence
@@ -95,7 +94,7 @@ def krr_attack(*, local: float, others: float, k: int, n: int, eps: float) -> fl
     The victim holds the value 0 or 1, all others hold 2, and the server looks at how many zeros and ones there are:
     C ~ Bin(n - 1, 2 q) of the others', each of either kind with probability 1/2, q = 1/(e^others + k - 1).
     """
-    victim = family("krr", k=k).victim(local)
+    victim = families.krr(k).victim(local)
     victim = replace(victim, hidden=victim.neither)  # a report of any third value changes neither count
     coin = 2 * math.exp(-others) / (1 + (k - 1) * math.exp(-others))
     problem = Problem(victim, 0.0, np.ones(1), np.zeros(1), np.array([n - 1.0]), coin)
@@ -117,7 +116,7 @@ def krr_table(
         people = budgets.from_array([eps, rest], count=[1, n - 1])
         promised = bounds.gspa_epsilon(people, delta=delta)
         attacked = krr_attack(local=eps, others=rest, k=k, n=n, eps=promised)
-        certified = central_delta(people, eps=promised, mechanism="krr", k=k).upper
+        certified = central_delta(people, eps=promised, mechanism=families.krr(k)).upper
         pair = central_delta(people, eps=promised).lower
         rows.append(
             {
@@ -365,22 +364,23 @@ def laplace_epsilon(*, victim: float, others: float, n: int, delta: float) -> fl
 class Case(NamedTuple):
     """Users of one family with own ratios e^eps; the last one is the victim, at the inputs 0 and 1.
 
-    `mechanism` are the arguments of `gspa.accountant.one_round` for the family; empty if it refuses.
+    `mechanism` is the family for `gspa.accountant.one_round`; None if it has none.
     """
 
     name: str
     randomizers: tuple[shuffles.Rows, ...]
     ratios: tuple[Fraction, ...]
-    mechanism: Mapping[str, Any]
+    mechanism: families.Family | None
 
 
 def _selection(k: int, size: int, *ratios: int) -> Case:
     exact = tuple(map(Fraction, ratios))
-    name, mechanism = f"subset selection, {size} of {k}", {"mechanism": "subset", "k": k, "size": size}
+    name = f"subset selection, {size} of {k}"
     if size == 1:
         name = "binary response" if k == 2 else f"{k}-ary response"
-        mechanism = {"mechanism": "rr"} if k == 2 else {"mechanism": "krr", "k": k}
-    return Case(name, tuple(shuffles.subset_selection(k, size, ratio) for ratio in exact), exact, mechanism)
+    return Case(
+        name, tuple(shuffles.subset_selection(k, size, ratio) for ratio in exact), exact, families.subset(k, size)
+    )
 
 
 def cases() -> list[Case]:
@@ -396,8 +396,8 @@ def cases() -> list[Case]:
         _selection(3, 1, 1, 3),
         _selection(3, 2, 3, 3, 3),
         _selection(4, 2, 1, 4),
-        same._replace(name="3-ary response as any of its TV", mechanism={"mechanism": "tv", "tv": 2 / 5}),
-        plain._replace(name="binary response, signed", randomizers=signed, mechanism={}),
+        same._replace(name="3-ary response as any of its TV", mechanism=families.total_variation(2 / 5)),
+        plain._replace(name="binary response, signed", randomizers=signed, mechanism=None),
     ]
 
 
@@ -445,14 +445,14 @@ def _over_accountant(case: Case, laws: Sequence[shuffles.Laws]) -> float:
     """Largest excess over the package's certified delta for the victim's crowd, on a grid of e^eps and at all kinks."""
     ratio = case.ratios[-1]
     # The accountant speaks for the worst user, which is the victim where that has the largest budget.
-    if not case.mechanism or ratio < max(case.ratios):
+    if case.mechanism is None or ratio < max(case.ratios):
         return math.nan
     people = budgets.from_array([math.log(q) for q in case.ratios])
     kinks = {max(a, b) / min(a, b) for law in laws for a, b in law.values() if a and b}
     grid = {1 + (ratio - 1) * Fraction(i, 8) for i in range(8)}
     worst = -math.inf
     for at in sorted(x for x in kinks | grid if x < ratio):
-        bound = central_delta(people, eps=math.log(at), **case.mechanism)
+        bound = central_delta(people, eps=math.log(at), mechanism=case.mechanism)
         worst = max(worst, *(float(shuffles.delta_at(law, at)) - bound.upper for law in laws))
     return worst
 

@@ -30,6 +30,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from gspa.accountant import budgets, exact, one_round
+from gspa.accountant.families import common
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import Outcome, claim, settles
 from gspa.book.figures import DASHES, PALETTE, keeps_data
@@ -80,7 +81,7 @@ def least_users(eps_local: float, *, delta: float) -> int:
 
 def certified(eps_local: float, *, n: int, delta: float) -> float:
     """The certified central eps of any common randomizer."""
-    return one_round.central_epsilon(budgets.constant(eps_local, n=n), delta=delta, mechanism="common").upper
+    return one_round.central_epsilon(budgets.constant(eps_local, n=n), delta=delta, mechanism=common()).upper
 
 
 def of_bits(eps_local: float, *, n: int, delta: float) -> float:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from gspa.accountant import budgets, exact, one_round
+from gspa.accountant.families import common
 from gspa.accountant.inverse import largest_local_epsilon
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import Outcome, claim, settles
@@ -136,7 +137,7 @@ def shuffled_budget(eps: float, *, n: int, delta: float) -> float:
     >>> round(shuffled_budget(0.2, n=10_000, delta=1e-6), 4)
     2.3222
     """
-    return largest_local_epsilon(eps=eps, delta=delta, n=n, mechanism="common").lower
+    return largest_local_epsilon(eps=eps, delta=delta, n=n, mechanism=common()).lower
 
 
 def nearby_budget(eps: float, *, n: int) -> float:
@@ -149,7 +150,7 @@ def nearby_budget(eps: float, *, n: int) -> float:
 
 def certified(eps_local: float, *, n: int) -> float:
     """The central eps certified at `DELTA` for any common randomizer."""
-    return one_round.central_epsilon(budgets.constant(eps_local, n=n), delta=DELTA, mechanism="common").upper
+    return one_round.central_epsilon(budgets.constant(eps_local, n=n), delta=DELTA, mechanism=common()).upper
 
 
 def learners(k: int, *, eps: float, delta: float, sizes: Sequence[int], repeats: int, seed: int) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from scipy.special import logsumexp
 
 from gspa.accountant import budgets
-from gspa.accountant.families import family
+from gspa.accountant.families import binary
 from gspa.accountant.losses import renyi
 from gspa.accountant.one_round import central_epsilon, problem_of
 from gspa.accountant.published import girgis21_renyi, gspa_mu, renyi_to_epsilon
@@ -53,7 +53,7 @@ def over_rounds(*, eps0: float, n: int, delta: float, rounds: Sequence[int]) -> 
 
 def divergences(*, eps0: float, n: int, orders: Sequence[int]) -> pd.DataFrame:
     """The Renyi divergence of the pair of n randomized responses, certified on both sides: order, lower, upper."""
-    problem = problem_of(budgets.constant(eps0, n=n), family("rr"), 0)
+    problem = problem_of(budgets.constant(eps0, n=n), binary(), 0)
     found = [renyi(problem, float(order)) for order in orders]
     return pd.DataFrame({"order": orders, "lower": [b.lower for b in found], "upper": [b.upper for b in found]})
 
@@ -67,7 +67,7 @@ def beside_published(*, eps0: float, n: int, orders: Sequence[int]) -> pd.DataFr
 
 def renyi_over_rounds(*, eps0: float, n: int, delta: float, rounds: Sequence[int]) -> pd.DataFrame:
     """Central eps after T rounds from T times the pair's divergences, an upper bound: rounds, order (best), epsilon."""
-    problem = problem_of(budgets.constant(eps0, n=n), family("rr"), 0)
+    problem = problem_of(budgets.constant(eps0, n=n), binary(), 0)
 
     @cache
     def divergence(order: int) -> float:

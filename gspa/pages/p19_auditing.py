@@ -29,6 +29,7 @@ from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.exact import exact_epsilon
+from gspa.accountant.families import krr
 from gspa.accountant.laplace_gaussian import blanket_epsilon
 from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.published import CATALOGUE, compare, gspa_epsilon
@@ -161,8 +162,7 @@ def certified(case: Case) -> float:
     if case.scales:
         count, mechanism = case.people.count, case.mechanism
         return blanket_epsilon(case.scales, delta=case.delta, count=count, mechanism=mechanism).upper
-    k = case.k if case.mechanism == "krr" else None
-    return central_epsilon(case.people, delta=case.delta, mechanism=case.mechanism, k=k).upper
+    return central_epsilon(case.people, delta=case.delta, mechanism=krr(case.k)).upper
 
 
 def limit(case: Case) -> float:

@@ -17,6 +17,7 @@ from gspa.accountant import inverse as calibrate
 from gspa.accountant import rounds as composition
 from gspa.accountant.bound import Bound
 from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.families import binary, krr
 from gspa.accountant.inverse import largest_local_epsilon, least_users
 from gspa.accountant.one_round import central_delta, central_epsilon, epsilon_table, per_user_epsilon
 from gspa.accountant.tradeoff import gdp_epsilon
@@ -42,9 +43,9 @@ class TestAgainstEnumeration:
         for _ in range(5):
             eps_all = rng.uniform(0, 6, int(rng.integers(2, 15 if k == 2 else 9)))
             crowd, eps = budgets.from_array(eps_all), float(rng.uniform(0, 0.9) * eps_all.max())
-            options = {"mechanism": "krr", "k": k} if k > 2 else {}
+            mechanism = krr(k) if k > 2 else binary()
             exact = max(exact_delta(eps_all, i, eps, k) for i in range(eps_all.size))
-            found = central_delta(crowd, eps=eps, **options)
+            found = central_delta(crowd, eps=eps, mechanism=mechanism)
             assert found.lower <= exact <= found.upper
             assert found.upper - found.lower <= 1e-6 * exact
 
@@ -218,23 +219,23 @@ class TestCorners:
 
 
 class TestPerUser:
-    @pytest.mark.parametrize("options", [{}, {"mechanism": "krr", "k": 4}])
-    def test_few_groups_are_exact(self, options):
+    @pytest.mark.parametrize("k", [2, 4])
+    def test_few_groups_are_exact(self, k):
         eps_all = [0.5, 2.0, 0.5, 1.0]
-        found = per_user_epsilon(budgets.from_array(eps_all), delta=1e-4, **options)
+        found = per_user_epsilon(budgets.from_array(eps_all), delta=1e-4, mechanism=krr(k))
         for i in range(4):
-            assert exact_delta(eps_all, i, found.upper[i], options.get("k", 2)) <= 1e-4
-            assert exact_delta(eps_all, i, found.lower[i], options.get("k", 2)) >= 1e-4
+            assert exact_delta(eps_all, i, found.upper[i], k) <= 1e-4
+            assert exact_delta(eps_all, i, found.lower[i], k) >= 1e-4
 
-    @pytest.mark.parametrize("options", [{}, {"mechanism": "krr", "k": 4}])
-    def test_brackets_between_nodes_hold(self, options):
+    @pytest.mark.parametrize("k", [2, 4])
+    def test_brackets_between_nodes_hold(self, k):
         rng = np.random.default_rng(3)
         eps_all = np.r_[0.0, np.sort(rng.uniform(0.05, 3, 70))]
-        found = per_user_epsilon(budgets.from_array(eps_all), delta=1e-5, **options)
+        found = per_user_epsilon(budgets.from_array(eps_all), delta=1e-5, mechanism=krr(k))
         assert found.upper[0] == 0
         assert np.all(found.lower <= found.upper)
         for i in (1, 10, 35, 60, 70):
-            if options:
+            if k == 4:
                 blanket = 4 / (np.exp(np.delete(eps_all, i)) + 3)
                 low, high = (krr_blanket_delta(blanket, eps_all[i], 4, e) for e in (found.lower[i], found.upper[i]))
             else:
@@ -252,7 +253,6 @@ class TestPerUser:
         assert np.median((found.upper - found.lower) / found.upper) < 5e-3
         # One user in the middle, by itself: the crowd with that user as the only loud one.
         middle = int(order[10_000])
-        from gspa.accountant.families import binary
         from gspa.accountant.one_round import epsilon_of, problem_of
 
         alone = epsilon_of(1e-6, problem_of(crowd, binary(), middle))
@@ -325,11 +325,11 @@ class TestRounds:
 
 class TestManySettings:
     def test_each_row_is_one_call_in_numpy_s_order(self):
-        rows = epsilon_table(n=[[10], [1_000_000]], eps=[0.0, 0.5, 2.0], delta=1e-6, mechanism="krr", k=5)
+        rows = epsilon_table(n=[[10], [1_000_000]], eps=[0.0, 0.5, 2.0], delta=1e-6, mechanism=krr(5))
         assert [(row["n"], row["eps"]) for row in rows] == [(n, e) for n in (10, 10**6) for e in (0.0, 0.5, 2.0)]
         for row in rows:
             crowd = budgets.constant(row["eps"], n=int(row["n"]))
-            bound = central_epsilon(crowd, delta=1e-6, mechanism="krr", k=5)
+            bound = central_epsilon(crowd, delta=1e-6, mechanism=krr(5))
             assert (row["lower"], row["value"], row["upper"]) == (bound.lower, bound.value, bound.upper)
 
     def test_local_deltas_and_single_numbers(self):

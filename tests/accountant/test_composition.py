@@ -14,6 +14,7 @@ from scipy import stats
 from gspa.accountant import attacks as audit
 from gspa.accountant import budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.families import binary, common, krr, subset
 from gspa.accountant.interop import compose_with_dp_accounting, from_losses
 from gspa.accountant.laplace_gaussian import Crowd, blanket_delta, blanket_epsilon, reports_pair
 from gspa.accountant.losses import spread
@@ -23,7 +24,7 @@ from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 from gspa.pages.p17_exact import blanket_limit
 
 CROWD = budgets.constant(0.5, n=10_000)
-HOW = [{}, {"mechanism": "krr", "k": 3}, {"mechanism": "common"}, {"mechanism": "subset", "k": 5, "size": 2}]
+MECHANISMS = [binary(), krr(3), common(), subset(5, 2)]
 
 
 def overlap(a, b):
@@ -31,17 +32,17 @@ def overlap(a, b):
 
 
 class TestOneRound:
-    @pytest.mark.parametrize("how", HOW)
+    @pytest.mark.parametrize("mechanism", MECHANISMS)
     @pytest.mark.parametrize("eps0", [0.1, 1.0, 4.0])
     @pytest.mark.parametrize("n", [1, 20, 1000])
-    def test_is_the_accountants_interval(self, how, eps0, n):
+    def test_is_the_accountants_interval(self, mechanism, eps0, n):
         crowd = budgets.constant(eps0, n=n)
-        found, exact = compose([(shuffled(crowd, **how), 1)], delta=1e-5), central_epsilon(crowd, delta=1e-5, **how)
+        one = [(shuffled(crowd, mechanism=mechanism), 1)]
+        found, exact = compose(one, delta=1e-5), central_epsilon(crowd, delta=1e-5, mechanism=mechanism)
         assert overlap(found, exact)
         assert found.relative_width < 1e-3
         for eps in (0.0, 0.5 * exact.value):
-            back = compose_delta([(shuffled(crowd, **how), 1)], eps=eps)
-            assert overlap(back, central_delta(crowd, eps=eps, **how))
+            assert overlap(compose_delta(one, eps=eps), central_delta(crowd, eps=eps, mechanism=mechanism))
 
     def test_table_two(self):
         for name in ("unif1", "unif2", "mixed"):
@@ -65,7 +66,7 @@ class TestEnumeration:
     @pytest.mark.parametrize("eps", [0.0, 0.2, 1.0, 2.3])
     def test_same_and_different_rounds(self, eps):
         one, two = budgets.constant(1.0, n=3), budgets.from_array([0.4, 0.7, 1.5])
-        a, b = shuffled(one), shuffled(two, mechanism="krr", k=3)
+        a, b = shuffled(one), shuffled(two, mechanism=krr(3))
         laws = [losses(pair_law(r.problems[0])) for r in (a, a, b)]
         exact = float(delta(composed(laws), eps))
         found = compose_delta([(a, 2), (b, 1)], eps=eps)
@@ -190,12 +191,12 @@ class TestNobodyHides:
         monkeypatch.setattr("gspa.accountant.rounds.tail", refuse)
 
     @pytest.mark.usefixtures("no_grid")
-    @pytest.mark.parametrize("how", HOW[:3])
+    @pytest.mark.parametrize("mechanism", MECHANISMS[:3])
     @pytest.mark.parametrize("local", [0.0, 1e-4])
-    def test_encloses_the_enumerated_value(self, how, local):
-        if local and how == {"mechanism": "common"}:
-            return  # refuses local deltas
-        one = shuffled(budgets.constant(16.0, n=3, delta=local), **how)
+    def test_encloses_the_enumerated_value(self, mechanism, local):
+        if local and not mechanism.local_delta:
+            return  # refused
+        one = shuffled(budgets.constant(16.0, n=3, delta=local), mechanism=mechanism)
         law = composed([losses(pair_law(one.problems[0]))] * 2)
         reveal = 1 - (1 - local) ** 2
         for eps in (3.0, 31.0):
@@ -314,13 +315,13 @@ class TestReportsOnALine:
         assert "Laplace reports" in mixed.valid_for
         assert "binary" in mixed.valid_for
 
-    def test_by_name_and_by_budgets(self):
+    def test_by_scales_and_by_budgets(self):
         crowd = budgets.from_array([0.0, 1.0], count=[10, 300])
-        named = compose([(shuffled(crowd, mechanism="laplace"), 5)], delta=1e-5)
-        assert named == compose([(shuffled_reports([1.0], count=300), 5)], delta=1e-5)
-        assert named.upper <= 5.0
-        assert compose([(shuffled(budgets.constant(0.0, n=5), mechanism="laplace"), 4)], delta=1e-5).upper == 0
-        assert compose_delta([(shuffled(crowd, mechanism="laplace"), 2)], eps=2.0).upper == 0
+        found = compose([(shuffled_reports(crowd), 5)], delta=1e-5)
+        assert found == compose([(shuffled_reports([1.0], count=300), 5)], delta=1e-5)
+        assert found.upper <= 5.0
+        assert compose([(shuffled_reports(budgets.constant(0.0, n=5)), 4)], delta=1e-5).upper == 0
+        assert compose_delta([(shuffled_reports(crowd), 2)], eps=2.0).upper == 0
 
     def test_the_worst_of_several_users(self):
         # Alone in the tails (see test_blanket): the pair must cover that user, not only the most precise ones.
@@ -330,8 +331,8 @@ class TestReportsOnALine:
         assert "measured, not proved" in found.valid_for
 
     def test_refusals(self):
-        with pytest.raises(InvalidValue, match=r"k = 3: must be left out"):
-            shuffled(CROWD, mechanism="laplace", k=3)
+        with pytest.raises(InvalidValue, match=r"mechanism = 'laplace': must be a family"):
+            shuffled(CROWD, mechanism="laplace")
         with pytest.raises(InvalidValue, match="at most 64 distinct ones"):
             shuffled_reports(np.linspace(1, 2, 70))
         with pytest.raises(OutsideValidity, match="depends on the delta that is asked"):

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gspa.accountant import asymptotic, budgets
+from gspa.accountant import asymptotic, budgets, families
 from gspa.accountant import blanket as _blanket_law
 from gspa.accountant import clones as clone_law
 from gspa.accountant import losses as _loss_grid
@@ -99,11 +99,10 @@ def test_the_law_of_the_clones(monkeypatch, n):
         clone_law.clone_law(q, 1 - q, count)
 
 
-@pytest.mark.parametrize("mechanism", ["rr", "krr"])
+@pytest.mark.parametrize("mechanism", [families.binary(), families.krr(5)])
 def test_the_outcomes_of_the_pair(monkeypatch, mechanism):
     crowd = budgets.constant(1.0, n=500)
-    k = 5 if mechanism == "krr" else None
-    problem = accountant.problem_of(crowd, accountant.resolve(mechanism, crowd, k, None, None), 0)
+    problem = accountant.problem_of(crowd, mechanism, 0)
     privacy_loss.atoms(problem)
     original = privacy_loss.binomial.fair_pmf
     monkeypatch.setattr(privacy_loss.binomial, "fair_pmf", lambda i, m: np.where(i == m // 2, 0, original(i, m)))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from pair_oracle import hockey_stick, law_divergence, pair_law, shuffled, sum_of_bernoullis
 
-from gspa.accountant import budgets
+from gspa.accountant import api, budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity, UnknownName
-from gspa.accountant.families import MECHANISMS, family
+from gspa.accountant.families import binary, common, krr, subset, total_variation
 from gspa.accountant.one_round import central_delta, central_epsilon
 
 
@@ -28,14 +28,11 @@ def subset_report(x, eps, k, size):
 
 class TestMasses:
     @pytest.mark.parametrize("eps", [1e-6, 0.1, 1.0, 8.0, 40.0])
-    @pytest.mark.parametrize(
-        ("name", "options"),
-        [("rr", {}), ("krr", {"k": 2}), ("krr", {"k": 7}), ("subset", {"k": 6, "size": 4})],
-    )
-    def test_add_up(self, name, options, eps):
-        victim = family(name, **options).victim(eps)
+    @pytest.mark.parametrize("family", [binary(), krr(2), krr(7), subset(6, 4)])
+    def test_add_up(self, family, eps):
+        victim = family.victim(eps)
         assert victim.low * (1 + math.exp(eps)) + victim.neither == pytest.approx(1, rel=1e-14)
-        q, rest = family(name, **options).clones(np.array([0.0, eps / 2, eps]))
+        q, rest = family.clones(np.array([0.0, eps / 2, eps]))
         np.testing.assert_allclose(q + rest, 1, rtol=1e-15)
 
     @pytest.mark.parametrize(("k", "size"), [(3, 1), (4, 2), (5, 3), (6, 5)])
@@ -45,12 +42,12 @@ class TestMasses:
         report = subset_report(0, eps, k, size)
         first = [s for s in report if 0 in s and 1 not in s]
         second = [s for s in report if 1 in s and 0 not in s]
-        victim = family("subset", k=k, size=size).victim(eps)
+        victim = subset(k, size).victim(eps)
         assert victim.low * math.exp(eps) == pytest.approx(sum(report[s] for s in first))
         assert victim.low == pytest.approx(sum(report[s] for s in second))
         assert victim.neither == pytest.approx(1 - sum(report[s] for s in first + second), abs=1e-15)
         # The blanket: the least mass any input gives a set, everywhere.
-        found = family("subset", k=k, size=size)
+        found = subset(k, size)
         least = min(subset_report(0, other, k, size).values())
         q, _ = found.clones(np.array([other]))
         assert float(q[0]) == pytest.approx(least * len(report))
@@ -60,24 +57,24 @@ class TestMasses:
         assert victim.hidden == pytest.approx(own * (len(report) - 2 * len(first)), abs=1e-15)
 
     def test_size_one_is_k_ary_response(self):
-        one, many = family("subset", k=5, size=1), family("krr", k=5)
+        one, many = subset(5, 1), krr(5)
         assert one.victim(1.0) == many.victim(1.0)
         assert many.victim(1.0).hidden == pytest.approx(many.victim(1.0).neither, rel=1e-14)
-        two = family("krr", k=2)
+        two = krr(2)
         assert two.victim(1.0).neither == 0
-        assert two.victim(1.0).low == pytest.approx(family("rr").victim(1.0).low, rel=1e-15)
+        assert two.victim(1.0).low == pytest.approx(binary().victim(1.0).low, rel=1e-15)
 
     def test_total_variation_at_its_largest_is_binary(self):
         crowd = budgets.constant(1.0, n=200)
-        tv = math.tanh(0.5)
-        rr, known = central_epsilon(crowd, delta=1e-5), central_epsilon(crowd, delta=1e-5, mechanism="tv", tv=tv)
+        rr = central_epsilon(crowd, delta=1e-5)
+        known = central_epsilon(crowd, delta=1e-5, mechanism=total_variation(math.tanh(0.5)))
         assert known.value == pytest.approx(rr.value, rel=1e-9)
 
     def test_a_known_variation_with_the_third_outcome_revealed(self):
         # delta = (1+p) a E[h_C], C ~ Bin(n-1, 2a): with one other user, by hand at eps = 0,
         # h_0 = tanh(eps0/2) and h_1 = tanh(eps0/2)/2.
         tv, a = 0.2, 0.2 / math.expm1(1.0)
-        found = central_delta(budgets.constant(1.0, n=2), eps=0.0, mechanism="tv", tv=tv)
+        found = central_delta(budgets.constant(1.0, n=2), eps=0.0, mechanism=total_variation(tv))
         assert found.value == pytest.approx(tv * (1 - a), rel=1e-13)
 
 
@@ -86,16 +83,16 @@ class TestShuffledLawsLieBelow:
 
     @pytest.mark.parametrize("budget", [[1.0, 1.0, 1.0], [2.0, 0.3, 1.0], [0.5, 3.0, 0.1, 1.5]])
     def test_binary(self, budget):
-        self.below(budget, lambda x, eps: krr_report(x, eps, 2), 2, "rr", {})
+        self.below(budget, lambda x, eps: krr_report(x, eps, 2), 2, binary())
 
     @pytest.mark.parametrize("k", [3, 4])
     @pytest.mark.parametrize("budget", [[1.0, 1.0, 1.0], [2.0, 0.3, 1.0]])
     def test_k_ary(self, budget, k):
-        self.below(budget, lambda x, eps: krr_report(x, eps, k), k, "krr", {"k": k})
+        self.below(budget, lambda x, eps: krr_report(x, eps, k), k, krr(k))
 
     @pytest.mark.parametrize(("k", "size"), [(3, 2), (4, 2)])
     def test_subset(self, k, size):
-        self.below([1.5, 0.4, 1.0], lambda x, eps: subset_report(x, eps, k, size), k, "subset", {"k": k, "size": size})
+        self.below([1.5, 0.4, 1.0], lambda x, eps: subset_report(x, eps, k, size), k, subset(k, size))
 
     def test_total_variation_and_the_published_hidden_pair(self):
         # Two users of 3-ary response at p = e, the other's input equal to the victim's first. The reports
@@ -107,15 +104,16 @@ class TestShuffledLawsLieBelow:
         low = 1 / (p + 2)
         hidden = hockey_stick(pair_law(sum_of_bernoullis([2 * low]), p * low, low, low, 0.5), e)
         assert hidden == pytest.approx(exact / p, rel=1e-12)
-        for options in ({"mechanism": "krr", "k": 3}, {"mechanism": "tv", "tv": (p - 1) / (p + 2)}):
-            assert central_delta(budgets.constant(1.0, n=2), eps=math.log(e), **options).upper >= exact * (1 - 1e-12)
+        for family in (krr(3), total_variation((p - 1) / (p + 2))):
+            bound = central_delta(budgets.constant(1.0, n=2), eps=math.log(e), mechanism=family)
+            assert bound.upper >= exact * (1 - 1e-12)
 
     @staticmethod
-    def below(budget, report, k, name, options):
+    def below(budget, report, k, family):
         crowd = budgets.from_array(budget)
         tight = False
         for eps in (0.0, 0.2, 0.7):
-            bound = central_delta(crowd, eps=eps, mechanism=name, **options)
+            bound = central_delta(crowd, eps=eps, mechanism=family)
             worst = 0.0
             for victim in range(len(budget)):
                 others = [e for i, e in enumerate(budget) if i != victim]
@@ -132,39 +130,44 @@ class TestRefusals:
     @pytest.mark.parametrize("name", ["gaussian", "laplace"])
     def test_continuous_reports_are_sent_to_the_blanket_engine(self, name):
         with pytest.raises(OutsideValidity, match=r"use gspa\.accountant\.laplace_gaussian"):
-            central_epsilon(budgets.constant(1.0, n=10), delta=1e-4, mechanism=name)
+            api.mechanism(name, **{"gaussian": {"sigma": 1.0}}.get(name, {})).family()
 
     def test_arbitrary_randomizers_can_carry_names(self):
         with pytest.raises(OutsideValidity, match=r"sender.s name.*common"):
-            family("any")
+            api.mechanism("any")
 
-    @pytest.mark.parametrize("name", ["common", "tv"])
-    def test_common_randomizers_need_common_budgets(self, name):
-        options = {"tv": 0.1} if name == "tv" else {}
+    @pytest.mark.parametrize("family", [common(), total_variation(0.1)])
+    def test_common_randomizers_need_common_budgets(self, family):
         with pytest.raises(OutsideValidity, match="one eps for all users"):
-            central_epsilon(budgets.from_array([1.0, 2.0]), delta=1e-4, mechanism=name, **options)
+            central_epsilon(budgets.from_array([1.0, 2.0]), delta=1e-4, mechanism=family)
 
     def test_local_deltas_are_refused_where_unknown(self):
         with pytest.raises(OutsideValidity, match="local delta_i = 0"):
-            central_epsilon(budgets.constant(1.0, n=10, delta=1e-9), delta=1e-4, mechanism="common")
+            central_epsilon(budgets.constant(1.0, n=10, delta=1e-9), delta=1e-4, mechanism=common())
 
     def test_parameters(self):
         with pytest.raises(InvalidValue, match='mechanism "krr" needs it'):
-            family("krr")
+            api.mechanism("krr")
         with pytest.raises(InvalidValue, match='mechanism "rr" does not use it'):
-            family("rr", k=3)
+            api.mechanism("rr", k=3)
         with pytest.raises(InvalidValue, match=r"size = 4: must be in \[1, k - 1\]"):
-            family("subset", k=4, size=4)
+            subset(4, 4)
         with pytest.raises(InvalidValue, match=r"tv = 0\.9"):
-            central_epsilon(budgets.constant(1.0, n=10), delta=1e-4, mechanism="tv", tv=0.9)
+            central_epsilon(budgets.constant(1.0, n=10), delta=1e-4, mechanism=total_variation(0.9))
         with pytest.raises(UnknownName, match="did you mean 'subset'"):
-            family("subse")
+            api.mechanism("subse")
 
     def test_every_name_is_known(self):
-        needs = {"krr": {"k": 3}, "subset": {"k": 4, "size": 2}, "tv": {"tv": 0.1}}
-        for name in MECHANISMS:
-            if name in ("gaussian", "laplace", "any"):
-                continue
-            found = family(name, **needs.get(name, {}))
-            assert found.valid_for
-            assert found.key == name
+        parameters = {"krr": {"k": 3}, "subset": {"k": 4, "size": 2}, "tv": {"tv": 0.1}, "gaussian": {"sigma": 1.0}}
+        for name in ("rr", "krr", "subset", "common", "tv", "laplace", "gaussian"):
+            found = api.mechanism(name, **parameters.get(name, {}))
+            assert found.name == name
+            assert found.line or found.family().key == name
+
+    @pytest.mark.parametrize("wrong", ["krr", api.KRR(3), None, binary])
+    def test_names_and_objects_of_the_front_door(self, wrong):
+        with pytest.raises(InvalidValue, match=r"^mechanism = .*must be a family .*such as binary\(\)"):
+            central_delta(budgets.constant(1.0, n=10), eps=0.1, mechanism=wrong)
+
+    def test_a_family_is_shown_in_words(self):
+        assert repr(subset(6, 4)) == "<subset selection, 4 of 6>"

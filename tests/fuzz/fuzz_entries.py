@@ -40,7 +40,7 @@ from hypothesis import strategies as st
 import gspa.accountant
 import gspa.algorithms
 from gspa.accountant import api, attacks, blanket_forms, budgets, published, tradeoff
-from gspa.accountant.families import MECHANISMS, binary, subset
+from gspa.accountant.families import binary, common, krr, subset, total_variation
 from gspa.accountant.losses import privacy_loss
 from gspa.accountant.one_round import problem_of
 from gspa.accountant.rounds import gaussian, shuffled, shuffled_reports
@@ -72,7 +72,7 @@ INSIDE: dict[str, str] = {
             "exact": "Crowd",
             "laplace_gaussian": "limit choose least_epsilon greatest_epsilon population reports_pair",
             "losses": "spread merge gaussian_atoms groups_of atoms automatic_step dominating dominated",
-            "one_round": "resolve others_of problem_of tilt_for epsilon_of candidates",
+            "one_round": "require_fit others_of problem_of tilt_for epsilon_of candidates",
             "sampled_audit": "choose",
             "closed_forms": "require_pure",
             "tradeoff": "like scaled",
@@ -200,7 +200,7 @@ def _problem(i: int) -> Any:
 def _round(i: int) -> Any:
     if i == 3:
         return shuffled_reports([1.0], count=20)
-    return (shuffled(POPULATIONS[0]), shuffled(POPULATIONS[9], mechanism="krr", k=3), gaussian(1.0))[i]
+    return (shuffled(POPULATIONS[0]), shuffled(POPULATIONS[9], mechanism=krr(3)), gaussian(1.0))[i]
 
 
 @cache
@@ -238,9 +238,9 @@ NOISE = name(*noise.KINDS)
 NAMED: dict[str, Kind] = (
     {"eps": number(0, 5), "eps0": number(1e-3, 4), "delta": number(1e-9, 0.5), "delta0": number(0, 0.1)}
     | {"mu": number(0.01, 5), "n": count(1, 60), "n_p": count(1, 40), "k": count(2, 5), "size": count(1, 3)}
-    | {"tv": optional(number(0.01, 0.99)), "sizes": counts(10, 200), "seed": SEED, "rng": SEED}
+    | {"tv": number(0.01, 0.99), "sizes": counts(10, 200), "seed": SEED, "rng": SEED}
     | {"seeds": counts(0, 5, most=2), "confidence": number(0.5, 0.999), "repeats": count(2, 5), "budgets": PEOPLE}
-    | {"mechanism": name("rr", "krr", "subset", "common", "tv"), "alpha": array(0, 1), "scale": number(0.1, 5)}
+    | {"mechanism": name("laplace", "gaussian"), "alpha": array(0, 1), "scale": number(0.1, 5)}
     | {"sigma": number(0.1, 5), "sensitivity": number(0.1, 60), "low": number(0, 1), "high": number(1, 3)}
     | {"reading": name("constants", "ranges"), "scales": array(0.3, 3, most=2), "count": counts(1, 20, most=1)}
     | {"victim": optional(count(0, 1)), "inputs": together(number(0, 0.4), number(0.6, 1)), "cells": count(20, 60)}
@@ -271,6 +271,14 @@ _SHAPED = (
 _RUNS = Kind(
     st.one_of(st.sampled_from(["rr", "laplace", api.Common(), api.Laplace()]), *(kind.good for kind in _SHAPED[:3])),
     st.one_of(JUNK_NAME, st.just(binary()), *(kind.bad for kind in _SHAPED)),
+)
+_FAMILIES = (
+    *(either(binary(), common()), built(krr, count(2, 5)), built(subset, count(3, 5), count(1, 2))),
+    built(total_variation, number(0.01, 0.2)),
+)
+_FAMILY = Kind(
+    st.one_of(*(kind.good for kind in _FAMILIES)),
+    st.one_of(JUNK_NAME, st.sampled_from([api.Common(), api.KRR(3), binary]), *(kind.bad for kind in _FAMILIES[1:])),
 )
 _VALUES, _EACH = array(0, 1, least=3, most=3), array(0.1, 3, least=3, most=3)
 _BITS = counts(0, 1, least=3, most=3)
@@ -329,12 +337,12 @@ OWN: dict[str, dict[str, Kind]] = {
         "n": counts(1, 60),
         "eps": array(0, 3, most=1),
         "local_delta": number(0, 0.1),
-    }
-    | {"mechanism": name("rr", "krr"), "k": optional(count(2, 5)), **{key: either(None) for key in ("size", "tv")}},
-    "accountant.families.family": {"name": name(*MECHANISMS)},
+    },
+    **{f"accountant.{module}": {"mechanism": _FAMILY} for module in ("one_round", "rounds")},
+    "accountant.families.krr": {"k": count(2, 8)},
     "accountant.families.subset": {"k": count(2, 8)},
     "accountant.families.total_variation": {"tv": number(0.01, 1)},
-    "accountant.inverse": {"eps": number(0.3, 2), "eps0": number(0.1, 1.5), "mechanism": name("rr", "krr")},
+    "accountant.inverse": {"eps": number(0.3, 2), "eps0": number(0.1, 1.5), "mechanism": _FAMILY},
     "accountant.exact": {"inputs": optional(array(0, 3, least=1, most=3))},
     "accountant.rounds.gaussian": {"mu": number(0.01, 4)},
     "accountant.rounds.shuffled_reports": {"mechanism": name("laplace", "gaussian")},
@@ -429,9 +437,14 @@ OWN: dict[str, dict[str, Kind]] = {
     "algorithms.flame.protocols.dummy_vectors": {"rng": GENERATOR},
 }
 
+
+def _family(self: api.Mechanism) -> Any:
+    return self.family()  # its own
+
+
 # What objects are asked that callers have made.
 METHODS: dict[str, Callable[..., Any]] = {
-    "accountant.api.Mechanism.family": api.Mechanism.family,
+    "accountant.api.Mechanism.family": _family,
     "algorithms.flame.noise.Source.fresh": noise.Source.fresh,
     **{
         f"algorithms.testing.HadamardResponse.{what}": getattr(HadamardResponse, what)
@@ -441,13 +454,6 @@ METHODS: dict[str, Callable[..., Any]] = {
 
 # --- values that only fit together: drawn at random, nearly all would be refused for the same reason ---------
 
-_ITEMS = ({"mechanism": "krr", "k": 3, "size": None}, {"mechanism": "subset", "k": 4, "size": 2})
-_MECHANISMS = (
-    {"mechanism": "rr", "k": None, "size": None, "tv": None},
-    *(items | {"tv": None} for items in _ITEMS),
-    {"mechanism": "common", "k": None, "size": None, "tv": None},
-    {"mechanism": "tv", "k": None, "size": None, "tv": 0.2},
-)
 _REPORTS = tuple({"mechanism": mechanism, "victim": None, "count": 20} for mechanism in ("laplace", "gaussian"))
 _BATCHES = ({"mechanism": "laplace", "victim": 0, "count": [5, 9], "scales": [1.0, 2.0]}, *_REPORTS)
 _ASKERS = (
@@ -467,13 +473,6 @@ TOGETHER: dict[str, tuple[dict[str, Any], ...]] = {
     "accountant.api.published": ({"eps": 0.5, "n": 20, "budgets": None}, {"eps": None, "n": None}),
     "accountant.api.calibrate": ({"eps": None}, {"n": None}, {}),
     "accountant.api.mechanism": ({"name": "krr", "sigma": None}, {"name": "gaussian", "k": None}),
-    **{f"accountant.one_round.central_{what}": _MECHANISMS for what in ("delta", "epsilon")},
-    "accountant.one_round.per_user_epsilon": _MECHANISMS,
-    "accountant.rounds.shuffled": _MECHANISMS,
-    **{
-        f"accountant.inverse.{what}": ({"mechanism": "rr", "k": None, "size": None}, *_ITEMS)
-        for what in ("largest_local_epsilon", "least_users", "most_rounds")
-    },
     **{f"accountant.laplace_gaussian.blanket_{what}": _BATCHES for what in ("delta", "epsilon")},
     **{
         f"accountant.attacks.attack_{what}": tuple(one | {"others": None} for one in _BATCHES)
@@ -481,9 +480,6 @@ TOGETHER: dict[str, tuple[dict[str, Any], ...]] = {
     },
     "accountant.asymptotic.asymptotic_mu": _BATCHES,
     "accountant.attacks.reports": _BATCHES,
-    "accountant.families.family": tuple(
-        {"name": one["mechanism"]} | {key: one[key] for key in ("k", "size", "tv")} for one in _MECHANISMS
-    ),
     "accountant.budgets.preference_sizes": (
         {"f_conservative": 0.5, "f_moderate": 0.4, "f_liberal": 0.1},
         {"f_conservative": 0.5, "f_moderate": 0.3, "f_liberal": None},

@@ -14,7 +14,7 @@ from gspa.accountant import arguments as check
 from gspa.accountant import budgets, exact, inverse, losses, mechanisms, rounds
 from gspa.accountant.attacks import Laws
 from gspa.accountant.errors import GspaError, InvalidBudget, InvalidValue, OutsideValidity
-from gspa.accountant.families import binary
+from gspa.accountant.families import binary, common, krr, subset
 from gspa.accountant.interop import compose_with_dp_accounting
 from gspa.accountant.laplace_gaussian import blanket_epsilon
 from gspa.accountant.one_round import central_epsilon, problem_of
@@ -72,7 +72,7 @@ class TestAnswers:
         assert Buckets(Fraction(7, 2), 2.0) == Buckets(3.5, 2)
 
     def test_a_budget_for_the_least_target(self):
-        found = inverse.largest_local_epsilon(eps=5e-324, delta=0.49, n=812, mechanism="common")
+        found = inverse.largest_local_epsilon(eps=5e-324, delta=0.49, n=812, mechanism=common())
         assert 0 < found.lower <= found.value <= found.upper
 
     def test_seeds_of_a_training_fit_into_its_table(self):
@@ -124,17 +124,17 @@ class TestNumbers:
         assert len(asked) < 10
 
     def test_a_grid_that_no_memory_holds_is_refused_or_not_needed(self):
-        one = rounds.shuffled(budgets.constant(700.0, n=3), mechanism="krr", k=3)
+        one = rounds.shuffled(budgets.constant(700.0, n=3), mechanism=krr(3))
         with pytest.raises(OutsideValidity, match="a grid of at most"):
             rounds.compose([(one, 10**6), (rounds.gaussian(1e-9), 1)], delta=0.3)
         bound = rounds.compose([(one, 10**6)], delta=0.3)
         assert bound.lower <= 7e8 + math.log(0.7) <= bound.upper
         assert bound.relative_width < 1e-9
 
-    @pytest.mark.parametrize("mechanism", [{"mechanism": "krr", "k": 3}, {"mechanism": "subset", "k": 4, "size": 2}])
+    @pytest.mark.parametrize("mechanism", [krr(3), subset(4, 2)])
     def test_a_budget_beyond_every_double_hides_nothing(self, mechanism):
         with pytest.raises(OutsideValidity, match="eps <= 700"):
-            central_epsilon(budgets.constant(1e308, n=2), delta=0.1, **mechanism)
+            central_epsilon(budgets.constant(1e308, n=2), delta=0.1, mechanism=mechanism)
         with pytest.raises(OutsideValidity, match=r"eps <= 1e\+100"):
             exact.exact_epsilon(budgets.constant(1e308, n=2), delta=0.1)
 

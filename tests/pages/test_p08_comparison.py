@@ -16,6 +16,7 @@ from scipy import optimize, stats
 
 from gspa.accountant import budgets
 from gspa.accountant import published as bounds
+from gspa.accountant.families import binary, common
 from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.tradeoff import gdp_epsilon
 from gspa.pages import p08_comparison as p
@@ -84,7 +85,7 @@ class TestFigure2:
             assert row(table, "constant", n, "erlingsson19")["epsilon"] == pytest.approx(erlingsson19, rel=1e-12)
 
     def test_bounds_for_a_common_budget_are_given_the_largest_one(self, table):
-        for key, mechanism in (("fmt21_numerical", "common"), ("fmt23_numerical", "rr")):
+        for key, mechanism in (("fmt21_numerical", common()), ("fmt23_numerical", binary())):
             value = central_epsilon(budgets.constant(0.5, n=4_000), delta=1e-4, mechanism=mechanism).upper
             assert row(table, "constant", 4_000, key)["epsilon"] == row(table, "mixed", 4_000, key)["epsilon"] == value
         assert row(table, "mixed", 4_000, "girgis21")["note"] == "given the largest eps_i, 0.5, as the common eps0"

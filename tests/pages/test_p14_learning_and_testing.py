@@ -20,6 +20,7 @@ from scipy.optimize import linprog
 from scipy.stats import linregress, multinomial, t
 
 from gspa.accountant import budgets, one_round
+from gspa.accountant.families import common
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import claim
 from gspa.pages import p13_clones
@@ -142,7 +143,7 @@ class TestLearners:
     def test_the_budget_is_certified_and_the_largest(self):
         found = learning.shuffled_budget(0.4, n=20_000, delta=DELTA)
         for budget, kept in ((found, True), (found + 1e-4, False)):
-            bound = one_round.central_delta(budgets.constant(budget, n=20_000), eps=0.4, mechanism="common")
+            bound = one_round.central_delta(budgets.constant(budget, n=20_000), eps=0.4, mechanism=common())
             assert (bound.upper <= DELTA) is kept
 
     def test_they_are_in_order_and_repeat_themselves(self):
@@ -165,7 +166,7 @@ class TestLearners:
         tested = testing.shuffled_scaling(seed=5, quick=True, names=["public, small $\\epsilon_L$"])
         for row in (learnt.iloc[0], tested.iloc[0]):
             people = budgets.constant(row["eps_local"], n=int(row["n"]))
-            bound = one_round.central_delta(people, eps=row["eps"], mechanism="common")
+            bound = one_round.central_delta(people, eps=row["eps"], mechanism=common())
             assert bound.upper <= learning.DELTA * (1 + 1e-6)
             assert row["eps"] < row["eps_local"]
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import attack
 import numpy as np
 
-from gspa.accountant import budgets
+from gspa.accountant import budgets, families
 from gspa.accountant import exact as exact_rr
 from gspa.accountant import rounds as composition
 from gspa.accountant.laplace_gaussian import blanket_delta, blanket_epsilon
@@ -50,7 +50,7 @@ def _on_a_line(rng, mechanism, scales, count, victim, inputs, others, most_mu):
     text = f"{mechanism} scales {scales} count {count} victim {victim} inputs {inputs} others {others}"
     if rng.random() < 0.5:
         delta = _log(rng, 1e-12, 0.2)
-        eps = blanket_epsilon(noise, delta=delta, **arguments).upper
+        eps = blanket_epsilon(noise, delta=delta, mechanism=mechanism).upper
         return Duel(attack.delta(table, eps), delta, f"{text} delta {delta!r}: eps {eps!r}")
     eps = most_mu * rng.uniform(0, 5)
     return Duel(attack.delta(table, eps), blanket_delta(noise, eps=eps, **arguments).upper, f"{text} eps {eps!r}")
@@ -91,14 +91,15 @@ def _budgets(rng, most, spread=30.0):
     return np.array(eps), np.array([_whole(rng, 1, most / groups) for _ in eps])
 
 
-def _against(rng, table, arguments, text, people, top):
+def _against(rng, table, mechanism, text, people, top):
     """The attack against `central_delta` at an eps, or against `central_epsilon`."""
     if rng.random() < 0.5:
         delta = _log(rng, 1e-12, 0.3)
-        eps = central_epsilon(people, delta=delta, **arguments).upper
+        eps = central_epsilon(people, delta=delta, mechanism=mechanism).upper
         return Duel(attack.delta(table, eps), delta, f"{text} delta {delta!r}: eps {eps!r}")
     eps = top * min(1.0, _log(rng, 0.3, 8) / math.sqrt(people.n))
-    return Duel(attack.delta(table, eps), central_delta(people, eps=eps, **arguments).upper, f"{text} eps {eps!r}")
+    upper = central_delta(people, eps=eps, mechanism=mechanism).upper
+    return Duel(attack.delta(table, eps), upper, f"{text} eps {eps!r}")
 
 
 def _held(rng, law, eps, count, items):
@@ -134,7 +135,7 @@ def bits(rng, most):
     if rng.random() < 0.3:
         at = eps[0] * min(0.9, _log(rng, 0.3, 5) / math.sqrt(people.n))
         return Duel(attack.delta(table, at), exact_rr.exact_delta(people, eps=at).upper, f"exact {text} eps {at!r}")
-    return _against(rng, table, {}, text, people, eps[0])
+    return _against(rng, table, families.binary(), text, people, eps[0])
 
 
 def _krr(k):
@@ -157,7 +158,7 @@ def krr(rng, most):
     people = budgets.from_array(eps, count=count)
     held = laws.argmax(axis=1).tolist()
     text = f"{k}-ary eps {eps.tolist()} count {count.tolist()} others hold {held}, {many.tolist()}"
-    return _against(rng, table, {"mechanism": "krr", "k": k}, text, people, eps[0])
+    return _against(rng, table, families.krr(k), text, people, eps[0])
 
 
 def _subsets(k, size):
@@ -184,7 +185,7 @@ def subset(rng, most):
     table = attack.Table(np.array([law(eps[0], 0), law(eps[0], 1)]), laws[many > 0], many[many > 0])
     people = budgets.from_array(eps, count=count)
     text = f"subset {size} of {k} eps {eps.tolist()} count {count.tolist()} {laws.tolist()} {many.tolist()}"
-    return _against(rng, table, {"mechanism": "subset", "k": k, "size": size}, text, people, eps[0])
+    return _against(rng, table, families.subset(k, size), text, people, eps[0])
 
 
 def _some_randomizer(rng, eps):
@@ -215,10 +216,11 @@ def common(rng, most):
         f"common eps {eps!r} n {number} rows {rows.tolist()} {many.tolist()}",
     )
     if rng.random() < 0.5 and 0 < tv < math.tanh(eps / 2):
-        arguments = {"mechanism": "tv", "tv": min(float(tv) * (1 + 1e-12), math.tanh(eps / 2))}
+        tv = min(float(tv) * (1 + 1e-12), math.tanh(eps / 2))
+        mechanism, text = families.total_variation(tv), f"{text} tv {tv!r}"
     else:
-        arguments = {"mechanism": "common"}
-    return _against(rng, table, arguments, f"{text} {arguments}", people, eps)
+        mechanism = families.common()
+    return _against(rng, table, mechanism, text, people, eps)
 
 
 def leaking(rng, most):
