@@ -61,6 +61,15 @@ def test_no_private_name_of_another_module(path):
             assert own, f"imports {name} of {module}"
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_private_module_of_another_folder(path):
+    folder = ".".join(path.relative_to(PACKAGE.parent).parts[:-1])
+    for module, name in imported(path):
+        home, dot, _ = module.partition("._")
+        if module.startswith("gspa") and dot:  # the folders below a private module's own may use it
+            assert f"{folder}.".startswith(f"{home}."), f"imports {name} of {module}"
+
+
 @pytest.mark.parametrize("path", sorted((PACKAGE / "accountant").glob("*.py")), ids=lambda path: path.stem)
 def test_the_accountant_needs_numpy_and_scipy_alone(path):
     allowed = {*sys.stdlib_module_names, "numpy", "scipy", "gspa"}

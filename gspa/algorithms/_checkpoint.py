@@ -14,8 +14,8 @@ import torch
 
 from gspa.algorithms import _npz
 from gspa.algorithms._mnist_files import cache
-from gspa.algorithms._sgd_batch import Batch, Floats
 from gspa.algorithms.digits import Dataset
+from gspa.algorithms.sgd_batch import Batch, Floats
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.files import digest, digest_tree
 

@@ -26,16 +26,16 @@ import torch
 
 from gspa.accountant import arguments as _validate
 from gspa.accountant.errors import InvalidBudget, InvalidValue
-from gspa.algorithms._checkpoint import EVERY, Checkpoint, default_folder
+from gspa.algorithms._checkpoint import EVERY, Checkpoint, default_folder, forget
 from gspa.algorithms._device import find
-from gspa.algorithms._sgd_batch import Batch, Floats, first_order, parameters
 from gspa.algorithms.digits import Dataset
+from gspa.algorithms.sgd_batch import Batch, Floats, first_order, parameters
 from gspa.algorithms.sgd_config import SgdConfig
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SgdConfig", "SgdResult", "default_folder", "gaussian_sigma", "train", "visiting_order"]
+__all__ = ["SgdConfig", "SgdResult", "default_folder", "forget", "gaussian_sigma", "train", "visiting_order"]
 
 # Replicas beyond this much memory run in successive batches. On a CPU about five MNIST replicas
 # at a time are fastest: more of them only push each other out of the cache.

@@ -44,11 +44,11 @@ from gspa.accountant.mechanisms import (
 )
 from gspa.accountant.tradeoff import gdp_epsilon
 from gspa.algorithms import digits as datasets
-from gspa.algorithms._sgd_batch import Batch
-from gspa.algorithms._sgd_gradients import Client, Gradients, clipped
 from gspa.algorithms.digits import Dataset
 from gspa.algorithms.sgd import gaussian_sigma, one_thread
+from gspa.algorithms.sgd_batch import Batch
 from gspa.algorithms.sgd_config import SgdConfig
+from gspa.algorithms.sgd_gradients import Client, Gradients, clipped
 from gspa.book.claims import Outcome, settles
 from gspa.book.figures import DASHES, PALETTE, keeps_data
 from gspa.book.text import number

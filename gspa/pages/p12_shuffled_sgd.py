@@ -90,7 +90,7 @@ def figure4(
     train = partial(_train_setting, data, config, tuple(seeds), device, checkpoints)
     found = each(train, settings, work=len(settings) * len(seeds) * config.epochs, device=device)
     if checkpoints is not None:
-        from gspa.algorithms._checkpoint import forget
+        from gspa.algorithms.sgd import forget
 
         forget(checkpoints, [file for _, files in found for file in files])
     return pd.concat([table for table, _ in found], ignore_index=True)

@@ -9,7 +9,7 @@ import torch
 from gspa.accountant.errors import InvalidBudget, InvalidValue, UnknownName
 from gspa.algorithms import digits as datasets
 from gspa.algorithms import sgd
-from gspa.algorithms._sgd_batch import Batch
+from gspa.algorithms.sgd_batch import Batch
 from gspa.algorithms.sgd_config import CLIENT_SPLITS, INITIALIZATIONS
 
 

@@ -65,6 +65,7 @@ INSIDE: dict[str, str] = {
     **dict.fromkeys(
         [f"accountant.{part}" for part in ("binomial", "blanket", "clones", "pair", "random_sum")], _ENGINE
     ),
+    **dict.fromkeys(["algorithms.sgd_batch", "algorithms.sgd_gradients"], _ENGINE),
     **{
         f"accountant.{module}.{part}": _INNER
         for module, names in {

@@ -25,9 +25,9 @@ from gspa.accountant.mechanisms import gaussian_delta as noise_delta
 from gspa.accountant.tradeoff import gdp_epsilon
 from gspa.algorithms import _mnist_files, sgd
 from gspa.algorithms import digits as datasets
-from gspa.algorithms._sgd_batch import Batch
-from gspa.algorithms._sgd_gradients import Client, Gradients, clipped
+from gspa.algorithms.sgd_batch import Batch
 from gspa.algorithms.sgd_config import SgdConfig
+from gspa.algorithms.sgd_gradients import Client, Gradients, clipped
 from gspa.book import parameters
 from gspa.book.project import find
 from gspa.pages import p12_sgd_noise as noise

@@ -70,7 +70,16 @@ class Batch:
     """R replicas in training.
 
     The arrays by client (images, targets, sigma) are kept in the order in which the clients are visited,
-    so that a step reads a slice and copies nothing.
+    so that a step reads a slice and copies nothing. Nothing is checked here: `gspa.algorithms.sgd.train` does that.
+
+    Args:
+        data: images and labels; at least `samples` of the former for every client.
+        sigma: shape (R, clients), standard deviation of the noise on each coordinate of a client's gradient.
+        config: what is trained, and how.
+        seeds: one per replica.
+        samples: images of each client.
+        dims: inputs d, hidden units h, classes k.
+        where: device that the arrays are put on.
     """
 
     def __init__(
