@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 from gspa.accountant.errors import InvalidValue
@@ -63,3 +64,24 @@ class Bound:
         '{"lower": 0.0, "value": 0.0, "upper": 0.5, "method": "pair", "valid_for": "rr", "n": 2}'
         """
         return json.dumps(self.to_dict())
+
+
+DIGITS = 7  # of a rounded number; its last unit is at most 1e-6 of the value
+
+
+def rounded(value: float, *, up: bool, digits: int = DIGITS) -> str:
+    """The nearest decimal of so many significant digits that is not below (`up`) or not above a double, exactly.
+
+    Args:
+        value: any double but NaN; an infinity is returned as it is.
+        up: towards +infinity, else towards -infinity.
+        digits: >= 1; zeros at the end are left out.
+
+    >>> rounded(2 / 3, up=True), rounded(2 / 3, up=False), rounded(1e-9 / 3, up=True)
+    ('0.6666667', '0.6666666', '3.333334e-10')
+    >>> rounded(0.1, up=True)  # the double that is written 0.1 is a little larger
+    '0.1000001'
+    """
+    context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    decimal = context.create_decimal(Decimal(value + 0.0)).normalize(context)  # + 0.0 makes 0 of -0.0
+    return f"{decimal:f}" if -5 < decimal.adjusted() < 21 else f"{decimal:e}"

@@ -8,7 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from gspa.accountant.bound import DIGITS, Bound, rounded
 from gspa.accountant.errors import GspaError
+
+_WHOLE = 16  # digits in which every number of users is written in full
 
 Eps = Annotated[float | None, typer.Option("--eps", help="One local budget for everybody.")]
 Size = Annotated[int | None, typer.Option("--n", help="Number of users, with --eps.")]
@@ -85,18 +88,26 @@ def bounds(
         return
     typer.echo(f"n = {population.n:,}, largest eps = {population.eps_max:g}, delta = {delta:g}")
     for row in rows:
-        value = "refused" if row.epsilon is None else f"eps = {row.epsilon:.6g}"
+        if row.epsilon is None:
+            value = "refused"
+        else:
+            value = f"eps <= {rounded(row.epsilon, up=True)}" if row.rigorous else f"eps = {row.epsilon:.6g}"
         typer.echo(f"\n{row.label}: {value}{' (trivial: no amplification)' if row.trivial else ''}")
         typer.echo(f"  valid for: {row.valid_for}")
         if row.note:
             typer.echo(f"  {row.note}")
 
 
-def _print(bound: Any, name: str, as_json: bool) -> None:
+def _print(bound: Bound, answer: str, as_json: bool, digits: int = DIGITS) -> None:
+    """Print `answer` with the interval's ends, rounded outwards, in place of {lower} and {upper}."""
     if as_json:
         typer.echo(bound.to_json())
         return
-    typer.echo(f"{name} = {bound.value:.6g}, certified in [{bound.lower:.12g}, {bound.upper:.12g}]")
+    ends = {
+        "lower": rounded(bound.lower, up=False, digits=digits),
+        "upper": rounded(bound.upper, up=True, digits=digits),
+    }
+    typer.echo(answer.format(**ends))
     typer.echo(f"method: {bound.method}")
     typer.echo(f"valid for: {bound.valid_for}")
     if bound.note:
@@ -133,7 +144,8 @@ def epsilon(
     from gspa.accountant import api
 
     asked = _question(eps, n, budgets, mechanism, k=k, size=size, tv=tv, sigma=sigma)
-    _print(api.epsilon(**asked, delta=delta, rounds=rounds, honest=honest), "eps", as_json)
+    bound = api.epsilon(**asked, delta=delta, rounds=rounds, honest=honest)
+    _print(bound, "eps <= {upper}, certified in [{lower}, {upper}]", as_json)
 
 
 def delta(
@@ -154,7 +166,8 @@ def delta(
     from gspa.accountant import api
 
     asked = _question(eps, n, budgets, mechanism, k=k, size=size, tv=tv, sigma=sigma)
-    _print(api.delta(**asked, at_eps=at_eps, rounds=rounds, honest=honest), "delta", as_json)
+    bound = api.delta(**asked, at_eps=at_eps, rounds=rounds, honest=honest)
+    _print(bound, "delta <= {upper}, certified in [{lower}, {upper}]", as_json)
 
 
 def calibrate(
@@ -175,8 +188,12 @@ def calibrate(
         raise GspaError("--n, --eps: give --n, --eps or both; calibrate finds the local eps, the users or the rounds")
     runs = api.mechanism(mechanism, k=k, size=size, tv=tv)
     found = api.calibrate(target_eps=target_eps, delta=delta, n=n, eps=eps, mechanism=runs)
-    what = "largest local eps" if eps is None else "least number of users" if n is None else "largest number of rounds"
-    _print(found, what, as_json)
+    if eps is None:
+        _print(found, "local eps <= {lower}; the largest is certified in [{lower}, {upper}]", as_json)
+    elif n is None:
+        _print(found, "n >= {upper}; the least is certified in [{lower}, {upper}]", as_json, _WHOLE)
+    else:
+        _print(found, "rounds <= {lower}; the largest is certified in [{lower}, {upper}]", as_json, _WHOLE)
 
 
 def register(app: typer.Typer) -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gspa.accountant import budgets
 from gspa.accountant import inverse as calibrate
 from gspa.accountant import laplace_gaussian as blanket
 from gspa.accountant import one_round as accountant
 from gspa.accountant import rounds as composition
+from gspa.accountant.bound import rounded
 from gspa.cli import run
 
 
@@ -72,11 +77,41 @@ def test_calibrate_finds_what_is_not_given(capsys, given, expected):
     assert (found["lower"], found["upper"]) == (expected().lower, expected().upper)
 
 
-def test_the_plain_answer_names_interval_and_class(capsys):
-    assert run(["epsilon", "--eps", "0.5", "--n", "1000"]) == 0
-    said = capsys.readouterr().out
-    assert "certified in [" in said
-    assert "valid for: binary randomized response" in said
+ENDS = re.compile(r".*certified in \[(.+), (.+)\]")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "start", "safe"),
+    [
+        (["epsilon", "--eps", "0.5", "--n", "1000"], "eps <= ", "upper"),
+        (["epsilon", "--eps", "0.5", "--n", "1000", "--rounds", "5"], "eps <= ", "upper"),
+        (["delta", "--eps", "0.5", "--n", "1000", "--at-eps", "0.04"], "delta <= ", "upper"),
+        (["calibrate", "--target-eps", "0.3", "--n", "500"], "local eps <= ", "lower"),
+        (["calibrate", "--target-eps", "1e-6", "--eps", "1"], "n >= ", "upper"),
+        (["calibrate", "--target-eps", "0.3", "--eps", "1", "--n", "5000"], "rounds <= ", "lower"),
+    ],
+)
+def test_the_plain_answer_is_the_safe_end_with_the_interval_and_the_class(capsys, arguments, start, safe):
+    exact = answer(capsys, *arguments)
+    assert run(arguments) == 0
+    first, method, valid_for = capsys.readouterr().out.splitlines()
+    assert first.startswith(start)
+    shown = re.split(r"[,;]", first.removeprefix(start))[0]
+    low, high = map(Decimal, ENDS.fullmatch(first).groups())
+    assert Decimal(shown) == (low if safe == "lower" else high)
+    assert low <= Decimal(exact["lower"]) <= Decimal(exact["upper"]) <= high
+    assert high - low <= Decimal(exact["upper"]) - Decimal(exact["lower"]) + Decimal("2e-6") * high
+    if start in ("n >= ", "rounds <= "):  # whole numbers, in full
+        assert (low, high) == (exact["lower"], exact["upper"])
+    assert (method, valid_for) == (f"method: {exact['method']}", f"valid for: {exact['valid_for']}")
+
+
+@given(st.floats(min_value=0, allow_nan=False, allow_infinity=False), st.integers(1, 20), st.booleans())
+def test_a_rounded_number_errs_to_its_side_by_less_than_a_unit_of_its_last_digit(value, digits, up):
+    shown, exact = Decimal(rounded(value, up=up, digits=digits)), Decimal(value)
+    assert exact <= shown if up else shown <= exact
+    assert abs(shown - exact) < Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    assert len(shown.normalize().as_tuple().digits) <= digits
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
+from decimal import Decimal
 from pathlib import Path
 
 import nbformat
@@ -250,6 +251,11 @@ class TestBounds:
             assert f"\n{bound.label}: " in text
             assert f"  valid for: {bound.valid_for}" in text
         assert "Erlingsson19: refused\n" in text
+        for row in bounds.compare(budgets.constant(0.5, n=1000), delta=1e-4):
+            if row.valid and row.rigorous:  # an upper bound is rounded up
+                shown = Decimal(re.search(rf"^{re.escape(row.label)}: eps <= (\S+)", text, re.M).group(1))
+                assert 0 <= shown - Decimal(row.epsilon) <= Decimal("1e-6") * shown
+        assert "GSPA: eps = " in text  # an estimate
 
 
 class TestRunRefusals:

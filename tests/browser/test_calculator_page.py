@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
+import gspa
 from gspa.accountant import one_round as accountant
 from gspa.accountant import published as bounds
 from gspa.accountant import rounds as composition
+from gspa.accountant.bound import Bound, rounded
 from gspa.accountant.budgets import constant
+from gspa.cli import run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -77,16 +81,26 @@ def headline(page: Page) -> str:
     return page.inner_text("#calc-headline")
 
 
+def answer(bound: Bound, asked: str) -> str:
+    """The headline for a bound so narrow that both implementations round it to the same digits."""
+    low, high = rounded(bound.lower, up=False), rounded(bound.upper, up=True)
+    return f"Central eps <= {high}, certified in [{low}, {high}] at {asked}"
+
+
+def interval(page: Page) -> tuple[float, float]:
+    low, high = map(float, re.findall(r"\d[\d.e-]*", page.inner_text("#calc-interval")))
+    return low, high
+
+
 def test_the_first_answer(page: Page, address: str) -> None:
     opened(page, address)
-    assert headline(page) == f"Central eps = {DEFAULT.value:.6g} at delta = 1e-4."
-    low, high = map(float, re.findall(r"\d[\d.e-]*", page.inner_text("#calc-interval")))
-    assert low <= DEFAULT.lower <= DEFAULT.upper <= high
-    assert high - low < 2e-7 * high
+    assert headline(page) == answer(DEFAULT, "delta = 1e-4")
+    low, high = map(Decimal, re.findall(r"\d[\d.e-]*", page.inner_text("#calc-interval")))
+    assert low <= Decimal(DEFAULT.lower) <= Decimal(DEFAULT.upper) <= high
+    assert high - low < Decimal("2e-7") * high
     people = constant(0.5, n=10_000)
     assert page.inner_text("#calc-mu") == f"{bounds.gspa_mu(people):.6g}"
     assert page.inner_text("#calc-paper") == f"{bounds.gspa_epsilon(people, delta=1e-4):.6g}"
-    assert "binary randomized response" in page.inner_text("#calc-holds")
     rows = bounds.compare(people, delta=1e-4, mechanism="rr")
     shown = page.locator("#calc-bounds tbody tr").evaluate_all("rows => rows.map((row) => row.dataset.key)")
     valid = [row.key for row in rows if row.valid]
@@ -99,15 +113,60 @@ def test_the_first_answer(page: Page, address: str) -> None:
     assert page.locator("#calc-curve polyline").count() == 2
 
 
-def test_the_command_line_gives_the_same(page: Page, address: str, tmp_path: Path) -> None:
-    opened(page, f"{address}#budgets=two&n=2000&eps=0.1&eps2=1&share=0.05&delta=1e-5&rounds=3")
-    command = page.inner_text("#calc-command")
-    script = f'gspa() {{ "{sys.executable}" -m gspa "$@" --json; }}\n{command}'
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
-    assert headline(page) == f"Central eps = {answer['value']:.6g} at delta = 1e-5, 3 rounds."
+SETTINGS = [
+    "eps=0.5&n=10000&delta=1e-4&mechanism=rr&rounds=1",
+    "eps=2&n=100000&delta=1e-8&mechanism=common&rounds=1",
+    "budgets=0.1,1900;1,100&delta=1e-5&mechanism=rr&rounds=1",
+    "eps=0.5&n=2000&delta=1e-5&mechanism=common&rounds=3",
+    "budgets=0.1,5400;0.5,3700;1,900&delta=1e-4&mechanism=rr&rounds=3",
+    f"budgets={';'.join(f'0.{i:03d}' for i in range(100, 130))}&delta=1e-4&mechanism=rr&rounds=1",
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=["one", "common", "two", "often", "list", "file"])
+def test_the_same_question_elsewhere(
+    page: Page,
+    address: str,
+    setting: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The command and the call that the page shows work when pasted, and answer what the page answers in its words."""
+    opened(page, f"{address}#{setting}")
+    monkeypatch.chdir(tmp_path)
+    assert page.is_visible("#calc-file") == ("budgets" in setting)
+    if "budgets" in setting:
+        (tmp_path / "budgets.csv").write_text(page.inner_text("#calc-csv"))
+    name, *arguments = page.inner_text("#calc-command").split()
+    assert name == "gspa"
+    assert run(arguments) == 0
+    first, method, valid_for = capsys.readouterr().out.splitlines()
+    assert run([*arguments, "--json"]) == 0
+    exact = json.loads(capsys.readouterr().out)
+    *imports, call = page.inner_text("#calc-python").split("\n")
+    names: dict[str, object] = {}
+    exec("\n".join(imports), names)
+    bound = eval(call, names)
+    assert isinstance(bound, Bound)
+    assert bound.to_dict() == exact
+    assert method == f"method: {page.inner_text('#calc-method')}"
+    assert valid_for == f"valid for: {page.inner_text('#calc-holds')}"
+    if "rounds=1" in setting:
+        assert headline(page).startswith(f"Central {first} at delta = ")
+    else:  # on grids of their own
+        low, high = interval(page)
+        assert low <= bound.upper
+        assert bound.lower <= high
+        assert high == pytest.approx(bound.upper, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["command", "python", "csv"])
+def test_what_is_shown_can_be_copied(page: Page, address: str, name: str) -> None:
+    opened(page, f"{address}#budgets=0.1,1900;1,100")
+    page.click(f"button[data-copies={name}]")
+    page.wait_for_function("document.getElementById('calc-copied').textContent !== ''")
+    assert page.evaluate("getSelection().toString()").strip() == page.inner_text(f"#calc-{name}").strip()
 
 
 def test_by_keyboard_alone(page: Page, address: str) -> None:
@@ -116,7 +175,7 @@ def test_by_keyboard_alone(page: Page, address: str) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")  # from one value to two groups
     assert page.is_checked("input[value=two]")
-    assert page.is_visible("#calc-share")
+    assert page.is_visible("#calc-eps2")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "calc-n"
@@ -133,7 +192,7 @@ def test_by_keyboard_alone(page: Page, address: str) -> None:
     settled(page)
     n = int(page.input_value("#calc-n"))
     wanted = accountant.central_epsilon(constant(0.5, n=n), delta=1e-4)
-    assert headline(page) == f"Central eps = {wanted.value:.6g} at delta = 1e-4."
+    assert headline(page) == answer(wanted, "delta = 1e-4")
     for _ in range(20):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.id") == "calc-copy":
@@ -146,9 +205,9 @@ def test_by_keyboard_alone(page: Page, address: str) -> None:
 @pytest.mark.parametrize(
     "setting",
     [
-        "mechanism=rr&budgets=two&n=5000&eps=0.2&eps2=2&share=0.3&delta=1e-6&rounds=1",
-        "mechanism=common&budgets=one&n=1e6&eps=2&delta=1e-8&rounds=10",
-        "mechanism=rr&budgets=list&list=0.1,5400;0.5,3700;1,900&delta=1e-4&rounds=1",
+        "budgets=0.2,3500;2,1500&delta=1e-6&mechanism=rr&rounds=1",
+        "eps=2&n=1e6&delta=1e-8&mechanism=common&rounds=10",
+        "budgets=0.1,5400;0.5,3700;1,900&delta=1e-4&mechanism=rr&rounds=1",
     ],
 )
 def test_the_address_keeps_the_setting(page: Page, address: str, setting: str) -> None:
@@ -167,6 +226,42 @@ def test_the_address_keeps_the_setting(page: Page, address: str, setting: str) -
     page.evaluate("hash => { location.hash = hash; }", f"#{setting}")  # a link on the page itself, or the back button
     settled(page)
     assert headline(page) == first
+
+
+@pytest.mark.parametrize(
+    ("old", "kind", "new"),
+    [
+        (
+            "mechanism=rr&budgets=two&n=5000&eps=0.2&eps2=2&share=0.3&delta=1e-6&rounds=1",
+            "two",
+            "budgets=0.2,3500;2,1500&delta=1e-6&mechanism=rr&rounds=1",
+        ),
+        ("budgets=two&n=10&share=0", "two", "budgets=0.5,9;1,1&delta=1e-4&mechanism=rr&rounds=1"),
+        ("budgets=two&n=10&share=1", "two", "budgets=0.5,1;1,9&delta=1e-4&mechanism=rr&rounds=1"),
+        (
+            "mechanism=common&budgets=one&n=1e6&eps=2&delta=1e-8&rounds=10",
+            "one",
+            "eps=2&n=1e6&delta=1e-8&mechanism=common&rounds=10",
+        ),
+        (
+            "mechanism=rr&budgets=list&list=0.1,5400;0.5,3700;1,900&delta=1e-4&rounds=1",
+            "list",
+            "budgets=0.1,5400;0.5,3700;1,900&delta=1e-4&mechanism=rr&rounds=1",
+        ),
+    ],
+)
+def test_an_address_of_before_still_asks_the_same(page: Page, address: str, old: str, kind: str, new: str) -> None:
+    opened(page, f"{address}#{old}")
+    assert page.is_checked(f"input[value={kind}]")
+    assert urlsplit(page.url).fragment == new
+
+
+def test_the_fields_are_named_as_the_arguments_are(page: Page, address: str) -> None:
+    opened(page, address)
+    named = page.locator("#calc label code:visible, #calc legend code:visible").all_inner_texts()
+    assert set(named) == {"mechanism", "rr", "common", "eps", "n", "budgets", "delta", "rounds"}
+    asked = inspect.signature(gspa.epsilon).parameters
+    assert set(named) - {"rr", "common"} == set(asked) - {"honest"}
 
 
 def test_where_the_paper_promises_too_much(page: Page, address: str) -> None:
@@ -188,24 +283,41 @@ def test_a_list_too_long_for_an_address(page: Page, address: str) -> None:
 
 
 def test_an_address_that_makes_no_sense(page: Page, address: str) -> None:
-    opened(page, f"{address}#mechanism=magic&budgets=none&delta=%E0%A4%A&what=1&n")
-    assert headline(page) == f"Central eps = {DEFAULT.value:.6g} at delta = 1e-4."
+    opened(page, f"{address}#delta=%E0%A4%A&what=1&n")
+    assert headline(page) == answer(DEFAULT, "delta = 1e-4")
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "words"),
+    [
+        ("mechanism=krr", "mechanism", "mechanism: must be rr or common here"),
+        ("budgets=none", "list", "budgets line 1, column eps = 'none': must be 0 or a number"),
+        ("eps=30", "eps", "eps = 30: must be a number in [0.001, 20]"),
+    ],
+)
+def test_another_question_in_the_address_is_not_answered(
+    page: Page, address: str, asked: str, field: str, words: str
+) -> None:
+    page.goto(f"{address}#{asked}")
+    page.wait_for_selector(f"#calc-{field}-error:not(:empty)")
+    assert words in page.inner_text(f"#calc-{field}-error")
+    assert not page.is_visible("#calc-result")
 
 
 def test_bad_input(page: Page, address: str) -> None:
     opened(page, address)
     page.fill("#calc-eps", "fifty")
     page.wait_for_selector("#calc-eps-error:not(:empty)")
-    assert "fifty is not a number from 0.001 to 20" in page.inner_text("#calc-eps-error")
+    assert page.inner_text("#calc-eps-error") == "eps = 'fifty': must be a number in [0.001, 20]"
     assert page.get_attribute("#calc-eps", "aria-invalid") == "true"
     assert page.locator("#calc-result.calc-stale").count() == 1
-    assert headline(page) == f"Central eps = {DEFAULT.value:.6g} at delta = 1e-4."  # the last good one stays, greyed
+    assert headline(page) == answer(DEFAULT, "delta = 1e-4")  # the last good one stays, greyed
     assert page.is_disabled("#calc-copy")
     page.fill("#calc-eps", "1")
     settled(page)
     assert page.locator(".calc-error:not(:empty), .calc-stale").count() == 0
     wanted = accountant.central_epsilon(constant(1.0, n=10_000), delta=1e-4)
-    assert headline(page) == f"Central eps = {wanted.value:.6g} at delta = 1e-4."
+    assert headline(page) == answer(wanted, "delta = 1e-4")
 
 
 def test_the_last_of_many_changes_is_answered(page: Page, address: str) -> None:
@@ -214,11 +326,12 @@ def test_the_last_of_many_changes_is_answered(page: Page, address: str) -> None:
         page.fill("#calc-rounds", rounds)
         page.wait_for_timeout(200)  # so that the work before has begun
     settled(page)
-    crowd = composition.shuffled(constant(1.0, n=10**6))
-    assert (
-        headline(page)
-        == f"Central eps = {composition.compose([(crowd, 20)], delta=1e-6).value:.6g} at delta = 1e-6, 20 rounds."
-    )
+    wanted = composition.compose([(composition.shuffled(constant(1.0, n=10**6)), 20)], delta=1e-6)
+    low, high = interval(page)
+    assert low <= wanted.upper
+    assert wanted.lower <= high
+    assert high == pytest.approx(wanted.upper, rel=1e-4)
+    assert headline(page).endswith(" at delta = 1e-6, 20 rounds")
 
 
 def test_the_work_is_done_in_a_worker(page: Page, address: str) -> None:
@@ -233,7 +346,7 @@ def test_without_workers(page: Page, address: str, missing: str) -> None:
     page.add_init_script(missing)
     opened(page, address)
     assert page.workers == []
-    assert headline(page) == f"Central eps = {DEFAULT.value:.6g} at delta = 1e-4."
+    assert headline(page) == answer(DEFAULT, "delta = 1e-4")
     assert page.locator("#calc-curve polyline").count() == 2
 
 

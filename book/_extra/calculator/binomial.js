@@ -1,4 +1,4 @@
-// Binomial probabilities to full relative accuracy, and the tail integral of the pair: gspa/_binomial.py in JavaScript.
+// Binomial probabilities to full relative accuracy, and the tail integral of the pair: gspa/accountant/binomial.py in JavaScript.
 //
 // Each file of this folder but calculator.js and chart.js adds one part, a function of the one namespace `gspa`, that
 // refers to nothing outside itself: the page calls the parts, and writes their source into its worker. So the site

@@ -1,27 +1,28 @@
-// The published bounds on the central eps: gspa/catalogue.py, closed_forms.py, clone_forms.py, variation_ratio.py,
-// blanket_forms.py and renyi_forms.py. Each refuses outside its conditions, and says why.
+// The published bounds on the central eps: published.py, closed_forms.py and blanket_forms.py of
+// gspa/accountant in JavaScript. Each refuses outside its conditions, and says why in the same words.
 "use strict";
 (self.gspaParts = self.gspaParts || []).push(function (gspa) {
   const { expm1, log1p } = Math;
 
   class Refusal extends Error {}
-  const refuse = (reason) => {
-    throw new Refusal(reason);
+  const refuse = (condition, detail) => {
+    throw new Refusal(`needs ${condition}; ${detail}`);
   };
-  const shown = (value) => String(Number(value.toPrecision(4)));
+  const shown = (value) => gspa.smallNumber(Number(value.toPrecision(6)));
+  const all = (eps0, n, delta) => `eps0 = ${shown(eps0)}, n = ${n}, delta = ${shown(delta)}`;
 
   function erlingsson19(eps0, n, delta) {
-    if (eps0 > 0.5) refuse(`needs eps0 <= 1/2; it is ${shown(eps0)}`);
-    if (n < 1000) refuse(`needs n >= 1000; it is ${n}`);
-    if (delta > 0.01) refuse(`needs delta <= 0.01; it is ${shown(delta)}`);
+    if (eps0 > 0.5) refuse("eps0 <= 1/2", `eps0 = ${shown(eps0)}`);
+    if (n < 1000) refuse("n >= 1000", `n = ${n}`);
+    if (delta > 0.01) refuse("delta <= 0.01", `delta = ${shown(delta)}`);
     const factor = 12 * Math.sqrt(-Math.log(delta) / n);
-    if (factor > 1) refuse(`needs n >= 144 log(1/delta) = ${shown(-144 * Math.log(delta))}; it is ${n}`);
+    if (factor > 1) refuse("n >= 144 log(1/delta)", `at n = ${n} its value exceeds eps0, which no shuffling is needed for`);
     return factor * eps0;
   }
 
   function needFewClones(eps0, n, delta) {
     const most = Math.log(n / 16) - Math.log(Math.log(2) - Math.log(delta));
-    if (eps0 > most) refuse(`needs eps0 <= log(n/(16 log(2/delta))) = ${shown(most)}; it is ${shown(eps0)}`);
+    if (eps0 > most) refuse("eps0 <= log(n/(16 log(2/delta)))", all(eps0, n, delta));
   }
 
   function fmt21(eps0, n, delta) {
@@ -37,10 +38,7 @@
 
   function fmt23(eps0, n, delta) {
     const room = n / (8 * (Math.log(2) - Math.log(delta))) - 1, most = room > 0 ? Math.log(room) : -Infinity;
-    if (eps0 > most) {
-      const limit = room > 1 ? ` = ${shown(most)}` : ", which is negative";
-      refuse(`needs eps0 <= log(n/(8 log(2/delta)) - 1)${limit}; it is ${shown(eps0)}`);
-    }
+    if (eps0 > most) refuse("eps0 <= log(n/(8 log(2/delta)) - 1)", all(eps0, n, delta));
     const spread = Math.sqrt(2 * (Math.log(4) - Math.log(delta)) / ((Math.exp(eps0) + 1) * n)) + 1 / n;
     return log1p(4 * expm1(eps0) * spread);
   }
@@ -48,7 +46,7 @@
   function wang24(eps0, n, delta) {
     const beta = Math.tanh(eps0 / 2), log = Math.log(4) - Math.log(delta), r = 1 / (1 + Math.exp(eps0));
     if (beta === 0) return 0;
-    if (r * n <= 8 * log) refuse(`needs n > 8 (e^eps0 + 1) log(4/delta) = ${shown(8 * log / r)}; it is ${n}`);
+    if (r * n <= 8 * log) refuse("n > 8 log(4/delta)/r", `r = ${shown(r)}, so n > ${(8 * log / r).toFixed(1)}; n = ${n}`);
     const m = r * (n - 1);
     return log1p(beta * (Math.sqrt(32 * log / m) + 4 / m));
   }
@@ -95,7 +93,7 @@
     if (eps0 < 1e-100) return eps0;
     const target = Math.log(delta) - 1e-11, fits = (eps) => blanketLogDelta(eps, eps0, n, form, kind) <= target;
     let high = eps0 * (1 - 1e-9);
-    if (!fits(high)) refuse("needs n so large that its value is below eps0");
+    if (!fits(high)) refuse("n so large that its value is below eps0", `${form}, ${kind}, ${all(eps0, n, delta)}`);
     let low = high / 2;
     while (fits(low)) [high, low] = [low, low / 2];
     while (high - low > 1e-12 * high) {
@@ -128,7 +126,7 @@
 
   // Its eps at the best integer order found: double until it rises, then halve the bracket.
   function girgis21(eps0, n, delta) {
-    if (n < 2) refuse("needs n >= 2 users");
+    if (n < 2) refuse("n >= 2 users", `n = ${n}`);
     if (eps0 === 0) return 0;
     const values = new Map(), largest = 2 ** 16;
     const value = (order) => {
@@ -155,8 +153,8 @@
 
   function gspaEpsilon(budgets, delta) {
     const n = budgets.reduce((total, { count }) => total + count, 0), mu = gspa.paperMu(budgets);
-    if (n < 2) refuse("needs n >= 2 users: nobody is left to hide among");
-    if (!Number.isFinite(mu)) refuse("needs sum_i r_i > max_i r_i: the eps are too large to hide anybody");
+    if (n < 2) refuse("n >= 2 users", `n = ${n} leaves nobody to hide among`);
+    if (!Number.isFinite(mu)) refuse("sum_i r_i > max_i r_i", "the eps are too large to hide anybody");
     return gspa.gdpEpsilon(delta, mu);
   }
 
@@ -181,7 +179,7 @@
     { key: "fmt23_numerical", label: "FMT23, numerical", source: "Feldman et al. 2023, the pair evaluated", families: BITS, epsilon: constantPair("rr") },
     { key: "girgis21", label: "Girgis21 (Renyi)", source: "Girgis et al. 2021, best integer order", families: ANY, epsilon: girgis21 },
   ];
-  const NAMES = { rr: "binary randomized response", common: "any one randomizer" };
+  const NAMES = { rr: "binary randomized response", common: "one pure eps0-LDP randomizer for all users, any" };
 
   // One row: {key, label, source, epsilon (null if it refuses), valid, rigorous, trivial, note}. Binary randomized response
   // with a smaller eps is the one of the largest with its input randomized first, so that a bound for one common eps0
@@ -200,9 +198,9 @@
     }
     row.valid = row.epsilon !== null;
     row.trivial = row.valid && row.epsilon >= eps0;
-    if (row.valid && budgets.length > 1 && !entry.personal) row.notes.push(`given the largest eps, ${shown(eps0)}`);
+    if (row.valid && budgets.length > 1 && !entry.personal) row.notes.push(`given the largest eps_i, ${shown(eps0)}, as the common eps0`);
     if (row.valid && !row.rigorous) row.notes.push("an estimate, not a certified upper bound");
-    if (row.trivial) row.notes.push("no smaller than the largest eps: holds without shuffling");
+    if (row.trivial) row.notes.push("no smaller than the largest eps_i: holds without shuffling");
     return row;
   }
 

@@ -5,24 +5,22 @@
   parts.forEach((part) => part(gspa));
   const form = document.getElementById("calc"), result = document.getElementById("calc-result");
   const find = (id) => document.getElementById(`calc-${id}`);
-  const NUMBERS = ["n", "eps", "eps2", "share", "delta", "rounds"];
+  const NUMBERS = ["n", "eps", "n2", "eps2", "delta", "rounds"];
   const WAIT = 150; // ms after the last change until the answer is looked for
   const HASTE = 12; // ms of work at a time where there is no worker
 
   // ---- fields: what was typed is the truth; a slider writes into its field ----
 
-  const logarithmic = (name) => name !== "share";
   function fromSlider(name, position) {
     const { whole } = gspa.RANGES[name];
-    if (!logarithmic(name)) return String(Number(position));
     const value = 10 ** position, exact = Number(value.toPrecision(name === "delta" ? 1 : 2));
     return name === "delta" ? exact.toExponential() : String(whole ? Math.round(exact) : exact);
   }
 
   function setSlider(name) {
     const slider = find(`${name}-slider`), value = Number(find(name).value);
-    if (!(value > 0) && logarithmic(name)) return;
-    slider.value = logarithmic(name) ? Math.log10(value) : value;
+    if (!(value > 0)) return;
+    slider.value = Math.log10(value);
     slider.setAttribute("aria-valuetext", find(name).value);
   }
 
@@ -33,7 +31,7 @@
   }
 
   function show(values) {
-    form.elements.mechanism.value = values.mechanism;
+    for (const radio of form.elements.mechanism) radio.checked = radio.value === values.mechanism; // or none
     form.elements.budgets.value = values.budgets;
     find("list").value = values.list;
     for (const name of NUMBERS) {
@@ -43,11 +41,10 @@
     arrange();
   }
 
-  // Only the fields of the chosen kind of budgets.
+  // Only the fields, and their names, of the chosen way to say who reports.
   function arrange() {
     const kind = form.elements.budgets.value;
     for (const row of form.querySelectorAll("[data-for]")) row.hidden = !row.dataset.for.split(" ").includes(kind);
-    find("eps-name").textContent = kind === "two" ? "local eps of the first group" : "local eps of every user";
   }
 
   function complain(complaints) {
@@ -119,20 +116,8 @@
 
   // ---- the answer ----
 
-  // Six digits; and interval ends rounded outwards, to digits in which they differ.
   const six = (value) => String(Number(value.toPrecision(6)));
   const three = (value) => String(Number(value.toPrecision(3)));
-  function outwards({ lower, upper }) {
-    const wide = upper > 0 ? (upper - lower) / upper : 0;
-    const digits = Math.min(Math.max(Math.ceil(-Math.log10(wide || 1)) + 2, 6), 8);
-    const push = (value, up) => {
-      if (value === 0) return "0";
-      const near = Number(value.toPrecision(digits)), unit = 10 ** (Math.floor(Math.log10(value)) + 1 - digits);
-      const off = up ? near < value : near > value;
-      return String(Number((near + (off ? (up ? unit : -unit) : 0)).toPrecision(digits)));
-    };
-    return [push(lower, false), push(upper, true)];
-  }
   const users = (count) => `${count.toLocaleString("en")} user${count === 1 ? "" : "s"}`;
   const once = (rounds) => (rounds === 1 ? "" : `, ${rounds} rounds`);
 
@@ -151,12 +136,12 @@
     last = { setting, exact, mu, paper, curve: null };
     const { people, delta, rounds, mechanism } = setting, top = people[people.length - 1], n = people.reduce((sum, { count }) => sum + count, 0);
     result.classList.remove("calc-stale", "calc-waiting");
-    find("headline").textContent = exact.upper === 0
-      ? `Central eps = 0: at delta = ${gspa.smallNumber(delta)} no budget is needed${once(rounds)}.`
-      : `Central eps = ${six(exact.value)} at delta = ${gspa.smallNumber(delta)}${once(rounds)}.`;
-    const [low, high] = outwards(exact);
-    find("interval").textContent = `between ${low} and ${high}`;
-    find("holds").textContent = `${gspa.VALID_FOR[mechanism]}.`;
+    const [low, high] = gspa.outwards(exact), elsewhere = gspa.elsewhere(setting);
+    find("upper").textContent = `eps <= ${high}`;
+    find("interval").textContent = `, certified in [${low}, ${high}]`;
+    find("asked").textContent = ` at delta = ${gspa.smallNumber(delta)}${once(rounds)}`;
+    find("method").textContent = rounds > 1 ? gspa.METHODS.often : gspa.METHODS.once;
+    find("holds").textContent = gspa.VALID_FOR[mechanism];
     const alone = top.eps * rounds;
     find("people").textContent =
       people.length === 1
@@ -165,7 +150,8 @@
     find("mu").textContent = Number.isFinite(mu) ? six(mu) : "none: nobody is left to hide among";
     find("paper").textContent = Number.isFinite(paper) ? six(paper) : "none";
     find("verdict").textContent = verdict(exact, paper, mechanism);
-    find("command").textContent = gspa.command(setting);
+    for (const name of ["csv", "command", "python"]) find(name).textContent = elsewhere[name];
+    find("file").hidden = elsewhere.csv === "";
     result.hidden = false;
   }
 
@@ -189,8 +175,8 @@
         source.textContent = row.source;
         name.append(source);
         line.append(name);
-        const kind = !row.valid ? "does not apply" : row.trivial ? "valid, trivial" : row.rigorous ? "valid" : "estimate";
-        for (const text of [row.valid ? six(row.epsilon) : "", kind, row.notes.join("; ")]) line.insertCell().textContent = text;
+        const kind = !row.valid ? "refused" : row.trivial ? "trivial: no amplification" : row.rigorous ? "valid" : "estimate";
+        for (const text of [!row.valid ? "" : row.rigorous ? gspa.rounded(row.epsilon, true) : six(row.epsilon), kind, row.notes.join("; ")]) line.insertCell().textContent = text;
         line.dataset.key = row.key;
         line.className = row.valid ? "" : "calc-refused";
         return line;
@@ -202,7 +188,7 @@
   function drawCurve() {
     if (!last || !last.curve) return;
     const { setting, exact, paper, curve } = last, { delta, rounds } = setting, figure = find("figure");
-    const words = `delta against central eps${once(rounds)}. At delta = ${gspa.smallNumber(delta)} the pair's curve is at eps = ${six(exact.value)}` +
+    const words = `delta against central eps${once(rounds)}. At delta = ${gspa.smallNumber(delta)} the pair's curve is at eps <= ${gspa.outwards(exact)[1]}` +
       (Number.isFinite(paper) ? `, the paper's Gaussian at eps = ${six(paper)}.` : ".");
     gspaChart.draw(find("curve"), curve, { delta, exact: exact.value, paper, width: figure.clientWidth, words });
     const beyond = paper > curve.eps[curve.eps.length - 1];
@@ -253,14 +239,22 @@
     show(gspa.fromHash(location.hash));
     update();
   });
-  find("copy").addEventListener("click", async () => {
+  async function copy(text, otherwise) {
     try {
-      await navigator.clipboard.writeText(location.href);
+      await navigator.clipboard.writeText(text);
       find("copied").textContent = "Copied.";
     } catch {
-      find("copied").textContent = "Copy the address of this page: it holds the setting.";
+      find("copied").textContent = otherwise;
     }
-  });
+  }
+  find("copy").addEventListener("click", () => copy(location.href, "Copy the address of this page: it holds the setting."));
+  for (const button of result.querySelectorAll("[data-copies]")) {
+    button.addEventListener("click", () => {
+      const text = find(button.dataset.copies);
+      getSelection().selectAllChildren(text);
+      copy(text.textContent, "It is selected: copy it.");
+    });
+  }
   new ResizeObserver(drawCurve).observe(find("figure"));
 
   find("without").hidden = true;

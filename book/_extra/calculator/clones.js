@@ -1,4 +1,4 @@
-// The law of the number of clones, C = sum_j Bernoulli(q_j): gspa/clone_law.py and gspa/_characteristic.py.
+// The law of the number of clones, C = sum_j Bernoulli(q_j): gspa/accountant/clones.py.
 //
 // A law is {edges, mass, error, below, far, farMass, above, mean}: masses of the blocks [edges[j], edges[j+1]), each
 // within its error, and bounds on what is left out: P(C < edges[0]) <= below, P(C < far) <= farMass and

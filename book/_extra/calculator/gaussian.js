@@ -1,4 +1,4 @@
-// The Gaussian side: Mills's ratio, delta(eps) of a mu-GDP mechanism and its inverse (gspa/tradeoff.py), and the paper's mu.
+// The Gaussian side: Mills's ratio, delta(eps) of a mu-GDP mechanism and its inverse (gspa/accountant/tradeoff.py), and the paper's mu.
 "use strict";
 (self.gspaParts = self.gspaParts || []).push(function (gspa) {
   const LOG_SQRT_2PI = 0.5 * Math.log(2 * Math.PI);

@@ -1,4 +1,4 @@
-// One round's privacy loss on a grid, from above and from below: gspa/privacy_loss.py, _loss_groups.py, _loss_grid.py.
+// One round's privacy loss on a grid, from above and from below: gspa/accountant/losses.py.
 //
 // Given m = C + 1 reports, i of the first outcome, b the Bin(m, 1/2) mass and s = (2i - m)/m,
 //   P0 = b (1 + T s),  P1 = b (1 - T s),  loss = 2 artanh(T s),  T = tanh(eps_n/2).

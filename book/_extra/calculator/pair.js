@@ -1,4 +1,4 @@
-// The dominating pair: delta(eps), and the eps at a delta, certified on both sides: gspa/pair.py and gspa/_solve.py.
+// The dominating pair: delta(eps), and the eps at a delta, certified on both sides: gspa/accountant/pair.py.
 //
 // Of the others' reports C are copies of the victim's two outcomes, A ~ Bin(C, 1/2) of them of the first; the victim
 // reports the first with odds e^{eps_n}. What is seen is how many reports are of each outcome.

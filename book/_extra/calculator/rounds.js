@@ -1,4 +1,4 @@
-// Many rounds of one mechanism: the losses' sum by a tilted Fourier transform: gspa/_fourier_sum.py, gspa/composition.py.
+// Many rounds of one mechanism: the losses' sum by a tilted Fourier transform: gspa/accountant/rounds.py.
 //
 // With K the sum of log E0[e^(theta loss)] over the rounds and p the law of the total loss s tilted by theta,
 // delta(eps) = e^(K - theta eps) sum_s p(s) (1 - e^(eps - s)) e^(-theta (s - eps)): where theta centres p at eps, the

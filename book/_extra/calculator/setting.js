@@ -1,32 +1,67 @@
-// A setting of the calculator: read from what was typed, kept in the address, answered, and written as a command.
+// A setting of the calculator: read from what was typed, kept in the address, answered, and written as a command and a call.
 "use strict";
 (self.gspaParts = self.gspaParts || []).push(function (gspa) {
   const MOST_USERS = 1e9, MOST_LINES = 1e5, LONGEST = 4000; // characters of an address
   const POINTS = 60; // of the curve
+  const INLINE = 20; // groups that a Python call lists; more are read from the file
   const START = {
-    mechanism: "rr", budgets: "one", n: "10000", eps: "0.5", eps2: "1", share: "0.1", list: "0.1,5400\n0.5,3700\n1,900",
+    mechanism: "rr", budgets: "one", n: "10000", eps: "0.5", n2: "1000", eps2: "1", list: "0.1,5400\n0.5,3700\n1,900",
     delta: "1e-4", rounds: "1",
   };
+  const USERS = { low: 1, high: MOST_USERS, whole: true }, EPS = { low: 1e-3, high: 20 };
   const RANGES = {
-    n: { low: 1, high: MOST_USERS, whole: true }, eps: { low: 1e-3, high: 20 }, eps2: { low: 1e-3, high: 20 },
-    share: { low: 0, high: 1 }, delta: { low: 1e-12, high: 0.1 }, rounds: { low: 1, high: 1000, whole: true },
+    n: USERS, eps: EPS, n2: USERS, eps2: EPS, delta: { low: 1e-12, high: 0.1 }, rounds: { low: 1, high: 1000, whole: true },
   };
+  const FIELDS = { one: ["n", "eps"], two: ["n", "eps", "n2", "eps2"], list: [] }; // of numbers, in each way to say who reports
+  // What a field is called: an argument, or a column of the budgets.
+  const NAMES = {
+    one: {}, list: {},
+    two: { eps: "group 1, column eps", n: "group 1, column count", eps2: "group 2, column eps", n2: "group 2, column count" },
+  };
+  // As the package words them.
   const VALID_FOR = {
-    rr: "binary randomized response: a bit that is true with odds e^eps_j to 1, every user's own eps_j",
-    common: "any one eps0-LDP randomizer, the same for all users",
+    rr: "binary randomized response, own eps_j each; a user with delta_j > 0 is pure with probability 1 - delta_j and arbitrary otherwise",
+    common: "any eps0-LDP randomizer, the same for all users",
+  };
+  const METHODS = {
+    once: "dominating pair, certified sum over the number of clones",
+    often: "composition of dominating pairs, Fourier transform on a grid from both sides",
   };
   const smallNumber = (value) => (value > 0 && value < 1e-3 ? value.toExponential() : String(value)); // 1e-4, not 0.0001
-  const shown = (value) => (Number.isInteger(value) ? value.toLocaleString("en") : smallNumber(value));
+
+  // The nearest decimal of seven significant digits that is not below (`up`) or not above a value, exactly: a double
+  // is a whole number over a power of two. As `rounded` in gspa/accountant/bound.py, for 0 and values from 1e-300 to 1e300.
+  function rounded(value, up) {
+    if (value === 0 || !Number.isFinite(value)) return String(value);
+    let whole = value, halvings = 0, places = 6 - Number(value.toExponential().split("e")[1]);
+    for (; !Number.isInteger(whole); halvings++) whole *= 2;
+    const cut = () => { // value 10^places, rounded to a whole number
+      const top = BigInt(whole) * 10n ** BigInt(Math.max(places, 0)), bottom = 2n ** BigInt(halvings) * 10n ** BigInt(Math.max(-places, 0));
+      return (top + (up ? bottom - 1n : 0n)) / bottom;
+    };
+    if (cut() < 10n ** 6n) places++; // the shortest way to write the value is the power of ten just above it
+    const near = Number(`${cut()}e${-places}`);
+    return near < 1e-4 ? near.toExponential() : String(near);
+  }
+  // The interval's ends, rounded outwards.
+  const outwards = ({ lower, upper }) => [rounded(lower, false), rounded(upper, true)];
+
+  // What was typed as a message shows it, in quotes unless it is a number that an argument may have.
+  function must(name, text, allowed) {
+    const given = text.trim().length > 30 ? `${text.trim().slice(0, 30)}...` : text.trim();
+    const plain = !name.includes(" ") && given !== "" && Number.isFinite(Number(given));
+    return `${name} = ${plain ? given : `'${given}'`}: must be ${allowed}`;
+  }
+
+  const plainly = (text) => text.replace(/[\s_]/g, "");
+  const inside = ({ low, high, whole }, value) => value >= low && value <= high && (!whole || Number.isInteger(value));
 
   // [number, complaint]; the complaint is empty if the text is a number in its range.
-  function number(name, text) {
-    const { low, high, whole } = RANGES[name], value = Number(text.replace(/[\s_]/g, ""));
-    const allowed = `${whole ? "a whole number" : "a number"} from ${shown(low)} to ${shown(high)}`;
-    if (text.trim() === "" || !(value >= low && value <= high) || (whole && !Number.isInteger(value))) {
-      const given = text.trim().length > 20 ? `${text.trim().slice(0, 20)}...` : text.trim();
-      return [NaN, given ? `${given} is not ${allowed}.` : `Enter ${allowed}.`];
-    }
-    return [value, ""];
+  function number(name, text, called = name) {
+    const range = RANGES[name], value = plainly(text) === "" ? NaN : Number(plainly(text));
+    const ends = [range.low, range.high].map(smallNumber);
+    if (inside(range, value)) return [value, ""];
+    return [NaN, must(called, text, range.whole ? `an integer from ${ends.join(" to ")}` : `a number in [${ends.join(", ")}]`)];
   }
 
   // Distinct eps in increasing order with their counts, from lines "eps[,count]"; a first line of names may be there.
@@ -37,90 +72,124 @@
       const line = lines[i].trim();
       if (line === "" || (used === 0 && /^eps\s*(,\s*count)?$/.test(line))) continue;
       const parts = line.split(","), eps = Number(parts[0]), count = parts.length > 1 ? Number(parts[1]) : 1;
-      const where = `Line ${i + 1}, "${line.slice(0, 30)}":`;
-      if (parts.length > 2 || parts.some((part) => part.trim() === "")) return [[], `${where} write eps or eps,count.`];
-      if (!(eps === 0 || (eps >= RANGES.eps.low && eps <= RANGES.eps.high))) return [[], `${where} eps must be 0, or from 0.001 to 20.`];
-      if (!(count >= 1 && Number.isInteger(count))) return [[], `${where} the count must be a whole number from 1.`];
+      const where = `budgets line ${i + 1}`;
+      if (parts.length > 2 || parts.some((part) => part.trim() === "")) return [[], must(where, line, "eps or eps,count")];
+      if (!(eps === 0 || inside(EPS, eps))) return [[], must(`${where}, column eps`, parts[0], `0 or a number in [${EPS.low}, ${EPS.high}]`)];
+      if (!(count >= 1 && Number.isInteger(count))) return [[], must(`${where}, column count`, parts[1], "an integer >= 1")];
       users += count;
       used++;
-      if (used > MOST_LINES) return [[], `At most ${MOST_LINES} lines; give equal eps a count.`];
-      if (users > MOST_USERS) return [[], `At most ${shown(MOST_USERS)} users.`];
+      if (used > MOST_LINES) return [[], `budgets: must be at most ${MOST_LINES} lines; give equal eps a count`];
+      if (users > MOST_USERS) return [[], must("sum(count)", String(users), `at most ${MOST_USERS}`)];
       counts.set(eps, (counts.get(eps) || 0) + count);
     }
-    if (used === 0) return [[], "Paste at least one line: eps or eps,count."];
+    if (used === 0) return [[], must("budgets", "", "at least one line, eps or eps,count")];
     return [[...counts].sort((a, b) => a[0] - b[0]).map(([eps, count]) => ({ eps, count })), ""];
   }
 
+  // Who reports in the form of a budgets file, without its first line.
+  const linesOf = (texts) =>
+    texts.budgets === "list" ? texts.list : [[texts.eps, texts.n], [texts.eps2, texts.n2]].map((pair) => pair.map(plainly).join(",")).join("\n");
+
   // What was typed, as {setting, complaints}; the setting is null if there is a complaint.
   function read(texts) {
-    const complaints = {}, values = {};
-    const names = { one: ["n", "eps"], two: ["n", "eps", "eps2", "share"], list: [] }[texts.budgets];
+    const complaints = {}, values = {}, names = FIELDS[texts.budgets];
     for (const name of [...names, "delta", "rounds"]) {
-      const [value, complaint] = number(name, texts[name]);
+      const [value, complaint] = number(name, texts[name], NAMES[texts.budgets][name]);
       values[name] = value;
       if (complaint) complaints[name] = complaint;
     }
     let people = [];
-    if (texts.budgets === "list") {
-      const [found, complaint] = readList(texts.list);
+    if (names.every((name) => !complaints[name])) {
+      const [found, complaint] = texts.budgets === "one" ? [[{ eps: values.eps, count: values.n }], ""] : readList(linesOf(texts));
       people = found;
-      if (complaint) complaints.list = complaint;
-    } else if (texts.budgets === "two" && !complaints.n && values.n < 2) {
-      complaints.n = "Two groups need at least 2 users.";
-    } else if (names.every((name) => !complaints[name])) {
-      people = [{ eps: values.eps, count: values.n }];
-      if (texts.budgets === "two") {
-        const some = Math.min(Math.max(Math.round(values.share * values.n), 1), values.n - 1);
-        people = values.eps === values.eps2 ? people : [{ eps: values.eps, count: values.n - some }, { eps: values.eps2, count: some }];
-        people.sort((a, b) => a.eps - b.eps);
-      }
+      if (complaint) complaints[texts.budgets === "list" ? "list" : "n2"] = complaint;
     }
-    if (texts.mechanism === "common" && people.length > 1) {
-      complaints.mechanism = "One randomizer for all needs one eps: choose one budget, or randomized response.";
+    if (!Object.hasOwn(VALID_FOR, texts.mechanism)) {
+      complaints.mechanism = "mechanism: must be rr or common here; the command line has others, gspa epsilon --help";
+    } else if (texts.mechanism === "common" && people.length > 1) {
+      const [low, high] = [people[0], people[people.length - 1]].map(({ eps }) => smallNumber(Number(eps.toPrecision(6))));
+      complaints.mechanism = `one common eps0-LDP randomizer: needs one eps for all users; eps runs from ${low} to ${high}, so the ` +
+        "users' randomizers differ; name the family (rr, krr, subset), or give everyone the largest eps";
     }
     const bad = Object.keys(complaints).length > 0;
     const setting = bad ? null : { mechanism: texts.mechanism, people, delta: values.delta, rounds: values.rounds };
     return { setting, complaints };
   }
 
-  const FIELDS = { one: ["n", "eps"], two: ["n", "eps", "eps2", "share"], list: ["list"] };
-
-  // The part of the address behind #, without what the setting does not use; null if a list is too long for it.
+  // The part of the address behind #: the front door's arguments by their names, the lines of the budgets divided by
+  // semicolons; null if they are too long for it.
   function toHash(texts) {
-    if (texts.budgets === "list" && texts.list.length > LONGEST) return null;
-    const pairs = ["mechanism", "budgets", ...FIELDS[texts.budgets], "delta", "rounds"].map((name) => {
-      const text = name === "list" ? texts.list.trim().split(/\s*\r?\n\s*/).join(";") : texts[name].trim();
+    const who = texts.budgets === "one" ? ["eps", "n"] : ["budgets"];
+    const pairs = [...who, "delta", "mechanism", "rounds"].map((name) => {
+      const text = name === "budgets" ? linesOf(texts).trim().replace(/\s*\r?\n\s*/g, ";") : texts[name].trim();
       return `${name}=${encodeURIComponent(text).replace(/%2C/g, ",").replace(/%3B/g, ";")}`;
     });
     const hash = `#${pairs.join("&")}`;
     return hash.length > LONGEST ? null : hash;
   }
 
-  // What was typed, from such an address; what it does not name is as at the start.
+  // What was typed, from such an address; what it does not name is as at the start. Older addresses give the kind of
+  // budgets by the name of the budgets, and the second of two groups by its share of all users.
   function fromHash(hash) {
-    const texts = { ...START };
+    const texts = { ...START }, given = { share: "0.1" };
     for (const pair of hash.replace(/^#/, "").split("&")) {
       const at = pair.indexOf("="), name = pair.slice(0, at);
-      if (at < 1 || !Object.hasOwn(START, name)) continue;
+      if (at < 1 || !(Object.hasOwn(START, name) || name === "share")) continue;
       try {
-        texts[name] = decodeURIComponent(pair.slice(at + 1));
+        given[name] = decodeURIComponent(pair.slice(at + 1));
       } catch {
         continue; // a broken address
       }
     }
-    if (!VALID_FOR[texts.mechanism]) texts.mechanism = START.mechanism;
-    if (!FIELDS[texts.budgets]) texts.budgets = START.budgets;
+    const { budgets = "one", share, ...rest } = given;
+    Object.assign(texts, rest);
     texts.list = texts.list.replace(/;/g, "\n");
+    if (Object.hasOwn(FIELDS, budgets)) {
+      texts.budgets = budgets;
+      if (budgets === "two") splitUp(texts, Number(share));
+      return texts;
+    }
+    const lines = budgets.split(";").map((line) => line.split(","));
+    const group = ([eps, n, ...more]) => n !== undefined && more.length === 0 && number("eps", eps)[1] === "" && number("n", n)[1] === "";
+    if (lines.length === 2 && lines.every(group)) {
+      [[texts.eps, texts.n], [texts.eps2, texts.n2]] = lines;
+      texts.budgets = "two";
+    } else {
+      texts.list = budgets.replace(/;/g, "\n");
+      texts.budgets = "list";
+    }
     return texts;
   }
 
-  // The command line that answers the same question.
-  function command({ mechanism, people, delta, rounds }) {
-    const rest = `--delta ${smallNumber(delta)}${mechanism === "rr" ? "" : ` --mechanism ${mechanism}`}${rounds > 1 ? ` --rounds ${rounds}` : ""}`;
-    if (people.length === 1) return `gspa epsilon --eps ${people[0].eps} --n ${people[0].count} ${rest}`;
-    if (people.length > 5) return `gspa epsilon --budgets budgets.csv ${rest}  # the list, below a line eps,count`;
-    const lines = people.map(({ eps, count }) => `${eps},${count}`);
-    return `printf '${["eps,count", ...lines].join("\\n")}\\n' > budgets.csv\ngspa epsilon --budgets budgets.csv ${rest}`;
+  // n users in two groups, neither of them empty.
+  function splitUp(texts, share) {
+    const [n, complaint] = number("n", texts.n);
+    if (complaint || n < 2 || !(share >= 0 && share <= 1)) return;
+    const some = Math.min(Math.max(Math.round(share * n), 1), n - 1);
+    [texts.n, texts.n2] = [String(n - some), String(some)];
+  }
+
+  // The same question elsewhere: {csv, command, python}; csv is what budgets.csv has to hold, or empty.
+  function elsewhere({ mechanism, people, delta, rounds }) {
+    const [{ eps, count }] = people, one = people.length === 1, column = (name) => people.map((group) => group[name]).join(", ");
+    const csv = one ? "" : ["eps,count", ...people.map((group) => `${group.eps},${group.count}`)].join("\n");
+    const options = [`--delta ${smallNumber(delta)}`], keywords = [`delta=${smallNumber(delta)}`];
+    if (mechanism !== START.mechanism) {
+      options.push(`--mechanism ${mechanism}`);
+      keywords.push(`mechanism="${mechanism}"`);
+    }
+    if (rounds > 1) {
+      options.push(`--rounds ${rounds}`);
+      keywords.push(`rounds=${rounds}`);
+    }
+    const listed = people.length <= INLINE;
+    const who = one ? `eps=${eps}, n=${count}` : listed ? `budgets=from_array([${column("eps")}], count=[${column("count")}])` : 'budgets="budgets.csv"';
+    const imports = one || !listed ? "import gspa" : "import gspa\nfrom gspa.accountant.budgets import from_array";
+    return {
+      csv,
+      command: ["gspa epsilon", one ? `--eps ${eps} --n ${count}` : "--budgets budgets.csv", ...options].join(" "),
+      python: `${imports}\ngspa.epsilon(${[who, ...keywords].join(", ")})`,
+    };
   }
 
   // Where the curve is drawn: to just beyond both eps, if the paper's is not many times the pair's.
@@ -151,5 +220,5 @@
     yield { curve: { eps, pair, gaussian } };
   }
 
-  Object.assign(gspa, { START, RANGES, VALID_FOR, read, toHash, fromHash, command, answer, smallNumber });
+  Object.assign(gspa, { START, RANGES, VALID_FOR, METHODS, read, toHash, fromHash, elsewhere, answer, smallNumber, rounded, outwards });
 });
