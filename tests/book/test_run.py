@@ -24,7 +24,7 @@ FAILING = {
     "dies": ["import os", "os._exit(1)"],
     "slow": ["import time", "time.sleep(60)"],
     "killed": ["import os, signal", "os.kill(os.getppid(), signal.SIGTERM)"],
-    "unsaid": ["from gspa.book.page import Page", "%%say\nThere are {{ nothing }} of them."],
+    "unsaid": ["from gspa.book import say; say.install()", "%%say\nThere are {{ nothing }} of them."],
 }
 GOOD = {"counts": ["n * 6", "print({'alpha', 'beta', 'gamma', 'delta', 'epsilon'})"], "also": ["1"]}
 
