@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 from hypothesis import settings
+
+# Before numpy is imported: threads of its libraries would only get in the way of the tests that run beside.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A shared machine may pause, so time is asserted only where it is the point; and a run is repeatable.
 settings.register_profile("gspa", deadline=None, derandomize=True)

@@ -18,8 +18,10 @@ from typing import Any, TextIO
 
 import nbformat
 import papermill
+import zmq
 from nbclient.exceptions import DeadKernelError
 from papermill.engines import NBClientEngine, papermill_engines
+from traitlets.config import Config
 
 from gspa.book import processes
 from gspa.book.notebook_source import INJECTED, stable_ids
@@ -75,7 +77,18 @@ def _say(channel: TextIO, **message: object) -> None:
     print(json.dumps(message), file=channel, flush=True)
 
 
-def execute(source: Path, output: Path, parameters: dict[str, Any], *, timeout: int, cwd: Path) -> None:
+def _sockets(folder: str) -> Config:
+    """The kernel's sockets as files in a folder of its own, where the system has such.
+
+    A port is free when it is chosen and may be taken when the kernel asks for it: of many kernels that start at once,
+    one dies now and then.
+    """
+    short = len(os.fsencode(folder)) < 90  # a socket's path has 104 bytes at most
+    local = {"transport": "ipc", "ip": os.path.join(folder, "kernel")}
+    return Config({"KernelManager": local} if folder and short and zmq.has("ipc") else {})
+
+
+def execute(source: Path, output: Path, parameters: dict[str, Any], *, timeout: int, cwd: Path, own: str = "") -> None:
     """Run `source` with `parameters` and move the finished notebook to `output`.
 
     Raises:
@@ -89,6 +102,7 @@ def execute(source: Path, output: Path, parameters: dict[str, Any], *, timeout: 
         progress_bar=False,
         execution_timeout=timeout,
         cwd=str(cwd),
+        config=_sockets(own),
     )
     _refuse_errors(notebook)
     normalise(notebook)
@@ -138,6 +152,7 @@ def main() -> int:
             job["parameters"],
             timeout=job["timeout"],
             cwd=Path(job["cwd"]),
+            own=job.get("temporary", ""),
         )
     except Exception as error:  # reported as data: the parent decides what to show
         _say(_Reporting.channel, error=_describe(error, injected=bool(job["parameters"])))

@@ -154,22 +154,27 @@ def _allowed(entry: Mapping[str, Any]) -> str:
 
 
 def discover(project: Project) -> dict[str, Notebook]:
-    """Every notebook of the project that has a schema, in reading order."""
-    found = {}
-    for path in sorted(project.notebooks.glob("*.ipynb")):
-        schema = path.with_suffix(".schema.yaml")
-        if not schema.is_file():
-            raise GspaError(f"{path.name}: has no {schema.name} beside it; every notebook states its parameters")
-        found[path.stem] = Notebook(path.stem, path, read_yaml(schema))
-    return found
+    """Every notebook of the project, with its schema, in reading order."""
+    return {name: _notebook(path) for name, path in _sources(project).items()}
 
 
 def select(project: Project, name: str) -> Notebook:
     """One notebook by name; the nearest is suggested when there is none of that name."""
-    notebooks = discover(project)
-    if name not in notebooks:
-        raise UnknownName("notebook", name, notebooks)
-    return notebooks[name]
+    sources = _sources(project)
+    if name not in sources:
+        raise UnknownName("notebook", name, sources)
+    return _notebook(sources[name])
+
+
+def _sources(project: Project) -> dict[str, Path]:
+    return {path.stem: path for path in sorted(project.notebooks.glob("*.ipynb"))}
+
+
+def _notebook(path: Path) -> Notebook:
+    schema = path.with_suffix(".schema.yaml")
+    if not schema.is_file():
+        raise GspaError(f"{path.name}: has no {schema.name} beside it; every notebook states its parameters")
+    return Notebook(path.stem, path, read_yaml(schema))
 
 
 def from_file(path: Path) -> dict[str, Value]:

@@ -78,13 +78,7 @@ def answer(capsys):
 def project(tmp_path, monkeypatch):
     """The working directory is a project with one small notebook."""
     here = make(tmp_path / "project")
-    body = [
-        "from gspa.book import parameters\nfrom gspa.book.page import Page\n"
-        "used = parameters.of_notebook('01_page', globals())",
-        "if n == 13: raise ValueError('thirteen')",
-        "%%say\nThey are {{ n }}, {{ c }}, {{ profile }}.",
-    ]
-    add(here, "01_page", *body, profiles={"quick": {"n": 1}})
+    add(here, "01_page", "1", "if n == 13: raise ValueError('thirteen')", profiles={"quick": {"n": 1}})
     monkeypatch.chdir(here.root)
     return here
 
@@ -320,6 +314,8 @@ class TestRunRefusals:
 
 class TestRun:
     def test_parameters_come_from_the_profile_the_file_and_the_line_in_this_order(self, project, capsys):
+        body = ["from gspa.book.page import Page", "page = Page('01_page', globals())"]
+        add(project, "01_page", *body, "%%say\nThey are {{ n }}, {{ c }}, {{ profile }}.", profiles={"quick": {"n": 1}})
         Path("values.yml").write_text("n: 20\nc: 2.5e-1\n")
         assert run(shlex.split("run 01_page --profile quick -f values.yml -p n 30 -o deep/page.ipynb")) == 0
         out, err = capsys.readouterr()
@@ -438,23 +434,28 @@ class TestVerify:
 
     CARD = 'Outcome("G-TAB2", "verified", "The four distributions: $n$ is {}.".format(n), dict.fromkeys("abcd", 0.5))'
 
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def here(tmp_path_factory):
+        """A project whose one notebook settles one claim; what has run in one test is kept for the others."""
+        here = make(tmp_path_factory.mktemp("verify"))
+        body = ["from gspa.book.claims import Outcome", TestVerify.CARD]
+        add(here, claims.claim("G-TAB2").notebook, *body, profiles={"quick": {"n": 1}})
+        return here
+
     @pytest.fixture
-    def record(self, tmp_path, monkeypatch):
-        """A project whose one notebook settles one claim; call it with what is on record."""
-        here = make(tmp_path / "project")
-        name = claims.claim("G-TAB2").notebook
-        body = ["from gspa.book.claims import Outcome", self.CARD]
-        add(here, name, *body, profiles={"quick": {"n": 1}})
+    def record(self, here, monkeypatch):
+        """Call it with what is on record."""
         monkeypatch.chdir(here.root)
 
         def set_to(verdict: str) -> None:
             entry = claims.claim("G-TAB2")
             monkeypatch.setitem(claims.registry(), "G-TAB2", replace(entry, verdict=verdict))
 
-        set_to.executed = here.executed("quick") / f"{name}.ipynb"
         return set_to
 
-    def test_an_agreeing_record_is_status_0_and_what_has_run_is_not_run_again(self, record, capsys):
+    def test_an_agreeing_record_is_status_0_and_what_has_run_is_not_run_again(self, here, record, capsys):
+        shutil.rmtree(here.build, ignore_errors=True)
         record("verified")
         for state in ("running", "unchanged"):
             assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 0

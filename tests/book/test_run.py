@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import threading
 from collections import defaultdict
@@ -24,9 +25,12 @@ FAILING = {
     "dies": ["import os", "os._exit(1)"],
     "slow": ["import time", "time.sleep(60)"],
     "killed": ["import os, signal", "os.kill(os.getppid(), signal.SIGTERM)"],
-    "unsaid": ["from gspa.book.page import Page", "%%say\nThere are {{ nothing }} of them."],
+    "unsaid": ["from gspa.book import say; say.install()", "%%say\nThere are {{ nothing }} of them."],
 }
-GOOD = {"counts": ["n * 6", "print({'alpha', 'beta', 'gamma', 'delta', 'epsilon'})"], "also": ["1"]}
+GOOD = {
+    "counts": ["n * 6", "print({'alpha', 'beta', 'gamma', 'delta', 'epsilon'})"],
+    "also": ["import ipykernel\n'ipc' in ipykernel.get_connection_info()"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +115,11 @@ class TestFinished:
         values = notebook.defaults("quick")
         pipeline.run_notebook(mixed.project, notebook, values, tmp_path / "again.ipynb")
         assert (tmp_path / "again.ipynb").read_bytes() == (mixed.folder / "counts.ipynb").read_bytes()
+
+    @pytest.mark.skipif(os.name == "nt", reason="sockets are no files there")
+    def test_kernels_that_start_at_once_compete_for_no_ports(self, mixed):
+        cells = json.loads((mixed.folder / "also.ipynb").read_text())["cells"]
+        assert cells[-1]["outputs"][0]["data"]["text/plain"] == ["True"]
 
     def test_only_what_differs_from_the_cell_is_injected(self, mixed):
         cells = json.loads((mixed.folder / "counts.ipynb").read_text())["cells"]

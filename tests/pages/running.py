@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import json
 import multiprocessing
@@ -12,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -31,19 +32,20 @@ class Ran:
     said: list[str]
 
 
-def run_page(name: str, *, profile: str = "quick", **parameters: Any) -> Ran:
+def run_page(name: str, *, only: Iterable[str] = (), profile: str = "quick", **parameters: Any) -> Ran:
     """Run a committed notebook in this process, without a kernel; the same question has one answer, which is kept.
 
     Args:
         name: the notebook's.
+        only: claims; with some, nothing runs that their cards do not need, and nothing is said or drawn.
         profile: whose sizes it has where `parameters` says nothing.
         parameters: as papermill would set them.
     """
-    return _run_page(name, profile, json.dumps(parameters))
+    return _run_page(name, frozenset(only), profile, json.dumps(parameters))
 
 
 @cache
-def _run_page(name: str, profile: str, given: str) -> Ran:
+def _run_page(name: str, only: frozenset[str], profile: str, given: str) -> Ran:
     from matplotlib import pyplot as plt
 
     from gspa.book import claims, say
@@ -53,6 +55,8 @@ def _run_page(name: str, profile: str, given: str) -> Ran:
 
     values = select(Project(ROOT), name).validate(json.loads(given), profile=profile)
     cells = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    if only:
+        cells = needed(cells, only)
     names: dict[str, Any] = {"__name__": name}
     outcomes, said = {}, []
 
@@ -88,9 +92,53 @@ def _run_page(name: str, profile: str, given: str) -> Ran:
     return Ran(names, outcomes, said)
 
 
+def needed(cells: list[dict[str, Any]], claims: frozenset[str]) -> list[dict[str, Any]]:
+    """The cells, with those statements alone on which the cards of these claims depend.
+
+    That is the statements that settle the claims and, of those before them, all that bind or may change a name which a
+    statement behind them takes: as a target, or by a method called on it.
+    """
+    code = [cell for cell in cells if cell["cell_type"] == "code" and not "".join(cell["source"]).startswith("%%")]
+    bodies = [ast.parse("".join(cell["source"])).body for cell in code]
+    imports = [one for body in bodies for one in body if isinstance(one, ast.Import | ast.ImportFrom)]
+    imported: dict[str, Any] = {}
+    exec(compile(ast.Module(imports, []), "imports", "exec"), imported)
+    taken: set[str] = set()
+    kept = []
+    for cell, body in zip(reversed(code), reversed(bodies), strict=True):
+        parameters = "parameters" in cell["metadata"].get("tags", [])
+        mine = []
+        for one in reversed(body):
+            called = [node for node in ast.walk(one) if isinstance(node, ast.Call)]
+            checks = [call.args[0] for call in called if ast.unparse(call.func) == "page.settle"]
+            if checks:
+                wanted = any(eval(ast.unparse(check), imported).claim in claims for check in checks)
+            elif isinstance(one, ast.Expr) and ast.unparse(one).startswith("page."):
+                wanted = False
+            else:
+                changed = {_root(node) for node in ast.walk(one) if isinstance(getattr(node, "ctx", None), ast.Store)}
+                changed |= {_root(call.func) for call in called if isinstance(call.func, ast.Attribute)} - {*imported}
+                changed |= {node.name for node in ast.walk(one) if isinstance(node, ast.FunctionDef)}
+                wanted = parameters or one in imports or bool(changed & taken)
+            if wanted:
+                mine.append(one)
+                taken |= {node.id for node in ast.walk(one) if isinstance(node, ast.Name)}
+        kept.append(cell | {"source": [ast.unparse(ast.Module(mine[::-1], []))]})
+    return kept[::-1]
+
+
+def _root(node: ast.AST) -> str:
+    """The name that an expression such as `a.b[c].d` starts with; none for others."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 @dataclass(frozen=True)
 class Planted:
     """One wrong formula and the claims whose verdict it must change.
+
+    What their page computes for them is computed, and no more.
 
     Attributes:
         claims: ids, one blank between them.
@@ -124,7 +172,7 @@ class Planted:
 
 @dataclass(frozen=True)
 class Job:
-    """A page, or a check on made tables, with an error planted or without."""
+    """Claims of one page, or checks on made tables, with an error planted or without."""
 
     file: Path
     claims: tuple[str, ...]
@@ -184,8 +232,11 @@ def _settle(job: Job, channel: Connection) -> None:
         else:
             from gspa.book import claims
 
-            name = claims.claim(job.claims[0]).notebook
-            found = run_page(name, **json.loads(job.parameters)).outcomes
+            pages = {claim: claims.claim(claim).notebook for claim in job.claims}
+            found = {}
+            for name in dict.fromkeys(pages.values()):
+                only = (claim for claim in job.claims if pages[claim] == name)
+                found |= run_page(name, only=only, **json.loads(job.parameters)).outcomes
         channel.send({claim: found[claim].verdict if claim in found else "no card" for claim in job.claims})
     except BaseException as error:
         from gspa.accountant.errors import GspaError
@@ -239,30 +290,30 @@ class Caught:
         return self.after != self.before and not broke
 
 
-def results(files: Iterable[Path], *, workers: int = 2) -> Iterator[Caught]:
-    """Every planted error of these test files, as they end."""
+def results(file: Path, *, workers: int = 2) -> Iterator[Caught]:
+    """Every planted error of a page's test file, in its order."""
     warm()
-    listed: list[tuple[Path, Planted]] = []
-    for file in files:
-        # In a fork of its own, or this process would have the package already.
-        with multiprocessing.get_context("fork").Pool(1) as pool:
-            listed += [(file, planted) for planted in pool.apply(planted_in, (file,))]
-    jobs: dict[Job, None] = {}
-    for file, planted in listed:
-        names = tuple(planted.claims.split())
-        parameters = json.dumps(planted.parameters)
-        jobs[Job(file, names, parameters, planted.tables)] = None
+    # In a fork of its own, or this process would have the package already.
+    with multiprocessing.get_context("fork").Pool(1) as forked:
+        listed = forked.apply(planted_in, (file,))
+    jobs = [
+        Job(file, tuple(planted.claims.split()), json.dumps(planted.parameters), planted.tables, planted)
+        for planted in listed
+    ]
+    claims: dict[Job, dict[str, None]] = {}
+    for job in jobs:
+        claims.setdefault(_same_run(job), {}).update(dict.fromkeys(job.claims))
+    as_is = [replace(job, claims=tuple(names)) for job, names in claims.items()]
     with ThreadPoolExecutor(workers) as pool:
-        before = dict(zip(jobs, pool.map(run, jobs), strict=True))
+        before = dict(zip(claims, pool.map(run, as_is), strict=True))
+        for job, after in zip(jobs, pool.map(run, jobs), strict=True):
+            found = before[_same_run(job)]
+            yield from (Caught(claim, job.planted, found[claim], after[claim]) for claim in job.claims)
 
-        def one(pair: tuple[Path, Planted]) -> list[Caught]:
-            file, planted = pair
-            as_is = Job(file, tuple(planted.claims.split()), json.dumps(planted.parameters), planted.tables)
-            after = run(Job(file, as_is.claims, as_is.parameters, as_is.tables, planted))
-            return [Caught(claim, planted, before[as_is][claim], after[claim]) for claim in as_is.claims]
 
-        for found in pool.map(one, listed):
-            yield from found
+def _same_run(job: Job) -> Job:
+    """Equal for jobs that one run without errors answers: those of a page's file that have the same parameters."""
+    return replace(job, claims=job.claims if job.tables else (), planted=None)
 
 
 def planted_in(file: Path) -> list[Planted]:
@@ -276,13 +327,15 @@ def main() -> int:
     files = [
         path for path in sorted(Path(__file__).parent.glob("test_p*_*.py")) if any(word in path.name for word in words)
     ]
-    start, survivors, total = time.monotonic(), 0, 0
-    for one in results(files):
-        total, survivors = total + 1, survivors + (not one.caught)
-        print(
-            f"{'caught  ' if one.caught else 'SURVIVES'} {one.claim}: {one.planted.what}: {one.before} -> {one.after}"
-        )
-    print(f"{total - survivors} of {total} caught, {time.monotonic() - start:.0f} s")
+    survivors = 0
+    for file in files:
+        start, of_page = time.monotonic(), []
+        for one in results(file):
+            of_page.append(one.caught)
+            said = "caught  " if one.caught else "SURVIVES"
+            print(f"{said} {one.claim}: {one.planted.what}: {one.before} -> {one.after}", flush=True)
+        print(f"{file.stem}: {sum(of_page)} of {len(of_page)} caught, {time.monotonic() - start:.0f} s", flush=True)
+        survivors += of_page.count(False)
     return 1 if survivors else 0
 
 

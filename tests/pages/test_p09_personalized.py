@@ -358,7 +358,7 @@ SMALL = {"map_points": 2, "curve_points": 2}
 
 
 def test_the_page():
-    ran = run_page("09_personalized", **SMALL)
+    ran = run_page("09_personalized", n=3_000, **SMALL)
     outcome = ran.outcomes["G-T2p"]
     assert outcome.verdict == "refuted"
     assert outcome.evidence["exact small crowds tried"] == 6
@@ -367,7 +367,7 @@ def test_the_page():
 
 
 def test_the_page_with_a_mild_example():
-    ran = run_page("09_personalized", eps=0.5, others=0.5, k=3, n=200, map_high=0.1, **SMALL)
+    ran = run_page("09_personalized", eps=0.5, others=0.5, k=3, n=1_000, map_high=0.1, **SMALL)
     said = "\n".join(ran.said)
     assert "and the promise is certified to hold; the true" in said
     assert "is broken at 0 of 2 points" in said

@@ -99,7 +99,7 @@ class TestRenyiPrivacy:
 
 
 def test_the_page():
-    ran = run_page(PAGE)
+    ran = run_page(PAGE, n=1_000)
     assert ran.outcomes["G-FW"].verdict == "verified"
     names = ran.names
     # What the page writes out lies in the accountant's intervals.

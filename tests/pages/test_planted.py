@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from running import ROOT, Caught, Planted, load
+from running import ROOT, Caught, Planted, load, needed
 
 from gspa.book.claims import registry
 from gspa.files import ensure_writable, write_atomically
@@ -40,6 +40,27 @@ def test_each_replaces_a_text_that_is_there_once(planted):
 )
 def test_what_counts_as_caught(after, caught):
     assert Caught("G-X", Planted("G-X", "m", "a", "b", "w"), "verified", after).caught == caught
+
+
+def test_of_a_page_runs_what_its_claims_need():
+    sources = (
+        "from gspa.pages import p05_reduction as p",
+        "sizes, others = [2], []\ncost = 10**6",
+        "%%say\n{{ cost }}",
+        "sizes.append(3)\npage.figure(p.drawn(cost, sizes))",
+        "others[0] = cost",
+        "page.settle(p.definition_6, others)",
+        "table = p.table(sizes)\npage.settle(p.theorem_1, table)",
+        "table = None",
+    )
+    cells = [{"cell_type": "code", "metadata": {}, "source": [source]} for source in sources]
+
+    def left(claim):
+        return [line for cell in needed(cells, frozenset({claim})) for line in "".join(cell["source"]).splitlines()]
+
+    first, last = "sizes, others = ([2], [])", "table = p.table(sizes)"
+    assert left("G-T1") == [sources[0], first, "sizes.append(3)", last, "page.settle(p.theorem_1, table)"]
+    assert left("G-D6") == [sources[0], first, "cost = 10 ** 6", sources[4], sources[5]]
 
 
 @pytest.mark.slow
