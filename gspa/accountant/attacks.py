@@ -33,6 +33,7 @@ from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.random_sum import positive_part
+from gspa.accountant.roots import crossing, push_until
 from gspa.accountant.tradeoff import gdp_epsilon
 
 # --- laws of a sum of scores, and the best score of reports on a line ----------------------------------------
@@ -71,18 +72,12 @@ class Laws(NamedTuple):
         return max(0.0, best + side * ((1 + e) * self.noise + 4 * _UNIT))
 
     def epsilon(self, delta: float, *, side: int = -1) -> float:
-        """The eps at which delta(eps) crosses delta, errs as `delta`; 0 if there is none, or above 60 as inf or 60."""
-        if self.delta(0.0, side=side) < delta:
-            return 0.0
-        low, high = 0.0, 1e-3
-        while self.delta(high, side=side) >= delta:
-            if high > 60:
-                return math.inf if side > 0 else low
-            low, high = high, 2 * high
-        for _ in range(40):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if self.delta(middle, side=side) >= delta else (low, middle)
-        return low if side < 0 else high
+        """The eps at which delta(eps) crosses delta, errs as `delta`; 0 if none does, inf or 700 if it is above 700."""
+
+        def excess(eps: float) -> float:
+            return math.log(max(self.delta(eps, side=side) / delta, 1e-3))
+
+        return crossing(excess, 0.0, 1e-3, side=side, most=_MOST_EPS)
 
 
 def sum_laws(score: NDArray[np.int64], laws: Array, count: Array, victim: Array) -> Laws:
@@ -257,10 +252,7 @@ def _crossing(delta_at: Callable[[float], float], delta: float, guess: float) ->
     while delta_at(high) >= delta and high < _MOST_EPS:
         low, high = high, 1.3 * high
     found = brentq(lambda eps: math.log(max(delta_at(eps), 1e-300) / delta), low, high, xtol=1e-7 * high, rtol=1e-7)
-    back = 1e-7
-    while found > low and delta_at(found) < delta:
-        found, back = max(found * (1 - back), low), 2 * back
-    return float(found)
+    return push_until(lambda eps: delta_at(eps) >= delta, float(found), -1e-7 * float(found), low)
 
 
 def attack_delta(

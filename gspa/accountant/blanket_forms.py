@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from gspa.accountant import arguments as check
 from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.roots import crossing
 
 # --- the privacy blanket: Balle, Bell, Gascon and Nissim 2019 ------------------------------------------------
 
@@ -165,10 +166,10 @@ def blanket_delta(
 def blanket_epsilon(
     eps0: float, *, n: int, delta: float, form: str = "bennett", randomizer: str = "generic", k: int = 2
 ) -> float:
-    """Central epsilon of one form, by bisection of `blanket_delta`; at most eps0.
+    """Central epsilon of one form, the root of `blanket_delta`; at most eps0.
 
-    Balle et al. 2019 (arXiv:1903.02837). An upper bound: the end of the bracket that is returned has
-    a delta of at most `delta`; the other end is within 1e-12 of it.
+    Balle et al. 2019 (arXiv:1903.02837). An upper bound: what is returned has a delta of at most
+    `delta`, and the root is within 1e-12 of it.
 
     Args:
         eps0: common local budget, in [0, 100].
@@ -199,23 +200,17 @@ needs n so large that its value is below eps0; bennett, generic, eps0 = 2, n = 1
     # 1e-13 of a logarithm near 30 is the rounding of n log(1 - gamma (1 - e^{-rate})).
     target = math.log(delta) - 1e-11
 
-    def fits(eps: float) -> bool:
-        return _log_delta(eps, eps0, n, form, randomizer, k) <= target
-
     # From eps0 on L <= 0 for k-RR and Laplace, and the form is empty: ask just below.
     high = eps0 * (1 - 1e-9)
-    if not fits(high):
+
+    def spare(fall: float) -> float:
+        log = _log_delta(high * math.exp(-fall), eps0, n, form, randomizer, k)
+        return min(max(target - log, -1e3), 1e3)
+
+    if spare(0.0) < 0:
         detail = f"{form}, {randomizer}, eps0 = {eps0:g}, n = {n}, delta = {delta:g}"
         raise OutsideValidity(BLANKET, "n so large that its value is below eps0", detail)
-    low = high / 2
-    while fits(low):
-        high, low = low, low / 2
-    while high - low > 1e-12 * high:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
+    return high * math.exp(-crossing(spare, 0.0, 0.7, side=-1))
 
 
 # --- the variation ratio: Wang et al. 2024 -------------------------------------------------------------------

@@ -13,6 +13,7 @@ gspa.accountant.errors.OutsideValidity: Erlingsson et al. 2019, amplification by
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from functools import cache
 
 import numpy as np
@@ -532,12 +533,6 @@ def girgis21_epsilon(eps0: float, *, n: int, delta: float) -> float:
     top = 2
     while 2 * top <= _LARGEST_ORDER and value(2 * top) < value(top):
         top *= 2
-    low, high = max(2, top // 2), min(2 * top, _LARGEST_ORDER)
-    while high - low > 2:
-        middle = (low + high) // 2
-        if value(middle) <= value(middle + 1):
-            high = middle + 1
-        else:
-            low = middle
-    value(low), value(high), value((low + high) // 2)
+    around = range(max(2, top // 2), min(2 * top, _LARGEST_ORDER))
+    value(around.start + bisect_left(around, True, key=lambda order: value(order) <= value(order + 1)))
     return min(values.values())

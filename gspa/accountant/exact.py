@@ -42,7 +42,8 @@ from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.one_round import central_delta, central_epsilon
-from gspa.accountant.pair import Victim, find_root, gaussian_guess
+from gspa.accountant.pair import SURELY_ALL, SURELY_ZERO, Victim, gaussian_guess
+from gspa.accountant.roots import find_root, push_until
 
 # --- the number of ones: delta(eps) at many inputs of the others at once -------------------------------------
 # The victim has eps_n, w = e^eps_n/(1+e^eps_n); T is the number of ones among the others, with law t, at fixed
@@ -388,15 +389,11 @@ def _epsilon(plan: _Plan, delta: float) -> _Found:
     worst = _best(crowd, at(y), [rows])
     spare = (worst.upper - worst.lower) / delta + 2e-11
     push = min(2 * spare / -slope, 1.0) if slope < 0 else 1e-9
-    upper, lower = crowd.victim, 0.0
-    for i in range(40 if plan.inputs is not None else 0):  # else the pair's eps is the upper end
-        if plan.worst(at(y + push * 2**i)).upper <= delta * (1 - 4e-16):
-            upper = at(y + push * 2**i)
-            break
-    for i in range(40):
-        if _best(crowd, at(y - push * 2**i), [rows]).lower >= delta * (1 + 4e-16):
-            lower = at(y - push * 2**i)
-            break
+    above, most, least = SURELY_ALL, delta * (1 - 4e-16), delta * (1 + 4e-16)
+    if plan.inputs is not None:  # else the pair's eps is the upper end
+        above = push_until(lambda y: plan.worst(at(y)).upper <= most, y + push, push, SURELY_ALL)
+    below = push_until(lambda y: _best(crowd, at(y), [rows]).lower >= least, y - push, -push, SURELY_ZERO)
+    lower, upper = at(below), at(above)
     return _Found(lower, min(max(at(y), lower), upper), upper, worst.ones)
 
 

@@ -9,6 +9,7 @@ True
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 
 from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound
@@ -16,7 +17,7 @@ from gspa.accountant.budgets import Budgets, constant
 from gspa.accountant.errors import OutsideValidity
 from gspa.accountant.families import Family, binary
 from gspa.accountant.one_round import METHOD, central_delta
-from gspa.accountant.pair import find_root
+from gspa.accountant.roots import find_root, push_until
 from gspa.accountant.rounds import compose, shuffled
 
 _LARGEST = 600.0
@@ -58,16 +59,11 @@ def largest_local_epsilon(*, eps: float, delta: float, n: int, mechanism: Family
     if found(_LARGEST).upper <= delta:
         detail = f"eps = {eps:g}, delta = {delta:g}"
         raise OutsideValidity("calibration", "a target that some eps0 <= 600 misses", detail)
-    y, _ = find_root(spare, math.log(eps), highest=math.log(_LARGEST - eps) if eps < _LARGEST else 0.0)
-    lower = upper = y
-    step = 1e-10
-    while found(at(lower)).upper > delta and step < 100:
-        lower, step = lower - step, 4 * step
-    step = 1e-10
-    while found(at(upper)).lower <= delta and at(upper) < _LARGEST:
-        upper, step = upper + step, 4 * step
-    low = at(lower) if found(at(lower)).upper <= delta else eps
-    return Bound(low, max(low, at(y)), max(at(upper), at(y)), METHOD, valid_for, eps=eps, delta=delta, n=n)
+    highest = math.log(_LARGEST - eps) if eps < _LARGEST else 0.0
+    y, _ = find_root(spare, math.log(eps), highest=highest)
+    low = at(push_until(lambda y: found(at(y)).upper <= delta, y, -1e-10, -800.0))  # there it is eps
+    high = at(push_until(lambda y: found(at(y)).lower > delta, y, 1e-10, highest))
+    return Bound(low, max(low, at(y)), max(high, at(y)), METHOD, valid_for, eps=eps, delta=delta, n=n)
 
 
 def least_users(eps0: float, *, eps: float, delta: float, mechanism: Family = binary()) -> Bound:
@@ -109,11 +105,8 @@ def least_users(eps0: float, *, eps: float, delta: float, mechanism: Family = bi
             if high > _MOST_USERS:
                 detail = f"eps0 = {eps0:g}, eps = {eps:g}"
                 raise OutsideValidity("calibration", "a target that 10^15 users meet", detail)
-        low = high // 4
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return high
+        between = range(high // 4 + 1, high)
+        return between.start + bisect_left(between, True, key=enough)
 
     upper = last(True)
     lower = upper if upper == 1 or found(upper - 1).lower > delta else last(False)
@@ -146,6 +139,7 @@ def most_rounds(budgets: Budgets, *, eps: float, delta: float, mechanism: Family
             known[rounds] = compose([(one, rounds)], delta=delta)
         return known[rounds]
 
+    # Not by halving: `compose` costs much, and eps is a smooth function of the rounds.
     low, high, guess = 0, _MOST_ROUNDS + 1, 1
     while high - low > 1:
         found = after(guess)

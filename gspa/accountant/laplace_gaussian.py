@@ -167,6 +167,7 @@ def _moved(breaks: Array, i: int, to: float) -> Array:
 
 def _fitted_mu(eps: float, log_delta: float) -> float:
     """The mu at which a Gaussian has that delta at eps: bisection, 1e-4 relative is plenty."""
+    # Halving, because where it ends decides which eps `_Search` asks, and so what is returned.
     low, high = 1e-6, 100.0
     while high / low > 1.0001:
         middle = math.sqrt(low * high)
@@ -206,6 +207,7 @@ def least_epsilon(delta_at: Callable[[float], float], target: float, start: floa
     Every returned value was evaluated, except `top`, which is returned if nothing below it will do. Two or
     three steps are enough when the law is close to a Gaussian.
     """
+    # A loop of its own: a value costs so much that the first one within the band is taken, and no root is needed.
     low, high, eps = -math.inf, top, min(start, 0.95 * top)
     search = _Search(target * (1 - 0.5 * band), [])
     for _ in range(_STEPS):

@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
 from gspa.accountant import arguments as check
+from gspa.accountant.roots import crossing
 from gspa.accountant.tradeoff import Reals, gdp_delta, gdp_epsilon, gdp_log_delta, like
 
 Array = NDArray[np.float64]
@@ -196,17 +197,14 @@ def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.
     delta = check.in_range(1e-300, 1, delta=check.probability(allow_zero=False, delta=delta))
     target = math.log(delta) - _LOG_SLACK
 
-    def excess(log_mu: float) -> float:
-        return gdp_log_delta(eps, mu=math.exp(log_mu)) - target
+    def spare(log_mu: float) -> float:
+        return target - gdp_log_delta(eps, mu=math.exp(log_mu))
 
     # delta(0) <= mu/2 bounds mu from below; above, -eps/mu + mu/2 > 40 leaves nothing of 1 - delta.
     low, high = math.log(delta) - 1.0, math.log(100 + math.sqrt(2 * eps))
     # At tiny delta a mu of eps/40 or more is needed to reach it; this keeps log delta finite.
     low = max(low, math.log(eps) - math.log(100)) if eps > 0 else low
-    mu = math.exp(float(brentq(excess, low, high, xtol=1e-14, rtol=8.9e-16)))
-    push = 2.0**-52
-    while excess(math.log(mu)) > 0:  # rounding of the root; a step or two
-        mu, push = mu * (1 - push), 2 * push
+    mu = math.exp(crossing(spare, low, high, side=-1, xtol=1e-14))
     return check.positive(sensitivity=sensitivity) / mu
 
 
@@ -231,13 +229,7 @@ def classical_gaussian_limit(*, delta: float) -> float:
     delta = check.in_range(1e-300, _MOST_DELTA, delta=delta)
     c, target = _classical(delta), math.log(delta) - _LOG_SLACK
 
-    def excess(eps: float) -> float:
-        return gdp_log_delta(eps, mu=eps / c) - target
-
-    eps, push = float(brentq(excess, 1e-9, 1e3, xtol=1e-13, rtol=8.9e-16)), 2.0**-52
-    while excess(eps) > 0:
-        eps, push = eps * (1 - push), 2 * push
-    return eps
+    return crossing(lambda eps: target - gdp_log_delta(eps, mu=eps / c), 1e-9, 1e3, side=-1, xtol=1e-13)
 
 
 class WorstDelta(NamedTuple):

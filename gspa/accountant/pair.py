@@ -23,7 +23,6 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -34,6 +33,7 @@ from scipy.special import expit, logit
 
 from gspa.accountant import binomial
 from gspa.accountant.clones import BlanketLaw, CloneLaw
+from gspa.accountant.roots import find_root, push_until
 from gspa.accountant.tradeoff import gdp_epsilon
 
 # --- the pair's divergence -----------------------------------------------------------------------------------
@@ -178,6 +178,7 @@ def estimate(law: CloneLaw | BlanketLaw, victim: Victim, eps: float) -> float:
 
 _COARSE = 300  # counts that the search for the root looks at
 _FULL = 500  # up to this many it looks at all
+SURELY_ZERO, SURELY_ALL = -800.0, 40.0  # where the logistic function is 0 and 1
 
 
 class Interval(NamedTuple):
@@ -195,38 +196,6 @@ def gaussian_guess(victim: Victim, mean: float, target: float) -> float:
     if mu > 10:
         return 0.9 * victim.eps
     return min(max(gdp_epsilon(delta=target, mu=mu), 1e-3 * mu), 0.95 * victim.eps)
-
-
-def find_root(f: Callable[[float], float], x: float, highest: float = math.inf) -> tuple[float, float]:
-    """A root of a decreasing f from x, and f' there: secant steps kept in a bracket, which may be open."""
-    left, right = -math.inf, highest
-    y, slope = f(x), 0.0
-    step = 1e-3
-    for _ in range(100):
-        if y > 0:
-            left = x
-        else:
-            right = x
-        if y == 0:
-            break
-        if slope < 0 and math.isfinite(y):
-            step = min(max(-y / slope, -2.0), 2.0)
-        elif slope == 0 and math.isfinite(y):
-            step = math.copysign(1e-3, y)
-        else:
-            step = math.copysign(1.0, y)
-        new = x + step
-        if not left < new < right:
-            open_ended = math.isinf(left) or math.isinf(right)
-            new = x + math.copysign(2 * abs(step), y) if open_ended else (left + right) / 2
-        if abs(new - x) < 1e-12 * max(1.0, abs(x)):
-            break
-        value = f(new)
-        slope = (value - y) / (new - x) if math.isfinite(value) and math.isfinite(y) else 0.0
-        x, y = new, value
-        if slope < 0 and abs(y) < 1e-11:
-            break
-    return x, slope
 
 
 def epsilon_interval(
@@ -272,27 +241,16 @@ def epsilon_interval(
     low, value, high = divergence(law, victim, at(y))
     if fewer is not law:
         low = divergence(fewer, victim, at(y))[0]
-    pushes = [1e-9, 1e-9]
+    forth = back = 1e-9
     if value > 0 and slope < 0:
         # One Newton step from the coarse root; then steps outwards that should just suffice.
         residual = math.log(value / target)
         y -= residual / slope
         spare = 0.02 * abs(residual) + 4 * slack
         push = [(math.log(wide) + spare) / -slope for wide in (high / value, value / max(low, 1e-300))]
-        pushes = [min(max(1.01 * p, 0.0) + 1e-12, 1.0) for p in push]
-    upper = _prove(lambda e: divergence(law, victim, e)[2] <= most, y, pushes[0], at, victim.eps)
+        forth, back = (min(max(1.01 * p, 0.0) + 1e-12, 1.0) for p in push)
+    upper = at(push_until(lambda y: divergence(law, victim, at(y))[2] <= most, y + forth, forth, SURELY_ALL))
     lower = 0.0
     if low0 >= least:
-        lower = _prove(lambda e: divergence(fewer, victim, e)[0] >= least, y, -pushes[1], at, 0.0)
+        lower = at(push_until(lambda y: divergence(fewer, victim, at(y))[0] >= least, y - back, -back, SURELY_ZERO))
     return Interval(lower, min(max(at(y), lower), upper), upper)
-
-
-def _prove(holds: Callable[[float], bool], y: float, push: float, at: Callable[[float], float], last: float) -> float:
-    """The first of y + push, y + 2 push, ... whose eps is proved, or `last`, which always holds."""
-    while abs(push) < 80:
-        eps = at(y + push)
-        eps = math.nextafter(eps, last) if eps == at(y) else eps
-        if holds(eps):
-            return eps
-        push *= 2
-    return last

@@ -40,6 +40,7 @@ from gspa.accountant.laplace_gaussian import MOST_VICTIMS, Crowd, reports_pair
 from gspa.accountant.losses import Atoms, PrivacyLoss, atoms, gaussian_atoms, merge, spread
 from gspa.accountant.one_round import Problem, candidates, problem_of, require_fit
 from gspa.accountant.pair import Interval
+from gspa.accountant.roots import crossing, push_until
 
 __all__ = ["METHOD", "Round", "Rounds", "compose", "compose_delta", "gaussian", "shuffled", "shuffled_reports"]
 
@@ -92,13 +93,7 @@ def tilt_for_delta(factors: Factors, log_target: float) -> float:
     high = 1 / max(math.sqrt(variance), step)  # a tilt that differs much from one grid point to the next is of no use
     if excess(1e-3 * high) < 0:
         return 0.0
-    low = 0.0
-    while excess(high) > 0 and high < 0.5 / step:
-        low, high = high, 2 * high
-    for _ in range(12):
-        middle = (low + high) / 2
-        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
-    return low
+    return crossing(excess, 0.0, high, side=-1, most=0.5 / step, rtol=1e-3)
 
 
 def tilt_for_mean(factors: Factors, eps: float) -> float:
@@ -107,13 +102,12 @@ def tilt_for_mean(factors: Factors, eps: float) -> float:
     if mean >= eps:
         return 0.0
     step = factors[0][0].step
-    high, low = 1 / max(math.sqrt(variance), step), 0.0
-    while log_moment(factors, high)[1] < eps and high < 0.5 / step:
-        low, high = high, 2 * high
-    for _ in range(16):
-        middle = (low + high) / 2
-        low, high = (middle, high) if log_moment(factors, middle)[1] < eps else (low, middle)
-    return low
+    high = 1 / max(math.sqrt(variance), step)
+
+    def ahead(theta: float) -> float:
+        return eps - log_moment(factors, theta)[1]
+
+    return crossing(ahead, 0.0, high, side=-1, most=0.5 / step, xtol=1e-4 * high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +260,7 @@ def epsilon_of(sides: Sides, delta: float) -> Interval:
 
 
 def _root(law: Tail, log_target: float) -> float:
-    """eps at which delta is about the target: Newton's method in a bracket."""
+    """eps at which delta is about the target: Newton's method in a bracket, because the slope comes with the value."""
     low, high = law.bottom, law.lowest + law.step * law.weight.size
     eps = min(max(law.centre, low), high)
     for _ in range(60):
@@ -287,16 +281,13 @@ def _prove(law: Tail, eps: float, target: float, above: bool) -> float:
     if value > 0 and slope < 0:  # a step that should just suffice
         wide = high / target - 1 if above else target / max(low, 1e-300) - 1
         push = max(push, 1.5 * min(wide, 1e3) / -slope)
-    for _ in range(60):
-        at = max(eps, 0.0)
+
+    def holds(at: float) -> bool:
         low, _, high = law.delta(at - law.slip if above else at + law.slip)
-        if at >= law.bottom and (high <= target if above else low >= target):
-            return at
-        if not above and at == 0:
-            return 0.0
-        eps += push if above else -push
-        push *= 2
-    return math.inf if above else 0.0
+        return at >= law.bottom and (high <= target if above else low >= target)
+
+    eps = max(eps, 0.0)
+    return push_until(holds, eps, push, math.inf) if above else push_until(holds, eps, -push, 0.0)
 
 
 def delta_of(sides: Sides, eps: float) -> Interval:

@@ -25,6 +25,7 @@ from scipy.special import erfcx, ndtr, ndtri, ndtri_exp
 
 from gspa.accountant import arguments as check
 from gspa.accountant.errors import InvalidValue
+from gspa.accountant.roots import push_until
 
 Array = NDArray[np.float64]
 Curve = Callable[[Array], Array]
@@ -203,10 +204,8 @@ def gdp_epsilon(*, delta: float, mu: float) -> float:
         a -= step
         if step <= 1e-15 * max(abs(a), mu):
             break
-    eps, push = mu * (a + mu / 2), 2.0**-52
-    while gdp_log_delta(eps, mu=mu) > target:  # rounding of eps; a step or two
-        eps, push = eps * (1 + push) + 5e-324, 2 * push
-    return eps
+    eps = mu * (a + mu / 2)
+    return push_until(lambda e: gdp_log_delta(e, mu=mu) <= target, eps, math.ulp(eps), math.inf)  # a step or two
 
 
 def compose_gdp(mus: Iterable[float]) -> float:

@@ -34,7 +34,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
+from scipy.optimize import brentq, elementwise
 from scipy.special import ndtr
 
 from gspa.accountant.budgets import Budgets, constant, from_array
@@ -77,13 +77,13 @@ def least_slack(curve: TradeOff, *, mu: float) -> float:
     >>> round(least_slack(neyman_pearson([1.0, 0.0], [0.0, 1.0]), mu=0.0), 12)  # nothing hidden, 1 - alpha promised
     0.5
     """
-    low, high = np.zeros_like(curve.alpha), np.ones_like(curve.alpha)
-    kept = curve.beta >= gaussian(curve.alpha, mu=mu)
-    for _ in range(55):
-        s = (low + high) / 2
-        enough = curve.beta + s >= gaussian(np.minimum(curve.alpha + s, 1.0), mu=mu)
-        low, high = np.where(enough, low, s), np.where(enough, s, high)
-    slack = float(np.where(kept, 0.0, high).max())
+
+    def spare(s: Array, alpha: Array, beta: Array) -> Array:
+        return beta + s - gaussian(np.minimum(alpha + s, 1.0), mu=mu)
+
+    broken = spare(np.zeros(1), curve.alpha, curve.beta) < 0
+    corners = curve.alpha[broken], curve.beta[broken]
+    slack = float(elementwise.find_root(spare, (0.0, 1.0), args=corners).x.max(initial=0.0))
     return slack if slack > _ROUNDING else 0.0
 
 

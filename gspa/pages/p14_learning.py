@@ -22,6 +22,7 @@ import sympy as sp
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from scipy.optimize import elementwise
 from scipy.stats import t as student
 
 from gspa.accountant import budgets, exact, one_round
@@ -349,13 +350,14 @@ def first_term() -> tuple[str, str]:
 
 def eps_local(n: Array, eps: Any, delta: Any) -> Array:
     """eps_L at which eq. (1) gives eps, or that of Theorem 3.1's condition if this is smaller; 0 if there is none."""
-    log = -np.log(delta)
-    low, high = np.zeros(n.shape), np.maximum(np.log(n / (16 * (math.log(2) + log))), 0.0)
-    for _ in range(60):
-        middle = (low + high) / 2
-        found = np.log1p(16 * np.tanh(middle / 2) * np.sqrt(np.exp(middle) * (math.log(4) + log) / n))
-        low, high = np.where(found <= eps, middle, low), np.where(found <= eps, high, middle)
-    return low
+
+    def excess(local: Array, n: Array, eps: Array, delta: Array) -> Array:
+        found = np.log1p(16 * np.tanh(local / 2) * np.sqrt(np.exp(local) * (math.log(4) - np.log(delta)) / n))
+        return np.asarray(found - eps)
+
+    most = np.maximum(np.log(n / (16 * (math.log(2) - np.log(delta)))), 0.0)
+    found = elementwise.find_root(excess, (0.0, most), args=(n, eps, delta)).x
+    return np.asarray(np.where(excess(most, n, eps, delta) <= 0, most, found))
 
 
 def solved_over_printed(
@@ -368,13 +370,14 @@ def solved_over_printed(
     """
     table = pd.DataFrame(product(k, alpha, eps, delta), columns=["k", "alpha", "eps", "delta"], dtype=float)
     items, distance, target, spent = (table[name].to_numpy() for name in table)
-    low, high = np.zeros(len(table)), np.full(len(table), 120.0)  # log n
-    for _ in range(60):
-        middle = (low + high) / 2
-        budget = eps_local(np.exp(middle), target, spent)
-        enough = (budget > 0) & (np.exp(middle) >= local_users(problem, items, distance, np.maximum(budget, 1e-12)))
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    table = table.assign(solved=np.exp(high), printed=shuffled_users(problem, items, distance, target, spent))
+
+    def spare(log_n: Array, items: Array, distance: Array, target: Array, spent: Array) -> Array:
+        budget = np.maximum(eps_local(np.exp(log_n), target, spent), 1e-12)
+        return np.asarray(log_n - np.log(local_users(problem, items, distance, budget)))
+
+    found = elementwise.find_root(spare, (0.0, 120.0), args=(items, distance, target, spent))
+    printed = shuffled_users(problem, items, distance, target, spent)
+    table = table.assign(solved=np.exp(found.x), printed=printed)
     return table.assign(ratio=table["solved"] / table["printed"])
 
 

@@ -150,7 +150,7 @@ def most_selected(one: Setting, eps: float) -> tuple[int, float]:
         except OutsideValidity:
             return math.inf
 
-    low, high = 0, one.n_p + 1
+    low, high = 0, one.n_p + 1  # `bisect` would go on to the last whole number, at seconds a step
     while high - low > 1 + one.n_p // 100:
         middle = (low + high) // 2
         low, high = (middle, high) if certified(middle) <= eps else (low, middle)
