@@ -488,7 +488,8 @@ def renyi(problem: Problem, order: float) -> Bound:
 # 2022, arXiv:2207.04380), and so it does when rounds are composed, adaptively or not (Zhu et al. 2022,
 # arXiv:2106.08567). From below: the edge between two points, continued beyond either of them, is below h.
 #
-# Both directions are taken to have the same delta(eps), so that h(a) = 1 - a + a h(1/a).
+# With h' of the pair exchanged, h(a) = 1 - a + a h'(1/a), which takes convex to convex: each direction's points are
+# used as they are, for its own losses > 0, so that no small delta is lost in 1 - delta. Only the loss 0 sees both.
 #
 # >>> pair = dominating(np.array([0.0, 0.5, 1.0]), np.array([0.3, 0.1, 0.0]))
 # >>> round(float(pair.mass.sum()), 12), pair.missing
@@ -510,30 +511,43 @@ def _hull(x: Array, y: Array) -> NDArray[np.intp]:
     return np.array(kept, dtype=np.intp)
 
 
-def _pair(x: Array, y: Array) -> Atoms:
-    """The pair of the hull of points (e^eps - 1, h), eps >= 0, and of their mirror images; x[0] = 0."""
-    y = np.minimum.accumulate(y)
-    # At eps = 0 the edges from a point to its own mirror image are part of the hull.
-    y[0] = float(((2 * y + x) / (2 + x)).min())
+def _side(x: Array, y: Array) -> tuple[Array, Array, float]:
+    """Corners beyond x[0] = 0 of the hull, how much its slope grows there, and its first slope."""
     corner = _hull(x, y)
-    x, y = x[corner], y[corner]
-    slope = np.r_[np.diff(y) / np.diff(x), 0.0]
-    neutral = max(0.0, 1 - float(y[0]) + 2 * float(slope[0]))
-    loss, q = np.log1p(x[1:]), np.maximum(np.diff(slope), 0.0)
-    mass = np.r_[(1 + x[1:]) * q, neutral, q]
+    slope = np.r_[np.diff(y[corner]) / np.diff(x[corner]), 0.0]
+    return x[corner[1:]], np.maximum(np.diff(slope), 0.0), float(slope[0])
+
+
+def _pair(x: Array, forward: Array, backward: Array | None = None) -> Atoms:
+    """The pair of the hull of points (e^eps - 1, h), eps >= 0, and of the exchanged pair's mirror images; x[0] = 0."""
+    both = [np.minimum.accumulate(y) for y in (forward, forward if backward is None else backward)]
+    # delta(0) is the same of both and the largest; no mirror image is below it.
+    centre = min(float(((y + x) / (1 + x)).min()) for y in both)
+    ahead, behind = (np.minimum(y, centre) for y in both)
+    # At eps = 0 an edge from one direction's points to the other's may be part of the hull: the steepest on each side.
+    while x.size > 1:
+        i, j = (int(np.argmin((y[1:] - centre) / x[1:])) + 1 for y in (ahead, behind))
+        edge = float((1 + ahead[i] / x[i] + behind[j] / x[j]) / (1 + 1 / x[i] + 1 / x[j]))
+        if edge >= centre:
+            break
+        centre = edge
+    ahead[0] = behind[0] = centre
+    (up, more, fall), (down, less, rise) = _side(x, ahead), _side(x, behind)
+    mass = np.r_[(1 + up) * more, max(0.0, 1 - centre + fall + rise), less]
     used = mass > 0
-    used[loss.size] = True  # not empty even where every loss may be infinite
-    return Atoms(np.r_[loss, 0.0, -loss][used], mass[used], float(y[-1]))
+    used[up.size] = True  # not empty even where every loss may be infinite
+    return Atoms(np.r_[np.log1p(up), 0.0, -np.log1p(down)][used], mass[used], float(ahead[-1]))
 
 
-def dominating(eps: Array, upper: Array) -> Atoms:
+def dominating(eps: Array, upper: Array, backward: Array | None = None) -> Atoms:
     """A pair above the one with delta(eps) <= upper at these points, in every composition.
 
     Args:
-        eps: shape (m,), m >= 2, from 0, increasing.
-        upper: shape (m,), upper bounds on delta(eps), of both directions.
+        eps: shape (m,), from 0, increasing.
+        upper: shape (m,), upper bounds on delta(eps).
+        backward: shape (m,), the same of the pair exchanged; None if `upper` is of both directions.
     """
-    return _pair(np.expm1(eps), upper.copy())
+    return _pair(np.expm1(eps), upper, backward)
 
 
 def dominated(eps: Array, lower: Array, upper: Array, cap: Array) -> Atoms:

@@ -52,6 +52,60 @@ def test_brackets_a_random_pair_and_its_square(seed, error):
             assert sign * (curve(two, eps) - delta_of(p2, q2, eps)) >= -1e-12
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.floats(0, 0.3), st.integers(1, 14))
+def test_two_directions_are_above_any_pair_and_its_square(seed, error, points):
+    rng = np.random.default_rng(seed)
+    p, q = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6))
+    p[0], q[1] = rng.choice([0.0, p[0]]), rng.choice([0.0, q[1]])  # an outcome that one of them does not have
+    p, q = p / p.sum(), q / q.sum()
+    at = np.r_[0.0, np.sort(rng.uniform(0, 3, points - 1))]
+    forward, backward = (np.array([delta_of(a, b, e) for e in at]) for a, b in ((p, q), (q, p)))
+    pair, same = dominating(at, forward * (1 + error * rng.random(points)), backward), dominating(at, forward, forward)
+    assert pair.mass.sum() + pair.missing == pytest.approx(1, abs=1e-12)
+    assert float(pair.mass @ np.exp(-pair.loss)) <= 1 + 1e-12
+    swapped = type(pair)(-pair.loss, pair.mass * np.exp(-pair.loss), 1 - float(pair.mass @ np.exp(-pair.loss)))
+    for eps in np.linspace(0, 4, 40):
+        assert curve(pair, eps) >= delta_of(p, q, eps) - 1e-12
+        assert curve(swapped, eps) >= delta_of(q, p, eps) - 1e-12
+        assert curve(same, eps) == curve(dominating(at, forward), eps)
+    if points > 1:  # and no more than the values allow
+        assert all(curve(pair, e) <= v * (1 + error) + 1e-12 for e, v in zip(at, forward, strict=True))
+        assert all(curve(swapped, e) <= v + 1e-12 for e, v in zip(at, backward, strict=True))
+    p2, q2 = np.multiply.outer(p, p).ravel(), np.multiply.outer(q, q).ravel()
+    two = np.add.outer(pair.loss, pair.loss).ravel(), np.multiply.outer(pair.mass, pair.mass).ravel()
+    for eps in np.linspace(0, 4, 20):
+        assert curve(type(pair)(*two, 1 - (1 - pair.missing) ** 2), eps) >= delta_of(p2, q2, eps) - 1e-12
+
+
+def test_an_edge_across_eps_0():
+    # delta(0) = 0.4 of both directions, but a chord from backward's point to forward's passes below it
+    at = np.array([0.0, 0.3, 0.6])
+    forward, backward = np.array([0.4, 0.3, 0.01]), np.array([0.4, 0.02, 0.015])
+    pair = dominating(at, forward, backward)
+    alpha = np.r_[0.0, np.exp(-at[:0:-1]), np.exp(at)]
+    h = np.r_[1.0, 1 - np.exp(-at[:0:-1]) * (1 - backward[:0:-1]), forward]
+    for e in np.linspace(-1, 0.6, 33):
+        a = math.exp(e)
+        chords = [
+            h[i] + (h[j] - h[i]) * (a - alpha[i]) / (alpha[j] - alpha[i])
+            for i in range(alpha.size)
+            for j in range(i + 1, alpha.size)
+            if alpha[i] <= a <= alpha[j]
+        ]
+        assert curve(pair, e) == pytest.approx(min(chords), abs=1e-14)
+
+
+def test_small_deltas_keep_their_digits_in_both_directions():
+    at = np.arange(0, 12, 0.25)
+    exact = gdp_delta(at, mu=0.8)
+    assert exact[-1] < 1e-40
+    pair = dominating(at, exact, exact)
+    assert [curve(pair, e) for e in at] == pytest.approx(exact.tolist(), rel=1e-9)
+    swapped = type(pair)(-pair.loss, pair.mass * np.exp(-pair.loss), float(exact[-1]))
+    assert [curve(swapped, e) for e in at] == pytest.approx(exact.tolist(), rel=1e-9)
+
+
 def test_randomized_response_comes_back():
     eps0 = 0.7
     at = np.array([0.0, 0.2, 0.5, eps0, 1.0])

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,7 @@ from numpy.typing import NDArray
 from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.losses import PrivacyLoss
+from gspa.accountant.losses import PrivacyLoss, dominating, spread
 from gspa.accountant.rounds import Sides, delta_of, epsilon_of
 from gspa.algorithms.flame import attacks
 from gspa.algorithms.flame.attacks import Local
@@ -49,31 +48,9 @@ _FLOOR = 1e-13  # of delta, where two curves are compared
 
 
 def _connected(step: float, forward: Array, backward: Array) -> PrivacyLoss:
-    """The pair whose delta(eps) is the greatest convex minorant, in e^eps, of values on a grid.
-
-    Args:
-        step: of the grid.
-        forward: shape (m,), at eps = 0, step, 2 step, ...
-        backward: the same with the pair exchanged; delta(-eps) = 1 - e^-eps (1 - backward).
-    """
-    ahead = step * np.arange(forward.size)
-    behind = ahead[:0:-1]
-    # 1 - h is kept, h = delta at e^eps = alpha: near alpha = 0 it is alpha, which h would lose.
-    alpha = np.r_[0.0, np.exp(-behind), np.exp(ahead)]
-    rest = np.r_[0.0, np.exp(-behind) * (1 - backward[:0:-1]), 1 - forward]
-    hull: list[int] = []
-    for i in range(alpha.size):  # 1 - h is concave: drop what lies below a chord
-        while len(hull) > 1:
-            a, b = hull[-2], hull[-1]
-            if (rest[b] - rest[a]) * (alpha[i] - alpha[a]) > (rest[i] - rest[a]) * (alpha[b] - alpha[a]):
-                break
-            hull.pop()
-        hull.append(i)
-    slope = [(rest[j] - rest[i]) / (alpha[j] - alpha[i]) for i, j in pairwise(hull)]
-    falls = -np.diff(np.r_[slope, 0.0])  # of the slope at each corner but the first: the second law's mass
-    mass = np.zeros(alpha.size)
-    mass[hull[1:]] = alpha[hull[1:]] * np.maximum(falls, 0.0)
-    return PrivacyLoss(step, 1 - forward.size, mass[1:], float(forward[-1]))
+    """The pair of values at eps = 0, step, 2 step, ... of both directions; its losses are on that grid."""
+    pair = dominating(step * np.arange(float(forward.size)), forward, backward)
+    return spread(pair.loss, pair.mass, step, pair.missing)
 
 
 def _grid(one: Coordinate, step: float, floor: float) -> tuple[Array, Array]:
