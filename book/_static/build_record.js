@@ -6,17 +6,18 @@
   var total = 0;
   var machines = [];
   record.notebooks.forEach(function (one) {
-    var cell = document.querySelector('[data-time="' + one.name + '"]');
-    if (!cell || one.seconds === null) return;
+    if (one.seconds === null) return;
     total += one.seconds;
-    cell.textContent = one.seconds.toFixed(1);
+    document.querySelectorAll('[data-time="' + one.name + '"]').forEach(function (cell) {
+      cell.textContent = one.seconds.toFixed(1) + (cell.tagName === "SPAN" ? " s" : "");
+    });
     if (!one.machine) return;
     var text = one.machine.cpu + ", " + one.machine.cores + " cores at hand, " +
       (one.machine.memory_gib ? one.machine.memory_gib + " GiB of memory, " : "") + one.machine.system;
     if (machines.indexOf(text) < 0) machines.push(text);
   });
-  if (!machines.length) return;
   var said = document.getElementById("gspa-machine");
+  if (!said || !machines.length) return;
   said.insertBefore(document.createTextNode(
     total.toFixed(0) + " seconds in all, on " + machines.join("; and on ") + ". "
   ), said.firstChild);

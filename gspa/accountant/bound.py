@@ -29,6 +29,8 @@ class Bound:
         delta: the central delta at which an eps was asked, else None.
         n: number of users.
         note: what else to know; may be empty.
+        proved: the interval holds by proof, up to the allowance for rounding; False where `valid_for` names something
+            that was only measured, such as the worst inputs of a victim with more than the least noise.
 
     Raises:
         InvalidValue: the three numbers are not in order (NaN included).
@@ -43,6 +45,7 @@ class Bound:
     delta: float | None = None
     n: int | None = None
     note: str = ""
+    proved: bool = True
 
     def __post_init__(self) -> None:
         if not self.lower <= self.value <= self.upper:
@@ -61,7 +64,7 @@ class Bound:
         """`to_dict` as one line of JSON; numbers keep every digit.
 
         >>> Bound(0.0, 0.0, 0.5, method="pair", valid_for="rr", n=2).to_json()
-        '{"lower": 0.0, "value": 0.0, "upper": 0.5, "method": "pair", "valid_for": "rr", "n": 2}'
+        '{"lower": 0.0, "value": 0.0, "upper": 0.5, "method": "pair", "valid_for": "rr", "n": 2, "proved": true}'
         """
         return json.dumps(self.to_dict())
 

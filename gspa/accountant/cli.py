@@ -107,7 +107,7 @@ def _print(bound: Bound, answer: str, as_json: bool, digits: int = DIGITS) -> No
         "lower": rounded(bound.lower, up=False, digits=digits),
         "upper": rounded(bound.upper, up=True, digits=digits),
     }
-    typer.echo(answer.format(**ends))
+    typer.echo(answer.format(**ends, word="certified" if bound.proved else "computed"))
     typer.echo(f"method: {bound.method}")
     typer.echo(f"valid for: {bound.valid_for}")
     if bound.note:
@@ -145,7 +145,7 @@ def epsilon(
 
     asked = _question(eps, n, budgets, mechanism, k=k, size=size, tv=tv, sigma=sigma)
     bound = api.epsilon(**asked, delta=delta, rounds=rounds, honest=honest)
-    _print(bound, "eps <= {upper}, certified in [{lower}, {upper}]", as_json)
+    _print(bound, "eps <= {upper}, {word} in [{lower}, {upper}]", as_json)
 
 
 def delta(
@@ -167,7 +167,7 @@ def delta(
 
     asked = _question(eps, n, budgets, mechanism, k=k, size=size, tv=tv, sigma=sigma)
     bound = api.delta(**asked, at_eps=at_eps, rounds=rounds, honest=honest)
-    _print(bound, "delta <= {upper}, certified in [{lower}, {upper}]", as_json)
+    _print(bound, "delta <= {upper}, {word} in [{lower}, {upper}]", as_json)
 
 
 def calibrate(
@@ -189,11 +189,11 @@ def calibrate(
     runs = api.mechanism(mechanism, k=k, size=size, tv=tv)
     found = api.calibrate(target_eps=target_eps, delta=delta, n=n, eps=eps, mechanism=runs)
     if eps is None:
-        _print(found, "local eps <= {lower}; the largest is certified in [{lower}, {upper}]", as_json)
+        _print(found, "local eps <= {lower}; the largest is {word} in [{lower}, {upper}]", as_json)
     elif n is None:
-        _print(found, "n >= {upper}; the least is certified in [{lower}, {upper}]", as_json, _WHOLE)
+        _print(found, "n >= {upper}; the least is {word} in [{lower}, {upper}]", as_json, _WHOLE)
     else:
-        _print(found, "rounds <= {lower}; the largest is certified in [{lower}, {upper}]", as_json, _WHOLE)
+        _print(found, "rounds <= {lower}; the largest is {word} in [{lower}, {upper}]", as_json, _WHOLE)
 
 
 def register(app: typer.Typer) -> None:

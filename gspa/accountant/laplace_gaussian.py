@@ -361,13 +361,18 @@ class Crowd:
             found += [Reduction.of(noise, self.inputs, others, one, delta, size) for one in cut]
         return found, mu
 
+    def proved(self, evaluated: list[int]) -> bool:
+        """Whether the inputs of these victims are the proved worst ones, or the two that were asked for."""
+        asked = max(self.inputs) - min(self.inputs) < 1
+        return asked or all(self.scales[i] <= self.scales.min() for i in evaluated)
+
     def valid_for(self, evaluated: list[int]) -> str:
         """The class of mechanisms; says so where the victim's inputs are not the proved worst ones."""
         kind = "Laplace" if self.mechanism == "laplace" else "Gaussian"
         text = f"{kind} reports of values in [0, 1], own noise scale each, any values of the others"
         if max(self.inputs) - min(self.inputs) < 1:
             return text + f", the victim's {self.inputs[0]:g} and {self.inputs[1]:g}"
-        if all(self.scales[i] <= self.scales.min() for i in evaluated):
+        if self.proved(evaluated):
             return text
         return text + "; 0 and 1 as the worst values of a victim with more than the least noise: measured, not proved"
 
@@ -582,4 +587,5 @@ def _answer(
         waiting = [i for i in waiting if local(i) > high]
     n = int(crowd.reports.count.sum())
     note = "" if victim is None else f"for the users with scale {crowd.scales[victim]:g}"
-    return Bound(low, 0.5 * (low + high), high, method=METHOD, valid_for=crowd.valid_for(done), n=n, note=note, **asked)
+    proved, words = crowd.proved(done), crowd.valid_for(done)
+    return Bound(low, 0.5 * (low + high), high, METHOD, words, n=n, note=note, proved=proved, **asked)

@@ -325,6 +325,7 @@ class Round:
         mu: of a Gaussian round, else 0.
         local_delta: probability of a revealing report.
         most: no loss is larger than this, except the infinite ones; infinite for a Gaussian round.
+        proved: as `gspa.accountant.bound.Bound` has it.
     """
 
     label: str
@@ -334,6 +335,7 @@ class Round:
     mu: float = 0.0
     local_delta: float = 0.0
     most: float = math.inf
+    proved: bool = True
 
 
 def shuffled(budgets: Budgets, *, mechanism: Family = binary()) -> Round:
@@ -382,7 +384,7 @@ def shuffled_reports(scales: Budgets | ArrayLike, *, count: ArrayLike = 1, mecha
     if len(victims) > MOST_VICTIMS:
         raise InvalidValue("scales", len(victims), f"at most {MOST_VICTIMS} distinct ones", "let users share scales")
     most = crowd.gap(victims[0]) if mechanism == "laplace" else math.inf
-    return Round(label, crowd.valid_for(victims), reports=crowd, most=most)
+    return Round(label, crowd.valid_for(victims), reports=crowd, most=most, proved=crowd.proved(victims))
 
 
 def gaussian(mu: float) -> Round:
@@ -550,6 +552,10 @@ def _per_victim(rounds: list[tuple[Round, int]]) -> list[list[tuple[Round, int, 
     return lists
 
 
+def _proved(rounds: list[tuple[Round, int]]) -> bool:
+    return all(one.proved for one, _ in rounds)
+
+
 def _valid_for(rounds: list[tuple[Round, int]]) -> str:
     return " and ".join(dict.fromkeys(one.valid_for for one, _ in rounds))
 
@@ -589,7 +595,7 @@ def compose(rounds: Rounds, *, delta: float) -> Bound:
         sides = _sides(chosen, _depth(merged, delta - local), delta - local)
         found.append(Interval(0.0, 0.0, 0.0) if sides is None else epsilon_of(sides, delta))
     low, value, high = (min(max(end), most) for end in zip(*found, strict=True))
-    return Bound(low, value, high, METHOD, _valid_for(merged), delta=delta)
+    return Bound(low, value, high, METHOD, _valid_for(merged), delta=delta, proved=_proved(merged))
 
 
 def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
@@ -615,10 +621,10 @@ def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
     merged = _checked(rounds)
     local = -math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in merged))
     if eps >= sum(times * one.most for one, times in merged):
-        return Bound(local, local, local, METHOD, _valid_for(merged), eps=eps)
+        return Bound(local, local, local, METHOD, _valid_for(merged), eps=eps, proved=_proved(merged))
     found = [_delta_interval(merged, chosen, eps, local) for chosen in _per_victim(merged)]
     low, value, high = (max(end) for end in zip(*found, strict=True))
-    return Bound(low, value, high, METHOD, _valid_for(merged), eps=eps)
+    return Bound(low, value, high, METHOD, _valid_for(merged), eps=eps, proved=_proved(merged))
 
 
 def _delta_interval(rounds: list[tuple[Round, int]], chosen: Chosen, eps: float, local: float) -> Interval:

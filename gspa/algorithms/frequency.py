@@ -59,6 +59,28 @@ class Simulation:
         )
 
 
+def one_probability(x: npt.ArrayLike, eps: npt.ArrayLike) -> Floats:
+    """The probability of each user to report a one: lines 2-6 of Algorithm 2, Chen et al. 2024.
+
+    Args:
+        x: (n,) bits.
+        eps: (n,) budgets >= 0, finite.
+
+    Returns:
+        (n,) probabilities, e^eps_i/(1 + e^eps_i) where the bit is a one and 1/(1 + e^eps_i) where it is none.
+
+    Raises:
+        InvalidValue: x is not a vector of bits.
+        InvalidBudget: eps has another shape than x or an entry out of range.
+
+    >>> one_probability([1, 0], [0.0, 0.0]).tolist()
+    [0.5, 0.5]
+    """
+    bits, budgets = _users(x, eps)
+    p: Floats = expit(np.where(bits == 1, budgets, -budgets))
+    return p
+
+
 def frequency_reports(x: npt.ArrayLike, eps: npt.ArrayLike, *, rng: np.random.Generator | int) -> Bits:
     """Randomize and shuffle: lines 1-8 of Algorithm 2, Chen et al. 2024.
 
@@ -79,7 +101,7 @@ def frequency_reports(x: npt.ArrayLike, eps: npt.ArrayLike, *, rng: np.random.Ge
     """
     bits, budgets = _users(x, eps)
     generator = _validate.rng(rng)
-    reports = (generator.random(len(bits)) < _one_probability(bits, budgets)).astype(np.int8)
+    reports = (generator.random(len(bits)) < one_probability(bits, budgets)).astype(np.int8)
     return generator.permutation(reports)
 
 
@@ -160,7 +182,7 @@ def simulate_frequency(
     bits, budgets = _users(x, eps)
     repeats, generator = _validate.count(2, repeats=repeats), _validate.rng(rng)
     _total_weight(budgets)  # refuses before the work
-    p = _one_probability(bits, budgets)
+    p = one_probability(bits, budgets)
     kinds, sizes = np.unique(p, return_counts=True)
     if 10 * len(kinds) <= len(p):  # a binomial costs about as much as ten uniforms
         ones = generator.binomial(sizes, kinds, size=(repeats, len(kinds))).sum(axis=1)
@@ -169,12 +191,6 @@ def simulate_frequency(
         parts = [min(rows, repeats - low) for low in range(0, repeats, rows)]
         ones = np.concatenate([(generator.random((k, len(p))) < p).sum(axis=1) for k in parts])
     return Simulation.of(_rescaled(ones, budgets), float(bits.mean()))
-
-
-def _one_probability(bits: Bits, budgets: Floats) -> Floats:
-    """P(report = 1), lines 2-6."""
-    p: Floats = expit(np.where(bits == 1, budgets, -budgets))
-    return p
 
 
 def _rescaled(ones: npt.NDArray[np.int64] | int, budgets: Floats) -> Floats:

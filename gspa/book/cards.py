@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from gspa.book import claims, say
-from gspa.book.claims import PAPERS, SHORT, VERDICTS, Claim, Outcome
+from gspa.book.claims import PAPERS, SHORT, Claim, Outcome
 from gspa.book.fill import fill
+from gspa.book.verdicts import VERDICTS
 
 # What a reader should know first, in this order; a line each on the landing page.
 HEADLINES = ("G-T2p", "G-T2", "G-C3", "G-C4", "G-C2", "G-SGD3", "G-SGD1", "G-A2")
@@ -73,7 +74,7 @@ def parts(found: Found, executed: Iterable[Path]) -> dict[str, str]:
     errata = claims.errata()
     shown = sum(one.row(found.outcomes) is not None for one in errata)
     values = {"found": found, "first": _FIRST, "kinds": kinds, "errata": errata, "shown": shown}
-    values |= {"PAPERS": PAPERS, "SHORT": SHORT, "READING": claims.READING}
+    values |= {"PAPERS": PAPERS, "SHORT": SHORT, "READING": claims.READING, "WEIGHTS": claims.WEIGHTS}
     made = {name: fill(f"{name}.md", **values) for name in names}
     return made | {"departures": departures(executed)}
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import date
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast, get_args
+from typing import Any, Literal, TypeVar, cast
 
 import yaml
 
 from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
 from gspa.book import text
 from gspa.book.fill import fill
+from gspa.book.verdicts import OPEN, Reading, Verdict, best
 
 MIME = "application/vnd.gspa.outcome+json"
 PAPERS = {
@@ -27,11 +29,22 @@ PAPERS = {
     "clones": "Hide among the clones (blog, 2022)",
     "flame": "FLAME (AAAI 2021)",
 }
+DOIS = {
+    "gspa": "https://doi.org/10.1609/aaai.v38i10.29005",
+    "clones": "https://differentialprivacy.org/privacy-doona/",
+    "flame": "https://doi.org/10.48550/arXiv.2009.08063",
+}
+"""The papers' identifiers; the blog has an address only."""
 SHORT = {"gspa": "Framework", "clones": "Clones blog", "flame": "FLAME"}
 """Names of the papers for the heads of narrow columns."""
-Verdict = Literal["verified", "holds with correction", "refuted", "not reproduced", "not checkable", "not yet checked"]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 Missing = Literal["size", "data", "settings"]
+Weight = Literal["conclusion", "number", "misprint"]
+WEIGHTS: dict[Weight, str] = {
+    "conclusion": "What changes a conclusion",
+    "number": "What changes a number",
+    "misprint": "Misprints",
+}
+"""What an erratum does to its paper, gravest first, and the heading it stands under."""
 READING = "(by reading)"
 """The evidence of a misprint that the text itself shows and no number could."""
 
@@ -43,11 +56,32 @@ Check = TypeVar("Check", bound=Callable[..., "Outcome"])
 
 
 @dataclass(frozen=True)
+class Standard:
+    """By what a claim is judged: written down before its evidence.
+
+    Attributes:
+        quantity: what of ours is looked at.
+        comparator: what it is held against.
+        tolerance: numbers, and `why`; None where the comparison is exact.
+        since: the day from which these three stand, ISO.
+    """
+
+    quantity: str
+    comparator: str
+    tolerance: Mapping[str, Any] | None
+    since: str
+
+
+@dataclass(frozen=True)
 class Claim:
     """One entry of the registry; `verdict` is the recorded one, which a run is compared with.
 
     Attributes:
+        notebook: the page that settles it; "" where no number can, and `reason` says why.
         needs: what a run must have to settle it: "size", the papers' own sizes; "data", MNIST.
+        was: standards that it had before, each with the day it ended, the verdict under it, and why it was changed.
+        rests_on: claims that its check uses, or that the paper's own argument for it uses.
+        reason: of a claim that no page settles.
     """
 
     id: str
@@ -57,9 +91,20 @@ class Claim:
     quote: str
     kind: str
     notebook: str
-    tolerance: Mapping[str, Any] | None
     verdict: Verdict
+    quantity: str = ""
+    comparator: str = ""
+    tolerance: Mapping[str, Any] | None = None
+    since: str = ""
     needs: tuple[Missing, ...] = ()
+    was: tuple[Mapping[str, Any], ...] = ()
+    rests_on: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def standard(self) -> Standard:
+        """By what it is judged now."""
+        return Standard(self.quantity, self.comparator, self.tolerance, self.since)
 
     def lacks(self, had: Collection[str]) -> Outcome | None:
         """The outcome of a run that lacked something; None of one that had all."""
@@ -72,14 +117,23 @@ class Claim:
 def _entries(name: str) -> list[dict[str, Any]]:
     """The mappings of a YAML file beside this one; white space in a text is layout, not text."""
     raw: list[dict[str, Any]] = yaml.safe_load(files("gspa.book").joinpath(name).read_text(encoding="utf-8"))
-    return [{k: " ".join(v.split()) if isinstance(v, str) else v for k, v in entry.items()} for entry in raw]
+    return [{k: _plain(v) for k, v in entry.items()} for entry in raw]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, list):
+        return tuple(_plain(one) for one in value)
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return value.isoformat() if isinstance(value, date) else value
 
 
 @cache
 def registry() -> dict[str, Claim]:
     """Every claim by id, in the papers' order."""
-    entries = _entries("registry.yaml")
-    return {one["id"]: Claim(**cast("Any", one | {"needs": tuple(one.get("needs", ()))})) for one in entries}
+    return {one["id"]: Claim(**cast("Any", one)) for one in _entries("registry.yaml")}
 
 
 def claim(identifier: str) -> Claim:
@@ -100,6 +154,8 @@ class Outcome:
         evidence: label (Markdown) to number or text, in the order to show; Monte-Carlo numbers carry their error.
         correction: the corrected statement, where the printed one needs one.
         missing: why the claim could not be settled in this run ("size", "data", "settings"); empty when it was.
+        readings: the ways to read it, where there are several; the verdict is the most favourable admissible one's.
+        source: the file and the line of the check.
     """
 
     claim: str
@@ -108,16 +164,24 @@ class Outcome:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     correction: str = ""
     missing: Missing | Literal[""] = ""
+    readings: tuple[Reading, ...] = ()
+    source: str = ""
 
     def __post_init__(self) -> None:
-        if self.verdict not in VERDICTS:
-            raise InvalidValue("verdict", self.verdict, "one of " + ", ".join(VERDICTS))
-        if (self.verdict == "holds with correction") != bool(self.correction):
-            raise InvalidValue("correction", self.correction, "given exactly when the verdict needs one")
+        one = Reading("", self.verdict, self.reason, self.correction)  # which refuses a verdict that is none
+        if self.readings and (one.verdict, one.found) != ((first := best(self.readings)).verdict, first.found):
+            raise InvalidValue("verdict", self.verdict, f"{first.verdict!r}, that of the reading {first.name!r}")
         if self.missing and self.verdict != "not yet checked":
             raise InvalidValue("missing", self.missing, "empty unless the verdict is 'not yet checked'")
-        if self.verdict not in ("not yet checked", "not checkable") and not self.evidence:
+        if self.verdict not in OPEN and not self.evidence:
             raise InvalidValue("evidence", dict(self.evidence), "not empty: a verdict needs its numbers")
+
+    @property
+    def agreeing(self) -> str:
+        """In how many of the admissible readings the verdict is this one; empty where it is in all."""
+        admissible = [one for one in self.readings if not one.excluded]
+        same = sum(one.verdict == self.verdict for one in admissible)
+        return "" if same == len(admissible) else f"in {same} of {len(admissible)} readings"
 
     def differs(self) -> bool:
         """Whether it contradicts the record. A run that lacked something contradicts nothing."""
@@ -126,20 +190,41 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         """The outcome as plain JSON data; the evidence as pairs, which keep their order in a sorted file."""
         found = {one.name: getattr(self, one.name) for one in fields(self)}
-        plain: dict[str, Any] = json.loads(json.dumps(found | {"evidence": list(self.evidence.items())}))
+        lists = {"evidence": list(self.evidence.items()), "readings": [asdict(one) for one in self.readings]}
+        plain: dict[str, Any] = json.loads(json.dumps(found | lists))
         return plain
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Outcome:
         """The inverse of `to_dict`."""
-        return cls(**{**data, "evidence": dict(data["evidence"])})
+        readings = tuple(Reading(**one) for one in data.get("readings", ()))
+        return cls(**{**data, "evidence": dict(data["evidence"]), "readings": readings})
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        words = filter(None, (self.verdict, self.agreeing))
         return {
-            "text/plain": text.plain(f"{self.claim}: {self.verdict}. {self.reason}"),
+            "text/plain": text.plain(f"{self.claim}: {' '.join(words)}. {self.reason}"),
             "text/html": fill("card.html", entry=claim(self.claim), outcome=self),
             MIME: self.to_dict(),
         }
+
+
+def judge(name: str, evidence: Mapping[str, Any], *readings: Reading) -> Outcome:
+    """The outcome of a check: the most favourable admissible reading's.
+
+    Args:
+        name: the claim's id.
+        evidence: as `Outcome` has it.
+        *readings: one or more.
+    """
+    first = best(readings)
+    several = readings if len(readings) > 1 else ()
+    return Outcome(name, first.verdict, first.found, evidence, first.correction, "", several)
+
+
+def unsettled(name: str, why: str, missing: Missing = "size") -> Outcome:
+    """The outcome of a run whose tables could not settle the claim."""
+    return Outcome(name, "not yet checked", why, missing=missing)
 
 
 def settles(identifier: str) -> Callable[[Check], Check]:
@@ -171,7 +256,8 @@ def settle(check: Callable[..., Outcome], *tables: Any, had: Collection[str], ch
     outcome = check(*tables)
     if outcome.claim != entry.id:
         raise GspaError(f"the check of {entry.id} returned an outcome of {outcome.claim}")
-    return outcome
+    code = check.__code__
+    return replace(outcome, source=f"{check.__module__.replace('.', '/')}.py:{code.co_firstlineno}")
 
 
 def outcomes(paths: Iterable[Path]) -> dict[str, Outcome]:
@@ -186,8 +272,10 @@ def outcomes(paths: Iterable[Path]) -> dict[str, Outcome]:
 
 
 def verdict_of(name: str, found: Mapping[str, Outcome]) -> Verdict:
-    """The verdict on a claim; one that no page settled is not yet checked."""
-    return found[name].verdict if name in found else "not yet checked"
+    """The verdict on a claim; one that a page should settle and none did is not yet checked."""
+    if name in found:
+        return found[name].verdict
+    return "not yet checked" if claim(name).notebook else claim(name).verdict
 
 
 @dataclass(frozen=True)
@@ -196,6 +284,7 @@ class Erratum:
 
     number: int
     paper: str
+    weight: Weight
     claim: str
     place: str
     printed: str
@@ -219,5 +308,5 @@ class Erratum:
 
 @cache
 def errata() -> tuple[Erratum, ...]:
-    """Every erratum, in the papers' order."""
+    """Every erratum, paper by paper, the gravest first."""
     return tuple(Erratum(**entry) for entry in _entries("errata.yaml"))

@@ -23,6 +23,7 @@ def _templates() -> Any:
         autoescape=True,
     )
     made.filters["md"] = lambda value: Markup(text.html(value))
+    made.filters["plain"] = text.plain
     made.filters["value"] = lambda value: Markup(text.html_value(value))
     made.filters["slug"] = slug
     made.globals |= {"anchor": anchor, "OPEN": _OPEN}

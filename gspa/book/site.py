@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from gspa.accountant.errors import CheckFailed, InvalidOutput
-from gspa.book import build_record, cards, claims, figures, processes, provenance, sitecheck
+from gspa.book import build_record, cards, claims, evidence, figures, processes, provenance, sitecheck
 from gspa.book.project import Project
 from gspa.book.run import Run, place
 from gspa.files import digest, digest_tree, ensure_writable, remove_temporaries, write_atomically
@@ -92,11 +92,15 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     folder = ensure_writable(project.book / "_generated")
     executed = [run.path for run in runs]
     found = cards.Found(claims.outcomes(executed), {run.name for run in runs})
-    parts = cards.parts(found, executed) | {
-        "build_record": build_record.page(project, runs, profile),
-        "headline": _headline(executed, folder),
-        "profile": "" if profile == "paper" else _QUICK,
-    }
+    parts = (
+        cards.parts(found, executed)
+        | evidence.write(project, found, runs, folder)
+        | {
+            "build_record": build_record.page(project, runs, profile),
+            "headline": _headline(executed, folder),
+            "profile": "" if profile == "paper" else _QUICK,
+        }
+    )
     for name, text in parts.items():
         write_atomically(folder / f"{name}.md", text)
 

@@ -21,8 +21,10 @@ from scipy.optimize import brentq
 
 from gspa.accountant import mechanisms
 from gspa.accountant.discrete import hockey_stick, total_variation
-from gspa.book.claims import Outcome, settles
+from gspa.accountant.tradeoff import f_eps_delta
+from gspa.book.claims import Outcome, judge, settles
 from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.verdicts import Said, exactly, reading, shown, unknown
 
 Array = NDArray[np.float64]
 
@@ -340,6 +342,12 @@ def noise_by_dimension(table: pd.DataFrame) -> Figure:
     return figure
 
 
+def power_table(*, eps: Sequence[float], delta: Sequence[float], alarms: float = 0.05) -> pd.DataFrame:
+    """The best test's power at that rate of false alarms, against the pair that attains both: eps, delta, power."""
+    rows = [(e, d, 1 - float(f_eps_delta(alarms, eps=e, delta=d))) for e in eps for d in delta]
+    return pd.DataFrame(rows, columns=["eps", "delta", "power"])
+
+
 # --- checks ------------------------------------------------------------------------------------------------
 
 
@@ -358,17 +366,14 @@ def definition_1(table: pd.DataFrame, relations: pd.DataFrame) -> Outcome:
         rf"histogram with Laplace noise of scale {scale:g}, one record replaced: $\epsilon$": replaced["histogram"],
         r"the same, one record absent: $\epsilon$": absent["histogram"],
     }
-    if gap > _ROUNDING:
-        reason = f"Two evaluations of eq. (1) are {gap:.1e} apart, so this run proves nothing."
-        return Outcome("G-D1", "not checkable", reason, evidence)
-    if not low < high:
-        return Outcome("G-D1", "not checkable", "The definition tells no two of these pairs apart.", evidence)
-    reason = (
-        rf"Executable: the least $\delta$ of eq. (1) over every event is the hockey-stick divergence, to {gap:.0e}. "
-        rf"The relation matters: one noisy histogram has $\epsilon$ = {replaced['histogram']:g} when a record is "
-        f"replaced, as here, and {absent['histogram']:g} when one is absent."
-    )
-    return Outcome("G-D1", "verified", reason, evidence)
+    said: Said = {
+        "illustrated": rf"Executable: the least $\delta$ of eq. (1) over every event is the hockey-stick divergence, "
+        rf"to {gap:.0e}. The relation matters: one noisy histogram has $\epsilon$ = {replaced['histogram']:g} when a "
+        f"record is replaced, as here, and {absent['histogram']:g} when one is absent.",
+        "not checkable": f"Two evaluations of eq. (1) are {gap:.1e} apart, or it tells no two of these pairs apart.",
+    }
+    sound = gap <= _ROUNDING and low < high
+    return judge("G-D1", evidence, reading("every event", shown() if sound else unknown(), said))
 
 
 @settles("G-D1p")
@@ -383,25 +388,41 @@ def meaning_of_delta(table: pd.DataFrame, eps: float) -> Outcome:
     gap = float((table["mean"] - 1).abs().max())
     mean = r"$\mathbb{E}[(1 - e^{\epsilon - L})_+]/\delta$, integrated from $\Pr[L > \epsilon + t]$: off 1 by"
     evidence[mean] = f"{gap:.1e}"
-    if max(most, 1 / least) <= 1 + 1e-9:
-        reason = r"In every case $\delta$ is the probability that the loss exceeds $\epsilon$."
-        return Outcome("G-D1p", "verified", reason, evidence)
     worst = max(table.to_dict("records"), key=lambda row: float(row["ratio"]))
-    reason = (
+    off = (
         rf"{worst['mechanism']} at $\epsilon$ = {eps:g} has the loss above $\epsilon$ with probability "
         rf"{worst['exceeds']:.3f} and a least $\delta$ of {worst['delta']:.1e}; over the mechanisms tried the first is "
         f"{least:.0f} to {most:,.0f} times the second."
     )
-    if least < 1 - 1e-9 or tail > 1 + 1e-9 or gap > 1e-9:
-        return Outcome("G-D1p", "refuted", reason, evidence)
-    return Outcome(
-        "G-D1p",
-        "holds with correction",
-        reason,
-        evidence,
-        correction=r"the least $\delta$ is $\mathbb{E}[(1 - e^{\epsilon - L})_+]$ of the privacy loss $L$: at most "
-        r"$\Pr[L > \epsilon]$, and $\Pr[L > \epsilon + t] \le \delta/(1 - e^{-t})$ for every $t > 0$.",
+    said: Said = {
+        "verified": r"In every case $\delta$ is the probability that the loss exceeds $\epsilon$.",
+        "holds with correction": off,
+        "refuted": off,
+    }
+    near = least >= 1 - 1e-9 and tail <= 1 + 1e-9 and gap <= 1e-9
+    correction = (
+        r"the least $\delta$ is $\mathbb{E}[(1 - e^{\epsilon - L})_+]$ of the privacy loss $L$: at most "
+        r"$\Pr[L > \epsilon]$, and $\Pr[L > \epsilon + t] \le \delta/(1 - e^{-t})$ for every $t > 0$."
     )
+    verdict = exactly(max(most, 1 / least) <= 1 + 1e-9, near=near)
+    return judge("G-D1p", evidence, reading("the least such number", verdict, said, correction=correction))
+
+
+@settles("G-S80")
+def smaller_is_stronger(table: pd.DataFrame) -> Outcome:
+    """The best test's power at 5% false alarms grows with either parameter: `power_table`."""
+    evidence = {
+        rf"$\epsilon$ = {row['eps']:g}, $\delta$ = {row['delta']:g}: greatest power at 5% false alarms": row["power"]
+        for row in table.to_dict("records")
+    }
+    by_eps = table.pivot_table(index="eps", columns="delta", values="power").to_numpy()
+    grows = bool((np.diff(by_eps, axis=0) > 0).all() and (np.diff(by_eps, axis=1) > 0).all())
+    said: Said = {
+        "verified": "The power of the best test against the pair that attains both parameters grows with either of "
+        "them.",
+        "refuted": "The power of the best test falls somewhere as a parameter grows.",
+    }
+    return judge("G-S80", evidence, reading("the pair that attains both", exactly(grows), said))
 
 
 @settles("G-D2")
@@ -413,23 +434,27 @@ def definition_2(table: pd.DataFrame, eps: float) -> Outcome:
         evidence[label] = f"{row['printed']:.3g} and {row['all_events'] if row['all_events'] > _ROUNDING else 0.0:.3g}"
     gap = float((table["all_events"] - table["divergence"]).abs().max())
     evidence["every event against the hockey-stick divergence"] = f"{gap:.1e} apart"
-    if gap > _ROUNDING:
-        reason = f"Two evaluations of the definition are {gap:.1e} apart, so this run proves nothing."
-        return Outcome("G-D2", "not checkable", reason, evidence)
     missed = table[table["all_events"] > table["printed"] + _ROUNDING]
-    if missed.empty:
-        return Outcome("G-D2", "verified", r"As printed it gives every randomizer its least $\delta$.", evidence)
+    correction = (
+        r"for all $x, x' \in \mathcal{D}$ and all events $S \subseteq \mathcal{S}$, "
+        r"$\mathbb{P}(\mathcal{R}(x) \in S) \le e^\epsilon\, \mathbb{P}(\mathcal{R}(x') \in S) + \delta$, "
+        "as Definition 1 has it."
+    )
+    said: Said = {
+        "not checkable": f"Two evaluations of the definition are {gap:.1e} apart, so this run proves nothing.",
+        "verified": r"As printed it gives every randomizer its least $\delta$.",
+        "holds with correction": lambda: _read_literally(missed),
+    }
+    verdict = exactly(missed.empty, near=True) if gap <= _ROUNDING else unknown()
+    return judge("G-D2", evidence, reading("as printed", verdict, said, correction=correction))
+
+
+def _read_literally(missed: pd.DataFrame) -> str:
     worst = max(missed.to_dict("records"), key=lambda row: float(row["all_events"]))
-    return Outcome(
-        "G-D2",
-        "holds with correction",
+    return (
         r"$\mathcal{S}$ is the range of $\mathcal{R}$, and no event is named: read so, (2) is "
         rf"$1 \le e^\epsilon + \delta$ and holds for {worst['randomizer']} with $\delta$ = {worst['printed']:g}, where "
-        rf"the least $\delta$ over events is {worst['all_events']:g}.",
-        evidence,
-        correction=r"for all $x, x' \in \mathcal{D}$ and all events $S \subseteq \mathcal{S}$, "
-        r"$\mathbb{P}(\mathcal{R}(x) \in S) \le e^\epsilon\, \mathbb{P}(\mathcal{R}(x') \in S) + \delta$, "
-        "as Definition 1 has it.",
+        rf"the least $\delta$ over events is {worst['all_events']:g}."
     )
 
 
@@ -447,16 +472,16 @@ def definition_4(losses: pd.DataFrame, curve: pd.DataFrame) -> Outcome:
         r"$\delta$ at the promised $\epsilon$": f"{promised['integrated']:.2g}",
         rf"$\delta$ at {share:.2f} of it": f"{before['integrated']:.3g}",
     }
-    if gap > 1e-9:
-        return Outcome("G-D4", "not checkable", rf"Two evaluations of $\delta$ are {gap:.1e} apart.", evidence)
-    if largest > 1 + 1e-9 or promised["integrated"] > 1e-9:
-        reason = rf"The privacy loss reaches {largest:.3f} times $\epsilon$; $\delta$ at $\epsilon$ is "
-        return Outcome("G-D4", "refuted", f"{reason}{promised['integrated']:.2g}.", evidence)
-    reason = (
-        rf"With independent noise in each coordinate no privacy loss exceeds $\epsilon$ in up to {losses['d'].max()} "
-        rf"dimensions, and $\epsilon$ is tight: at {share:.2f} of it $\delta$ is {before['integrated']:.2g}, not 0."
-    )
-    return Outcome("G-D4", "verified", reason, evidence)
+    said: Said = {
+        "not checkable": rf"Two evaluations of $\delta$ are {gap:.1e} apart.",
+        "refuted": rf"The privacy loss reaches {largest:.3f} times $\epsilon$; $\delta$ at $\epsilon$ is "
+        f"{promised['integrated']:.2g}.",
+        "verified": rf"With independent noise in each coordinate no privacy loss exceeds $\epsilon$ in up to "
+        rf"{losses['d'].max()} dimensions, and $\epsilon$ is tight: at {share:.2f} of it $\delta$ is "
+        f"{before['integrated']:.2g}, not 0.",
+    }
+    private = exactly(largest <= 1 + 1e-9 and promised["integrated"] <= 1e-9)
+    return judge("G-D4", evidence, reading("as printed", private if gap <= 1e-9 else unknown(), said))
 
 
 @settles("G-D5")
@@ -477,26 +502,29 @@ def definition_5(limits: pd.DataFrame, curves: pd.DataFrame, worst: mechanisms.W
         rf"exact $\epsilon$ where 2 is promised, {at_own}": float(own["epsilon_at_two"]),
         r"analytic noise: largest exact over promised $\delta$": repaired,
     }
-    if (curves["kept"] <= 1 + 1e-9).all() and not math.isfinite(worst.eps):
-        return Outcome("G-D5", "verified", r"No promise is broken at any $\epsilon$ tried.", evidence)
-    if (small["kept"] > 1 + 1e-9).any() or min(worst.eps, float(limits["limit"].min())) <= _DWORK_ROTH:
-        reason = rf"The promise is broken at an $\epsilon$ ≤ {_DWORK_ROTH:g} already."
-        return Outcome("G-D5", "refuted", reason, evidence)
+    unbroken = bool((curves["kept"] <= 1 + 1e-9).all()) and not math.isfinite(worst.eps)
+    early = (small["kept"] > 1 + 1e-9).any() or min(worst.eps, float(limits["limit"].min())) <= _DWORK_ROTH
     holds_below = limits["limit"].min() >= worst.eps - 1e-9 and (limits["below"] <= 1).all()
-    if not (holds_below and (limits["beyond"] > 1).all() and repaired <= 1 + 1e-9):
-        return Outcome("G-D5", "not checkable", r"Limits and exact $\delta$ contradict each other.", evidence)
-    return Outcome(
-        "G-D5",
-        "holds with correction",
-        rf"Eq. (8) states no condition on $\epsilon$ and fails for large ones: at {at_own} from $\epsilon$ = "
-        rf"{own['limit']:.3f} on, at $\delta$ = {worst.delta:.3f} from {worst.eps:.3f} on. In the paper's range, "
-        rf"$\epsilon$ up to 2 at {at_own}, it holds and is generous: the exact $\epsilon$ is "
+    clear = holds_below and (limits["beyond"] > 1).all() and repaired <= 1 + 1e-9
+    said: Said = {
+        "verified": r"No promise is broken at any $\epsilon$ tried.",
+        "refuted": rf"The promise is broken at an $\epsilon$ ≤ {_DWORK_ROTH:g} already.",
+        "not checkable": r"Limits and exact $\delta$ contradict each other.",
+        "holds with correction": rf"Eq. (8) states no condition on $\epsilon$ and fails for large ones: at {at_own} "
+        rf"from $\epsilon$ = {own['limit']:.3f} on, at $\delta$ = {worst.delta:.3f} from {worst.eps:.3f} on. In the "
+        r"paper's "
+        rf"range, $\epsilon$ up to 2 at {at_own}, it holds and is generous: the exact $\epsilon$ is "
         f"{own['epsilon_at_two']:.3f}.",
-        evidence,
-        correction=rf"preserves $(\epsilon, \delta)$-DP for every $\delta$ if $\epsilon \le {_down(worst.eps):.2f}$, "
+    }
+    verdict = exactly(unbroken, near=not early) if unbroken or early or clear else unknown()
+    correction = (
+        rf"preserves $(\epsilon, \delta)$-DP for every $\delta$ if $\epsilon \le {_down(worst.eps):.2f}$, "
         rf"and at $\delta = 10^{{-5}}$ if $\epsilon \le {_down(own['limit']):.2f}$; for any $\epsilon$ the least noise "
-        "is the analytic Gaussian mechanism's.",
+        "is the analytic Gaussian mechanism's."
+        if math.isfinite(worst.eps)
+        else ""
     )
+    return judge("G-D5", evidence, reading("as printed", verdict, said, correction=correction))
 
 
 def _down(value: float) -> float:
@@ -528,23 +556,26 @@ def laplace_or_gaussian(table: pd.DataFrame, equal: pd.DataFrame) -> Outcome:
         evidence[at_0] = f"{row['laplace_0']:.3g} and {row['gaussian_0']:.3g}"
         ahead = rf"{both}: $\epsilon$ from which Laplace has the smaller $\delta$, and from which it has none"
         evidence[ahead] = f"{row['crossing']:.3g} and {row['laplace_eps']:.3g}"
-    if accurate.all() and not weaker.any():
-        reason = "In every setting Laplace is the noisier and the more private one."
-        return Outcome("G-C5", "verified", reason, evidence)
-    reason = f"For one number the Gaussian of (8) has up to {quotients.max():.1f} times the variance of Laplace (7)."
-    if not accurate.any() or not ruled.all() or not weaker.all():
-        return Outcome("G-C5", "refuted", reason + " No rule was found by which the claim is true.", evidence)
+    numbers = f"For one number the Gaussian of (8) has up to {quotients.max():.1f} times the variance of Laplace (7)."
     first = equal.iloc[0]
-    return Outcome(
-        "G-C5",
-        "holds with correction",
-        rf"{reason} It is the more accurate one only where a record moves many answers: at $\delta$ = {OWN_DELTA:g} "
-        rf"from {from_dimension[OWN_DELTA, SHAPES[0]]} on. And Laplace is not the more private one at small "
-        rf"$\epsilon$: at one variance its total variation is {first['laplace_0']:.2f} against "
-        f"{first['gaussian_0']:.2f}.",
-        evidence,
-        correction=r"for the same $\epsilon$, (8) has less variance than (7) exactly when $(\Delta/\Delta_2)^2 > "
+    said: Said = {
+        "verified": "In every setting Laplace is the noisier and the more private one.",
+        "refuted": f"{numbers} No rule was found by which the claim is true.",
+        "holds with correction": lambda: (
+            rf"{numbers} It is the more accurate one only where a record moves many answers: at $\delta$ = "
+            rf"{OWN_DELTA:g} "
+            rf"from {from_dimension[OWN_DELTA, SHAPES[0]]} on. And Laplace is not the more private one at small "
+            rf"$\epsilon$: at one variance its total variation is {first['laplace_0']:.2f} against "
+            f"{first['gaussian_0']:.2f}."
+        ),
+    }
+    verdict = exactly(
+        bool(accurate.all()) and not weaker.any(), near=bool(accurate.any() and ruled.all() and weaker.all())
+    )
+    correction = (
+        r"for the same $\epsilon$, (8) has less variance than (7) exactly when $(\Delta/\Delta_2)^2 > "
         r"\log(1.25/\delta)$, which needs more than $\log(1.25/\delta)$ coordinates; at one variance, with a standard "
         rf"deviation of at least {equal['deviation'].min():g} sensitivities, Laplace has the smaller $\delta$ beyond "
-        r"one $\epsilon$ and the Gaussian below it.",
+        r"one $\epsilon$ and the Gaussian below it."
     )
+    return judge("G-C5", evidence, reading("as printed", verdict, said, correction=correction))

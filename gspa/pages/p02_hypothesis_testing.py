@@ -43,8 +43,9 @@ from gspa.accountant.tradeoff import (
     group_gdp,
     tradeoff_from_delta,
 )
-from gspa.book.claims import Outcome, settles
+from gspa.book.claims import Outcome, judge, settles
 from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.verdicts import Said, exactly, reading, shown, unknown
 from gspa.pages.p01_local_privacy import events, random_pairs
 
 Array = NDArray[np.float64]
@@ -434,6 +435,16 @@ def envelope(table: pd.DataFrame) -> Figure:
     return figure
 
 
+def wider(*, mu: float, eps: Sequence[float]) -> pd.DataFrame:
+    """How far G_mu stands above the best f_{eps,delta} below it: columns eps, delta, excess."""
+    alpha = np.linspace(0.0, 1.0, 2001)
+    rows = []
+    for one in eps:
+        delta = float(gdp_delta(one, mu=mu))
+        rows.append((one, delta, float((gaussian(alpha, mu=mu) - f_eps_delta(alpha, eps=one, delta=delta)).max())))
+    return pd.DataFrame(rows, columns=["eps", "delta", "excess"])
+
+
 # --- checks ------------------------------------------------------------------------------------------------
 
 
@@ -448,14 +459,13 @@ def table_1(table: pd.DataFrame) -> Outcome:
         r"range of $\alpha$": [float(table["alpha"].min()), float(table["alpha"].max())],
         r"range of $\beta$": [float(table["beta"].min()), float(table["beta"].max())],
     }
-    if max(first, second) > ROUNDING:
-        reason = f"The cells of these names are not the errors of (3): {first:.2g} and {second:.2g} apart."
-        return Outcome("G-TAB1", "refuted", reason, evidence)
-    reason = (
-        r"With the columns read as the truth of $H_0$ and $\phi$ as the probability to reject it, the two wrong cells "
-        rf"are $\alpha$ and $\beta$ of (3), to {max(first, second):.0e}."
-    )
-    return Outcome("G-TAB1", "verified", reason, evidence)
+    said: Said = {
+        "illustrated": r"With the columns read as the truth of $H_0$ and $\phi$ as the probability to reject it, the "
+        rf"two wrong cells are $\alpha$ and $\beta$ of (3), to {max(first, second):.0e}.",
+        "not checkable": f"The cells of these names are not the errors of (3): {first:.2g} and {second:.2g} apart.",
+    }
+    agrees = max(first, second) <= ROUNDING
+    return judge("G-TAB1", evidence, reading("columns as the truth", shown() if agrees else unknown(), said))
 
 
 @settles("G-E4")
@@ -471,15 +481,17 @@ def equation_4(table: pd.DataFrame, perturbed: pd.DataFrame) -> Outcome:
         "range of $1 - TV$": [float(table["bound"].min()), float(table["bound"].max())],
         f"eq. (18), {len(perturbed)} random pairs moved by TV up to {most:.2f}: least gap": f"{used:.1e}",
     }
-    if gap < -ROUNDING:
-        reason = f"A rule has smaller errors than (4) allows: short by {-gap:.2g}."
-        return Outcome("G-E4", "refuted", reason, evidence)
-    if used < -ROUNDING:
-        reason = f"(4) holds, its use in (18) does not: short by {-used:.2g}."
-        return Outcome("G-E4", "refuted", reason, evidence)
     tight = "equality is attained in every pair" if attained <= ROUNDING else f"the best rule misses by {attained:.2g}"
-    reason = f"No rule does better, and {tight}. Its use in (18), with Fact 4 corrected, is sound."
-    return Outcome("G-E4", "verified", reason, evidence)
+    broken = (
+        f"A rule has smaller errors than (4) allows: short by {-gap:.2g}."
+        if gap < -ROUNDING
+        else f"(4) holds, its use in (18) does not: short by {-used:.2g}."
+    )
+    said: Said = {
+        "refuted": broken,
+        "verified": f"No rule does better, and {tight}. Its use in (18), with Fact 4 corrected, is sound.",
+    }
+    return judge("G-E4", evidence, reading("as printed", exactly(min(gap, used) >= -ROUNDING), said))
 
 
 @settles("G-D3")
@@ -494,24 +506,23 @@ def definition_3(table: pd.DataFrame, continuous: pd.DataFrame) -> Outcome:
     evidence = {f"Neyman-Pearson curve against linear programs, {len(table)} of them": f"{gap:.1e} apart"}
     evidence |= {f"$T(U, V)$ {words}": f"{table[column].max() + 0.0:.1e}" for column, words in shape.items()}
     for pair, part in continuous.groupby("pair", sort=False):
-        said = (f"{above:.1e} with {cells:,} cells" for above, cells in zip(part["above"], part["cells"], strict=True))
-        evidence[f"{pair} noise, one scale apart: largest excess over the closed form"] = ", ".join(said)
+        shown_as = (
+            f"{above:.1e} with {cells:,} cells" for above, cells in zip(part["above"], part["cells"], strict=True)
+        )
+        evidence[f"{pair} noise, one scale apart: largest excess over the closed form"] = ", ".join(shown_as)
     # Cells of width h hide the order of h^2 at the kink; the finest of a sequence must show that.
     finest = continuous.loc[continuous.groupby("pair")["cells"].idxmax()]
     coarsest = continuous.loc[continuous.groupby("pair")["cells"].idxmin()]
     off = finest["above"].max() > 0.1 * coarsest["above"].max() or continuous["below"].max() > 1e-9
     # The programs' own feasibility tolerance is 1e-7, seen through a slope of at most 600.
-    if gap > 1e-4 or off:
-        reason = f"Lemma and linear programs are {gap:.2g} apart, or cells do not approach the closed forms."
-        return Outcome("G-D3", "not checkable", reason, evidence)
-    if table[list(shape)].max().max() > 1e-9:
-        reason = r"An infimum of (5) is not a decreasing convex function below $1 - \alpha$."
-        return Outcome("G-D3", "refuted", reason, evidence)
-    reason = (
-        f"Executable: the infimum over all rejection rules is the Neyman-Pearson curve, to {gap:.0e}, and it is "
-        r"convex, decreasing and at most $1 - \alpha$ in every case."
-    )
-    return Outcome("G-D3", "verified", reason, evidence)
+    sound = gap <= 1e-4 and not off and table[list(shape)].max().max() <= 1e-9
+    said: Said = {
+        "not checkable": f"Lemma and linear programs are {gap:.2g} apart, cells do not approach the closed forms, or "
+        r"an infimum of (5) is not a decreasing convex function below $1 - \alpha$.",
+        "illustrated": f"Executable: the infimum over all rejection rules is the Neyman-Pearson curve, to {gap:.0e}, "
+        r"and it is convex, decreasing and at most $1 - \alpha$ in every case.",
+    }
+    return judge("G-D3", evidence, reading("as printed", shown() if sound else unknown(), said))
 
 
 @settles("G-F1")
@@ -533,21 +544,37 @@ def fact_1(table: pd.DataFrame, alone: Gap) -> Outcome:
         r"corrected $f$: largest of the least $T - f$ at 0.999 of that $\delta$": f"{tight:.1e}",
         r"$\delta$ from the two curves against the divergence": f"{back:.1e} apart",
     }
-    if corrected < -ROUNDING or tight >= 0 or back > 1e-9:
-        reason = r"The equivalence fails with $(1-\delta-\alpha)$ too."
-        return Outcome("G-F1", "refuted", reason, evidence)
-    if not any(broken) and alone.gap >= -ROUNDING:
-        return Outcome("G-F1", "verified", "Both directions hold with $f$ as printed.", evidence)
-    return Outcome(
-        "G-F1",
-        "holds with correction",
-        r"With $(1-\delta-\epsilon)$ the curve does not reach 0 at $\alpha$ = 1 if $\epsilon + \delta < 1$, so no "
-        f"mechanism is $f$-DP, not even one that ignores its input (short by {-alone.gap:.3f}): {broken[0]} of "
-        f"{len(part)} such cases fail and {broken[1]} of {len(rest)} others. Corrected, both directions hold in all "
-        f"{len(table)}.",
-        evidence,
-        correction=r"$f_{\epsilon,\delta}(\alpha) = "
-        r"\max\{0,\, 1-\delta-e^\epsilon\alpha,\, e^{-\epsilon}(1-\delta-\alpha)\}$.",
+    sound = corrected >= -ROUNDING and tight < 0 and back <= 1e-9
+    said: Said = {
+        "refuted": r"The equivalence fails with $(1-\delta-\alpha)$ too.",
+        "verified": "Both directions hold with $f$ as printed.",
+        "holds with correction": r"With $(1-\delta-\epsilon)$ the curve does not reach 0 at $\alpha$ = 1 if "
+        r"$\epsilon + \delta < 1$, so no mechanism is $f$-DP, not even one that ignores its input (short by "
+        f"{-alone.gap:.3f}): {broken[0]} of {len(part)} such cases fail and {broken[1]} of {len(rest)} others. "
+        f"Corrected, both directions hold in all {len(table)}.",
+    }
+    verdict = exactly(sound and not any(broken) and alone.gap >= -ROUNDING, near=sound)
+    correction = (
+        r"$f_{\epsilon,\delta}(\alpha) = \max\{0,\, 1-\delta-e^\epsilon\alpha,\, e^{-\epsilon}(1-\delta-\alpha)\}$."
+    )
+    return judge("G-F1", evidence, reading("as printed", verdict, said, correction=correction))
+
+
+@settles("G-S81")
+def special_case(table: pd.DataFrame, gaussians: pd.DataFrame) -> Outcome:
+    """Every (eps, delta) is an f (`equivalence`), and no (eps, delta) says what G_1 says (`wider`)."""
+    corrected, least = float(table["corrected"].min()), float(gaussians["excess"].min())
+    evidence = {
+        f"corrected $f$ of (19): least $T - f$ in {len(table)} mechanisms": f"{corrected:.1e}",
+        f"$G_1$ above its $f_{{\\epsilon,\\delta}}$, least of {len(gaussians)} values of $\\epsilon$": least,
+    }
+    said: Said = {
+        "verified": "Each $(\\epsilon, \\delta)$ is the $f$ of Fact 1 as corrected, and the Gaussian curve $G_1$ is "
+        f"above every such $f$ that it implies, by at least {least:.2g} somewhere: $f$-DP says more.",
+        "refuted": "Some $(\\epsilon, \\delta)$ is no $f$, or one of them says all that $G_1$ says.",
+    }
+    return judge(
+        "G-S81", evidence, reading("with Fact 1 corrected", exactly(corrected >= -ROUNDING and least > 1e-6), said)
     )
 
 
@@ -560,11 +587,11 @@ def fact_2(table: pd.DataFrame) -> Outcome:
         "largest rise by a channel": f"{rise:.3f}",
         "channels that hide something": f"{int((table['rise'] > 1e-3).sum())} of {len(table)}",
     }
-    if gap < -ROUNDING:
-        reason = f"A channel lowers a trade-off function: short by {-gap:.2g}."
-        return Outcome("G-F2", "refuted", reason, evidence)
-    reason = f"No channel lowers the curve anywhere; the largest rise is {rise:.2f}."
-    return Outcome("G-F2", "verified", reason, evidence)
+    said: Said = {
+        "refuted": f"A channel lowers a trade-off function: short by {-gap:.2g}.",
+        "verified": f"No channel lowers the curve anywhere; the largest rise is {rise:.2f}.",
+    }
+    return judge("G-F2", evidence, reading("as printed", exactly(gap >= -ROUNDING), said))
 
 
 @settles("G-F3")
@@ -603,16 +630,15 @@ def fact_3(curve: pd.DataFrame, envelope: pd.DataFrame, composition: pd.DataFram
         "composition": not inside.all() or width > 0.01,
         "groups": apart > 1e-9,
     }
-    if any(faults.values()):
-        reason = f"Off: {', '.join(name for name, fault in faults.items() if fault)}."
-        return Outcome("G-F3", "refuted", reason, evidence)
-    reason = (
-        f"Curve ({integral:.0e} from its integral), converse, composition (all {len(inside)} between certified ends) "
-        "and groups hold. The converse needs both orders of the data sets, as DP has them. Groups of any $f$: chain "
-        rf"$f$; for $(\epsilon, \delta)$ that is up to {others['most'].max():.2f} above the usual rule, for $\mu$-GDP "
-        r"exactly $k\mu$."
-    )
-    return Outcome("G-F3", "verified", reason, evidence)
+    said: Said = {
+        "refuted": f"Off: {', '.join(name for name, fault in faults.items() if fault)}.",
+        "verified": f"Curve ({integral:.0e} from its integral), converse, composition (all {len(inside)} between "
+        "certified ends) and groups hold. The converse needs both orders of the data sets, as DP has them. Groups of "
+        "any $f$: "
+        rf"chain $f$; for $(\epsilon, \delta)$ that is up to {others['most'].max():.2f} above the usual rule, for "
+        r"$\mu$-GDP exactly $k\mu$.",
+    }
+    return judge("G-F3", evidence, reading("as printed", exactly(not any(faults.values())), said))
 
 
 @settles("G-F4")
@@ -632,24 +658,24 @@ def fact_4(table: pd.DataFrame, smallest: pd.DataFrame) -> Outcome:
             f"{smallest['truth'][1]:g} and {smallest['conclusion'][1]:g}"
         ),
     }
-    if (short := min(least["corrected"], least["symmetric"])) < -ROUNDING:
-        reason = r"The chain rule fails with $T(P, Q) \geq f$, or for symmetric $f$ and $g$: short by "
-        return Outcome("G-F4", "refuted", f"{reason}{-short:.2g}.", evidence)
+    short = min(least["corrected"], least["symmetric"])
     if least["printed"] < -ROUNDING:
-        reason = f"As printed it fails for {fails['printed']} triples, by up to {-least['printed']:.2g}."
-    elif least["premise"] >= -ROUNDING:
-        reason = (
+        why = f"As printed it fails for {fails['printed']} triples, by up to {-least['printed']:.2g}."
+    else:
+        why = (
             r"As printed it is true and says nothing: $g(1 - f)$ is never above $f$, and $T(P, R) \geq f$ is a "
             r"premise. The proof of Theorem 2 needs the rule with $T(P, Q) \geq f$, and in (18) a conclusion about "
             f"$T(P, Q)$: that one holds for symmetric $g$, as there, and fails for {fails['conclusion']} random "
             "triples."
         )
-    else:
-        return Outcome("G-F4", "verified", "As printed it holds and says more than its premise.", evidence)
-    return Outcome(
-        "G-F4",
-        "holds with correction",
-        reason,
-        evidence,
-        correction=r"if $T(P, Q) \ge f$ and $T(Q, R) \ge g$, then $T(P, R) \ge g(1 - f(\alpha))$, in this order.",
-    )
+    said: Said = {
+        "refuted": r"The chain rule fails with $T(P, Q) \geq f$, or for symmetric $f$ and $g$: short by "
+        f"{-short:.2g}.",
+        "verified": "As printed it holds and says more than its premise.",
+        "holds with correction": why,
+    }
+    says_something = least["printed"] >= -ROUNDING and least["premise"] < -ROUNDING
+    sound = short >= -ROUNDING
+    correction = r"if $T(P, Q) \ge f$ and $T(Q, R) \ge g$, then $T(P, R) \ge g(1 - f(\alpha))$, in this order."
+    verdict = exactly(sound and says_something, near=sound)
+    return judge("G-F4", evidence, reading("as printed", verdict, said, correction=correction))

@@ -26,8 +26,9 @@ from scipy.sparse import bmat, coo_matrix, identity, kron
 
 from gspa.accountant.discrete import neyman_pearson
 from gspa.accountant.tradeoff import f_eps_delta, gaussian, gdp_delta
-from gspa.book.claims import Outcome, settles
+from gspa.book.claims import Outcome, judge, settles, unsettled
 from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.verdicts import Said, exactly, reading, unknown
 from gspa.pages import finite
 from gspa.pages.finite import Matrix, Mechanism, Number
 
@@ -299,16 +300,16 @@ def lemma_4(table: pd.DataFrame, gaussian: pd.DataFrame) -> Outcome:
     above = bool((table["gap"] >= -ROUNDING).all() and (gaussian["gap"] >= -ROUNDING).all())
     if (table["weaker"] <= _DISTANCE).any() or (gaussian["gap_weaker"] >= -ROUNDING).any():
         reason = "A budget here is so small that a tenth less of it makes no difference above rounding."
-        return Outcome("G-L4", "not yet checked", reason, missing="settings")
-    if (built & ~found).any():
-        return Outcome("G-L4", "not checkable", "Linear programming misses a channel that was written down.", evidence)
-    if not found.all() or not above:
-        names = "; ".join(table.loc[~found, "mechanism"]) or "trade-off curves"
-        return Outcome("G-L4", "refuted", f"Not dominated: {names}.", evidence)
-    if not built.all():
-        return Outcome("G-L4", "not checkable", "A channel exists, but not the one written down.", evidence)
-    reason = (
-        f"For every two inputs of {len(table)} mechanisms one channel, the same for both, makes their laws of the pair:"
-        f" exactly for the {len(exact)} with fractions, within {table['error'].max():.0e} for the others."
-    )
-    return Outcome("G-L4", "verified", reason, evidence)
+        return unsettled("G-L4", reason, "settings")
+    missed = bool((built & ~found).any())
+    holds = bool(found.all()) and above
+    said: Said = {
+        "not checkable": "Linear programming misses a channel that was written down."
+        if missed
+        else "A channel exists, but not the one written down.",
+        "refuted": f"Not dominated: {'; '.join(table.loc[~found, 'mechanism']) or 'trade-off curves'}.",
+        "verified": f"For every two inputs of {len(table)} mechanisms one channel, the same for both, makes their laws "
+        f"of the pair: exactly for the {len(exact)} with fractions, within {table['error'].max():.0e} for the others.",
+    }
+    undecided = missed or (holds and not built.all())
+    return judge("G-L4", evidence, reading("as printed", unknown() if undecided else exactly(holds), said))

@@ -34,8 +34,9 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from scipy.optimize import linprog
 
-from gspa.book.claims import Outcome, settles
+from gspa.book.claims import Outcome, judge, settles
 from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.verdicts import Said, exactly, reading, unknown
 from gspa.pages import finite
 from gspa.pages.finite import Matrix, Mechanism, Number
 from gspa.pages.p03_dominating_pairs import ROUNDING, TOLERANCES, channel_error, nearest, noise
@@ -330,7 +331,7 @@ def cases(ratio: Number, *, delta: Fraction) -> list[Case]:
     binary, ternary = finite.randomized_response(p), finite.randomized_response(p, k=3)
     sets, bit = finite.subset_selection(p, k=3, size=2), finite.one_bit(p)
     own, but = finite.quaternary(p, delta), finite.anything_but(p, inputs=3)
-    less = finite.randomized_response(smaller, k=3)
+    less, less_binary = finite.randomized_response(smaller, k=3), finite.randomized_response(smaller)
     # Two users whose reports carry their names: user 1's outputs, then user 2's.
     names = tuple(f"{y} of user {user}" for user in (1, 2) for y in (0, 1))
     named = Mechanism("", np.hstack([binary.rows, 0 * binary.rows]), p, 0, names)
@@ -351,6 +352,14 @@ def cases(ratio: Number, *, delta: Fraction) -> list[Case]:
             ternary,
             pair,
             laws(less, 2),
+            1 / (1 + smaller),
+            common=False,
+        ),
+        Case(
+            f"binary RR, the other user's $e^\\epsilon$ {smaller} instead of {p}",
+            binary,
+            pair,
+            laws(less_binary, 0, 1),
             1 / (1 + smaller),
             common=False,
         ),
@@ -507,28 +516,62 @@ def lemma_1(table: pd.DataFrame, cases: pd.DataFrame, slips: Mapping[str, Mappin
         ),
         r"corrected: clone coefficients / claimed, $\delta > 0$": f"{found.min():.3f} to {found.max():.3f}",
     }
-    if said := _contradictions(table, cases):
-        return Outcome("G-L1", "not checkable", f"This run contradicts itself: {'; '.join(said)}.", evidence)
-    proved = cases[(cases["statement"] == "arXiv") & cases["common"] & (cases["delta"] == "0") & ~cases["holds"]]
-    if len(bad) or len(proved):
-        exact = f"; that {proved['case'].iloc[0]} has none is proved in fractions" if len(proved) else ""
-        reason = (
-            f"Of {len(pure)} pure mechanisms, each the same for all users, {len(bad)} have no decomposition with eq. "
-            rf"(11)'s coefficient{exact}. With $\delta > 0$ eqs. (9) and (10) have no solution for "
-            f"{len(approximate) - solved} of {len(approximate)}. "
-            r"What holds instead: the coefficient $e^{-\epsilon}/2$, a part of weight $\delta$ of its own for each "
-            "input, and the claimed coefficient for binary and k-ary randomized response with one budget."
+    if twice := _contradictions(table, cases):
+        wrong: Said = {"not checkable": f"This run contradicts itself: {'; '.join(twice)}."}
+        return judge("G-L1", evidence, reading("as printed", unknown(), wrong))
+    arxiv = cases[cases["statement"] == "arXiv"]
+    failing = arxiv[(arxiv["delta"] == "0") & ~arxiv["holds"]]
+    proved = failing[failing["common"]]
+    exact = f"; that {proved['case'].iloc[0]} has none is proved in fractions" if len(proved) else ""
+    fails = (
+        f"Of {len(pure)} pure mechanisms, each the same for all users, {len(bad)} have no decomposition with eq. "
+        rf"(11)'s coefficient{exact}. With $\delta > 0$ eqs. (9) and (10) have no solution for "
+        f"{len(approximate) - solved} of {len(approximate)}. "
+    )
+    if not (len(bad) or len(proved) or len(bad_approximate)):
+        fails = "True of every mechanism tried, once the coefficients of eq. (10) are exchanged. "
+    common: Said = {
+        "verified": f"True of all {len(table)} mechanisms tried.",
+        "holds with correction": lambda: (
+            fails + r"What holds instead, at every pair of inputs with $\epsilon > 0$: a "
+            r"part of weight $\delta$ of its own for each input, the coefficient $e^{-\epsilon}/2$ for every pure "
+            "randomizer, and the claimed one for binary and k-ary randomized response with one budget."
+        ),
+        "refuted": lambda: fails + "No pure mechanism tried has the claimed coefficient.",
+    }
+    true = not (len(bad) or len(proved) or len(bad_approximate)) and bool(table["repeated"].all())
+    readings = [
+        reading(
+            "one randomizer for all users: $i$ is the step",
+            exactly(true, near=bool(pure["holds"].any())),
+            common,
+            correction=_CORRECTED,
         )
-        return Outcome("G-L1", "refuted", reason, evidence)
-    if len(bad_approximate):
-        reason = (
-            rf"True of all {len(pure)} pure mechanisms; with $\delta > 0$ it fails for {len(bad_approximate)} of "
-            f"{len(approximate)}."
-        )
-        correction = r"with $\delta_i > 0$ each input has a part $\mathcal{Q}_1$ of its own."
-        return Outcome("G-L1", "holds with correction", reason, evidence, correction)
-    if not table["repeated"].all():
-        reason = "True of every mechanism tried, once the coefficients of eq. (10) are exchanged."
-        correction = "eq. (10) with its first two coefficients exchanged."
-        return Outcome("G-L1", "holds with correction", reason, evidence, correction)
-    return Outcome("G-L1", "verified", f"True of all {len(table)} mechanisms tried.", evidence)
+    ]
+    different = arxiv[~arxiv["common"]]
+    if len(different):
+        lost = "; ".join(different.loc[~different["holds"], "case"])
+        own: Said = {
+            "verified": "True of all pairs of randomizers tried.",
+            "holds with correction": "The coefficient depends on both randomizers. "
+            f"It is not there for: {lost or 'none of those tried'}. For binary randomized response with two budgets "
+            f"it is.",
+            "refuted": f"It is not there for any pair tried: {lost}.",
+        }
+        holds = different["holds"]
+        parts = bool(
+            approximate["shared"].all() and table["repeated"].all()
+        )  # eqs. (9) and (10), whoever the others are
+        verdict = exactly(parts and bool(holds.all()), near=bool(holds.any()))
+        readings.append(reading("a randomizer for each user: $i$ is the user", verdict, own, correction=_OWN))
+    return judge("G-L1", evidence, *readings)
+
+
+_CORRECTED = (
+    r"At every pair of inputs of the victim, $\epsilon_1 > 0$: eqs. (9) and (10), coefficients exchanged, hold with "
+    r"$\delta_1 \mathcal{Q}^A$ in one and $\delta_1 \mathcal{Q}^B$ in the other; and (11) with the coefficient $r_j$, "
+    r"the largest with $\mathcal{R}_j(x) \geq r_j (\mathcal{Q}_1^0 + \mathcal{Q}_1^1)$ for all $x$, which depends on "
+    r"that pair. For one common pure randomizer $r_j \geq e^{-\epsilon}/2$; it is $1/(1+e^{\epsilon_j})$ for binary "
+    r"randomized response with any budgets and for $k$-ary with one."
+)
+_OWN = r"the same; $r_j$ then belongs to the victim's randomizer and user $j$'s together, and may be 0."

@@ -9,10 +9,12 @@ stand anywhere. The victim's delta_n tells the two datasets apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, permutations, product
+from math import factorial, prod
 
 import numpy as np
 import pandas as pd
@@ -20,8 +22,9 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from gspa.accountant import discrete
-from gspa.book.claims import Outcome, settles
+from gspa.book.claims import Outcome, judge, settles
 from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.verdicts import Reading, Said, exactly, reading, shown, unknown
 from gspa.pages import shuffles as s
 
 _LONGEST = 30  # characters of a fraction that still fits into a table's cell
@@ -265,6 +268,189 @@ def hidden_neither(*, ratio: int) -> s.Excess:
     return max(found, key=lambda excess: excess.amount)
 
 
+# --- tables: around the theorem ------------------------------------------------------------------------------
+
+
+def seen_budgets(*, ratio: int, small: int, n: int) -> pd.DataFrame:
+    """Figure 1's words: binary randomized response by user, the victim at e^eps = ratio, all others at small.
+
+    Columns: budgets (withheld, shuffled separately, each with its report); delta at eps = 0; pair, the printed one's;
+    excess, the largest over all eps >= 0. Exact.
+    """
+    ratios = (Fraction(small),) * (n - 1) + (Fraction(ratio),)
+    users = [s.subset_selection(2, 1, p) for p in ratios]
+    pair = s.count_pair(ratios[-1], clones=[s.printed_clones(p) for p in ratios[:-1]])
+    # A budget travels with its report: outcome (which budget, report).
+    kinds = sorted(set(ratios))
+    tagged = [s.signed(rows, kinds.index(p), len(kinds)) for rows, p in zip(users, ratios, strict=True)]
+    plain = s.two_laws(users, others=(0,) * (n - 1), attached="user")
+    # An order of their own tells nothing of the reports': the product of both laws.
+    orders = Counter(tuple(ratios[i] for i in order) for order in permutations(range(n)))
+    shares = {order: Fraction(times, factorial(n)) for order, times in orders.items()}
+    apart: s.Laws = {
+        (z, order): (p * share, q * share) for z, (p, q) in plain.items() for order, share in shares.items()
+    }
+    laws: dict[str, s.Laws] = {
+        "withheld": plain,
+        "shuffled separately": apart,
+        "each with its report": s.two_laws(tagged, others=(0,) * (n - 1), attached="user"),
+    }
+    one = Fraction(1)
+    rows = [
+        (name, s.delta_at(law, one), s.delta_at(pair, one), s.largest_excess(law, pair).amount)
+        for name, law in laws.items()
+    ]
+    return pd.DataFrame(rows, columns=["budgets", "delta", "pair", "excess"])
+
+
+def linked(users: Sequence[s.Rows], data: Sequence[int]) -> Fraction:
+    """The chance that the best guess finds the last user's report, for a server that knows all inputs; exact.
+
+    >>> rr = s.subset_selection(2, 1, Fraction(3))
+    >>> str(linked([rr, rr], (0, 1))), str(linked([rr, rr], (0, 0)))
+    ('3/4', '1/2')
+    """
+    n = len(users)
+    at: dict[s.History, list[Fraction]] = {}
+    for order in permutations(range(n)):
+        for reports in product(*(range(len(rows[0])) for rows in users)):
+            mass = prod((users[i][data[i]][reports[i]] for i in range(n)), start=Fraction(1, factorial(n)))
+            here = at.setdefault(tuple(reports[i] for i in order), [s.NONE] * n)
+            here[order.index(n - 1)] += mass
+    return sum((max(masses) for masses in at.values()), start=s.NONE)
+
+
+def linking(which: Sequence[Case]) -> pd.DataFrame:
+    """The best guess of the victim's report, over all inputs of the others: key, reports, budgets, chance, named.
+
+    Of the processes attached to users that are not adaptive; without shuffling the chance is 1.
+    """
+    rows = []
+    for case in which:
+        if case.attached == "user" and not callable(case.randomizers) and case.n > 1:
+            others = product(range(case.items), repeat=case.n - 1)
+            chance = max(linked(case.randomizers, (*some, 1)) for some in others)
+            rows.append((case.key, case.label, ", ".join(map(str, case.ratios)), chance, case.key == "signed"))
+    return pd.DataFrame(rows, columns=["key", "reports", "budgets", "chance", "named"]).drop_duplicates(
+        ["reports", "budgets"], ignore_index=True
+    )
+
+
+def samples(*, ratio: int, small: int, n: int, delta: Fraction) -> pd.DataFrame:
+    """The proof's samples 0, 1, 2, for equal and own budgets, by whose e^eps belongs to what; exact.
+
+    Columns: reading; budgets; order, the largest excess of the vector of samples over the counts of 0s and 1s; and the
+    distance of the law of K for one b from the other's: alone, given (the samples, at the worst), pure (given them,
+    with delta = 0).
+    """
+    rows = []
+    for others in dict.fromkeys((ratio, small)):
+        ratios = (Fraction(others),) * (n - 1) + (Fraction(ratio),)
+        for attached in s.ATTACHED:
+            law, pure = sampled(ratios, delta, attached), sampled(ratios, s.NONE, attached)
+            vector, counts = (_summed(law, key) for key in (lambda y, _: y, lambda y, _: (y.count(0), y.count(1))))
+            silent = _summed(law, lambda _, users: users)
+            rows.append(
+                {
+                    "reading": attached,
+                    "budgets": ", ".join(map(str, ratios)),
+                    "order": s.largest_excess(vector, counts).amount,
+                    "alone": sum((abs(p - q) for p, q in silent.values()), start=s.NONE) / 2,
+                    "given": _apart(law),
+                    "pure": _apart(pure),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+Samples = Mapping[tuple[s.History, frozenset[int]], Sequence[Fraction]]
+
+
+def _summed(law: Samples, key: Callable[[s.History, frozenset[int]], Hashable]) -> s.Laws:
+    found: dict[Hashable, tuple[Fraction, Fraction]] = {}
+    for (y, users), (p, q) in law.items():
+        first, second = found.get(key(y, users), (s.NONE, s.NONE))
+        found[key(y, users)] = (first + p, second + q)
+    return found
+
+
+def _apart(law: Samples) -> Fraction:
+    """The largest distance, over the samples that both b can give, of the laws of K given them."""
+    vector, found = _summed(law, lambda y, _: y), dict[s.History, Fraction]()
+    for (y, _), (p, q) in law.items():
+        first, second = vector[y]
+        if first and second:
+            found[y] = found.get(y, s.NONE) + abs(p / first - q / second) / 2
+    return max(found.values(), default=s.NONE)
+
+
+def sampled(
+    ratios: Sequence[Fraction], delta: Fraction, attached: str
+) -> dict[tuple[s.History, frozenset[int]], list[Fraction]]:
+    """The joint law of the proof's shuffled samples and of K, the users who drew a 2, for b = 0 and b = 1.
+
+    By user: user i draws with its own e^eps and the samples are permuted. By position: whoever comes t-th draws with
+    that of step t. The last user is the one whose datum differs, and draws a 2 with probability delta.
+    """
+    n = len(ratios)
+    law: dict[tuple[s.History, frozenset[int]], list[Fraction]] = {}
+    for order in permutations(range(n)):
+        for y in product(range(3), repeat=n):
+            for b in (0, 1):
+                mass = Fraction(1, factorial(n))
+                for step, user in enumerate(order):
+                    p = ratios[user if attached == "user" else step]
+                    low = s.printed_clones(p, delta)
+                    if user == n - 1:
+                        mass *= delta if y[step] == 2 else (p if y[step] == b else 1) * low
+                    else:
+                        mass *= 1 - 2 * low if y[step] == 2 else low
+                silent = frozenset(user for user, drawn in zip(order, y, strict=True) if drawn == 2)
+                law.setdefault((y, silent), [s.NONE, s.NONE])[b] += mass
+    return law
+
+
+def multinomials(*, ratio: int, small: int, n: int) -> pd.DataFrame:
+    """How far the laws of Theorem 1 are from multinomial ones with their numbers of trials and their means; exact.
+
+    Columns: law (the others' counts V, or rho_0), budgets (equal, own), distance (total variation).
+    """
+    rows = []
+    for name, others in {"equal": ratio, "own": small}.items():
+        half = [Fraction(others)] * ((n - 1) // 2)
+        ratios = [*half, *[Fraction(ratio)] * (n - 1 - len(half))]
+        clones = [s.printed_clones(p) for p in ratios]
+        v: dict[s.History, Fraction] = {(0, 0): Fraction(1)}
+        for r in clones:
+            v = _one_more(v, (r, r))
+        rho = _one_more(v, (Fraction(ratio, 1 + ratio), Fraction(1, 1 + ratio)))
+        for law, found, trials in (("$\\mathbf{V}$", v, n - 1), ("$\\rho_0$", rho, n)):
+            mean = [sum((mass * k[i] for k, mass in found.items()), start=s.NONE) / trials for i in (0, 1)]
+            rows.append((law, name, _distance(found, multinomial(trials, mean[0], mean[1]))))
+    return pd.DataFrame(rows, columns=["law", "budgets", "distance"])
+
+
+def _one_more(law: Mapping[s.History, Fraction], chances: tuple[Fraction, Fraction]) -> dict[s.History, Fraction]:
+    """The law of the counts with one more trial, a 0, a 1 or neither."""
+    grown: dict[s.History, Fraction] = {}
+    for (a, b), mass in law.items():
+        for key, chance in (((a + 1, b), chances[0]), ((a, b + 1), chances[1]), ((a, b), 1 - sum(chances))):
+            grown[key] = grown.get(key, s.NONE) + mass * chance
+    return grown
+
+
+def multinomial(trials: int, first: Fraction, second: Fraction) -> dict[s.History, Fraction]:
+    """The multinomial law of how many of the trials are of the first and of the second kind."""
+    return {
+        (a, b): Fraction(factorial(trials), factorial(a) * factorial(b) * factorial(trials - a - b))
+        * first**a
+        * second**b
+        * (1 - first - second) ** (trials - a - b)
+        for a in range(trials + 1)
+        for b in range(trials + 1 - a)
+    }
+
+
 # --- figures -----------------------------------------------------------------------------------------------
 
 
@@ -322,27 +508,156 @@ def definition_6(found: Mapping[str, object]) -> Outcome:
         "distance from user-attached shuffling (Algorithms 1 to 3), equal budgets": str(found["equal"]),
         "distance from user-attached shuffling, own budgets": str(found["own"]),
     }
-    if found["total"] != 1 or found["moved"] != 0 or found["local"] > 0:  # type: ignore[operator]
-        reason = "What the definition describes is no shuffled local process here."
-        return Outcome("G-D6", "refuted", reason, evidence)
+    sound = found["total"] == 1 and found["moved"] == 0 and found["local"] <= 0  # type: ignore[operator]
     apart = f"(total variation {found['own']} here)" if found["own"] else "in general; here all are equal"
-    reason = (
-        "The process is executable: its probabilities sum to 1 and do not depend on the order of the data. It is what "
-        f"the algorithms run if all randomizers are equal (distance {found['equal']}), and another process if they are "
-        f"not {apart}."
+    said: Said = {
+        "illustrated": "The process is executable: its probabilities sum to 1 and do not depend on the order of the "
+        f"data. It is what the algorithms run if all randomizers are equal (distance {found['equal']}), and another "
+        f"process if they are not {apart}.",
+        "not checkable": "What was executed here is no shuffled local process.",
+    }
+    return judge("G-D6", evidence, reading("as printed", shown() if sound else unknown(), said))
+
+
+@settles("G-FIG1")
+def figure_1(found: pd.DataFrame) -> Outcome:
+    """`found` is from `seen_budgets`."""
+    rows = found.set_index("budgets")
+    evidence: dict[str, object] = {
+        f"budgets {name}: $\\delta$ at $\\epsilon = 0$, printed pair, largest excess": ", ".join(
+            str(row[key]) for key in ("delta", "pair", "excess")
+        )
+        for name, row in rows.iterrows()
+    }
+    withheld, apart, attached = (rows.loc[name] for name in ("withheld", "shuffled separately", "each with its report"))
+    sound = apart["delta"] == withheld["delta"] and apart["excess"] == withheld["excess"]
+    needed = (
+        f"It is needed: with each budget beside its report $\\delta$ exceeds the pair's by {attached['excess']}."
+        if attached["excess"] > 0
+        else "With these budgets it is not needed either: the pair covers budgets that travel with their reports."
     )
-    return Outcome("G-D6", "verified", reason, evidence)
+    said: Said = {
+        "illustrated": "A plan, which nothing can refute. Budgets that are shuffled on their own tell as much as none. "
+        f"{needed} Definition 6 and Algorithms 1 and 2 shuffle no parameters; Algorithm 3 permutes them together "
+        "with the data.",
+        "not checkable": "This run contradicts itself: budgets in an order of their own tell more than none.",
+    }
+    return judge("G-FIG1", evidence, reading("as printed", shown() if sound else unknown(), said))
+
+
+@settles("G-S10")
+def linking_is_harder(found: pd.DataFrame) -> Outcome:
+    """`found` is from `linking`; without shuffling the chance is 1."""
+    evidence: dict[str, object] = {
+        f"{row['reports']}, $e^\\epsilon$ {row['budgets']}: chance of the best guess, shuffled": str(row["chance"])
+        for row in found.to_dict("records")
+    }
+    evidence["the same, not shuffled"] = 1
+    readings = []
+    for named, name, why in (
+        (False, "the reports do not say who sent them", ""),
+        (True, "the reports are signed", "a message with its sender's name is what the shuffle model rules out"),
+    ):
+        chances = found.loc[found["named"] == named, "chance"]
+        if len(chances):
+            said: Said = {
+                "verified": f"The best guess finds the report with probability {short(max(chances))} at most.",
+                "refuted": "The best guess still finds the report for certain.",
+            }
+            readings.append(reading(name, exactly(bool(max(chances) < 1)), said, excluded=why))
+    return judge("G-S10", evidence, *readings)
+
+
+def _by_reading(found: pd.DataFrame, column: str) -> dict[str, object]:
+    return {
+        f"samples by {row['reading']}, $e^\\epsilon$ {row['budgets']}": str(row[column])
+        for row in found.to_dict("records")
+    }
+
+
+@settles("G-S16")
+def order_tells_nothing(found: pd.DataFrame) -> Outcome:
+    """`found` is from `samples`: the column `order`."""
+    worst = {word: max(found.loc[found["reading"] == word, "order"]) for word in s.ATTACHED}
+    said: Said = {
+        "verified": "No $\\delta(\\epsilon)$ of the vector exceeds that of the counts.",
+        "refuted": f"The vector's $\\delta$ exceeds that of the counts by up to {worst['position']}: a 0 at a step "
+        "with a large budget says more than one at a step with a small one.",
+    }
+    readings = [
+        reading("the samples are permuted, as the line before says", exactly(worst["user"] <= 0), said),
+        reading("step $t$ has its own $Y_t$, as (23) and Definition 6 use them", exactly(worst["position"] <= 0), said),
+    ]
+    return judge("G-S16", _by_reading(found, "order"), *readings)
+
+
+@settles("G-S17")
+def silent_users(found: pd.DataFrame) -> Outcome:
+    """`found` is from `samples`: distances of the law of K, of one b from the other's."""
+    alone, given, pure = (max(found[key]) for key in ("alone", "given", "pure"))
+    evidence = {
+        f"samples by {row['reading']}, $e^\\epsilon$ {row['budgets']}: distance alone; given the samples; with "
+        "$\\delta_n = 0$": f"{row['alone']}; {row['given']}; {row['pure']}"
+        for row in found.to_dict("records")
+    }
+    itself: Said = {
+        "verified": "True for equal and for unequal budgets.",
+        "refuted": f"Its law for one $b$ is {alone} in total variation from that for the other.",
+    }
+    used: Said = {
+        "verified": "True for equal and for unequal budgets.",
+        "holds with correction": f"True with $\\delta_n = 0$ only. With $\\delta_n > 0$ the laws are up to {given} "
+        f"apart: "
+        "more 0s than 1s make it likelier under one $b$ than under the other that the first user is among the 2s.",
+        "refuted": f"Its law for one $b$ is {pure} from that for the other even with $\\delta_n = 0$.",
+    }
+    correction = (
+        r"with $\delta_n > 0$ it has to be revealed whether the first user sampled 2, as in Theorem 1, corrected."
+    )
+    return judge(
+        "G-S17",
+        evidence,
+        reading("$K$ by itself, as the sentence says and argues", exactly(alone == 0), itself),
+        reading(
+            "$K$ given the samples, as the proof goes on to use it",
+            exactly(given == 0, near=pure == 0),
+            used,
+            correction=correction,
+        ),
+    )
+
+
+@settles("G-S18")
+def two_multinomials(found: pd.DataFrame) -> Outcome:
+    """`found` is from `multinomials`."""
+    evidence: dict[str, object] = {
+        f"{row['law']}, {row['budgets']} budgets: distance from the multinomial law of its mean": str(row["distance"])
+        for row in found.to_dict("records")
+    }
+    rows = found.set_index(["law", "budgets"])["distance"]
+    equal = rows["$\\mathbf{V}$", "equal"]
+    said: Said = {
+        "verified": "The laws are multinomial.",
+        "holds with correction": "What Theorems 1 and 2 compare are laws of counts, as the sentence says, but only the "
+        "others' counts with equal budgets are multinomial.",
+        "refuted": f"Not even the others' counts with equal budgets are multinomial: their distance is {equal}.",
+    }
+    correction = (
+        "for 'multinomial distributions' read laws of sums of independent trials with probabilities of their own "
+        "(Poisson multinomial)."
+    )
+    verdict = exactly(bool((rows == 0).all()), near=bool(equal == 0))
+    return judge("G-S18", evidence, reading("as printed", verdict, said, correction=correction))
 
 
 @settles("G-T1")
 def theorem_1(table: pd.DataFrame, slips: pd.DataFrame, ratio: int) -> Outcome:
     """Every small process against the printed pair and the corrected one; `slips` are those of the proof."""
     printed_sum = 2 * s.printed_clones(Fraction(ratio))
-    over, worst = table[table["excess"] > 0], max(table["corrected_excess"])
-    total, kept = len(table), len(table) - len(over)
+    worst = max(table["corrected_excess"])
     evidence: dict[str, object] = {
         f"$V$ as the AAAI text prints it, probabilities of one term at $e^\\epsilon = {ratio}$, sum": str(printed_sum),
-        "processes enumerated": total,
+        "processes enumerated": len(table),
     }
     for line in slips.itertuples():
         evidence[f"proof, {line.line}"] = f"printed {line.printed}, needed {line.needed}"
@@ -353,13 +668,17 @@ def theorem_1(table: pd.DataFrame, slips: pd.DataFrame, ratio: int) -> Outcome:
             "$\\delta$ {}, printed pair {}, corrected {}, at $e^\\epsilon$ = {}".format(*numbers)
         )
     evidence["largest excess over the corrected pair, all processes"] = str(worst)
-    if worst > 0:
-        reason = f"{len(over)} of {total} processes exceed the printed pair, and one exceeds the corrected pair too."
-        return Outcome("G-T1", "refuted", reason, evidence)
-    if over.empty and printed_sum == 1:
-        return Outcome("G-T1", "verified", f"None of {total} processes exceeds the pair.", evidence)
-    if not kept:
-        return Outcome("G-T1", "refuted", f"All of {total} processes exceed the pair.", evidence)
+    readings = [
+        _reduction(name, table[table["attached"] == word], printed_sum, _PAIRS[word])
+        for word, name in _NAMES.items()
+        if word in set(table["attached"])
+    ]
+    return judge("G-T1", evidence, *readings)
+
+
+def _reduction(name: str, rows: pd.DataFrame, printed_sum: Fraction, correction: str) -> Reading:
+    """Theorem 1 for the processes of one reading."""
+    over, worst, total = rows[rows["excess"] > 0], max(rows["corrected_excess"]), len(rows)
     where = f"{len(over)} of {total} processes leak more than the printed pair"
     if len(over):
         most = max(over.to_dict("records"), key=lambda row: float(row["excess"]))
@@ -367,16 +686,28 @@ def theorem_1(table: pd.DataFrame, slips: pd.DataFrame, ratio: int) -> Outcome:
             f", the most {most['reports']} by {most['attached']} with $e^\\epsilon$ {most['budgets']}: $\\delta$ "
             f"{short(most['shuffled'])} against {short(most['pair'])} at $e^\\epsilon$ = {short(most['at'])}"
         )
-    return Outcome(
-        "G-T1",
-        "holds with correction",
-        f"{where}. As the AAAI text prints it, $V$ is no distribution either: its probabilities sum to {printed_sum}. "
-        f"The other {kept} stay within the pair.",
-        evidence,
-        correction=r"Let $r_j$ be the largest number for which $R_j(x) \geq r_j (Q^0 + Q^1)$ for all $x$, with "
-        r"$Q^0, Q^1$ the victim's parts in (9), corrected. Reports of users who keep their randomizers are a "
-        r"post-processing of the pair with $V = \sum_j \mathrm{MultiBern}(r_j, r_j, 1 - 2 r_j)$ and $\Delta_2$ split "
-        r"into two outcomes that tell the datasets apart. So is Definition 6's process with $\delta_i = 0$, if every "
-        r"step is taken at the largest $\epsilon_i$ and with the least $r$. $(1-\delta_j)/(1+e^{\epsilon_j})$ is such "
-        r"an $r_j$ for binary randomized response.",
-    )
+    failed = f"{where}, and one exceeds the corrected pair too." if worst > 0 else f"{where}: none obeys the theorem."
+    said: Said = {
+        "verified": f"None of {total} processes exceeds the pair.",
+        "holds with correction": f"{where}. As the AAAI text prints it, $V$ is no distribution either: its "
+        f"probabilities sum to {printed_sum}. The other {total - len(over)} stay within the pair.",
+        "refuted": failed,
+    }
+    holds = over.empty and printed_sum == 1 and worst <= 0
+    verdict = exactly(bool(holds), near=bool(worst <= 0 and len(over) < total))
+    return reading(name, verdict, said, correction=correction)
+
+
+_NAMES = {
+    "user": "users keep their randomizers, reports are shuffled (Algorithms 1 to 3)",
+    "position": "steps keep their randomizers, data are shuffled (Definition 6)",
+}
+_PAIRS = {
+    "user": r"Let $\epsilon_n > 0$. For each pair of inputs of the victim let $r_j$ be the largest number for which "
+    r"$R_j(x) \geq r_j (Q^0 + Q^1)$ for all $x$, with $Q^0, Q^1$ the victim's parts in (9), corrected, at that pair. "
+    r"Reports of users who keep their randomizers are a post-processing of the pair with "
+    r"$V = \sum_j \mathrm{MultiBern}(r_j, r_j, 1 - 2 r_j)$ and $\Delta_2$ split into two outcomes that tell the "
+    r"datasets apart. $(1-\delta_j)/(1+e^{\epsilon_j})$ is such an $r_j$ for binary randomized response.",
+    "position": r"With $\delta_i = 0$ and $\max_i \epsilon_i > 0$: the same for each pair of inputs, if every step is "
+    r"taken at the largest $\epsilon_i$ and with the least $r$ of all steps and histories.",
+}

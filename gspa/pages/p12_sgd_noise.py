@@ -49,9 +49,10 @@ from gspa.algorithms.sgd import gaussian_sigma, one_thread
 from gspa.algorithms.sgd_batch import Batch
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.algorithms.sgd_gradients import Client, Gradients, clipped
-from gspa.book.claims import Outcome, settles
+from gspa.book.claims import Outcome, judge, settles
 from gspa.book.figures import DASHES, PALETTE, keeps_data
 from gspa.book.text import number
+from gspa.book.verdicts import Said, exactly, reading, unknown
 from gspa.pages.p12_shuffled_sgd import NOISY, budget_matrix, each, setting_label
 
 Floats = npt.NDArray[np.float64]
@@ -648,16 +649,16 @@ def message_is_local(
     """
     delta, clip = config.delta, config.clip
     moved = float(max(record["movement"].max(), weights["movement"].max()))
-    readings = {"number of clients": config.clients, "records of a client": samples}
+    readings_of_m = {"number of clients": config.clients, "records of a client": samples}
     true = {
         name: {
             eps: gdp_epsilon(delta=delta, mu=release_mu(eps, delta=delta, divisor=m) * moved / (2 * clip))
             for eps in BUDGETS
         }
-        for name, m in readings.items()
+        for name, m in readings_of_m.items()
     }
-    kept = {name: [eps for eps in BUDGETS if true[name][eps] <= eps] for name in readings}
-    assumed = ", ".join(f"{2 * clip / m:.4g} ($m$ = {m}, {name})" for name, m in readings.items())
+    kept = {name: [eps for eps in BUDGETS if true[name][eps] <= eps] for name in readings_of_m}
+    assumed = ", ".join(f"{2 * clip / m:.4g} ($m$ = {m}, {name})" for name, m in readings_of_m.items())
     evidence: dict[str, object] = {
         "clip $C$; sensitivity that line 7 assumes, $2C/m$": f"{clip:g}; {assumed}",
         "one record replaced at the starting weights, features of any size: movement": float(record["movement"].max()),
@@ -668,7 +669,7 @@ def message_is_local(
     def listed(found: Mapping[float, float]) -> str:
         return ", ".join(f"{got:.4g} for {eps:g}" for eps, got in found.items())
 
-    for name, m in readings.items():
+    for name, m in readings_of_m.items():
         label = f"true local $\\epsilon$ at $\\delta$ = {delta:g} for the promised $\\epsilon$, $m$ = {m} ({name})"
         evidence[label] = listed(true[name])
     scale = 2 * math.sqrt(2 * math.log(1.25 / delta)) / BUDGETS[-1]
@@ -686,28 +687,45 @@ def message_is_local(
         evidence[what] = listed(found)
         if all(got <= eps for eps, got in found.items()):
             repaired.append(label)
-    if any(len(found) == len(BUDGETS) for found in kept.values()):
-        # What was found is a lower bound of the sensitivity; it can break a promise, not prove one.
-        reason = f"The largest movement found, {moved:.4g}, breaks no promise."
-        return Outcome("G-A3", "not checkable", reason, evidence)
-    if any(kept.values()):
-        upto = max(max(found, default=0.0) for found in kept.values())
-        return Outcome(
-            "G-A3",
-            "holds with correction",
-            f"The largest movement found, {moved:.4g}, breaks the promises above {upto:g}.",
-            evidence,
-            correction=f"broken for budgets above {upto:g}; nothing found breaks it below.",
-        )
-    by_clients = true["number of clients"]
-    reason = (
-        f"The clip acts on the average, so one record moves a message by up to {moved:.4g} = {moved / clip:.4g} $C$, "
-        f"not $2C/m$ = {2 * clip / config.clients:g}. A client promised $\\epsilon$ = 0.5 has {by_clients[0.5]:.4g}, "
-        f"one promised {BUDGETS[-1]:g} has {by_clients[BUDGETS[-1]]:.4g}; no tried budget is kept."
-    )
-    if repaired:
-        reason += f" Clipping each record's gradient instead keeps all, for {' and '.join(repaired)}."
-    return Outcome("G-A3", "refuted", reason, evidence)
+    repair = f" Clipping each record's gradient instead keeps all, for {' and '.join(repaired)}." if repaired else ""
+    half, most = 0.5, BUDGETS[-1]
+    readings = []
+    for name, m in readings_of_m.items():
+        upto = max(kept[name], default=0.0)
+        said: Said = {
+            # What was found is a lower bound of the sensitivity; it can break a promise, not prove one.
+            "not checkable": f"The largest movement found, {moved:.4g}, breaks no promise.",
+            "holds with correction": f"The largest movement found, {moved:.4g}, breaks the promises above {upto:g}.",
+            "refuted": f"The clip acts on the average, so one record moves a message by up to {moved:.4g} = "
+            f"{moved / clip:.4g} $C$, not $2C/m$ = {2 * clip / m:.3g}. A client promised $\\epsilon$ = {half:g} has "
+            f"{true[name][half]:.4g}, one promised {most:g} has {true[name][most]:.4g}; no tried budget is "
+            f"kept.{repair}",
+        }
+        verdict = unknown() if len(kept[name]) == len(BUDGETS) else exactly(False, near=bool(kept[name]))
+        correction = f"broken for budgets above {upto:g}; nothing found breaks it below."
+        readings.append(reading(f"$m$ = {m}, the {name}", verdict, said, correction=correction))
+    return judge("G-A3", evidence, *readings)
+
+
+@settles("G-S73")
+def noise_is_private(record: pd.DataFrame, config: SgdConfig, samples: int) -> Outcome:
+    """One message with line 7's noise: as Algorithm 3 makes it, and with each record clipped before the average."""
+    delta, m = config.delta, config.clients
+    moved = float(record["movement"].max()) / (2 * config.clip)
+    printed = {e: gdp_epsilon(delta=delta, mu=release_mu(e, delta=delta, divisor=m) * moved) for e in BUDGETS}
+    clipped_first = {e: release_epsilon(e, delta=delta, divisor=m, records=samples) for e in BUDGETS}
+    evidence: dict[str, object] = {}
+    readings = []
+    for name, found in (("each record clipped first", clipped_first), ("as Algorithm 3 clips", printed)):
+        listed = ", ".join(f"{got:.4g} for {promised:g}" for promised, got in found.items())
+        evidence[f"{name}: local $\\epsilon$ for the promised one"] = listed
+        worst = max(BUDGETS, key=lambda promised: found[promised] / promised)
+        said: Said = {
+            "verified": "No message has more than it is promised; the noise is drawn with each client's own budget.",
+            "refuted": f"A client promised {worst:g} has {found[worst]:.4g} (G-A3).",
+        }
+        readings.append(reading(name, exactly(all(got <= promised for promised, got in found.items())), said))
+    return judge("G-S73", evidence, *readings)
 
 
 @settles("G-T5")
@@ -739,32 +757,36 @@ def theorem_5(
         evidence[label] = f"$10^{{{row.log10_mass:.4g}}}$; {row.clones:.3g}"
     broken = table[table["attacked"] > table["promised"]]
     safe = table["local"] <= table["promised"]
-    if safe.all():
-        return Outcome("G-T5", "verified", "The messages alone already guarantee what the theorem promises.", evidence)
-    if broken.empty:
-        return Outcome("G-T5", "not checkable", "No attack breaks the promise and nothing known proves it.", evidence)
     hit = table["setting"].isin(set(broken["setting"]))
-    if (safe | hit).all() and not hit.all():
-        fine = ", ".join(dict.fromkeys(table[~hit]["setting"]))
-        return Outcome(
-            "G-T5",
-            "holds with correction",
-            f"Broken by an attack for {', '.join(dict.fromkeys(broken['setting']))}.",
-            evidence,
-            correction=f"the messages alone guarantee it for {fine}.",
-        )
+    fine = ", ".join(dict.fromkeys(table[~hit]["setting"]))
+    unknown_so_far = broken.empty and not safe.all()
+    verdict = (
+        unknown() if unknown_so_far else exactly(bool(safe.all()), near=bool((safe | hit).all() and not hit.all()))
+    )
+    said: Said = {
+        "verified": "The messages alone already guarantee what the theorem promises.",
+        "not checkable": "No attack breaks the promise and nothing known proves it.",
+        "holds with correction": f"Broken by an attack for {', '.join(dict.fromkeys(broken['setting']))}.",
+        "refuted": lambda: _broken(broken, by_samples),
+    }
+    correction = f"the messages alone guarantee it for {fine}."
+    return judge("G-T5", evidence, reading("as printed", verdict, said, correction=correction))
+
+
+def _broken(broken: pd.DataFrame, by_samples: pd.DataFrame) -> str:
+    """By how much, and whether the repair with the other m would save it."""
     worst = broken.iloc[int(np.argmax(broken["attacked"] - broken["promised"]))]
     first = broken[broken["T"] == broken["T"].min()]
-    reason = (
+    text = (
         f"An attack on Algorithm 3 shows $\\epsilon$ of at least {first['attacked'].min():.4g} at $T$ = "
         f"{first['T'].iloc[0]} in every broken setting, where at most {first['promised'].max():.4g} is promised; for "
         f"{worst['setting']} and $T$ = {worst['T']} it is {worst['attacked']:.4g} against {worst['promised']:.4g}."
     )
     still = by_samples[by_samples["repaired_attacked"] > by_samples["promised"]]
-    if len(still):
-        end = still.iloc[-1]
-        reason += (
-            f" With each record clipped and $m$ the records of a client it still fails for {end['setting']}: at least "
-            f"{end['repaired_attacked']:.4g} against {end['promised']:.4g} at $T$ = {end['T']}."
-        )
-    return Outcome("G-T5", "refuted", reason, evidence)
+    if still.empty:
+        return text
+    end = still.iloc[-1]
+    return (
+        f"{text} With each record clipped and $m$ the records of a client it still fails for {end['setting']}: at "
+        f"least {end['repaired_attacked']:.4g} against {end['promised']:.4g} at $T$ = {end['T']}."
+    )

@@ -28,8 +28,8 @@ from gspa.accountant import budgets
 from gspa.algorithms import digits as datasets
 from gspa.algorithms.digits import Dataset
 from gspa.algorithms.sgd_config import SgdConfig
-from gspa.book import processes
-from gspa.book.claims import Outcome, claim, settles
+from gspa.book import processes, verdicts
+from gspa.book.claims import Outcome, claim, judge, settles, unsettled
 from gspa.book.figures import DASHES, PALETTE, keeps_data
 
 Task = TypeVar("Task")
@@ -552,6 +552,9 @@ def noise_curve(points: pd.DataFrame, *, dataset: str) -> Figure:
 # --- checks ------------------------------------------------------------------------------------------------
 
 
+_LABELS = tuple(budgets.DISTRIBUTIONS[name].label for name in ("constant", "unif2"))
+
+
 def too_small(identifier: str, runs: Runs, full: Mapping[str, int]) -> Outcome | None:
     """Why runs with fewer seeds or epochs than `full`, the paper profile's, cannot settle a claim; None if they can."""
     counted = last(runs).groupby("setting")["seed"].nunique()
@@ -560,12 +563,17 @@ def too_small(identifier: str, runs: Runs, full: Mapping[str, int]) -> Outcome |
     if seeds >= full["seeds"] and epochs >= full["epochs"]:
         return None
     had, needed = f"{seeds} seed(s) a setting and {epochs} epochs", f"{full['seeds']} and {full['epochs']}"
-    reason = f"This run has {had}; the claim needs {needed}."
-    return Outcome(identifier, "not yet checked", reason, missing="size")
+    return unsettled(identifier, f"This run has {had}; the claim needs {needed}.")
 
 
 def _tolerance(identifier: str, name: str) -> float:
     return float((claim(identifier).tolerance or {})[name])
+
+
+def _number(name: str, gap: float, tolerance: float, found: str, correction: str = "") -> verdicts.Reading:
+    """A printed number in one reading; a correction names what it needs beyond what is printed."""
+    verdict = verdicts.within(gap, tolerance, setting=bool(correction))
+    return verdicts.reading(name, verdict, dict.fromkeys(verdicts.VERDICTS, found), correction=correction)
 
 
 def _percent(values: pd.Series[Any]) -> str:
@@ -597,57 +605,74 @@ def printed_accuracy(runs: Runs, answers: pd.DataFrame, full: Mapping[str, int])
     evidence["printed"] = f"{100 * printed:.2f}%"
     evidence |= _nearest(answers, [NO_NOISE])
     best = max(NOISY, key=lambda name: finals[name].mean())
-    # The claim is about a private run; what happens without noise matters only if none reaches the print.
-    if abs(finals[best].mean() - printed) <= tolerance:
-        return Outcome("G-SGD1", "verified", f"Reached with noise: {_percent(finals[best])}.", evidence)
-    if abs(clean.mean() - printed) > tolerance:
-        reason = (
-            f"Without noise the mean is {_percent(clean)}, {100 * (clean.mean() - printed):+.2f} points from the "
-            "print; width, initialization and scaling are not stated in the paper."
-        )
-        return Outcome("G-SGD1", "not reproduced", reason, evidence)
-    return Outcome(
+    near = ranked(answers).iloc[0]
+    there = near[setting_label(NO_NOISE)] / 100
+    unstated = "Width, initialization and scaling are not stated in the paper."
+    noisy = f"The best setting with noise, {setting_label(best)}, has {_percent(finals[best])}."
+    plain = f"Without noise the mean is {_percent(clean)}, {100 * (clean.mean() - printed):+.2f} points from the print."
+    nearest = (
+        f"Without noise it is {100 * there:.2f}%, {100 * (there - printed):+.2f} points from the print. {unstated}"
+    )
+    same = "the printed accuracy is that of Algorithm 3 without its noise, not of a private run"
+    return judge(
         "G-SGD1",
-        "holds with correction",
-        f"Without noise the mean is {_percent(clean)}; the best setting with noise, {setting_label(best)}, has "
-        f"{_percent(finals[best])}.",
         evidence,
-        correction="the printed accuracy is that of Algorithm 3 without its noise, not of a private run.",
+        _number("this page's settings, with noise", finals[best].mean() - printed, tolerance, noisy),
+        _number("this page's settings, without noise", clean.mean() - printed, tolerance, plain, f"{same}."),
+        _number(
+            f"the settings nearest to the printed numbers ({near['reading']}), without noise",
+            there - printed,
+            tolerance,
+            nearest,
+            f"{same}, and it needs settings that are not stated: {near['reading']}.",
+        ),
     )
 
 
 @settles("G-SGD3")
 def constant_above_unif2(runs: Runs, answers: pd.DataFrame, spread: pd.DataFrame, full: Mapping[str, int]) -> Outcome:
-    """Two printed accuracies and their order; `spread` is U(0.01, 2) under the nearest reading, with more seeds."""
+    """Two printed accuracies and their order; `spread` is both settings under the nearest reading, with more seeds."""
     if unready := too_small("G-SGD3", runs, full):
         return unready
-    constant, unif2 = final(runs, "constant"), final(runs, "unif2")
-    low, high = interval(constant - unif2, confidence=_tolerance("G-SGD3", "confidence"))
-    off = (constant.mean() - PRINTED["constant"], unif2.mean() - PRINTED["unif2"])
-    numbers = all(abs(gap) <= _tolerance("G-SGD3", "accuracy") for gap in off)
-    there = 100 * spread["accuracy"]
-    reach = int((there >= 100 * PRINTED["unif2"]).sum())
-    evidence: dict[str, object] = {
-        "Constant 0.5": f"{_percent(constant)}, printed {100 * PRINTED['constant']:.1f}%",
-        "U(0.01, 2)": f"{_percent(unif2)}, printed {100 * PRINTED['unif2']:.1f}%",
-        "U(0.01, 2), lowest and highest seed": f"{100 * unif2.min():.2f}% to {100 * unif2.max():.2f}%",
-        "difference, paired by seed, 95% interval (points)": f"{100 * low:.2f} to {100 * high:.2f}",
-        "share of seeds where constant is ahead": f"{(constant > unif2).mean():.2f}",
-        **_nearest(answers, ["constant", "unif2"]),
-        "there, U(0.01, 2) over its seeds": f"{there.min():.2f}% to {there.max():.2f}%, mean {there.mean():.2f}%; "
-        f"{reach} of {len(there)} reach the printed number",
+    near = str(ranked(answers)["reading"].iloc[0])
+    other = spread.pivot_table(index="seed", columns="setting", values="accuracy")
+    pairs = {
+        "this page's settings": (final(runs, "constant"), final(runs, "unif2")),
+        f"the settings nearest to the printed numbers ({near})": tuple(
+            other[setting_label(name)].dropna() for name in ("constant", "unif2")
+        ),
     }
-    if low > 0 and numbers:
-        return Outcome("G-SGD3", "verified", "Order and both numbers come out.", evidence)
-    if low > 0:
-        reason = (
-            f"The order comes out, the numbers do not: {_percent(constant)} for the constant and {_percent(unif2)} "
-            "for U(0.01, 2). Width, initialization and the $m$ of the noise are not settled by the paper."
+    evidence: dict[str, object] = {}
+    readings = []
+    for name, (constant, unif2) in pairs.items():
+        low, high = interval(constant - unif2, confidence=_tolerance("G-SGD3", "confidence"))
+        evidence |= {
+            f"{name}: Constant 0.5": f"{_percent(constant)}, printed {100 * PRINTED['constant']:.1f}%",
+            f"{name}: U(0.01, 2)": f"{_percent(unif2)}, printed {100 * PRINTED['unif2']:.1f}%",
+            f"{name}: U(0.01, 2), lowest and highest seed": f"{100 * unif2.min():.2f}% to {100 * unif2.max():.2f}%",
+            f"{name}: difference, paired by seed, 95% interval (points)": f"{100 * low:.2f} to {100 * high:.2f}",
+            f"{name}: seeds where constant is ahead": f"{int((constant > unif2).sum())} of {len(unif2)}",
+        }
+        mine = name == next(iter(pairs))
+        tolerance = _tolerance("G-SGD3", "accuracy")
+        order = verdicts.ranked(low, high)
+        numbers = [
+            verdicts.within(float(values.mean()) - PRINTED[key], tolerance, setting=not mine)
+            for key, values in (("constant", constant), ("unif2", unif2))
+        ]
+        count = f"{100 * constant.mean():.2f}% for the constant and {100 * unif2.mean():.2f}% for U(0.01, 2)"
+        surely = {"verified": "The order comes out", "refuted": "U(0.01, 2) is the more accurate one"}
+        text = f"{surely.get(order, 'The difference between the two has no sure sign')}: {count}."
+        readings.append(
+            verdicts.reading(
+                name,
+                verdicts.joined(order, *numbers),
+                dict.fromkeys(verdicts.VERDICTS, text),
+                correction=f"the numbers need settings that are not stated: {near}.",
+            )
         )
-        return Outcome("G-SGD3", "not reproduced", reason, evidence)
-    if high < 0:
-        return Outcome("G-SGD3", "refuted", "U(0.01, 2) is the more accurate one.", evidence)
-    return Outcome("G-SGD3", "not reproduced", "The difference between the two has no sure sign.", evidence)
+    evidence |= _nearest(answers, ["constant", "unif2"])
+    return judge("G-SGD3", evidence, *readings)
 
 
 @settles("G-SGD4")
@@ -662,12 +687,16 @@ def unif3_is_best(runs: Runs, full: Mapping[str, int]) -> Outcome:
     for name, (low, high) in gaps.items():
         label = f"ahead of {setting_label(name)} by (points, 95% interval)"
         evidence[label] = f"{100 * low:.2f} to {100 * high:.2f}"
-    if all(low > 0 for low, _ in gaps.values()):
-        reason = "Ahead of every other noisy setting, with an interval that excludes zero."
-        return Outcome("G-SGD4", "verified", reason, evidence)
-    if any(high < 0 for _, high in gaps.values()):
-        return Outcome("G-SGD4", "refuted", "Another noisy setting is surely more accurate.", evidence)
-    return Outcome("G-SGD4", "not reproduced", "Not surely ahead of every other noisy setting.", evidence)
+    said: verdicts.Said = {
+        "verified": "In this page's settings it is ahead of every other noisy one; no interval includes zero.",
+        "refuted": "Another noisy setting is surely more accurate.",
+        "not reproduced": "It is not surely ahead of every other noisy setting.",
+    }
+    return judge(
+        "G-SGD4",
+        evidence,
+        verdicts.reading("this page's settings", verdicts.joined(*(verdicts.ranked(*x) for x in gaps.values())), said),
+    )
 
 
 @settles("G-SGD2")
@@ -678,35 +707,66 @@ def agrees_with_vanilla(runs: Runs, vanilla: pd.DataFrame, full: Mapping[str, in
     plain = vanilla.set_index("seed")["accuracy"]
     if len(plain) < full["vanilla_seeds"]:
         trained, needed = f"{len(plain)} seed(s)", full["vanilla_seeds"]
-        reason = f"The vanilla network was trained with {trained}; the claim needs {needed}."
-        return Outcome("G-SGD2", "not yet checked", reason, missing="size")
+        return unsettled("G-SGD2", f"The vanilla network was trained with {trained}; the claim needs {needed}.")
     tolerance = 100 * _tolerance("G-SGD2", "accuracy")
     evidence: dict[str, object] = {"no noise, no clipping": _percent(plain)}
-    gaps, sure = {}, {}
+    gaps = {}
     for name in SETTINGS:
         gap = 100 * (final(runs, name) - plain).dropna()
         low, high = interval(gap)
-        gaps[name], sure[name] = float(gap.mean()), max(low, -high) > tolerance
+        gaps[name] = float(gap.mean())
         shown = f"{gaps[name]:+.2f} (95% interval {low:+.2f} to {high:+.2f})"
         evidence[f"{setting_label(name)}, minus that (points)"] = shown
     printed = 100 * (PRINTED[NO_NOISE] - plain.mean())
     evidence["printed accuracy, minus that (points)"] = f"{printed:+.2f}"
     best = min(NOISY, key=lambda name: abs(gaps[name]))
-    said = f"{setting_label(best)}, the nearest setting with noise, is {gaps[best]:+.2f} points from it"
-    if abs(gaps[best]) <= tolerance:
-        return Outcome("G-SGD2", "verified", f"{said}.", evidence)
-    if abs(gaps[NO_NOISE]) <= tolerance:
-        return Outcome(
-            "G-SGD2",
-            "holds with correction",
-            f"Without noise Algorithm 3 is {gaps[NO_NOISE]:+.2f} points from the vanilla network; {said}.",
-            evidence,
-            correction="Algorithm 3 agrees with the vanilla network when it adds no noise, and in none of the private "
-            "settings.",
-        )
-    if all(sure.values()):
-        return Outcome("G-SGD2", "refuted", f"No setting comes within a point of it; {said}.", evidence)
-    return Outcome("G-SGD2", "not reproduced", f"No mean lies within a point of it; {said}.", evidence)
+    noisy = f"{setting_label(best)}, the nearest setting with noise, is {gaps[best]:+.2f} points from it."
+    without = f"Without noise Algorithm 3 is {gaps[NO_NOISE]:+.2f} points from the vanilla network; {noisy}"
+    correction = (
+        "Algorithm 3 agrees with the vanilla network when it adds no noise, and in none of the private settings."
+    )
+    return judge(
+        "G-SGD2",
+        evidence,
+        _number("with noise", gaps[best], tolerance, noisy),
+        _number("without noise", gaps[NO_NOISE], tolerance, without, correction),
+    )
+
+
+@settles("G-SGD7")
+def mnist_is(images: Dataset) -> Outcome:
+    """60,000 and 10,000 images of 28 x 28, in the files whose checksums the package knows."""
+    found = (len(images.train_x), len(images.test_x), images.train_x.shape[1])
+    evidence = {"training images, test images, pixels an image": ", ".join(f"{many:,}" for many in found)}
+    holds = found == (SAMPLES, 10_000, 28 * 28)
+    said: verdicts.Said = {
+        "verified": "The files hold what the text says.",
+        "refuted": "The files hold something else.",
+    }
+    return judge("G-SGD7", evidence, verdicts.reading("as counted", verdicts.exactly(holds), said))
+
+
+@settles("G-SGD6")
+def stronger_protection(promises: pd.DataFrame) -> Outcome:
+    """Central eps of the constant 0.5 against that of U(0.01, 2): as promised, and from the messages alone."""
+    both = promises.set_index(["setting", "T"])
+    epochs = sorted(set(promises["T"]))
+    evidence: dict[str, object] = {}
+    readings = []
+    for column, name in (
+        ("promised", "$\\epsilon$ as Theorem 5 promises it"),
+        ("local", "$\\epsilon$ of the messages alone"),
+    ):
+        constant, unif2 = ([float(both.loc[(key, t), column]) for t in epochs] for key in _LABELS)
+        for t, first, second in zip(epochs, constant, unif2, strict=True):
+            evidence[f"{name}, $T$ = {t}: constant 0.5, U(0.01, 2)"] = f"{first:.4g}, {second:.4g}"
+        smaller = all(a < b for a, b in zip(constant, unif2, strict=True))
+        said: verdicts.Said = {
+            "verified": f"{constant[-1]:.3g} against {unif2[-1]:.3g} at $T$ = {epochs[-1]}.",
+            "refuted": f"It is {constant[-1]:.3g} against {unif2[-1]:.3g} at $T$ = {epochs[-1]}.",
+        }
+        readings.append(verdicts.reading(name, verdicts.exactly(smaller), said))
+    return judge("G-SGD6", evidence, *readings)
 
 
 @settles("G-TAB3")
@@ -736,20 +796,19 @@ def table_3(uses: pd.DataFrame, runs: Runs, answers: pd.DataFrame) -> Outcome:
             label = f"{setting}, moved by what Table 3 leaves open (points)"
             evidence[label] = f"{part.min():+.2f} to {part.max():+.2f}"
     printed, corrected = uses["agree"].iloc[:2], uses["agree"].iloc[2:]
-    if printed.any():
-        return Outcome("G-TAB3", "verified", "As printed, all lines of Algorithm 3 agree.", evidence)
-    if not corrected.all():
-        return Outcome("G-TAB3", "refuted", "No meaning of $m$ makes the lines of Algorithm 3 agree.", evidence)
-    return Outcome(
-        "G-TAB3",
-        "holds with correction",
-        "The values are all there and run, but Algorithm 3 uses one $m$ for two counts: as printed its lines conflict "
-        f"whether $m$ = {config.clients} counts the clients or the samples of a batch.",
-        evidence,
-        correction="$m$ counts the clients, each has $n/m$ samples, and lines 1, 6, 7 and 13 read: $m$ subsets of size "
+    said: verdicts.Said = {
+        "verified": "As printed, all lines of Algorithm 3 agree.",
+        "refuted": "No meaning of $m$ makes the lines of Algorithm 3 agree.",
+        "holds with correction": "The values are all there and run, but Algorithm 3 uses one $m$ for two counts: as "
+        f"printed its lines conflict whether $m$ = {config.clients} counts the clients or the samples of a batch.",
+    }
+    correction = (
+        "$m$ counts the clients, each has $n/m$ samples, and lines 1, 6, 7 and 13 read: $m$ subsets of size "
         "$n/m$, $i \\in [m]$, and division by $n/m$ in both. (With $m$ as the batch size: $n/m$ names, and a "
-        "permutation of $[n/m]$.) In either, an epoch starts where the last one ended.",
+        "permutation of $[n/m]$.) In either, an epoch starts where the last one ended."
     )
+    verdict = verdicts.exactly(bool(printed.any()), near=bool(corrected.all()))
+    return judge("G-TAB3", evidence, verdicts.reading("line by line", verdict, said, correction=correction))
 
 
 @settles("G-SGD5")
@@ -762,8 +821,9 @@ def difference_of_budgets(runs: Runs, variants: pd.DataFrame, full: Mapping[str,
         return unready
     same = int((variants["variant"] == EQUAL).sum())
     if same < full["seeds"]:
-        reason = f"{same} draw(s) were trained again with one budget; the claim needs {full['seeds']}."
-        return Outcome("G-SGD5", "not yet checked", reason, missing="size")
+        return unsettled(
+            "G-SGD5", f"{same} draw(s) were trained again with one budget; the claim needs {full['seeds']}."
+        )
     table = comparison(runs, variants)
     rows = table.to_dict("records")
     drop, left = rows[:2]
@@ -779,26 +839,33 @@ def difference_of_budgets(runs: Runs, variants: pd.DataFrame, full: Mapping[str,
         shown = f"{row['points']:+.2f} (95% interval {row['95% from']:+.2f} to {row['to']:+.2f})"
         evidence[f"{row['setting']}, off that curve (points, {row['runs']} runs)"] = shown
     numbers = f"{left['points']:+.2f} points ({left['95% from']:+.2f} to {left['to']:+.2f}) of {drop['points']:.2f}"
-    if not drop["95% from"] > 0:
-        return Outcome("G-SGD5", "not reproduced", "There is no sure drop to explain.", evidence)
     half = drop["points"] / 2
-    if left["95% from"] > half:
-        return Outcome("G-SGD5", "verified", f"With equal noise and one budget the drop goes: {numbers}.", evidence)
-    if not left["to"] < half:
-        return Outcome("G-SGD5", "not reproduced", f"The share of the difference is not sure: {numbers}.", evidence)
-    if left["95% from"] > 0:
-        return Outcome(
-            "G-SGD5",
-            "holds with correction",
-            f"With equal noise and one budget a part of the drop goes: {numbers}.",
-            evidence,
-            correction="the difference of the budgets explains less than half of the drop; the rest is the mean of "
-            "$1/\\epsilon_i^2$, which the smallest budgets set.",
-        )
-    return Outcome(
+    fallen = verdicts.ranked(drop["95% from"], drop["to"])
+    share = verdicts.ranked(left["95% from"] - half, left["to"] - half)
+    direct: verdicts.Said = {
+        "verified": f"With equal noise and one budget the drop goes: {numbers}.",
+        "refuted": "One budget for all with the same mean of $1/\\epsilon_i^2$ loses as much: removing the difference "
+        f"returns {numbers}.",
+        "not reproduced": f"There is no sure drop, or the share of the difference is not sure: {numbers}.",
+    }
+    swings = rows[2]
+    through_noise: verdicts.Said = {
+        "refuted": f"The drop, the effect of the order, or the small share of the difference is not sure: {numbers}.",
+        "holds with correction": "What the smallest budgets do to the noise costs the accuracy: the budgets differ, so "
+        f"the mean of $1/\\epsilon_i^2$ rises, and with it the noise. With the same noise one budget for all returns "
+        f"{numbers}. Unequal budgets also make the order of the clients matter, by {swings['points']:+.2f} points "
+        f"({swings['95% from']:+.2f} to {swings['to']:+.2f}).",
+    }
+    near = min(drop["95% from"], swings["95% from"], half - left["to"]) > 0
+    return judge(
         "G-SGD5",
-        "refuted",
-        f"One budget for all with the same mean of $1/\\epsilon_i^2$ loses as much: removing the difference returns "
-        f"{numbers}. What costs accuracy is the noise power, which the smallest budgets set.",
         evidence,
+        verdicts.reading("the difference itself, at the same noise power", verdicts.joined(fallen, share), direct),
+        verdicts.reading(
+            "the difference through what it does to the noise and to the order",
+            verdicts.exactly(False, near=near),
+            through_noise,
+            correction="unequal budgets cost accuracy mainly because the smallest of them raise the mean of "
+            "$1/\\epsilon_i^2$, not because they differ; their difference makes the clients' order matter.",
+        ),
     )

@@ -32,8 +32,9 @@ from matplotlib.figure import Figure
 from gspa.accountant import budgets, exact, one_round
 from gspa.accountant.families import common
 from gspa.algorithms.testing import HadamardResponse
-from gspa.book.claims import Outcome, claim, settles
+from gspa.book.claims import Outcome, claim, judge, settles, unsettled
 from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.verdicts import Said, exactly, joined, reading, shown
 from gspa.pages import shuffles as s
 
 LINES = {
@@ -209,7 +210,7 @@ def pure(eps_local: float, sizes: Sequence[int]) -> pd.DataFrame:
 # --- tables: small crowds ----------------------------------------------------------------------------------
 
 
-def _worst(randomizers: Sequence[s.Rows], ratio: Fraction) -> Fraction:
+def worst(randomizers: Sequence[s.Rows], ratio: Fraction) -> Fraction:
     """delta(log ratio) of the last user, the largest over the inputs of the others and the victim's two inputs."""
     every = product(*(range(len(rows)) for rows in randomizers[:-1]))
     return max(
@@ -233,9 +234,9 @@ def senders(ratio: Fraction, *, sizes: Sequence[int]) -> pd.DataFrame:
     rows = []
     for n in sizes:
         named = [s.signed(rr, user, n) for user in range(n)]
-        row = {"ratio": ratio, "n": n, "local": _worst([rr], _ONE)}
-        row |= {"signed": _worst(named, _ONE), "plain": _worst([rr] * n, _ONE)}
-        row |= {"own": _worst([milder] * (n - 1) + [rr], _ONE)}
+        row = {"ratio": ratio, "n": n, "local": worst([rr], _ONE)}
+        row |= {"signed": worst(named, _ONE), "plain": worst([rr] * n, _ONE)}
+        row |= {"own": worst([milder] * (n - 1) + [rr], _ONE)}
         rows.append(row | {"excess": max(s.local_excess(one, ratio) for one in named)})
     return pd.DataFrame(rows)
 
@@ -253,10 +254,10 @@ def deviations(ratio: Fraction, *, honest: int, bad: int, at: Fraction) -> pd.Da
         "a biased coin, 1 in 4": (3, 1, 0),
         "a message of their own": (0, 0, 4),
     }
-    alone, rows = _worst([rr] * honest, at), []
+    alone, rows = worst([rr] * honest, at), []
     for name, quarters in acts.items():
         act: s.Rows = (tuple(Fraction(mass, 4) for mass in quarters),)
-        rows.append((name, _worst([act] * bad + [rr] * honest, at), alone, honest, at))
+        rows.append((name, worst([act] * bad + [rr] * honest, at), alone, honest, at))
     return pd.DataFrame(rows, columns=["behaviour", "delta", "honest_only", "honest", "at"])
 
 
@@ -366,8 +367,7 @@ def equation_one(table: pd.DataFrame, printed: pd.DataFrame, needed: pd.DataFram
     """
     valid = table[table["valid"]]
     if valid.empty:
-        reason = "No point of this run meets the theorem's condition on $n$."
-        return Outcome("B-1", "not yet checked", reason, missing="size")
+        return unsettled("B-1", "No point of this run meets the theorem's condition on $n$.")
     least, most = float(valid["loose"].min()), float(valid["loose"].max())
     over_source = float((valid["blog"] / valid["source"]).min())
     zero, failing = printed.iloc[0], needed[needed["n"] > 0]
@@ -387,8 +387,7 @@ def equation_one(table: pd.DataFrame, printed: pd.DataFrame, needed: pd.DataFram
             f"$\\epsilon_L$ = {row.eps_local:g}, $n$ = {row.n:,} = ${row.constant:.2f}\\, e^{{\\epsilon_L}} "
             "\\log(1/\\delta)$: exact $\\epsilon$; eq. (1)"
         ] = f"{row.exact:.3f}; {row.blog:.3f}"
-    if min(least, over_source) < 1:
-        return Outcome("B-1", "refuted", f"Eq. (1) is below what is certified, by a factor {least:.3f}.", evidence)
+    sound = min(least, over_source) >= 1
     turned = bool((printed["times"].iloc[:-1] > 1).any())
     limit = float(failing["constant"].max()) if len(failing) else 0.0
     right = f"The formula is right, {least:.1f} to {most:.1f} times the certified $\\epsilon$"
@@ -398,25 +397,42 @@ def equation_one(table: pd.DataFrame, printed: pd.DataFrame, needed: pd.DataFram
         if limit
         else "eq. (1) holds at every $n$ tried"
     )
-    if not turned and limit < _MUCH:
-        return Outcome("B-1", "verified", f"{right}; {condition}.", evidence)
-    faults = []
-    if turned:
-        wrong = printed[printed["times"] > 1].iloc[0]
-        faults.append(
-            f"the inequality is printed the wrong way round ($\\epsilon$ = {wrong['eps']:.3g} satisfies it, where the "
-            f"exact $\\delta$ is {wrong['times']:.3g} times the one promised)"
-        )
-    if limit >= _MUCH:
-        faults.append("its condition is too weak")
-    return Outcome(
-        "B-1",
-        "holds with correction",
-        f"{right}; but {' and '.join(faults)}. As to the condition, {condition}.",
-        evidence,
-        correction=r"$(\epsilon, \delta)$-shuffle private for every "
+    wrong = printed.iloc[int(printed["times"].to_numpy().argmax())]
+    fault = (
+        f"the inequality is printed the wrong way round ($\\epsilon$ = {wrong['eps']:.3g} satisfies it, where the "
+        f"exact $\\delta$ is {wrong['times']:.3g} times the one promised)"
+    )
+
+    def said(faults: Sequence[str]) -> Said:
+        return {
+            "verified": f"{right}; {condition}.",
+            "holds with correction": f"{right}; but {' and '.join(faults)}. As to the condition, {condition}.",
+            "refuted": f"Eq. (1) is below what is certified, by a factor {min(least, over_source):.3f}.",
+        }
+
+    weak = ["its condition is too weak"] * (limit >= _MUCH)
+    faults = [fault] * turned + weak
+    bound = (
+        r"$(\epsilon, \delta)$-shuffle private for every "
         r"$\epsilon \ge \log(1 + 16 \frac{e^{\epsilon_L}-1}{e^{\epsilon_L}+1} \sqrt{e^{\epsilon_L}\log(4/\delta)/n})$, "
-        r"if $n \ge 16 e^{\epsilon_L} \log(2/\delta)$.",
+        r"if $n \ge 16 e^{\epsilon_L} \log(2/\delta)$."
+    )
+    return judge(
+        "B-1",
+        evidence,
+        reading(
+            "every pair that satisfies the inequality",
+            exactly(sound and not faults, near=sound),
+            said(faults),
+            correction=bound,
+        ),
+        reading(
+            "the formula, on whichever side of it $\\epsilon$ is meant to be",
+            exactly(sound and not weak, near=sound),
+            said(weak),
+            correction=bound,
+            excluded='the words are "for any pair which satisfies", and the inequality follows.',
+        ),
     )
 
 
@@ -437,24 +453,37 @@ def small_budgets(table: pd.DataFrame, improved: pd.DataFrame) -> Outcome:
             "over $\\sqrt{n}/(8 \\sqrt{\\log(4/\\delta)})$"
         ] = f"{line.factor:.4g}; {line.over_root:.4f}; {line.over_scaled:.4f}"
     evidence["tolerance"] = tolerance
-    if abs(over - 1) > tolerance:
-        return Outcome("B-2", "refuted", f"The expansion is {over:.3f} times eq. (1) at {local}.", evidence)
-    expansion = f"The expansion is {over:.4f} times eq. (1) at {local}"
-    if bool(((improved["over_root"] - 1).abs() <= tolerance).all()):
-        return Outcome("B-2", "verified", f"{expansion}, and the improvement is $\\sqrt{{n}}$.", evidence)
+    expands = exactly(abs(over - 1) <= tolerance)
     first = improved.iloc[0]
+    opening = f"The expansion is {over:.4f} times eq. (1) at {local}"
     apart = f"not $\\sqrt{{n}}$ but {first['factor']:.3g} with {first['n']:,.0f} users"
-    if bool(((improved["over_scaled"] - 1).abs() <= tolerance).all()):
-        return Outcome(
-            "B-2",
-            "holds with correction",
-            f"{expansion}. But the improvement is {apart}: it grows like $\\sqrt{{n}}$, and there is none below "
-            f"{users:,.0f} users.",
-            evidence,
+    ordered = bool(((improved["over_scaled"] - 1).abs() <= tolerance).all())
+    itself = bool(((improved["over_root"] - 1).abs() <= tolerance).all())
+    refuted = f"{opening}, and the improvement is {apart}."
+    return judge(
+        "B-2",
+        evidence,
+        reading(
+            "$\\sqrt{n}$ as an order, with what the formula before it says besides",
+            joined(expands, exactly(ordered or itself)),
+            {
+                "verified": f"{opening}. The improvement grows like $\\sqrt{{n}}$: it is {first['factor']:.3g} with "
+                f"{first['n']:,.0f} users, and there is none below {users:,.0f}.",
+                "refuted": refuted,
+            },
+        ),
+        reading(
+            "a factor of $\\sqrt{n}$ itself",
+            joined(expands, exactly(itself, near=ordered)),
+            {
+                "verified": f"{opening}, and the improvement is $\\sqrt{{n}}$.",
+                "holds with correction": f"{opening}. But the improvement is {apart}.",
+                "refuted": refuted,
+            },
             correction=r"for small $\epsilon_L$ shuffling improves $\epsilon$ by a factor "
             r"$\sqrt{n}/(8\sqrt{\log(4/\delta)})$, if $n > 64 \log(4/\delta)$.",
-        )
-    return Outcome("B-2", "refuted", f"{expansion}, but the improvement is {apart}.", evidence)
+        ),
+    )
 
 
 @settles("B-3")
@@ -473,20 +502,32 @@ def large_budgets(table: pd.DataFrame) -> Outcome:
         "eq. (3) over eq. (2) at the theorem's least $n$": edge_linear,
         "tolerance": tolerance,
     }
-    if max(abs(far["over_blog"] - 1), abs(three["over_blog"] - 1)) <= tolerance:
-        return Outcome("B-3", "verified", "Eqs. (2) and (3) are the expansions of eq. (1).", evidence)
-    if max(abs(far["over_source"] - 1), abs(three["over_source"] - 1)) <= tolerance:
-        return Outcome(
-            "B-3",
-            "holds with correction",
-            f"Not expansions of eq. (1), of which they are {far['over_blog']:.3f} times: $\\tanh(\\epsilon_L/2)$ tends "
-            f"to 1, and 16 stays. They expand Theorem 3.1 of its source (quotient {far['over_source']:.4f}). At its "
-            f"least $n$ eq. (3) is {edge_linear:.2f} times eq. (2).",
-            evidence,
+    gaps = {key: max(abs(far[key] - 1), abs(three[key] - 1)) for key in ("over_blog", "over_source")}
+    own, source = (gaps[key] <= tolerance for key in ("over_blog", "over_source"))
+    refuted = f"They are {far['over_blog']:.3f} times eq. (1) and {far['over_source']:.3f} times its source."
+    return judge(
+        "B-3",
+        evidence,
+        reading(
+            "expansions of eq. (1)",
+            exactly(own, near=source),
+            {
+                "verified": "Eqs. (2) and (3) are the expansions of eq. (1).",
+                "holds with correction": f"Not expansions of eq. (1), of which they are {far['over_blog']:.3f} times: "
+                "$\\tanh(\\epsilon_L/2)$ tends to 1, and 16 stays. They expand Theorem 3.1 of its source (quotient "
+                f"{far['over_source']:.4f}). At its least $n$ eq. (3) is {edge_linear:.2f} times eq. (2).",
+                "refuted": refuted,
+            },
             correction=r"eq. (1) tends to $\log(1 + 16\sqrt{e^{\epsilon_L}\log(4/\delta)/n})$; the constant 8 is that "
             r"of Theorem 3.1 of the source. (3) follows from (2) where $n \gg 64\, e^{\epsilon_L} \log(4/\delta)$.",
-        )
-    return Outcome("B-3", "refuted", "Eqs. (2) and (3) expand neither eq. (1) nor its source.", evidence)
+        ),
+        reading(
+            "expansions of Theorem 3.1 of the source",
+            exactly(source),
+            {"verified": f"The quotient tends to {far['over_source']:.4f}.", "refuted": refuted},
+            excluded='the text expands "the expression in (1)".',
+        ),
+    )
 
 
 @settles("B-4")
@@ -502,17 +543,15 @@ def different_randomizers(table: pd.DataFrame) -> Outcome:
         "how far the numbered randomizers are from $\\epsilon_L$-LDP": str(excess),
     }
     useless = bool((table["signed"] == table["local"]).all())
-    if not useless or excess > 0 or last["plain"] >= last["local"]:
-        return Outcome("B-4", "refuted", "Shuffling improves the example, or the example is not LDP.", evidence)
     other = "is" if last["own"] < last["local"] else "is not"
-    return Outcome(
-        "B-4",
-        "verified",
-        f"With the sender's number on each message $\\delta(0)$ stays {last['local']}, by enumeration for up to "
-        f"{last['n']} users: the shuffler's permutation can be undone. That is one family; binary response with "
+    said: Said = {
+        "verified": f"With the sender's number on each message $\\delta(0)$ stays {last['local']}, by enumeration for "
+        f"up to {last['n']} users: the shuffler's permutation can be undone. That is one family; binary response with "
         f"budgets that differ {other} amplified.",
-        evidence,
-    )
+        "refuted": "Shuffling improves the example, or the example is not LDP.",
+    }
+    held = exactly(useless and excess <= 0 and last["plain"] < last["local"])
+    return judge("B-4", evidence, reading("the blog's example", held, said))
 
 
 @settles("B-5")
@@ -528,16 +567,14 @@ def one_message(found: Mapping[str, Any], bit: Mapping[str, Any]) -> Outcome:
         "the same: largest difference of a report's law under two $p$ of disjoint support": bit["gap"],
     }
     kept = found["same_messages"] and found["alphabet"] and found["per_user"] == 1
-    if not kept or found["bits_after"] > found["bits_before"]:
-        return Outcome("B-5", "refuted", "The shuffler changed the messages.", evidence)
-    return Outcome(
-        "B-5",
-        "verified",
-        "The messages are permuted and nothing else. Not every protocol can be shuffled, though: one-bit protocols for "
-        "more than two items ask different users different questions, and one common bit tells "
-        f"{told} of {k - 1} directions of $p$.",
-        evidence,
-    )
+    said: Said = {
+        "illustrated": "Permuting messages changes none of them, by definition. What this leaves out: the protocol "
+        "must be one whose users all run one randomizer. One-bit protocols for more than two items ask different users "
+        f"different questions, and one common bit tells {told} of {k - 1} directions of $p$.",
+        "refuted": "The shuffler changed the messages.",
+    }
+    verdict = shown() if kept and found["bits_after"] <= found["bits_before"] else exactly(False)
+    return judge("B-5", evidence, reading("a permutation", verdict, said))
 
 
 @settles("B-6")
@@ -551,27 +588,23 @@ def malicious_users(small: pd.DataFrame, large: pd.DataFrame) -> Outcome:
     }
     large = large[large["any_all"] > 0]  # elsewhere delta is so large that eps is 0, with or without the malicious
     if large.empty:
-        reason = "At this $\\delta$ every crowd of the run has $\\epsilon$ = 0."
-        return Outcome("B-6", "not yet checked", reason, missing="size")
+        return unsettled("B-6", "At this $\\delta$ every crowd of the run has $\\epsilon$ = 0.")
     for row in large.to_dict("records"):
         prices = [row[f"{word}_honest"] / row[f"{word}_all"] for word in ("any", "blog")]
         label = f"{row['honest']:,} honest over $\\epsilon$ with $n$, certified; eq. (1)"
         evidence[f"$n$ = {row['n']:,}: $\\epsilon$ with the {label}"] = "{:.4f}; {:.4f}".format(*prices)
     below = bool((large["any_honest"] <= large["blog_honest"])[large["valid"]].all())
-    if worst > honest or not below:
-        reason = f"Beside malicious users $\\delta$ reaches {worst}, with the honest alone {honest}."
-        return Outcome("B-6", "refuted", reason, evidence)
     final = large.iloc[-1]
     price, share = float(final["any_honest"] / final["any_all"]), float(final["honest"] / final["n"])
     matched = ", and some do as much" if worst == honest else ""
-    return Outcome(
-        "B-6",
-        "verified",
-        f"Of what {len(small)} kinds of malicious users do, nothing reveals more than their leaving{matched}. With "
-        f"{final['n']:,} users, {1 - share:.0%} of them malicious, $\\epsilon$ grows by a factor {price:.3f} "
-        f"($1/\\sqrt{{{share:.3g}}}$ is {share**-0.5:.3f}). The condition on $n$ must hold for the honest.",
-        evidence,
-    )
+    said: Said = {
+        "verified": f"Of what {len(small)} kinds of malicious users do, nothing reveals more than their "
+        f"leaving{matched}. With {final['n']:,} users, {1 - share:.0%} of them malicious, $\\epsilon$ grows by a "
+        f"factor {price:.3f} ($1/\\sqrt{{{share:.3g}}}$ is {share**-0.5:.3f}). The condition on $n$ must hold for "
+        "the honest.",
+        "refuted": f"Beside malicious users $\\delta$ reaches {worst}, with the honest alone {honest}.",
+    }
+    return judge("B-6", evidence, reading("the others as noise", exactly(worst <= honest and below), said))
 
 
 @settles("B-7")
@@ -587,13 +620,11 @@ def inherently_approximate(ratios: pd.DataFrame, floors: pd.DataFrame) -> Outcom
         evidence[f"randomized response, $n$ = {row.n:,}: $\\log_{{10}} \\delta(0.99\\, \\epsilon_L)$, at least"] = (
             row.log10_floor
         )
-    if (ratios["shuffled"] < ratios["local"]).any() or not (floors["log10_floor"] > -math.inf).all():
-        return Outcome("B-7", "refuted", "A shuffled protocol has a better pure guarantee than its reports.", evidence)
-    return Outcome(
-        "B-7",
-        "verified",
-        f"The least pure guarantee is $\\epsilon_L$ itself at every $n$ up to {max(ratios['n'])}, shuffled or not, and "
-        f"$\\delta$ just below $\\epsilon_L$ is above 0 up to {max(floors['n']):,} users. The remark that approximate "
-        "LDP can be shuffled too is not examined.",
-        evidence,
-    )
+    said: Said = {
+        "verified": f"The least pure guarantee is $\\epsilon_L$ itself at every $n$ up to {max(ratios['n'])}, shuffled "
+        f"or not, and $\\delta$ just below $\\epsilon_L$ is above 0 up to {max(floors['n']):,} users.",
+        "refuted": "A shuffled protocol has a better pure guarantee than its reports.",
+    }
+    better = bool((ratios["shuffled"] < ratios["local"]).any())
+    held = exactly(not better and bool((floors["log10_floor"] > -math.inf).all()))
+    return judge("B-7", evidence, reading("the least pure guarantee", held, said))

@@ -29,8 +29,9 @@ from gspa.accountant import budgets, exact, one_round
 from gspa.accountant.families import common
 from gspa.accountant.inverse import largest_local_epsilon
 from gspa.algorithms.testing import HadamardResponse
-from gspa.book.claims import Outcome, claim, settles
+from gspa.book.claims import Outcome, claim, judge, settles, unsettled
 from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.verdicts import Said, exactly, reading
 
 Array = NDArray[np.float64]
 Points = list[tuple[int, float, float]]
@@ -493,22 +494,29 @@ def tolerance_of(name: str) -> float:
     return float((claim(name).tolerance or {})["exponent"])
 
 
-def _of_exponents(name: str, fitted: pd.DataFrame, evidence: Mapping[str, object], wrong: str, reason: str) -> Outcome:
-    """Refuted by an exponent beyond the tolerance or by what else is `wrong`, else verified; `reason` has INTERVALS."""
+def _of_exponents(
+    name: str, fitted: pd.DataFrame, evidence: Mapping[str, object], wrong: str, reason: str, *, how: str
+) -> Outcome:
+    """Whether all exponents are within the tolerance and nothing else is `wrong`; `reason` has INTERVALS.
+
+    `how` is the reading: for what the exponents were measured.
+    """
     tolerance = tolerance_of(name)
     where, rows = placed(fitted, tolerance), fitted.to_dict("records")
-    evidence = {**evidence, "tolerance on an exponent": tolerance}
     off = [row for row, place in zip(rows, where, strict=True) if place == "outside"]
-    if off or wrong:
-        said = [f"{_named(row)}: {row['exponent']:.3f}, stated {row['stated']:.3g}" for row in off]
-        return Outcome(name, "refuted", f"Not the stated orders: {'; '.join(said) or wrong}.", evidence)
-    if unclear := [_named(row) for row, place in zip(rows, where, strict=True) if place == "open"]:
-        too_few = f"Too few draws to place an exponent within {tolerance:g}: {', '.join(unclear)}."
-        return Outcome(name, "not yet checked", too_few, missing="size")
+    unclear = [_named(row) for row, place in zip(rows, where, strict=True) if place == "open"]
+    if unclear and not off and not wrong:
+        return unsettled(name, f"Too few draws to place an exponent within {tolerance:g}: {', '.join(unclear)}.")
     intervals = f"the 95% intervals of all {len(fitted)} exponents lie within {tolerance:g} of the stated ones"
     if beside := missed(fitted):
         intervals += f" ({beside} of them without containing it)"
-    return Outcome(name, "verified", reason.replace("INTERVALS", intervals), evidence)
+    said = [f"{_named(row)}: {row['exponent']:.3f}, stated {row['stated']:.3g}" for row in off]
+    found: Said = {
+        "verified": reason.replace("INTERVALS", intervals),
+        "refuted": f"Not the stated orders: {'; '.join(said) or wrong}.",
+    }
+    shown = {**evidence, "tolerance on an exponent": tolerance, "how far the evidence goes": how}
+    return judge(name, shown, reading(how, exactly(not off and not wrong), found))
 
 
 def _named(row: Mapping[Any, Any]) -> str:
@@ -532,6 +540,7 @@ def local_orders(
     equation: str,
     bound: str,
     sufficient: str,
+    how: str,
     kind: str = "",
 ) -> Outcome:
     """Eq. (4), (6) or (7): exponents of an experiment, and the lower bound from `necessary_over_stated`."""
@@ -545,6 +554,7 @@ def local_orders(
         f"the lower bound is {times}" if high / low > ORDER else "",
         f"Sufficient: INTERVALS for {sufficient}. Necessary: the published lower bound{kind}, evaluated, is {times} "
         f"for $k$ from {necessary['k'].min():,.0f} to {necessary['k'].max():,.0f}; its proof is not re-done here.",
+        how=how,
     )
 
 
@@ -557,6 +567,7 @@ def shuffled_orders(
     *,
     local: str,
     where: str,
+    how: str,
     more: Mapping[str, object] | None = None,
 ) -> Outcome:
     """A result for the shuffle model: the algebra of `substitutions`, eq. (1)'s constants, and exponents."""
@@ -578,6 +589,7 @@ def shuffled_orders(
         wrong,
         f"The algebra gives the printed terms and no other. With eq. (1)'s constants $n$ is {low:.1f} to {high:.1f} "
         f"times the printed order for $\\epsilon$ up to 1. In the experiment INTERVALS, {where}.",
+        how=how,
     )
 
 
@@ -586,7 +598,8 @@ def local_learning(fitted: pd.DataFrame, necessary: pd.DataFrame) -> Outcome:
     """Exponents of a real learner, and the published lower bound evaluated over k and eps."""
     bound = "lower bound $k^2/(\\alpha^2 \\max \\mathrm{tr}\\, H)$"
     sufficient = "Hadamard response, in three regimes"
-    return local_orders("B-8", fitted, necessary, equation="(4)", bound=bound, sufficient=sufficient)
+    how = "one learner, Hadamard response, its mean error at the uniform distribution; one published lower bound"
+    return local_orders("B-8", fitted, necessary, equation="(4)", bound=bound, sufficient=sufficient, how=how)
 
 
 @settles("B-15")
@@ -597,17 +610,17 @@ def remark_on_first_term(limits: tuple[str, str]) -> Outcome:
         "limit of the first term over $k/(\\alpha^2\\epsilon^2)$": f"${printed}$",
         "limit of the first term over $k^2/(\\alpha^2\\epsilon^2)$": f"${squared}$",
     }
-    if printed == "1":
-        return Outcome("B-15", "verified", "The quotient of the two tends to 1.", evidence)
-    if squared == "1":
-        return Outcome(
-            "B-15",
-            "holds with correction",
-            f"A square is missing: the quotient of the two tends to ${printed}$.",
-            evidence,
-            correction=r"the first term is $k^2/(\alpha^2\epsilon^2)$ for small $\epsilon$.",
-        )
-    return Outcome("B-15", "refuted", f"The quotient tends to ${printed}$.", evidence)
+    found = reading(
+        "the first term of eq. (4)",
+        exactly(printed == "1", near=squared == "1"),
+        {
+            "verified": "The quotient of the two tends to 1.",
+            "holds with correction": f"A square is missing: the quotient of the two tends to ${printed}$.",
+            "refuted": f"The quotient tends to ${printed}$.",
+        },
+        correction=r"the first term is $k^2/(\alpha^2\epsilon^2)$ for small $\epsilon$.",
+    )
+    return judge("B-15", evidence, found)
 
 
 @settles("B-9")
@@ -627,22 +640,51 @@ def budget_choice(table: pd.DataFrame, beyond: pd.DataFrame) -> Outcome:
         f"certified over eq. (5) for a central $\\epsilon$ of {far}, smallest": least,
     }
     if len(ranges) < 2 or large.empty:
-        return Outcome("B-9", "not yet checked", "This run has only one of the two cases.", missing="size")
-    if high > ORDER or low < 1 / ORDER:
-        return Outcome("B-9", "refuted", f"Off by factors from {low:.3g} to {high:.3g}.", evidence)
-    if max(swapped, own) <= 1:
-        return Outcome("B-9", "verified", "Eq. (5) gives the target, in either order of its cases.", evidence)
-    return Outcome(
+        return unsettled("B-9", "This run has only one of the two cases.")
+    near = low >= 1 / ORDER and high <= ORDER
+    everywhere = near and least >= 1 / ORDER and float(beyond["ratio"].max()) <= ORDER
+    refuted = f"Off by factors from {low:.3g} to {high:.3g}."
+    order = (
+        f"Of the right order for $\\epsilon$ up to {table['eps'].max():g}: {low:.2f} to {high:.2f} of it is certified"
+    )
+    correction = (
+        r"$\epsilon_L \approx \epsilon\sqrt{n/\log(1/\delta)}$ where $\epsilon^2 n/\log(1/\delta) \le 1$, and "
+        r"$e^{\epsilon_L} \approx \epsilon^2 n/\log(1/\delta)$ where it is at least 1, up to constants and for "
+        r"$\epsilon$ of order at most 1."
+    )
+    return judge(
         "B-9",
-        "holds with correction",
-        f"Of the right order for $\\epsilon$ up to {table['eps'].max():g}: {low:.2f} to {high:.2f} of it is certified; "
-        f"for $\\epsilon$ = {far} down to {least:.2g}. In the order printed the first formula goes with $s \\geq 1$, "
-        f"where the central $\\epsilon$ is up to {swapped:.3g} times the target (the sentence after it has the cases "
-        f"right); with the cases right and no constants, up to {own:.2f} times.",
         evidence,
-        correction=r"$\epsilon_L \approx \epsilon\sqrt{n/\log(1/\delta)}$ where $\epsilon^2 n/\log(1/\delta) \le 1$, "
-        r"and $e^{\epsilon_L} \approx \epsilon^2 n/\log(1/\delta)$ where it is at least 1, up to constants and for "
-        r"$\epsilon$ of order at most 1.",
+        reading(
+            f"the cases as the sentence after (5) has them, $\\epsilon$ up to {table['eps'].max():g}",
+            exactly(near),
+            {
+                "verified": f"{order}. Taken at its word, with constants ignored, (5) gives a central $\\epsilon$ up "
+                f"to {own:.2f} times the target.",
+                "refuted": refuted,
+            },
+        ),
+        reading(
+            "the same for every $\\epsilon$",
+            exactly(everywhere, near=near),
+            {
+                "verified": f"{order}, and {least:.2g} for $\\epsilon$ = {far}.",
+                "holds with correction": f"{order}; for $\\epsilon$ = {far} down to {least:.2g}.",
+                "refuted": refuted,
+            },
+            correction=correction,
+        ),
+        reading(
+            "the first formula where $\\epsilon^2 n/\\log(1/\\delta) \\geq 1$",
+            exactly(swapped <= 1, near=near),
+            {
+                "verified": f"The central $\\epsilon$ is at most {swapped:.3g} times the target.",
+                "holds with correction": f"The central $\\epsilon$ is up to {swapped:.3g} times the target.",
+                "refuted": refuted,
+            },
+            correction=correction,
+            excluded='"depending on whether" gives no order, and the sentence after it says which case is which.',
+        ),
     )
 
 
@@ -650,5 +692,15 @@ def budget_choice(table: pd.DataFrame, beyond: pd.DataFrame) -> Outcome:
 def shuffled_learning(fitted: pd.DataFrame, terms: pd.DataFrame, solved: pd.DataFrame, beyond: pd.DataFrame) -> Outcome:
     """The algebra, eq. (1)'s constants up to eps = 1 and `beyond`, exponents of a shuffled and a central learner."""
     more = {f"the same at $\\epsilon$ = {beyond['eps'].max():g}, largest": float(beyond["ratio"].max())}
-    where = "for the shuffled learner and for a central one"
-    return shuffled_orders("B-10", "learning", fitted, terms, solved, local="eqs. (1) and (4)", more=more, where=where)
+    return shuffled_orders(
+        "B-10",
+        "learning",
+        fitted,
+        terms,
+        solved,
+        local="eqs. (1) and (4)",
+        where="for the shuffled learner and for a central one",
+        how="one shuffled learner, Hadamard response, and one central one, the Laplace histogram, at the uniform "
+        "distribution",
+        more=more,
+    )

@@ -287,6 +287,7 @@ def _local(name: str, equation: str, fitted: pd.DataFrame, necessary: pd.DataFra
         equation=equation,
         bound="the published lower bound",
         sufficient="a simulated tester, in two regimes",
+        how="one tester, Hadamard response, against one family of alternatives; one published lower bound",
         kind=" for one-shot protocols",
     )
 
@@ -312,6 +313,7 @@ def _shuffled(name: str, coin: str, fitted: pd.DataFrame, terms: pd.DataFrame, s
         solved,
         local="eq. (1) and the local tester",
         where="for small and for large $\\epsilon_L$",
+        how="one shuffled tester, Hadamard response, against one family of alternatives",
     )
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, product
@@ -42,8 +42,9 @@ from gspa.algorithms.flame.padded import coordinate, overflow
 from gspa.algorithms.flame.protocols import Rules, play
 from gspa.algorithms.flame.randomizers import Buckets, Laplace
 from gspa.algorithms.flame.sealing import keypair
-from gspa.book.claims import Outcome, claim, settles
+from gspa.book.claims import Outcome, claim, judge, settles
 from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.verdicts import Reading, Said, Verdict, at_least, exactly, joined, reading, shown, unknown, within
 from gspa.pages import p15_amplification as amplification
 from gspa.pages.p15_amplification import Setting
 
@@ -137,24 +138,6 @@ def interval(table: pd.DataFrame, who: tuple[str, str]) -> tuple[float | None, f
     """What is certainly revealed, and what is certified; None where refused."""
     found = row(table, who)
     return (None, None) if np.isnan(found["certified"]) else (float(found["attack"]), float(found["certified"]))
-
-
-def most_selected(one: Setting, eps: float) -> tuple[int, float]:
-    """The largest n_(s,j), within n_p/100, at which SS-Topk is certified at eps, and the eps there; 0 if none."""
-
-    def certified(most: int) -> float:
-        try:
-            return accounting.topk(
-                Laplace(one.eps), k=one.k, n_p=one.n_p, delta=one.delta, most_selected=most, attack=False
-            ).upper
-        except OutsideValidity:
-            return math.inf
-
-    low, high = 0, one.n_p + 1  # `bisect` would go on to the last whole number, at seconds a step
-    while high - low > 1 + one.n_p // 100:
-        middle = (low + high) // 2
-        low, high = (middle, high) if certified(middle) <= eps else (low, middle)
-    return low, certified(low) if low else math.inf
 
 
 def amplification_ratios(one: Setting, *, eps: Sequence[float], b: int = 2) -> pd.DataFrame:
@@ -469,6 +452,13 @@ def messages(stated: Sequence[tuple[Setting, float]]) -> pd.DataFrame:
         both = coordinate(local, n_p=one.n_p, n=one.n, beta=one.beta)
         rows.append((one.k, eps, one.delta, values, indices, accounting.composed_delta(both, one.d, eps=eps)))
     return pd.DataFrame(rows, columns=["k", "eps", "delta", "values", "indices", "pairs"])
+
+
+def whole_messages(one: Setting, eps: float) -> float:
+    """delta at eps of the better attack on messages of k coordinates: by their values, or by the indices they name."""
+    many = round(one.d * one.n_p / one.k)
+    values = attacks.linked_delta(Laplace(one.eps), k=one.k, messages=many, eps=eps)
+    return max(values, attacks.named_delta(d=one.d, k=one.k, dummies=many)) if 2 * one.k <= one.d else values
 
 
 def one_report(d: int, odds: int) -> tuple[Fraction, Fraction]:
@@ -797,10 +787,12 @@ def split(one: Setting) -> Outcome:
         "$k = d/50$": one.k,
         r"$\epsilon_{lk} = \epsilon_l/k$": one.eps,
     }
-    if math.isclose(full.eps, 0.01, rel_tol=1e-12) and math.isclose(one.eps, 0.5, rel_tol=1e-12):
-        reason = f"{whole:g}/{one.d} = {full.eps:g} and {whole:g}/{one.k} = {one.eps:g}."
-        return Outcome("F3", "verified", reason, evidence)
-    return Outcome("F3", "refuted", f"{full.eps:g} and {one.eps:g} come out.", evidence)
+    holds = math.isclose(full.eps, 0.01, rel_tol=1e-12) and math.isclose(one.eps, 0.5, rel_tol=1e-12)
+    said: Said = {
+        "verified": f"{whole:g}/{one.d} = {full.eps:g} and {whole:g}/{one.k} = {one.eps:g}.",
+        "refuted": f"{full.eps:g} and {one.eps:g} come out.",
+    }
+    return judge("F3", evidence, reading("as printed", exactly(holds), said))
 
 
 @settles("F22")
@@ -813,20 +805,12 @@ def definition_2(found: Mapping[str, Any]) -> Outcome:
         r"the same: $\delta$ over all sets of answers": events,
         r"randomized response, $\delta$ = 0: over answers and over sets": f"{pure[0]:.1e} and {pure[1]:.1e}",
     }
-    if events <= pointwise * (1 + 1e-9):
-        return Outcome("F22", "verified", "Single answers say as much as sets.", evidence)
-    if max(pure) > 1e-12:
-        return Outcome("F22", "refuted", r"Even at $\delta$ = 0 single answers do not bound sets.", evidence)
-    return Outcome(
-        "F22",
-        "holds with correction",
-        "A report that tells the input outright, with a random number beside it, meets Definition 2 at "
-        rf"$\delta$ = {1 / found['answers']:g}; over sets of answers its $\delta$ is {events:g}.",
-        evidence,
-        correction=r"for every set $S$ of answers: "
-        r"$\Pr[\mathcal{R}(x)\in S]\leq e^{\epsilon}\Pr[\mathcal{R}(x')\in S]+\delta$; "
-        r"for single answers only if $\delta=0$.",
-    )
+    said: Said = {
+        "illustrated": "A report that tells the input outright, with a random number beside it, meets the definition "
+        rf"at $\delta$ = {pointwise:g}; over sets of answers its $\delta$ is {events:g}. For $\delta > 0$ it is a "
+        "weaker notion than the usual one, which the next card needs.",
+    }
+    return judge("F22", evidence, reading("as printed", shown(), said))
 
 
 @settles("F10")
@@ -843,26 +827,24 @@ def algorithm_1(table: pd.DataFrame) -> Outcome:
         evidence[rf"{rule.rule}: largest likelihood ratio ($e^\epsilon$ = {p:.4f})"] = f"{rule.ratio:.4f}"
         unbiased = rule.bias < 1e-9 and abs(rule.error) < 5 * rule.deviation
         right[rule.rule] = unbiased and rule.ratio <= p * (1 + 1e-9)
-    if right["printed"]:
-        reason = r"As printed it is unbiased and its reports are $\epsilon$-LDP."
-        return Outcome("F10", "verified", reason, evidence)
     printed = table.iloc[0]
     ratio = "infinite" if math.isinf(printed["ratio"]) else f"{printed['ratio']:.4g}"
-    reason = (
+    fails = (
         f"As printed the rounded value can be 0, which the uniform answer never is: its likelihood ratio is {ratio}, "
         rf"and the mean is off by {printed['bias']:.4f} ($\gamma/(2b(1-\gamma))$ = {printed['stated']:.4f}) at "
         rf"$\epsilon$ = {printed['eps']:g}, $b$ = {printed['b']}."
     )
-    if not right["corrected"]:
-        return Outcome("F10", "refuted", reason, evidence)
-    return Outcome(
-        "F10",
-        "holds with correction",
-        reason,
-        evidence,
-        correction=r"with $\mathrm{Unif}\{0,\ldots,b\}$ and $\gamma=(b+1)/(e^{\epsilon_l}+b)$ the reports are exactly "
-        r"$\epsilon_l$-LDP and eq. (1) is unbiased.",
+    said: Said = {
+        "verified": r"As printed it is unbiased and its reports are $\epsilon$-LDP.",
+        "refuted": fails,
+        "holds with correction": fails,
+    }
+    correction = (
+        r"with $\mathrm{Unif}\{0,\ldots,b\}$ and $\gamma=(b+1)/(e^{\epsilon_l}+b)$ the reports are exactly "
+        r"$\epsilon_l$-LDP and eq. (1) is unbiased."
     )
+    verdict = exactly(right["printed"], near=right["corrected"])
+    return judge("F10", evidence, reading("as printed", verdict, said, correction=correction))
 
 
 @settles("F13")
@@ -874,9 +856,11 @@ def laplace_blanket(table: pd.DataFrame) -> Outcome:
         evidence[label] = f"{at.integral:.10f}; {at.stated:.10f}"
     worst = float((table["integral"] / table["stated"] - 1).abs().max())
     evidence["largest relative difference"] = worst
-    if worst < 1e-8:
-        return Outcome("F13", "verified", f"The integral agrees to {worst:.1e}.", evidence)
-    return Outcome("F13", "refuted", f"The integral differs by {worst:.3g} relatively.", evidence)
+    said: Said = {
+        "verified": f"The integral agrees to {worst:.1e}.",
+        "refuted": f"The integral differs by {worst:.3g} relatively.",
+    }
+    return judge("F13", evidence, reading("as printed", exactly(worst < 1e-8), said))
 
 
 @settles("F20")
@@ -891,20 +875,20 @@ def lemma_1(table: pd.DataFrame) -> Outcome:
     worst = float((table["certified"] / table["corrected"]).max())
     evidence[r"corrected Algorithm 1: certified $\epsilon$ over Lemma 1 with $b + 1$, largest"] = worst
     evidence["the same with $b$, for which there is no proof"] = float((table["certified"] / table["printed"]).max())
-    if worst > 1:
-        reason = rf"The exact $\epsilon$ is {worst:.3f} times the lemma's with $b + 1$."
-        return Outcome("F20", "refuted", reason, evidence)
-    if not (table["zero"] > table["delta"]).any():
-        return Outcome("F20", "verified", rf"The exact $\epsilon$ is at most {worst:.3f} times the lemma's.", evidence)
-    return Outcome(
-        "F20",
-        "holds with correction",
-        r"For Algorithm 1 as printed the answer 0 alone gives $\delta = 1 - \gamma$ at every $\epsilon$. For the "
-        rf"corrected one the exact $\epsilon$ is at most {worst:.2f} of the lemma's value.",
-        evidence,
-        correction=r"for the corrected $\mathcal{R}_{\gamma,b}$, which has $b+1$ answers: "
-        r"$\epsilon_c=\sqrt{14\log(2/\delta_c)(e^{\epsilon_l}+b)/(n-1)}$, where that is at most 1.",
+    said: Said = {
+        "verified": rf"The exact $\epsilon$ is at most {worst:.3f} times the lemma's.",
+        "refuted": rf"The exact $\epsilon$ is {worst:.3f} times the lemma's with $b + 1$.",
+        "holds with correction": "For Algorithm 1 as printed the answer 0 alone gives "
+        r"$\delta = 1 - \gamma$ at every $\epsilon$. For the corrected one the exact $\epsilon$ is at most "
+        f"{worst:.2f} of the lemma's value.",
+    }
+    correction = (
+        r"for the corrected $\mathcal{R}_{\gamma,b}$, which has $b+1$ answers: "
+        r"$\epsilon_c=\sqrt{14\log(2/\delta_c)(e^{\epsilon_l}+b)/(n-1)}$, where that is at most 1."
     )
+    sound = worst <= 1
+    verdict = exactly(sound and not (table["zero"] > table["delta"]).any(), near=sound)
+    return judge("F20", evidence, reading("as printed", verdict, said, correction=correction))
 
 
 @settles("F18")
@@ -945,20 +929,19 @@ def _one_coordinate(
     evidence[r"Algorithm 1 as printed: $\delta$ of an attack over $\delta_{cd}$, largest"] = printed
     evidence |= more
     worst = max(found, tight)
-    if worst > 1:
-        return Outcome(name, "refuted", rf"The exact $\delta$ is {worst:.3g} times the stated one.", evidence)
-    if printed <= 1:
-        return Outcome(name, "verified", rf"The exact $\delta$ is at most {worst:.2g} of the stated one.", evidence)
-    return Outcome(
-        name,
-        "holds with correction",
-        r"For the corrected $\mathcal{R}_{\gamma,b}$ the exact $\delta$ stays below the stated one, even with a sharp "
-        f"bound in place of Lemma 1 (at most {worst:.2g} of it). As printed, an answer 0 gives its sender away: "
-        rf"$\delta$ is up to {printed:.2g} times the stated one.",
-        evidence,
-        correction=r"for the corrected $\mathcal{R}_{\gamma,b}$, $\gamma=(b+1)/(e^{\epsilon_{lk}}+b)$, with $b+1$ "
-        rf"for $b$ in the formula, $\epsilon_{{ck}}\leq 1$ and ${size}$ reports in every case.",
+    said: Said = {
+        "verified": rf"The exact $\delta$ is at most {worst:.2g} of the stated one.",
+        "refuted": rf"The exact $\delta$ is {worst:.3g} times the stated one.",
+        "holds with correction": r"For the corrected $\mathcal{R}_{\gamma,b}$ the exact $\delta$ stays below the "
+        f"stated one, even with a sharp bound in place of Lemma 1 (at most {worst:.2g} of it). As printed, an answer 0 "
+        rf"gives its sender away: $\delta$ is up to {printed:.2g} times the stated one.",
+    }
+    correction = (
+        r"for the corrected $\mathcal{R}_{\gamma,b}$, $\gamma=(b+1)/(e^{\epsilon_{lk}}+b)$, with $b+1$ "
+        rf"for $b$ in the formula, $\epsilon_{{ck}}\leq 1$ and ${size}$ reports in every case."
     )
+    verdict = exactly(worst <= 1 and printed <= 1, near=worst <= 1)
+    return judge(name, evidence, reading("as printed", verdict, said, correction=correction))
 
 
 @settles("F16")
@@ -976,21 +959,19 @@ def proposition_1(table: pd.DataFrame, share: float, simulated: Mapping[str, flo
         )
     check = "check of the exact formula, $b$ = {b}, $n_s$ = {n_s}, $n_p$ = {n_p}".format(b=b, **simulated)
     evidence[check] = "{exact:.4f}, simulated {simulated:.4f} ± {error:.4f}".format(**simulated)
-    if abs(simulated["simulated"] - simulated["exact"]) > 5 * simulated["error"]:
-        return Outcome("F16", "not checkable", "The exact variance disagrees with its simulation.", evidence)
-    off = table[table["dummies"] & ((table["exponent"] - table["stated"]).abs() > tolerance)]
-    if off.empty:
-        return Outcome("F16", "verified", f"All exponents are within {tolerance:g}.", evidence)
-    said = ", ".join(f"{names[line.varied]}: {line.exponent:.2f} for {line.stated:.2f}" for line in _rows(off))
+    off = table[table["dummies"] & ~((table["exponent"] - table["stated"]).abs() <= tolerance)]
+    listed = ", ".join(f"{names[line.varied]}: {line.exponent:.2f} for {line.stated:.2f}" for line in _rows(off))
     alone = [f"{line.exponent:.2f} for {line.stated:.2f}" for line in table[~table["dummies"]].itertuples()]
-    return Outcome(
-        "F16",
-        "refuted",
-        f"With dummies the exponents are off ({said}). A dummy is all noise, with variance $(b+2)/(12b)$ at least 1/12 "
-        r"whatever $\epsilon$, so $n_p - n_s$ of them leave $\sqrt{(n_p - n_s)/12}/n_s$. Without dummies the stated "
-        f"order holds (exponents {' and '.join(alone)}).",
-        evidence,
-    )
+    said: Said = {
+        "verified": f"All exponents are within {tolerance:g}.",
+        "not checkable": "The exact variance disagrees with its simulation.",
+        "refuted": f"With dummies the exponents are off ({listed}). A dummy is all noise, with variance $(b+2)/(12b)$ "
+        r"at least 1/12 whatever $\epsilon$, so $n_p - n_s$ of them leave $\sqrt{(n_p - n_s)/12}/n_s$. Without dummies "
+        f"the stated order holds (exponents {' and '.join(alone)}).",
+    }
+    agree = abs(simulated["simulated"] - simulated["exact"]) <= 5 * simulated["error"]
+    verdict = exactly(off.empty) if agree else unknown()
+    return judge("F16", evidence, reading("as printed", verdict, said))
 
 
 @settles("F15")
@@ -1003,20 +984,18 @@ def gaussian_noise(table: pd.DataFrame, delta: float) -> Outcome:
     limit = float(table["limit"].iloc[0])
     evidence[rf"the formula holds at $\delta$ = {delta:g} up to $\epsilon$"] = limit
     good = table["exact_eps"] <= table["eps"]
-    if good.all():
-        return Outcome("F15", "verified", "The formula's noise gives what is stated, or better.", evidence)
     broken = [(line.eps, f"({line.exact_eps:.2f}, {delta:g})") for line in _rows(table[~good])]
-    said = ", ".join(f"({eps:g}, {delta:g}) is really {real}" for eps, real in broken)
-    if not good.any():
-        return Outcome("F15", "refuted", f"{said}.", evidence)
+    really = ", ".join(f"({eps:g}, {delta:g}) is really {real}" for eps, real in broken)
     kept = ", ".join(f"({line.exact_eps:.3f}, {delta:g}) for ({line.eps:g}, {delta:g})" for line in _rows(table[good]))
-    return Outcome(
-        "F15",
-        "holds with correction",
-        rf"The formula is proved for $\epsilon$ up to 1 and holds at this $\delta$ up to {limit:.2f}: {said}.",
-        evidence,
-        correction=f"the noise used gives {broken[0][1] if len(broken) == 1 else said} and {kept}.",
-    )
+    said: Said = {
+        "verified": "The formula's noise gives what is stated, or better.",
+        "refuted": f"{really}.",
+        "holds with correction": r"The formula is proved for $\epsilon$ up to 1 and holds at this $\delta$ up to "
+        f"{limit:.2f}: {really}.",
+    }
+    correction = f"the noise used gives {broken[0][1] if len(broken) == 1 else really} and {kept}."
+    verdict = exactly(bool(good.all()), near=bool(good.any()))
+    return judge("F15", evidence, reading("as printed", verdict, said, correction=correction))
 
 
 # --- checks: composition and messages ----------------------------------------------------------------------
@@ -1031,32 +1010,30 @@ def theorem_1(table: pd.DataFrame, one: Setting, whole: Mapping[str, float], rat
         evidence[f"{sizes.format(line.d, '', line.n, line.eps)}: Theorem 1; certified"] = (
             f"{line.stated:.4f}; {line.certified:.4f}"
         )
-    shown = whole["shown"]
+    shown_delta = whole["shown"]
     evidence[rf"messages of {sizes.format(one.d, ' values', one.n, one.eps)}: Theorem 1; $\delta$ of an attack"] = (
-        f"({whole['stated']:.3f}, {one.delta:g}); {shown:.2g}"
+        f"({whole['stated']:.3f}, {one.delta:g}); {shown_delta:.2g}"
     )
     for line in _rows(ratios):
         at = rf"$\epsilon_{{ld}}$ = {line.eps:g}, $n$ = {line.n}, $d$ = {line.d:,}"
         evidence[f"Theorem 1 over Corollary 2's expression, {at}"] = line.ratio
     worst = float((table["certified"] / table["stated"]).max())
     first, last = (float(ratios["ratio"].iloc[i]) for i in (0, -1))
-    if worst > 1:
-        reason = rf"The certified $\epsilon$ is {worst:.3f} times the theorem's."
-        return Outcome("F17", "refuted", reason, evidence)
-    if shown <= one.delta and last <= 10 * first:
-        reason = rf"The certified $\epsilon$ is at most {worst:.2f} of the theorem's."
-        return Outcome("F17", "verified", reason, evidence)
-    return Outcome(
-        "F17",
-        "holds with correction",
-        rf"With each coordinate shuffled on its own the certified $\epsilon$ is at most {worst:.2f} of the theorem's. "
-        rf"Algorithm 2 shuffles whole messages: there an attack has $\delta$ {shown:.2g} where the theorem says "
-        rf"{one.delta:g}. Corollary 2 drops the term $d \epsilon_{{cd}} (e^{{\epsilon_{{cd}}}} - 1)$: its ratio to the "
-        f"theorem grows from {first:.1f} to {last:.0f}.",
-        evidence,
-        correction=r"with a permutation of its own for each coordinate; and Corollary 2 where "
-        r"$\epsilon_{cd}\sqrt{d}=O(\sqrt{\log(d/\delta_c)})$.",
+    said: Said = {
+        "verified": rf"The certified $\epsilon$ is at most {worst:.2f} of the theorem's.",
+        "refuted": rf"The certified $\epsilon$ is {worst:.3f} times the theorem's.",
+        "holds with correction": r"With each coordinate shuffled on its own the certified $\epsilon$ is at most "
+        f"{worst:.2f} of the theorem's. Algorithm 2 shuffles whole messages: there an attack has "
+        rf"$\delta$ {shown_delta:.2g} where the theorem says {one.delta:g}. Corollary 2 drops the term "
+        r"$d \epsilon_{cd} (e^{\epsilon_{cd}} - 1)$: its ratio to the theorem grows from "
+        f"{first:.1f} to {last:.0f}.",
+    }
+    correction = (
+        "with a permutation of its own for each coordinate; and Corollary 2 where "
+        r"$\epsilon_{cd}\sqrt{d}=O(\sqrt{\log(d/\delta_c)})$."
     )
+    verdict = exactly(worst <= 1 and shown_delta <= one.delta and last <= 10 * first, near=worst <= 1)
+    return judge("F17", evidence, reading("as printed", verdict, said, correction=correction))
 
 
 @settles("F14")
@@ -1069,18 +1046,14 @@ def linked_messages(table: pd.DataFrame) -> Outcome:
         evidence[rf"{at}: $\delta$ of reading the indices of SS-Topk"] = line.indices
         evidence[rf"{at}: SS-Double as separate (index, value) pairs, index by index, certified $\delta$"] = line.pairs
     values, indices, pairs = (float((table[name] / table["delta"]).max()) for name in ("values", "indices", "pairs"))
-    if max(values, indices) <= 1:
-        reason = r"The attacks on whole messages stay within the stated $\delta$."
-        return Outcome("F14", "verified", reason, evidence)
     apart = "keep within it" if pairs <= 1 else f"exceed it {pairs:.2g} times"
-    return Outcome(
-        "F14",
-        "refuted",
-        rf"Whole messages give away up to {values:,.0f} times the stated $\delta$ by their values, and in SS-Topk "
-        f"{indices:,.0f} times by their indices, which name the selection. Separate (index, value) pairs of SS-Double "
-        f"{apart}.",
-        evidence,
-    )
+    said: Said = {
+        "verified": r"The attacks on whole messages stay within the stated $\delta$.",
+        "refuted": rf"Whole messages give away up to {values:,.0f} times the stated $\delta$ by their values, and in "
+        f"SS-Topk {indices:,.0f} times by their indices, which name the selection. Separate (index, value) pairs of "
+        f"SS-Double {apart}.",
+    }
+    return judge("F14", evidence, reading("as printed", exactly(max(values, indices) <= 1), said))
 
 
 @settles("F11")
@@ -1115,18 +1088,16 @@ def theorem_4(
         r"the same, corrected Algorithm 1: $\delta$ of an attack there": two["shown"],
         f"FLAME's own setting: {folds}": f"{paper['certified']:.4g}; {paper['attack']:.4g}",
     }
-    if not (exact > 0 or laplace["shown"] > one.delta or two["shown"] > bits.delta):
-        return Outcome("F11", "verified", "No attack at $k$ = 1 exceeds what is stated.", evidence)
-    return Outcome(
-        "F11",
-        "refuted",
-        r"$2 \beta d$ folds of an $\epsilon_{cd}$ that already contains $\beta$ count the subsampling twice. With one "
-        rf"of $d$ = {small[0]} indices it promises (log {power}, 0) where $\delta$ is {exact}; with one of {one.d} "
-        rf"and {one.n_p} reports ({laplace['stated']:.2g}, {one.delta:g}) where $\delta$ is {laplace['shown']:.2g}. "
-        r"Valid: $d$ folds of $\epsilon_{cd}$ if each index is drawn independently, or $k$ folds of $\epsilon_{ck}$ "
-        "for exactly $k$.",
-        evidence,
-    )
+    holds = not (exact > 0 or laplace["shown"] > one.delta or two["shown"] > bits.delta)
+    said: Said = {
+        "verified": "No attack at $k$ = 1 exceeds what is stated.",
+        "refuted": r"$2 \beta d$ folds of an $\epsilon_{cd}$ that already contains $\beta$ count the subsampling "
+        rf"twice. With one of $d$ = {small[0]} indices it promises (log {power}, 0) where $\delta$ is {exact}; with "
+        rf"one of {one.d} and {one.n_p} reports ({laplace['stated']:.2g}, {one.delta:g}) where $\delta$ is "
+        rf"{laplace['shown']:.2g}. Valid: $d$ folds of $\epsilon_{{cd}}$ if each index is drawn independently, or $k$ "
+        r"folds of $\epsilon_{ck}$ for exactly $k$.",
+    }
+    return judge("F11", evidence, reading("as printed", exactly(holds), said))
 
 
 @settles("F12")
@@ -1138,16 +1109,15 @@ def same_amplification(one: Setting, accounts: pd.DataFrame, there: float) -> Ou
         "SS-Topk, equal selections: attack; certified": f"{top['attack']:.4f}; {top['certified']:.4f}",
         rf"$\delta$ of the attack on SS-Topk at SS-Double's $\epsilon$ ($\delta_c$ = {one.delta:.2g})": there,
     }
-    if top["attack"] > double["certified"]:
-        reason = (
-            "The $k$ largest are a function of the data, so nothing is subsampled: two users with the same selection "
-            rf"and opposite values are told apart at $\epsilon$ = {top['attack']:.2f}; SS-Double is certified at "
-            f"{double['certified']:.3f}."
-        )
-        return Outcome("F12", "refuted", reason, evidence)
-    if top["certified"] <= double["certified"]:
-        return Outcome("F12", "verified", f"SS-Topk is certified at {top['certified']:.3f}, no more.", evidence)
-    return Outcome("F12", "not checkable", "The certified intervals overlap.", evidence)
+    said: Said = {
+        "verified": f"SS-Topk is certified at {top['certified']:.3f}, no more.",
+        "refuted": "The $k$ largest are a function of the data, so nothing is subsampled: two users with the same "
+        rf"selection and opposite values are told apart at $\epsilon$ = {top['attack']:.2f}; SS-Double is certified at "
+        f"{double['certified']:.3f}.",
+        "not checkable": "The certified intervals overlap.",
+    }
+    verdict = at_least(-top["certified"], -top["attack"], -double["certified"])
+    return judge("F12", evidence, reading("pairs shuffled one by one", verdict, said))
 
 
 @settles("F21")
@@ -1160,20 +1130,18 @@ def any_randomizer(table: pd.DataFrame) -> Outcome:
         evidence[f"{who}, $k$ = 1 of {line.d}: Theorem 4; attack; $d$ folds, certified"] = (
             f"{line.theorem4:.3g}; {line.attack:.3g}; {line.double:.3g}"
         )
-    first = (table["simple"] <= table["theorem1"]).all()
-    if first and (table["attack"] <= table["theorem4"]).all():
-        return Outcome("F21", "verified", "Both hold at every randomizer tried.", evidence)
-    if not first or not (table["attack"] <= table["double"]).all():
-        return Outcome("F21", "refuted", "Theorem 1 fails too, or its repair does.", evidence)
-    return Outcome(
-        "F21",
-        "holds with correction",
-        "Theorem 1 holds at every randomizer tried; Theorem 4 fails at $k$ = 1, where an attack exceeds its "
-        r"$\epsilon_c$.",
-        evidence,
-        correction=r"Theorem 1 needs only a valid bound of one coordinate, each shuffled on its own; Theorem 4 needs "
-        r"$d$ folds in place of $2\beta d$, each index drawn independently, and a blanket to draw dummies from.",
-    )
+    first = bool((table["simple"] <= table["theorem1"]).all())
+    broken = table["attack"] > table["theorem4"]
+    worst = float((table["attack"] / table["theorem4"]).max())
+    one = "holds" if first else "does not hold"
+    folds = "stay above it" if (table["attack"] <= table["double"]).all() else "are below it too"
+    said: Said = {
+        "verified": f"Both hold at every randomizer tried ({len(table)}).",
+        "refuted": f"Theorem 1 {one} at the {len(table)} randomizers tried; its composition needs nothing but a bound "
+        f"of one coordinate, each shuffled on its own. Theorem 4 fails at {broken.sum()} of them, at $k$ = 1, as it "
+        rf"does above: an attack shows up to {worst:.2g} times its $\epsilon_c$. $d$ folds {folds}.",
+    }
+    return judge("F21", evidence, reading("as printed", joined(exactly(first), exactly(not broken.any())), said))
 
 
 @settles("F9")
@@ -1200,21 +1168,20 @@ def proposition_2(
     evidence[rf"$d$ = {d}, $k$ = {k}: indices to report at $l = \lceil 1/\beta \rceil$ = {up}; there are"] = (
         f"{up * k:,}; {d:,}"
     )
-    if not agree or whole != 1:
-        reason = r"$\nu$ = 1 is not reached at $l = 1/\beta$, or the posterior is not $1/l$."
-        return Outcome("F9", "refuted", reason, evidence)
-    if up * k <= d and one == 1 / beta:
-        return Outcome("F9", "verified", "Both ends hold as stated.", evidence)
-    return Outcome(
-        "F9",
-        "holds with correction",
-        r"$\nu$ = 1 is reached at $l = 1/\beta$, where that is whole; otherwise $\lceil 1/\beta \rceil k$ is more than "
-        r"$d$. At $l$ = 1 the second inequality of Definition 3 holds for no finite $\nu$: no index privacy is right, "
-        r"$\nu = 1/\beta$ is not.",
-        evidence,
-        correction=r"the least $\nu$ is $\max\{1, 1/(l\beta), (1-\beta)l/(l-1)\}$: 1 at $l=1/\beta$ if $k$ divides "
-        r"$d$, at most $\max\{1/(2\beta), 2(1-\beta)\}$ for $l\geq 2$, infinite at $l=1$.",
+    near = agree and whole == 1
+    said: Said = {
+        "verified": "Both ends hold as stated.",
+        "refuted": r"$\nu$ = 1 is not reached at $l = 1/\beta$, or the posterior is not $1/l$.",
+        "holds with correction": r"$\nu$ = 1 is reached at $l = 1/\beta$, where that is whole; otherwise "
+        r"$\lceil 1/\beta \rceil k$ is more than $d$. At $l$ = 1 the second inequality of Definition 3 holds for no "
+        r"finite $\nu$: no index privacy is right, $\nu = 1/\beta$ is not.",
+    }
+    correction = (
+        r"the least $\nu$ is $\max\{1, 1/(l\beta), (1-\beta)l/(l-1)\}$: 1 at $l=1/\beta$ if $k$ divides "
+        r"$d$, at most $\max\{1/(2\beta), 2(1-\beta)\}$ for $l\geq 2$, infinite at $l=1$."
     )
+    verdict = exactly(near and up * k <= d and one == 1 / beta, near=near)
+    return judge("F9", evidence, reading("as printed", verdict, said, correction=correction))
 
 
 @settles("F8")
@@ -1238,26 +1205,23 @@ def theorem_5(
         ),
         "the same for a coordinate among half of the users' largest": popular or "none, not even $l$ = 1",
     }
-    if (many, nu) != (16, 3.125):
-        return Outcome("F8", "not reproduced", rf"$l$ = {many} and $\nu$ = {nu:g} come out.", evidence)
-    if some <= delta:
-        reason = f"At $l$ = {many} every coordinate fits but with probability {some:.1g}."
-        return Outcome("F8", "verified", reason, evidence)
     allowed = rf"$l$ = {fits}, $\nu$ = {best:.2f}, is the most" if fits else "no $l$ is possible"
     rest = f"$l$ = {popular} is" if popular else "none is"
-    return Outcome(
-        "F8",
-        "refuted",
-        f"$l$ = {many} fits into $n_p$ on average only: with the largest indices spread evenly {100 * share:.0f}% of "
-        f"the coordinates exceed it. Then {allowed}; for an index that half of the users select {rest}.",
-        evidence,
-    )
+    said: Said = {
+        "not reproduced": rf"$l$ = {many} and $\nu$ = {nu:g} come out.",
+        "verified": f"At $l$ = {many} every coordinate fits but with probability {some:.1g}.",
+        "refuted": f"$l$ = {many} fits into $n_p$ on average only: with the largest indices spread evenly "
+        f"{100 * share:.0f}% of the coordinates exceed it. Then {allowed}; for an index that half of the users select "
+        f"{rest}.",
+    }
+    verdict = joined(within(max(abs(many - 16), abs(nu - 3.125)), 0), exactly(some <= delta))
+    return judge("F8", evidence, reading("as printed", verdict, said))
 
 
 # --- checks: the published numbers -------------------------------------------------------------------------
 
 
-def _shown(found: pd.Series, printed: float) -> dict[str, object]:
+def _shown(found: pd.Series, printed: float, whole: float) -> dict[str, object]:
     return {
         "printed": printed,
         "paper's theorem with the first version's Bennett form": f"{found['old_bennett']:.4f}",
@@ -1265,151 +1229,215 @@ def _shown(found: pd.Series, printed: float) -> dict[str, object]:
         "with the exact bound of one coordinate": f"{found['exact']:.4f}",
         "attack (lower bound)": f"{found['attack']:.4f}",
         "certified (upper bound)": f"{found['certified']:.4f}",
+        r"whole messages: $\delta$ of an attack at the printed $\epsilon$": whole,
     }
 
 
-def _rounded(value: float, printed: float) -> str:
-    """The value with as many decimals as are printed."""
-    return f"{value:.{-int(Decimal(str(printed)).as_tuple().exponent)}f}"
+def _valid(attack: float, certified: float, limit: float, *, broken: bool) -> Verdict:
+    """A printed guarantee of whole messages; `attack` and `certified` are of pairs shuffled one by one.
+
+    Of whole messages nothing is certified, so at best it holds for pairs, which is the correction.
+    """
+    near = certified <= limit
+    return exactly(False, near=near) if near or broken else at_least(-certified, -attack, -limit)
 
 
 def _budget(
-    name: str, printed: float, found: pd.Series, evidence: dict[str, object], conditions: str, note: str
-) -> Outcome:
-    """Verdict on one printed eps: does it come out, and is it between the attack and the certified value or above?"""
+    name: str, printed: float, found: pd.Series, one: Setting, whole: float, conditions: str, note: str, at: str = ""
+) -> tuple[dict[str, object], Callable[[str, float], Reading]]:
+    """The evidence on one printed eps, and a reading of it, given its name and how far off the number is."""
     tolerance = _tolerance(name, "eps")
     old, attack, certified = (float(found[column]) for column in ("old_bennett", "attack", "certified"))
-    if not abs(old - printed) <= tolerance:
-        reason = f"{old:.4f} comes out for {printed:g} (tolerance {tolerance:g})."
-        return Outcome(name, "not reproduced", reason, evidence)
-    source = f"{printed:g} comes out of the first version of the Bennett form ({old:.4f})"
-    if (rounded := _rounded(old, printed)) != _rounded(printed, printed):
-        source = (
-            f"The first version of the Bennett form gives {old:.5f}, which rounds to {rounded} and is {printed:g} only "
-            f"when cut, {abs(old - printed):.5f} away (tolerance {tolerance:g})"
-        )
-    if attack > printed + tolerance:
-        reason = rf"{source}; an attack shows $\epsilon$ to be at least {attack:.3f}."
-        return Outcome(name, "refuted", reason, evidence)
-    if certified > printed + tolerance:
-        reason = f"{source}; the truth is between {attack:.3f} and {certified:.3f}."
-        return Outcome(name, "not checkable", reason, evidence)
-    if abs(found["bennett"] - printed) <= tolerance and not conditions:
-        return Outcome(name, "verified", f"{source} and of the corrected one.", evidence)
-    return Outcome(
-        name,
-        "holds with correction",
-        f"{source}. That form is no bound; with the corrected one the same theorem gives {found['bennett']:.3f}. "
-        f"{note}",
-        evidence,
-        correction=rf"{conditions} $\epsilon$ is between {attack:.4g} and {certified:.4g} at that $\delta$, so the "
-        "printed value is true and loose.",
+    broken = whole > one.delta
+    valid = _valid(attack, certified, printed + tolerance, broken=broken)
+    source = f"{printed:g} comes out of the first version of the Bennett form ({old:.4f}{at})"
+    apart = (
+        rf" Whole messages, which the algorithms send, show $\delta$ = {whole:.2g} at it, not {one.delta:.2g}."
+        if broken
+        else ""
     )
+    between = rf"$\epsilon$ is between {attack:.4g} and {certified:.4g}"
+    pairs = (
+        rf"an attack on pairs shuffled one by one shows $\epsilon$ to be at least {attack:.3f}."
+        if attack > printed + tolerance
+        else rf"of pairs shuffled one by one {between}, which does not decide."
+    )
+
+    def read(how: str, gap: float) -> Reading:
+        said: Said = {
+            "not reproduced": f"The first version of the Bennett form gives {old:.5f}, {gap:.5f} away (tolerance "
+            f"{tolerance:g}).",
+            "refuted": f"{source}.{apart} And {pairs}",
+            "not checkable": f"{source}; {pairs}",
+            "holds with correction": f"{source}. That form is no bound; with the corrected one the same theorem gives "
+            f"{found['bennett']:.3f}.{apart} {note}",
+        }
+        correction = rf"{conditions} {between} at that $\delta$, so the printed value is true and loose."
+        return reading(how, joined(within(gap, tolerance), valid), said, correction=correction)
+
+    return _shown(found, printed, whole), read
 
 
 @settles("F4")
-def simple_budget(accounts: pd.DataFrame) -> Outcome:
-    """(0.91, 5e-6) for SS-Simple."""
-    found = row(accounts, SIMPLE)
-    note = rf"The exact $\epsilon$ is below {found['certified']:.4f}."
-    return _budget("F4", 0.91, found, _shown(found, 0.91), "with each coordinate shuffled on its own,", note)
+def simple_budget(accounts: pd.DataFrame, one: Setting, whole: float) -> Outcome:
+    """(0.91, 5e-6) for SS-Simple; `whole` is from `whole_messages` at `one`."""
+    printed, found = 0.91, row(accounts, SIMPLE)
+    note = rf"For coordinates shuffled one by one $\epsilon$ is below {found['certified']:.4f}."
+    conditions = "with each coordinate shuffled on its own,"
+    evidence, read = _budget("F4", printed, found, one, whole, conditions, note)
+    return judge("F4", evidence, read("as printed", abs(found["old_bennett"] - printed)))
 
 
 @settles("F5")
-def double_budget(accounts: pd.DataFrame, excess: float) -> Outcome:
-    """(0.24, 5e-6) for SS-Double and for SS-Topk; `excess` is from `old_form_excess`."""
+def double_budget(accounts: pd.DataFrame, excess: float, one: Setting, whole: float) -> Outcome:
+    """(0.24, 5e-6) for both; `excess` is from `old_form_excess`, `whole` from `whole_messages` at `one`."""
     printed, tolerance = 0.24, _tolerance("F5", "eps")
     double, given, top = (row(accounts, who) for who in (DOUBLE, GIVEN, TOPK))
-    evidence = dict(list(_shown(double, printed).items())[:4])
+    evidence = dict(list(_shown(double, printed, whole).items())[:4])
     for name, found in (
         ("SS-Double, index by index", double), ("SS-Double, exactly $k$ indices", given), ("SS-Topk", top)
     ):  # fmt: skip
         evidence[f"{name}: attack; certified"] = f"{found['attack']:.4f}; {found['certified']:.4f}"
+    evidence[r"whole messages: $\delta$ of an attack at the printed $\epsilon$"] = whole
     evidence[r"exact $\delta$ of a coordinate over the first version's form, at its own $\epsilon_{ck}$"] = excess
-    if not abs(double["old_bennett"] - printed) <= tolerance:
-        reason = f"{double['old_bennett']:.4f} comes out for {printed:g}."
-        return Outcome("F5", "not reproduced", reason, evidence)
     attacked = {"SS-Double": double["attack"], "SS-Topk": top["attack"]}
-    broken = {name: low for name, low in attacked.items() if low > printed + tolerance}
-    most = max(double["certified"], top["certified"])
-    if broken:
-        reason = " and ".join(
-            rf"{name}, where an attack shows $\epsilon$ to be at least {low:.2f}" for name, low in broken.items()
-        )
-        if "SS-Double" not in broken and double["certified"] <= printed + tolerance:
-            reason += (
-                ". For SS-Double it is true if (index, value) pairs are shuffled and each index is drawn independently "
-                f"(certified {double['certified']:.3f})"
-            )
-        return Outcome("F5", "refuted", f"False for {reason}.", evidence)
-    if most > printed + tolerance:
-        return Outcome("F5", "not checkable", "Neither refuted by an attack nor certified.", evidence)
-    return Outcome("F5", "verified", f"Certified at {most:.3f}.", evidence)
+    attack, most = max(attacked.values()), max(double["certified"], top["certified"])
+    why = [
+        rf"{name}, where an attack shows $\epsilon$ to be at least {low:.2f}"
+        for name, low in attacked.items()
+        if low > printed + tolerance
+    ] or [rf"whole messages ($\delta$ = {whole:.2g}), and for pairs nothing that low is certified"]
+    partly = (
+        ". For SS-Double it is true if (index, value) pairs are shuffled and each index is drawn independently "
+        f"(certified {double['certified']:.3f})"
+        if double["certified"] <= printed + tolerance
+        else ""
+    )
+    said: Said = {
+        "not reproduced": f"{double['old_bennett']:.4f} comes out for {printed:g}.",
+        "refuted": f"False for {' and '.join(why)}{partly}.",
+        "not checkable": "Neither refuted by an attack nor certified.",
+        "holds with correction": f"Certified at {most:.3f} for pairs shuffled one by one.",
+    }
+    correction = "for separate (index, value) pairs, each index of SS-Double drawn independently."
+    valid = _valid(attack, most, printed + tolerance, broken=whole > one.delta)
+    verdict = joined(within(double["old_bennett"] - printed, tolerance), valid)
+    return judge("F5", evidence, reading("as printed", verdict, said, correction=correction))
 
 
 @settles("F6")
-def without_subsampling(accounts: pd.DataFrame) -> Outcome:
-    """(20.53, 5e-6) for SS-Topk without the amplification from subsampling."""
+def without_subsampling(accounts: pd.DataFrame, one: Setting, whole: float) -> Outcome:
+    """(20.53, 5e-6) for SS-Topk without the amplification from subsampling; `whole` as for F4."""
     printed, readme = 20.53, 20.5352544  # DP-FL without amplification by subsampling, README of the released code
     found = row(accounts, PLAIN)
-    evidence = _shown(found, printed)
-    evidence["README of the released code; the first version's form to as many digits"] = (
-        f"{readme}; {found['old_bennett']:.7f}"
-    )
+    old = float(found["old_bennett"])
     conditions = r"for separate (index, value) pairs and $n_{s,j}\leq n_p$ for every $j$,"
-    note = f"It is valid, and {printed / found['certified']:.0f} times too large."
-    return _budget("F6", printed, found, evidence, conditions, note)
+    note = f"For pairs shuffled one by one it is valid, and {printed / found['certified']:.0f} times too large."
+    evidence, read = _budget("F6", printed, found, one, whole, conditions, note)
+    evidence["README of the released code; the first version's form to as many digits"] = f"{readme}; {old:.7f}"
+    cut = math.floor(100 * old) / 100 if old > 0 else math.nan
+    # The words do not say how the digits were shortened; the README's number, if it is ours, does.
+    other = "" if round(old, 7) == readme else "nothing shows that the digits were cut: the README's number is another"
+    return judge(
+        "F6",
+        evidence,
+        read("the printed digits are rounded", abs(old - printed)),
+        replace(
+            read("the printed digits are cut, as the README's 20.5352544 shows", abs(cut - printed)), excluded=other
+        ),
+    )
 
 
 @settles("F7")
-def dense_budget(accounts: pd.DataFrame, one: Setting, most: int, upper: float) -> Outcome:
-    """(2.348, 5e-6) for SS-Topk at beta = 1/10, n/n_p = 1.5; `most` and `upper` are from `most_selected`."""
+def dense_budget(accounts: pd.DataFrame, one: Setting, whole: float) -> Outcome:
+    """(2.348, 5e-6) for SS-Topk at beta = 1/10, n/n_p = 1.5; `whole` as for F4."""
     printed, found = 2.348, row(accounts, DENSE)
-    evidence = _shown(found, printed)
-    outcome = _budget("F7", printed, found, evidence, "for separate (index, value) pairs,", "")
-    if outcome.verdict != "not checkable" or not most:
-        return outcome
-    evidence[f"certified if no coordinate is selected by more than {most} users"] = f"{upper:.4f}"
-    return Outcome(
+    attack, certified = (float(found[column]) for column in ("attack", "certified"))
+    conditions = r"for separate (index, value) pairs and $n_{s,j}\leq n_p$ for every $j$,"
+    at = rf", with $n/n_p$ = {one.n / one.n_p:.1f} and $\epsilon_{{lk}}$ = {one.eps:g}, which are not stated"
+    evidence, read = _budget("F7", printed, found, one, whole, conditions, "", at)
+    limit = printed + _tolerance("F7", "eps")
+    said: Said = {
+        "verified": f"Certified at {certified:.3f}.",
+        "refuted": rf"An attack shows $\epsilon$ to be at least {attack:.3f}.",
+        "not checkable": rf"$\epsilon$ is between {attack:.3f} and {certified:.3f}.",
+    }
+    return judge(
         "F7",
-        "holds with correction",
-        rf"{found['old_bennett']:.4f} comes out of the first version's form with $n/n_p$ = 1.5 and $\epsilon_{{lk}}$ = "
-        rf"0.5; neither is stated with it. What is proved is {found['certified']:.3f} for every $n_{{s,j}}$ up to "
-        f"$n_p$ = {one.n_p}, and {printed:g} up to {most}.",
         evidence,
-        correction=f"for separate (index, value) pairs and at most {most} of {one.n} users in any coordinate; "
-        rf"({found['certified']:.3f}, $\delta$) up to $n_p$ = {one.n_p}.",
+        read("messages as Algorithms 2 to 4 send them", abs(found["old_bennett"] - printed)),
+        reading(
+            "(index, value) pairs, shuffled one by one",
+            at_least(-certified, -attack, -limit),
+            said,
+            excluded="a user's indices and values are one message in Algorithms 2 to 4",
+        ),
     )
 
 
+BY_FORMULA = "by the formulas that Figure 3 is drawn from"
+OWN = "the protocols' own amplification"
+
+
+def _at(printed: pd.DataFrame) -> pd.Series:
+    """The row of `amplification_ratios` at the budget of the two printed numbers."""
+    return printed.iloc[(printed["eps"] - 0.8).abs().argmin()]
+
+
+def _off(found: pd.Series) -> float:
+    """The larger relative difference from the two printed numbers."""
+    return max(abs(float(found[case]) / value - 1) for case, value in _FIGURE3.items())
+
+
+_FIGURE3 = {"simple": 2.55, "double": 137.36}
+
+
+def _settings(one: Setting) -> str:
+    return f"$n$ = {one.n}, $n_p$ = {one.n_p}, $b$ = 2, $k$ = {one.k}"
+
+
 @settles("F2")
-def dozens(certified: pd.DataFrame) -> Outcome:
-    """SS-Double's ratio over SS-Simple's, both from their good sides; `certified` is from `certified_ratios`."""
-    least = _tolerance("F2", "ratio_min")
+def dozens(printed: pd.DataFrame, certified: pd.DataFrame, one: Setting) -> Outcome:
+    """SS-Double's ratio over SS-Simple's: `amplification_ratios`, and `certified_ratios` from their good sides."""
+    least, tolerance = _tolerance("F2", "ratio_min"), _tolerance("F1", "relative")
+    found = _at(printed)
+    quotient, formulas = _FIGURE3["double"] / _FIGURE3["simple"], float(found["double"] / found["simple"])
     low, high = (certified.set_index("case")[name] for name in ("ratio_low", "ratio_high"))
     most, sure, equal = high["double"] / low["simple"], low["double"] / high["simple"], high["double"] / low["equal"]
     evidence: dict[str, object] = {
+        "printed 137.36 over printed 2.55; from the formulas": f"{quotient:.1f}; {formulas:.1f}",
         "SS-Double's ratio over SS-Simple's, same budget per reported coordinate": f"{sure:.3f} to {most:.3f}",
         r"the same at the same $\epsilon_l$": f"{low['double'] / high['equal']:.3f} to {equal:.3f}",
         "what 'dozens' needs": least,
     }
-    if most < least:
-        reason = (
-            f"The ratio is at most {most:.2f} times SS-Simple's at the budgets of Figure 3, and at most {equal:.2f} "
-            r"times at the same $\epsilon_l$: the larger budget of each reported coordinate costs what subsampling "
-            "gains, and $n_p$ is smaller than $n$."
-        )
-        return Outcome("F2", "refuted", reason, evidence)
-    if sure >= least:
-        return Outcome("F2", "verified", f"At least {sure:.0f} times.", evidence)
-    return Outcome("F2", "not checkable", f"Between {sure:.2f} and {most:.2f} times.", evidence)
+    by_formula: Said = {
+        "holds with correction": rf"{quotient:.1f} times, at one budget per reported coordinate, where SS-Simple has "
+        rf"{one.d / one.k:.0f} times the $\epsilon_l$.",
+        "refuted": f"{quotient:.1f} times.",
+        "not reproduced": f"{formulas:.1f} times comes out, not {quotient:.1f}.",
+    }
+    own: Said = {
+        "verified": f"At least {sure:.0f} times.",
+        "refuted": f"The ratio is at most {most:.2f} times SS-Simple's at the budgets of Figure 3, and at most "
+        rf"{equal:.2f} times at the same $\epsilon_l$: the larger budget of each reported coordinate costs what "
+        "subsampling gains, and $n_p$ is smaller than $n$.",
+        "not checkable": f"Between {sure:.2f} and {most:.2f} times.",
+    }
+    correction = f"as values of Lemma 1 with Theorems 1 and 4, at {_settings(one)}, which are not stated."
+    verdict = joined(at_least(quotient, quotient, least), within(_off(found), tolerance, setting=True))
+    return judge(
+        "F2",
+        evidence,
+        reading(BY_FORMULA, verdict, by_formula, correction=correction),
+        reading(OWN, at_least(sure, most, least), own),
+    )
 
 
 @settles("F1")
 def figure_3(printed: pd.DataFrame, certified: pd.DataFrame, one: Setting) -> Outcome:
     """x2.55 and x137.36 from the formulas at `one`, and what holds: `amplification_ratios`, `certified_ratios`."""
     tolerance = _tolerance("F1", "relative")
-    found = printed.iloc[(printed["eps"] - 0.8).abs().argmin()]
+    found = _at(printed)
     proved = certified.set_index("case")
     low, high, local = (proved[name] for name in ("ratio_low", "ratio_high", "eps_local"))
     between = {case: f"{low[case]:,.0f} and {high[case]:,.0f}" for case in ("simple", "double", "equal")}
@@ -1422,19 +1450,21 @@ def figure_3(printed: pd.DataFrame, certified: pd.DataFrame, one: Setting) -> Ou
         "SS-Double: ratio between": between["double"],
         f"{at_equal}: ratio between": between["equal"],
     }
-    stated = {"simple": 2.55, "double": 137.36}
-    if max(abs(found[case] / value - 1) for case, value in stated.items()) > tolerance:
-        reason = f"{found['simple']:.3f} and {found['double']:.2f} come out."
-        return Outcome("F1", "not reproduced", reason, evidence)
-    if all(low[case] - v * tolerance <= v <= high[case] + v * tolerance for case, v in stated.items()):
-        return Outcome("F1", "verified", "The formulas give both numbers, and they are the protocols' own.", evidence)
-    return Outcome(
+    by_formula: Said = {
+        "holds with correction": f"Both numbers come out at {_settings(one)}, which are not stated. They say how loose "
+        rf"the formulas are, and SS-Simple has {local['simple'] / local['double']:.0f} times the $\epsilon_l$ there.",
+        "not reproduced": f"{found['simple']:.3f} and {found['double']:.2f} come out.",
+    }
+    own: Said = {
+        "verified": "They are the protocols' own.",
+        "refuted": f"They are between {between['simple']} for SS-Simple and between {between['double']} for SS-Double; "
+        rf"at SS-Double's $\epsilon_l$ SS-Simple has between {between['equal']}.",
+    }
+    holds = all(low[case] * (1 - tolerance) <= v <= high[case] * (1 + tolerance) for case, v in _FIGURE3.items())
+    correction = f"as values of Lemma 1 with Theorems 1 and 4, at {_settings(one)}."
+    return judge(
         "F1",
-        "holds with correction",
-        f"Both numbers come out of Lemma 1 with Theorems 1 and 4 at $n$ = {one.n}, $n_p$ = {one.n_p}, $b$ = 2, $k$ = "
-        f"{one.k}, which are not stated. They say how loose the formulas are, and SS-Simple has "
-        rf"{local['simple'] / local['double']:.0f} times the $\epsilon_l$ there.",
         evidence,
-        correction=f"the protocols' own ratios are between {between['simple']} for SS-Simple and between "
-        rf"{between['double']} for SS-Double; at SS-Double's $\epsilon_l$ SS-Simple has between {between['equal']}.",
+        reading(BY_FORMULA, within(_off(found), tolerance, setting=True), by_formula, correction=correction),
+        reading(OWN, exactly(holds), own),
     )

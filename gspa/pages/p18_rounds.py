@@ -24,8 +24,9 @@ from gspa.accountant.one_round import central_epsilon, problem_of
 from gspa.accountant.published import girgis21_renyi, gspa_mu, renyi_to_epsilon
 from gspa.accountant.rounds import compose, shuffled
 from gspa.accountant.tradeoff import compose_gdp, gdp_epsilon
-from gspa.book.claims import Outcome, settles
+from gspa.book.claims import Outcome, judge, settles
 from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.verdicts import Said, exactly, reading, shown
 
 # Orders tried for a conversion: dense where few rounds want large ones, sparse beyond.
 RENYI_ORDERS = tuple(sorted({*range(2, 65), *(round(64 * 2 ** (k / 4)) for k in range(25))}))
@@ -143,19 +144,14 @@ def renyi_privacy(orders: pd.DataFrame, small: pd.DataFrame) -> Outcome:
         "published bound over the pair, largest": float(orders["ratio"].max()),
         "relative width of the interval, largest": f"{width:.1e}",
     }
-    if len(exceeded) or len(below):
-        return Outcome(
-            "G-FW",
-            "refuted",
-            f"{len(exceeded)} of {len(small)} laws written out exceed what the pair certifies; the published bound "
-            f"is below the pair at {len(below)} of {len(orders)} orders: the pair does not carry over.",
-            evidence,
-        )
-    return Outcome(
-        "G-FW",
-        "verified",
-        "A plan, carried out here: the pair's Renyi divergence is certified at every order, no law written out exceeds "
-        f"it ({len(small)} laws), and the published bound for any common randomizer is {orders['ratio'].min():.3g} to "
-        f"{orders['ratio'].max():.3g} times as large. It holds for binary randomized response.",
-        evidence,
-    )
+    said: Said = {
+        "illustrated": "A plan, carried out here: the pair's Renyi divergence is certified at every order, no law "
+        f"written out exceeds it ({len(small)} laws), and the published bound for any common randomizer is "
+        f"{orders['ratio'].min():.3g} to {orders['ratio'].max():.3g} times as large. It holds for binary randomized "
+        "response.",
+        "refuted": f"{len(exceeded)} of {len(small)} laws written out exceed what the pair certifies; the published "
+        f"bound is below the pair at {len(below)} of {len(orders)} orders: the pair does not carry over.",
+    }
+    # A plan: nothing that it says can fail, but what was made of it here can.
+    carried_out = exactly(False) if len(exceeded) or len(below) else shown()
+    return judge("G-FW", evidence, reading("as printed", carried_out, said))

@@ -268,7 +268,7 @@ def by_bound(some: Sequence[Case], table: pd.DataFrame) -> pd.DataFrame:
     """Every published bound over the cases for which it is established; the paper's over all, as it is stated.
 
     Columns: bound, settings (how many it covers), least (its smallest ratio to a lower bound; below 1 it is refuted),
-    where (that setting), refuted (in how many), proved.
+    where (that setting), exceeded (in how many), proved.
     """
     found = pd.concat([published(case).assign(setting=case.name) for case in some])
     found = found.merge(table[["setting", "known"]], on="setting")
@@ -276,9 +276,9 @@ def by_bound(some: Sequence[Case], table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for name, part in found.groupby("bound", sort=False):
         worst = part.sort_values("ratio", kind="stable").iloc[0]
-        refuted, proved = int((part["ratio"] < 1).sum()), "yes" if worst["proved"] else "no"
-        rows.append((name, len(part), float(worst["ratio"]), worst["setting"], refuted, proved))
-    columns = ["bound", "settings", "least", "where", "refuted", "proved"]
+        exceeded, proved = int((part["ratio"] < 1).sum()), "yes" if worst["proved"] else "no"
+        rows.append((name, len(part), float(worst["ratio"]), worst["setting"], exceeded, proved))
+    columns = ["bound", "settings", "least", "where", "exceeded", "proved"]
     return pd.DataFrame(rows, columns=columns).sort_values("least", ignore_index=True)
 
 

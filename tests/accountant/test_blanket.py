@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from gspa.accountant import attacks as audit
 from gspa.accountant import blanket as _blanket_law
-from gspa.accountant import budgets
+from gspa.accountant import budgets, rounds
 from gspa.accountant.blanket import Envelope, Noise, Reports, cells, lower_atoms, upper_atoms
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.laplace_gaussian import Crowd, blanket_delta, blanket_epsilon
@@ -414,3 +414,17 @@ def test_reduction_brackets_over_a_wide_range():
     for mechanism, scale, n in product(["laplace", "gaussian"], [0.05, 0.3, 30.0, 1e4], [2, 50, 10**6]):
         found = blanket_epsilon([scale], count=n, delta=1e-5, mechanism=mechanism)
         assert 0 <= found.lower <= found.upper
+
+
+def test_what_was_measured_is_not_called_proved():
+    least = blanket_epsilon([1.0, 2.0], count=[100, 100], delta=1e-3, victim=0)
+    more = blanket_epsilon([1.0, 2.0], count=[100, 100], delta=1e-3)
+    assert least.proved
+    assert "measured" not in least.valid_for
+    assert (more.proved, "measured, not proved" in more.valid_for) in ((True, False), (False, True))
+    other = blanket_epsilon([1.0, 2.0], count=[100, 100], delta=1e-3, victim=1)
+    assert not other.proved
+    assert "measured, not proved" in other.valid_for
+    assert blanket_epsilon([1.0, 2.0], count=[100, 100], delta=1e-3, victim=1, inputs=(0.2, 0.7)).proved
+    several = rounds.compose([(rounds.shuffled_reports([1.0, 2.0], count=[50, 50]), 2)], delta=1e-3)
+    assert several.proved is ("measured" not in several.valid_for)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from itertools import combinations, product
 
@@ -140,14 +141,34 @@ def test_padding_that_does_not_hold_is_refused():
 @pytest.mark.parametrize("local", [Laplace(0.5), Laplace(3.0), Buckets(1.0, 1), Buckets(1.0, 4)])
 @pytest.mark.parametrize("n_p", [1, 3, 100])
 def test_two_half_pairs_weigh_less_than_a_whole_one(local, n_p):
-    assert accounting.selections_covered(local, n_p=n_p)
+    found = accounting.topk(local, k=3, n_p=n_p, delta=1e-6, most_selected=n_p, attack=False)  # else it refuses
+    assert 0 < found.upper <= 3 * local.eps
+
+
+def test_the_pair_that_is_composed_is_the_one_that_was_compared():
+    """A grid pair that is a little below two half pairs at one corner is not let through."""
+    whole, half = (coordinate(Laplace(0.5), n_p=50, against=against) for against in ("other", "blanket"))
+    law = accounting._grid_pair(whole, 5, 1e-5)
+    assert accounting._covered(law, half, whole.most)
+    forward, backward = accounting._grid(half, law.step, 1e-12)
+    once, again = (accounting._connected(law.step, *both) for both in ((forward, backward), (backward, forward)))
+    # the two together, by all pairs of their losses
+    loss, mass = np.add.outer(once.loss, again.loss), np.multiply.outer(once.mass, again.mass)
+    at = [i * law.step for i in range(40)]
+    two = [float((mass * -np.expm1(np.minimum(eps - loss, 0))).sum()) for eps in at]
+    near = min(law.delta(eps) / value for eps, value in zip(at, two, strict=True))
+    for factor, covered in ((0.999 / near, False), (1.001 / near, True)):
+        scaled = dataclasses.replace(law, mass=law.mass * factor, infinite=law.infinite * factor)
+        below = all(scaled.delta(eps) >= value for eps, value in zip(at, two, strict=True))
+        assert below is covered
+        assert accounting._covered(scaled, half, whole.most) is covered
 
 
 def test_it_is_refused_where_they_would_not(monkeypatch):
     # A whole pair of another, larger crowd does not dominate two half pairs of this one.
     whole, half = coordinate(Laplace(1.0), n_p=400), coordinate(Laplace(1.0), n_p=50, against="blanket")
-    assert not accounting._covered(whole, half, 0.01)
-    monkeypatch.setattr(accounting, "selections_covered", lambda *a, **k: False)
+    assert not accounting._covered(accounting._grid_pair(whole, 5, 1e-5), half, whole.most)
+    monkeypatch.setattr(accounting, "_covered", lambda *a, **k: False)
     with pytest.raises(OutsideValidity, match="half pairs"):
         accounting.topk(Laplace(1.0), k=5, n_p=50, delta=1e-5, most_selected=50)
 

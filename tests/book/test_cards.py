@@ -13,8 +13,9 @@ from bs4 import BeautifulSoup
 
 from gspa.book import cards, claims, text
 from gspa.book.cards import HEADLINES, Found
-from gspa.book.claims import PAPERS, READING, SHORT, VERDICTS, Erratum, Outcome, claim, registry
+from gspa.book.claims import PAPERS, READING, SHORT, WEIGHTS, Erratum, Outcome, claim, registry
 from gspa.book.fill import anchor, slug
+from gspa.book.verdicts import VERDICTS
 
 HOSTILE = "<script>alert(1)</script>&"
 FOUND = {
@@ -23,12 +24,14 @@ FOUND = {
     "G-TAB2": Outcome("G-TAB2", "verified", "Fine.", {"mean": 1.0}),
     "G-SGD1": Outcome("G-SGD1", "not yet checked", "Too small.", missing="size"),
 }
-COUNTS = {"verified": 1, "holds with correction": 1, "refuted": 1, "not yet checked": len(registry()) - 3}
+UNSETTLED = [one.verdict for one in registry().values() if not one.notebook]  # no page settles these
+COUNTS = Counter(["verified", "holds with correction", "refuted", *UNSETTLED])
+COUNTS["not yet checked"] = len(registry()) - len(UNSETTLED) - 3
 SOME = (
-    Erratum(1, "gspa", "G-C3", "eq. (10)", rf"$\frac{{1}}{{2}}$ and {HOSTILE}", "a third", "gap"),
-    Erratum(2, "gspa", "G-A2", "after Theorem 4", "unbiased", "biased", "coun"),
-    Erratum(4, "flame", "F10", "Theorem 1", "old", "new", "nothing"),
-    Erratum(5, "flame", "F10", "Theorem 1", "old", "new", READING),
+    Erratum(1, "gspa", "conclusion", "G-C3", "eq. (10)", rf"$\frac{{1}}{{2}}$ and {HOSTILE}", "a third", "gap"),
+    Erratum(2, "gspa", "misprint", "G-A2", "after Theorem 4", "unbiased", "biased", "coun"),
+    Erratum(4, "flame", "number", "F10", "Theorem 1", "old", "new", "nothing"),
+    Erratum(5, "flame", "number", "F10", "Theorem 1", "old", "new", READING),
 )
 
 
@@ -78,7 +81,8 @@ class TestTheCard:
         soup = card(Outcome("G-C3", verdict, "Why.", {f"row {n}": n for n in range(rows)}))
         assert len(soup("tr")) == rows
         assert bool(soup.table) == bool(rows)
-        assert [one.summary.get_text() for one in soup("details")][:-1] == folded * [f"Evidence ({rows} rows)"]
+        folds = [one.summary.get_text() for one in soup("details")]
+        assert [text for text in folds if text.startswith("Evidence")] == folded * [f"Evidence ({rows} rows)"]
 
     def test_hostile_text_stays_text(self, monkeypatch):
         entry = dataclasses.replace(claim("G-C3"), title=HOSTILE, quote=f"{HOSTILE} ${HOSTILE}$", location=HOSTILE)
@@ -248,6 +252,15 @@ class TestTheErrataPage:
         assert second.get_text().startswith("count: 12,345")  # the beginning of a label is shown whole
         assert second.a["href"] == "claims.html#G-A2"  # its page is not in this build
         assert soup("script") == []
+
+    def test_rows_stand_under_their_paper_and_their_weight(self, errata_page):
+        lines = re.findall(r"^#+ .*|(?<=^<tr id=')[\w-]+", errata_page, re.MULTILINE)
+        conclusion, number, misprint = (f"### {heading}" for heading in WEIGHTS.values())
+        assert lines == [
+            *(f"## {PAPERS['gspa']}", conclusion, "erratum-1", misprint, "erratum-2"),
+            f"## {PAPERS['clones']}",
+            *(f"## {PAPERS['flame']}", number, "erratum-4", "erratum-5"),
+        ]
 
     def test_evidence_that_this_build_lacks_is_said_to_be(self, errata_page):
         soup = html(errata_page)

@@ -9,7 +9,8 @@ import pytest
 
 from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
 from gspa.book import claims
-from gspa.book.claims import READING, VERDICTS, Erratum, Outcome, claim, errata, registry, settle, settles
+from gspa.book.claims import READING, WEIGHTS, Erratum, Outcome, claim, errata, registry, settle, settles
+from gspa.book.verdicts import VERDICTS
 
 NUMBERLESS = ("not checkable", "not yet checked")
 
@@ -122,7 +123,7 @@ class TestSettling:
 
 
 class TestErrata:
-    ONE = Erratum(1, "gspa", "G-C3", "eq. (10)", "half", "a third", "gap")
+    ONE = Erratum(1, "gspa", "misprint", "G-C3", "eq. (10)", "half", "a third", "gap")
 
     @pytest.mark.parametrize(
         ("label", "row"),
@@ -142,9 +143,9 @@ class TestErrata:
 
     def test_the_list_is_well_formed(self):
         entries = errata()
-        assert len({one.number for one in entries}) == len(entries)
-        papers = list(claims.PAPERS)
-        assert [one.paper for one in entries] == sorted((one.paper for one in entries), key=papers.index)
+        assert [one.number for one in entries] == list(range(1, len(entries) + 1))
+        order = [(list(claims.PAPERS).index(one.paper), list(WEIGHTS).index(one.weight)) for one in entries]
+        assert order == sorted(order)
         for one in entries:
             assert registry()[one.claim].paper == one.paper
             assert min(map(len, (one.place, one.printed, one.right, one.evidence))) > 0

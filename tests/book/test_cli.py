@@ -461,7 +461,7 @@ class TestVerify:
             assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 0
             out, err = capsys.readouterr()
             assert re.match(r"G-TAB2 +verified +The four distributions: n is 1\.\n", out)
-            assert out.endswith("1 of 1 settled in this run, 0 differ from the record.\n")
+            assert out.endswith("1 of 1 settled in this run; nothing differs.\n")
             assert state in err
 
     @pytest.mark.parametrize("verdict", ["refuted", "not yet checked"])
@@ -470,7 +470,7 @@ class TestVerify:
         assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 1
         out = capsys.readouterr().out
         assert f"DIFFERS from the record: {verdict}" in out
-        assert out.endswith("1 of 1 settled in this run, 1 differ from the record.\n")
+        assert out.endswith("1 of 1 settled in this run; 1 differs from the record.\n")
 
     def test_json_has_the_evidence_and_the_comparison(self, record, capsys):
         record("refuted")
@@ -487,7 +487,29 @@ class TestVerify:
         too_small = Outcome("G-TAB2", "not yet checked", "Too small.", missing="size")
         monkeypatch.setattr(claims, "outcomes", lambda paths: {"G-TAB2": too_small} if list(paths) else {})
         assert run(shlex.split("verify --claim G-TAB2")) == 0
-        assert capsys.readouterr().out.endswith("0 of 1 settled in this run, 0 differ from the record.\n")
+        out = capsys.readouterr().out
+        assert out.endswith("0 of 1 settled in this run; nothing differs of what could be checked.\n")
+
+    @pytest.mark.parametrize(
+        ("profile", "missing", "status"),
+        [("paper", "size", 1), ("quick", "size", 0), ("quick", "data", 1), ("paper", "data", 1)],
+    )
+    def test_strict_fails_on_what_could_not_be_checked(self, record, monkeypatch, capsys, profile, missing, status):
+        record("verified")
+        lacking = Outcome("G-TAB2", "not yet checked", "Lacking.", missing=missing)
+        monkeypatch.setattr(claims, "outcomes", lambda paths: {"G-TAB2": lacking} if list(paths) else {})
+        asked = f"verify --profile {profile} --claim G-TAB2"
+        assert run(shlex.split(asked)) == 0
+        assert run(shlex.split(f"{asked} --strict")) == status
+        assert "Not checked: 1 claim " in capsys.readouterr().out
+
+    def test_a_statement_that_no_number_can_settle_is_told_with_its_reason(self, record, monkeypatch, capsys):
+        entry = replace(claims.claim("G-TAB2"), notebook="", verdict="not checkable", reason="It is an opinion.")
+        monkeypatch.setitem(claims.registry(), "G-TAB2", entry)
+        assert run(shlex.split("verify --profile quick --claim G-TAB2 --strict")) == 0
+        out = capsys.readouterr().out
+        assert re.match(r"G-TAB2 +not checkable +It is an opinion\.\n", out)
+        assert out.endswith("0 of 0 settled in this run; nothing differs.\n")
 
     def test_a_card_that_is_not_shown_is_not_yet_checked(self, record, monkeypatch, capsys):
         record("verified")

@@ -63,7 +63,7 @@ INSIDE: dict[str, str] = {
     "accountant.cli": "commands: test_command_lines.py",
     "algorithms.cli": "commands: test_command_lines.py",
     **dict.fromkeys(
-        [f"accountant.{part}" for part in ("binomial", "blanket", "clones", "pair", "random_sum")], _ENGINE
+        [f"accountant.{part}" for part in ("binomial", "blanket", "clones", "pair", "random_sum", "roots")], _ENGINE
     ),
     **dict.fromkeys(["algorithms.sgd_batch", "algorithms.sgd_gradients"], _ENGINE),
     **{
@@ -382,7 +382,6 @@ OWN: dict[str, dict[str, Kind]] = {
     "algorithms.flame.padded.overflow": {"n": count(1, 90)},
     "algorithms.flame.padded.coordinate": {"against": name("other", "blanket"), "n": optional(count(1, 60))},
     "algorithms.flame.accounting.topk": {"most_selected": count(1, 40)},
-    "algorithms.flame.accounting.selections_covered": {"most_selected": optional(count(1, 40))},
     "algorithms.flame.attacks": {
         "others": name("blanket", "zero"),
         "levels": count(2, 40),

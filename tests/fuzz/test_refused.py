@@ -46,7 +46,7 @@ REFUSED = [
     (mean.clipped_normal, {"center": 0.0, "sigma": 1e308, "low": 0.0, "high": 1.0}, "sigma"),
     (sgd.gaussian_sigma, {"eps": [5e-324], "clip": 2.0, "divisor": 1, "delta": 0.1}, "eps"),
     (published.epsilon_curve, {"key": "clones_blog", "budgets": CROWD, "sizes": None, "delta": 0.1}, "sizes"),
-    (accounting.selections_covered, {"local": Laplace(1.0), "n_p": [2]}, "n_p"),
+    (accounting.topk, {"local": Laplace(1.0), "k": 1, "n_p": [2], "delta": 0.1, "most_selected": 1}, "n_p"),
     (aggregation.Simple, {"clip": 0.1, "eps": 0.0}, "eps"),
     (aggregation.LocalGaussian, {"clip": -1.0, "sigma": 1.0}, "clip"),
     (aggregation.Mean, {"rate": float("nan")}, "rate"),

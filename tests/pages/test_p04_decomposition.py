@@ -127,6 +127,7 @@ class TestCertificates:
         assert table.index[table["holds"]].tolist() == [
             ("binary RR", "arXiv"),
             ("3-ary RR", "arXiv"),
+            ("binary RR, the other user's $e^\\epsilon$ 2 instead of 3", "arXiv"),
             (r"subset selection, 2 of 3, $r = e^{-\epsilon}/2$", "corrected"),
             ("Lemma 4's own pair", "corrected"),
         ]
@@ -134,7 +135,7 @@ class TestCertificates:
     @pytest.mark.parametrize("ratio", [2, F(3, 2), 20])
     def test_other_budgets_fail_alike(self, ratio):
         table = p.counterexamples(ratio, delta=F(1, 1000))
-        assert table["holds"].sum() == (table["contradiction"] == "").sum() == 4
+        assert table["holds"].sum() == (table["contradiction"] == "").sum() == 5
 
     def test_false_ones_are_not_accepted(self, monkeypatch):
         rows = finite.subset_selection(3, k=3, size=2).rows
@@ -194,7 +195,7 @@ class TestLemma1:
         assert table.loc[table["holds"], "mechanism"].tolist() == RR
         assert (table["shared"] == (table["delta"] == 0)).all()
         found = p.lemma_1(table, cases, p.proof_slips(P, DELTA))
-        assert found.verdict == "refuted"
+        assert [one.verdict for one in found.readings] == ["holds with correction"] * 2
         assert found.evidence["subset selection, 2 of 3 (arXiv): largest coefficient"] == "1/6, claimed 1/4"
         assert found.evidence[r"mechanisms with $\delta > 0$ for which (9) and (10) hold"] == "0 of 7"
         least = found.evidence[r"corrected: least of (largest coefficient) / ($e^{-\epsilon}/2$), pure"]
@@ -205,20 +206,28 @@ class TestLemma1:
         some, held = table[table["mechanism"].isin([*RR, "binary RR, or the truth"])], cases[cases["holds"]]
         found = p.lemma_1(some, held, SLIPS)
         assert found.verdict == "holds with correction"
-        assert "of its own" in found.correction
+        assert r"\mathcal{Q}^A" in found.correction
+        assert "no solution for 1 of 1" in found.reason
         found = p.lemma_1(some[some["delta"] == 0], held, SLIPS)
         assert found.verdict == "holds with correction"
         assert "exchanged" in found.correction
 
     def test_one_certificate_is_enough(self, table, cases):
         some = table[table["mechanism"].isin(RR)]
-        assert p.lemma_1(some, cases, SLIPS).verdict == "refuted"
+        assert "is proved in fractions" in p.lemma_1(some, cases, SLIPS).reason
         others = cases[~cases["common"] | cases["holds"] | (cases["delta"] != "0") | (cases["statement"] == "AAAI")]
         # What is left is of different randomizers, of delta > 0, or AAAI's misprint.
-        assert p.lemma_1(some, others, SLIPS).verdict == "holds with correction"
+        assert "is proved in fractions" not in p.lemma_1(some, others, SLIPS).reason
+
+    def test_without_a_mechanism_that_has_the_coefficient_nothing_is_left_of_it(self, table, cases):
+        none, own = table[~table["holds"]], cases[cases["common"] | ~cases["holds"]]
+        found = p.lemma_1(none, own, SLIPS)
+        assert [one.verdict for one in found.readings] == ["refuted", "refuted"]
+        assert p.lemma_1(none, cases, SLIPS).agreeing == "in 1 of 2 readings"
 
     def test_reports_without_information_verify_it(self, cases):
-        assert p.lemma_1(p.decompositions([BLANK]), cases[cases["holds"]], SLIPS).verdict == "verified"
+        found = p.lemma_1(p.decompositions([BLANK]), cases[cases["holds"]], SLIPS)
+        assert [one.verdict for one in found.readings] == ["verified", "verified"]
 
     @pytest.mark.parametrize(
         ("change", "words"),
@@ -251,7 +260,7 @@ class TestLemma1:
 @pytest.mark.parametrize("given", [{}, {"ratio": 20, "delta": 0.5, "sigma": 0.3, "cells": 16, "draws": 0}])
 def test_the_page(given):
     ran = run_page("04_decomposition", **given)
-    assert ran.outcomes["G-L1"].verdict == "refuted"
+    assert ran.outcomes["G-L1"].verdict == "holds with correction"
     assert str(ran.names["r"]) == ran.names["found_subset"]
     assert (ran.names["delta_paper"], ran.names["delta_true"]) == (0, ran.names["delta"])
     assert any("have no solution for any of the 7 mechanisms tried" in text for text in ran.said)

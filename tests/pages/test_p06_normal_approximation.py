@@ -206,6 +206,38 @@ class TestLemma2:
     def test_few_clones_only_settle_nothing(self):
         assert lemma_2(made().assign(eps0=30.0)).missing == "size"
 
+    def test_the_readings_of_its_constant(self):
+        assert [one.verdict for one in lemma_2(made()).readings] == ["holds with correction", "refuted", "verified"]
+        assert [one.verdict for one in lemma_2(made(), moving=-0.5).readings][1] == "holds with correction"
+        assert lemma_2(made()).agreeing == "in 1 of 2 readings"
+
+
+class TestWithoutLoss:
+    @staticmethod
+    def verdict(uniform, leading):
+        row = ("a crowd", 10_000, 0.002, leading, uniform)
+        return p.without_loss(
+            pd.DataFrame([row], columns=["people", "m", "total_variation", "leading", "uniform"])
+        ).verdict
+
+    def test_each_verdict(self):
+        assert self.verdict(0.002, 0.002) == self.verdict(0.00201, 0.003) == "verified"  # the tolerance is 0.01
+        assert self.verdict(0.003, 0.002) == "holds with correction"
+        assert self.verdict(0.003, 0.003) == "refuted"
+
+    def test_the_uniform_case_by_enumeration(self):
+        mixed = p.mixed_table(m=40, groups=4)
+        budget = np.array([1 / (1 + math.exp(0.5)), 1 / (1 + math.exp(0.01))])
+        assert mixed["uniform"][0] == pytest.approx(p.distances(2 * budget.mean(), count=40).total_variation, rel=1e-9)
+        assert mixed["uniform"][0] > 1.1 * mixed["total_variation"][0]
+
+
+class TestByNumericalMethods:
+    def test_each_verdict(self):
+        assert p.by_numerical_methods(made(), (0.03, 0.03)).verdict == "verified"
+        assert p.by_numerical_methods(made(), (0.03, 0.04)).verdict == "refuted"
+        assert p.by_numerical_methods(made(0.5, scale=9), (0.03, 0.03)).verdict == "refuted"  # more than 1
+
 
 class TestEquation14:
     @pytest.mark.parametrize(
@@ -237,6 +269,13 @@ class TestRate:
     def test_the_verdict_follows_rate_and_size(self, power, scale, delta, verdict):
         assert rate(made(power, scale=scale), delta).verdict == verdict
 
+    def test_eq_14_is_no_reading_of_it(self):
+        found = rate(made())
+        assert [(one.verdict, bool(one.excluded)) for one in found.readings] == [
+            ("refuted", False),
+            ("verified" if made()["printed"].iloc[2] < 1e-5 else "holds with correction", True),
+        ]
+
 
 class TestLemma3:
     @staticmethod
@@ -261,6 +300,8 @@ def test_the_page():
     found = run_page(PAGE).outcomes
     assert {name: one.verdict for name, one in found.items()} == {
         "G-L2": "holds with correction",
+        "G-S24": "holds with correction",
+        "G-S23": "verified",
         "G-E14": "refuted",
         "G-L2r": "refuted",
         "G-L3": "verified",
@@ -274,6 +315,20 @@ def test_the_page():
 
 
 PLANTED = (
+    Planted(
+        "G-S23",
+        "pages.p06_normal_approximation",
+        "        total += float((np.maximum(gap, 0.0) * weight).sum())",
+        "        total += float(np.maximum(gap, 0.0).sum())",
+        "half of the lattice left out",
+    ),
+    Planted(
+        "G-S24",
+        "pages.p06_normal_approximation",
+        "distances(np.average(p, weights=count), count=m)",
+        "distances(p, count=count)",
+        "the personal budgets compared with themselves",
+    ),
     Planted(
         "G-L2",
         "pages.p06_normal_approximation",

@@ -63,6 +63,37 @@ class TestSignedMessages:
         assert p.least_constant(0.0, eps=eps, mu=mu, n=n) == 0
 
 
+class TestTruthTold:
+    @pytest.mark.parametrize("n", [2, 3])
+    def test_the_marked_truth_is_all_of_delta_at_a_large_eps_in_both_readings(self, n):
+        # Enumerated by another code: everybody runs one randomizer, so whose it is does not matter.
+        def report(bit):
+            law = {"0!": Fraction(0), "1!": Fraction(0), "0": Fraction(1, 4), "1": Fraction(1, 4)}
+            law[str(bit)] = Fraction(3, 4)
+            law = {z: mass * Fraction(9, 10) for z, mass in law.items()}
+            law[f"{bit}!"] = Fraction(1, 10)
+            return law
+
+        laws = [shuffled([*[report(0)] * (n - 1), report(bit)]) for bit in (0, 1)]
+        exact = max(law_divergence(*laws, 100.0), law_divergence(*laws[::-1], 100.0))
+        table = p.truth_in_small(n=n, ratio=Fraction(3), leak=Fraction(1, 10), at=Fraction(100))
+        assert table["attached"].tolist() == ["position", "user"]
+        assert table["shuffled"].tolist() == ["1/10"] * 2
+        assert exact == pytest.approx(0.1, abs=1e-12)
+        assert table["pair"].tolist() == ["0", "0"]  # no likelihood ratio of the printed pair is above 3
+        assert table["excess"].tolist() == [0.1, 0.1]
+
+    def test_no_constant_covers_it(self):
+        table = p.truth_told(eps=0.5, leak=1e-3, sizes=(10**4, 10**6, 10**8), delta=DELTA)
+        # r_i = (1 - delta_i)/(1 + e^eps_i).
+        mu = math.sqrt(2 * (1 + math.exp(0.5)) / (0.999 * 9_999))
+        assert gdp_delta(table["promised"].iloc[0], mu=mu) == pytest.approx(DELTA, rel=1e-6)
+        assert table["reached"].tolist() == [1e-3] * 3
+        spare = (1e-3 - DELTA) * math.sqrt(9_999) / (1 + math.exp(table["promised"].iloc[0]))
+        assert table["constant"].iloc[0] == pytest.approx(spare, rel=1e-4)
+        assert np.diff(np.log10(table["constant"])).tolist() == pytest.approx([1, 1], abs=0.02)
+
+
 class TestKaryResponse:
     @pytest.mark.parametrize(
         ("local", "others", "k", "n", "eps"), [(1.0, 0.5, 3, 6, 0.3), (2.0, 0.1, 4, 5, 0.5), (1.5, 1.5, 3, 8, 0.0)]
@@ -268,6 +299,8 @@ def tables(verified):
         "krr": p.krr_table(answers=(10,), local=(4.0,), others=0.01, n=10_000, delta=DELTA),
         "crowds": p.against_promise(crowds, delta=DELTA),
         "silent": p.silent_crowd(eps=2.0, others=(1e-5,), n=10_000, delta=DELTA),
+        "told": p.truth_told(eps=0.5, leak=1e-3, sizes=(10_000, 1_000_000), delta=DELTA),
+        "in_small": p.truth_in_small(n=3, ratio=Fraction(3), leak=Fraction(1, 10), at=Fraction(100)),
         "verified": verified,
         "delta": DELTA,
     }
@@ -281,11 +314,17 @@ def settle(tables, **changes):
     return found
 
 
+KEPT = {"named": {"delta": 0.0}, "krr": {"attacked": 0.0}, "crowds": {"attacked": 0.0}, "told": {"reached": 0.0}}
+
+
 class TestAnyPersonalized:
     def test_it_is_refuted_with_these_numbers(self, tables):
         found = settle(tables)
         assert found.verdict == "refuted"
-        assert "Broken by messages signed by their sender, 10-ary response, Laplace noise." in found.reason
+        families = "messages signed by their sender, 10-ary response, Laplace noise, the truth told now and then"
+        assert f"Broken by {families}." in found.reason
+        assert (found.agreeing, [one.verdict for one in found.readings]) == ("", ["refuted"] * 2)
+        assert found.evidence["truth told, a few users, randomizers by position: $\\delta$, the pair's"] == "1/10 and 0"
         assert found.evidence[r"Laplace: $\delta$ there, at least"] > 1e-2
         low, high = found.evidence[r"Laplace: true $\epsilon$ at that $\delta$, between"]
         promised = found.evidence[r"Laplace, one user at 2 among 9,999 at 0.01: promised $\epsilon$"]
@@ -296,41 +335,33 @@ class TestAnyPersonalized:
         assert "that is the paper's own $r_j$, so there its pair holds" in found.reason
 
     @pytest.mark.parametrize(
-        ("changes", "verdict", "words"),
+        ("changes", "readings", "words"),
         [
             # Nothing broken proves nothing.
-            (
-                {"named": {"delta": 0.0}, "krr": {"attacked": 0.0}, "crowds": {"attacked": 1e-5}},
-                "not checkable",
-                "does not prove",
-            ),
-            # One contrived family asks for a correction, unless a constant covers it.
-            (
-                {"krr": {"attacked": 0.0}, "crowds": {"attacked": 1e-4}},
-                "holds with correction",
-                "Broken by messages signed",
-            ),
-            (
-                {"named": {"constant": 2.0}, "krr": {"attacked": 0.0}, "crowds": {"attacked": 0.0}},
-                "not checkable",
-                "None of 3",
-            ),
-            # Each natural family counts alone.
-            ({"named": {"delta": 0.0}, "crowds": {"attacked": 0.0}}, "refuted", "Broken by 10-ary response."),
-            ({"named": {"delta": 0.0}, "krr": {"attacked": 0.0}}, "refuted", "Broken by Laplace noise."),
+            (KEPT, ["not checkable"] * 2, "does not prove"),
+            # Contrived families ask for a correction, unless a constant covers them.
+            (KEPT | {"named": {}}, ["holds with correction", "not checkable"], "Broken by messages signed"),
+            (KEPT | {"told": {}}, ["holds with correction", "refuted"], "Broken by the truth told"),
+            (KEPT | {"named": {"constant": 2.0}}, ["not checkable"] * 2, "None of 4"),
+            (KEPT | {"told": {"constant": 2.0}}, ["not checkable"] * 2, "None of 4"),
+            (KEPT | {"told": {}, "in_small": {"excess": 0.0}}, ["not checkable"] * 2, "None of 4"),
+            # Each natural family counts alone, for randomizers of the users.
+            (KEPT | {"krr": {}}, ["refuted", "not checkable"], "Broken by 10-ary response."),
+            (KEPT | {"crowds": {}}, ["refuted", "not checkable"], "Broken by Laplace noise."),
             # A corrected statement that fails is not sold as one.
-            ({"verified": {"corrected": 0.01}}, "refuted", "repair it: exceeded in 10 of 10 crowds"),
+            ({"verified": {"corrected": 0.01}}, ["refuted"] * 2, "repair it: exceeded in 10 of 10 crowds"),
             (
-                {"verified": {"corrected": 0.01}, "krr": {"attacked": 0.0}, "crowds": {"attacked": 0.0}},
-                "refuted",
+                KEPT | {"named": {}, "verified": {"corrected": 0.01}},
+                ["refuted", "not checkable"],
                 "Nor does",
             ),
         ],
     )
-    def test_the_verdict_follows_the_tables(self, tables, changes, verdict, words):
+    def test_the_verdict_follows_the_tables(self, tables, changes, readings, words):
         found = settle(tables, **changes)
-        assert found.verdict == verdict
-        assert words in found.reason
+        assert [one.verdict for one in found.readings] == readings
+        assert found.verdict == min(readings, key=["holds with correction", "not checkable", "refuted"].index)
+        assert words in found.readings[0].found
 
     def test_a_promise_that_were_right_would_be_kept(self, monkeypatch):
         """With r_j scaled by eps_j/eps_n, as Laplace noise needs it, the attack on the promise fails."""
@@ -381,6 +412,14 @@ PLANTED = (
         "    return math.sqrt(2 / total)\n",
         "    return math.sqrt(2 / total) * 10\n",
         "mu ten times too large",
+        SMALL,
+    ),
+    Planted(
+        "G-T2p",
+        "pages.p09_personalized",
+        "delta=leak, shared=True), at)",
+        "delta=leak, shared=False), at)",
+        "the pair with Lemma 4's outcomes in place of the printed one",
         SMALL,
     ),
 )

@@ -17,6 +17,7 @@ from gspa.accountant.closed_forms import clones_blog_epsilon, fmt21_epsilon
 from gspa.accountant.errors import OutsideValidity
 from gspa.book.claims import claim
 from gspa.pages import p13_clones as p
+from gspa.pages import p13_words as words
 
 mpl.use("Agg")
 
@@ -153,7 +154,9 @@ class TestB1:
 
     def test_both_faults_are_named(self):
         found = self.found()
+        assert [one.verdict for one in found.readings] == ["holds with correction", "verified"]
         assert found.verdict == "holds with correction"
+        assert found.readings[1].excluded
         assert "wrong way round" in found.reason
         assert "with $0.94\\, e^{\\epsilon_L} \\log(1/\\delta)$ users eq. (1) is false" in found.reason
         assert r"\ge" in found.correction
@@ -184,9 +187,11 @@ class TestExpansions:
 
     def test_the_small_one(self):
         found = p.small_budgets(self.table, self.improved)
-        assert found.verdict == "holds with correction"
-        assert "not $\\sqrt{n}$ but 3.2 with 10,000 users" in found.reason
-        assert "below 973 users" in found.reason  # 64 log(4e6) = 972.9
+        order, itself = found.readings
+        assert [order.verdict, itself.verdict] == ["verified", "holds with correction"]
+        assert found.agreeing == "in 1 of 2 readings"
+        assert "not $\\sqrt{n}$ but 3.2 with 10,000 users" in itself.found
+        assert "below 973." in order.found  # 64 log(4e6) = 972.9
         assert p.small_budgets(self.table.assign(over_blog=1.02), self.improved).verdict == "refuted"
         assert p.small_budgets(self.table, self.improved.assign(over_root=1.0)).verdict == "verified"
         assert p.small_budgets(self.table, self.improved.assign(over_scaled=2.0)).verdict == "refuted"
@@ -214,7 +219,7 @@ class TestWords:
     )
     def test_b5(self, change):
         found, bit = p.messages(k=64, eps=2.0, n=200, seed=0), p.one_bit(k=16, ratio=3.0)
-        assert p.one_message(found, bit).verdict == "verified"
+        assert p.one_message(found, bit).verdict == "illustrated"
         assert p.one_message(found | change, bit).verdict == "refuted"
 
     def test_b6(self):
@@ -238,9 +243,94 @@ class TestWords:
         assert p.inherently_approximate(ratios, floors.assign(log10_floor=-math.inf)).verdict == "refuted"
 
 
+class TestWordsOfTheBlog:
+    def test_fmt21_against_2019_by_hand(self):
+        row = words.against_2019((0.25,), (20_000,), (1e-5,)).iloc[0]
+        root = math.sqrt(math.exp(0.25) * math.log(4e5) / 20_000)
+        own = math.log(1 + math.tanh(0.125) * (8 * root + 8 * math.exp(0.25) / 20_000))
+        assert row["ratio"] == pytest.approx(own / (12 * 0.25 * math.sqrt(math.log(1e5) / 20_000)), rel=1e-12)
+        assert words.against_2019((0.6,), (20_000,), (1e-5,)).empty
+        table = words.against_2019((0.1, 0.5), (10_000,), (1e-6,))
+        assert words.improved_analysis(table).verdict == "verified"
+        assert words.improved_analysis(table.assign(ratio=1.0)).verdict == "refuted"
+        assert words.improved_analysis(table.iloc[:0]).missing == "size"
+
+    def test_data_are_read_off_and_reports_are_not(self):
+        table = words.anonymous(Fraction(3), sizes=(2, 3))
+        assert table["raw"].tolist() == [1, 1]
+        for row in table.itertuples():
+            assert float(row.shuffled) == pytest.approx(rr_delta_worst(math.log(3), row.n, 0.0), rel=1e-12)
+        assert words.anonymization(table).verdict == "verified"
+        assert words.anonymization(table.assign(raw=Fraction(1, 2))).verdict == "refuted"
+        assert words.anonymization(table.assign(shuffled=table["local"])).verdict == "refuted"
+
+    def test_the_exponent_of_n(self):
+        table = words.falling(1.0, (20, 40), delta=1e-3)
+        exact = [solve(lambda eps, n=n: rr_delta_worst(1.0, n, eps), 1e-3, 1.0) for n in (20, 40)]
+        assert table["eps"].tolist() == pytest.approx(exact, rel=1e-6)
+        law = pd.DataFrame({"n": [100, 10_000, 10**6]})
+        for power, verdict in (
+            (-0.45, "verified"),
+            (-0.6, "verified"),
+            (-0.35, "not reproduced"),
+            (-1, "not reproduced"),
+        ):
+            assert words.square_root(law.assign(eps=law["n"] ** (power * 0.9999))).verdict == verdict
+        assert words.square_root(law.assign(eps=0.0)).missing == "size"
+
+    def test_what_the_malicious_do_to_two_items(self):
+        # A report of item 0 fits it with probability w = e^x/(1 + e^x) and item 1 with 1/2; theirs fits item 1 alone.
+        for x, share in ((0.5, 0.1), (0.6, 0.2)):
+            half = math.exp(x) / (1 + math.exp(x)) - 0.5
+            zero, one = ((1 - share) * (half + 0.5) - 0.5) / half, share / 2 / half
+            row = words.spoiled((x,), (2,), share=share).iloc[0]
+            assert row["tv"] == pytest.approx(1 - min(max((1 + zero - one) / 2, 0.0), 1.0), rel=1e-9)
+        table = words.spoiled((0.1, 8.0), (2,), share=0.1)
+        found = words.ruined(table)
+        assert [one.verdict for one in found.readings] == ["verified", "refuted"]
+        assert words.ruined(table.assign(tv=0.1)).verdict == "refuted"
+        assert words.spoiled((1.0,), (4,), share=0.0)["tv"].item() == pytest.approx(0, abs=1e-12)
+
+    def test_approximate_ldp(self):
+        table = words.leaky(1.0, (1e-12, 1e-9), n=100_000, delta=DELTA)
+        first = table.iloc[0]
+        eps = first["bound"]
+        price = (math.exp(eps) + 1) * (1 + math.exp(-1) / 2) * 1e5 * 1e-12
+        assert p.formulas(1.0, n=100_000, delta=DELTA - price)["source"] == pytest.approx(eps, rel=1e-6)
+        assert math.isnan(table["bound"].iloc[1])
+        assert (table["pure"] <= table["certified"]).all()
+        found = words.approximate_too(table)
+        assert found.verdict == "verified"
+        assert "1e-09 on it says nothing" in found.reason
+        assert words.approximate_too(table.assign(bound=1.0)).verdict == "refuted"
+        assert words.approximate_too(table.assign(pure=0.5)).verdict == "refuted"
+        assert words.approximate_too(table.assign(bound=math.nan)).missing == "size"
+
+    def test_the_blanket(self):
+        table = words.blankets((Fraction(3),))
+        # k-ary response with k = 3: each of the three outputs has at least 1/(e^x + 2).
+        assert table["weight"].tolist()[:2] == [Fraction(1, 2), Fraction(3, 5)]
+        assert words.mixture(table).verdict == "verified"
+        for change in ({"weight": Fraction(1, 4)}, {"laws": False}, {"again": False}):
+            assert words.mixture(table.assign(**change)).verdict == "refuted"
+
+    def test_the_noise_alone(self):
+        table = words.hidden(Fraction(3), sizes=(1, 2, 3))
+        assert table["noise"].iloc[0] == table["local"].iloc[0] == Fraction(2, 5)
+        # Two users: with probability 3/5 the other sends one of three messages at random, and hides a report of the
+        # victim unless the two together tell it: by hand, 8/25.
+        alone, among = Fraction(2, 5), Fraction(4, 15)
+        assert table["noise"].iloc[1] == Fraction(2, 5) * alone + Fraction(3, 5) * among
+        found = words.blanket_hides(table.iloc[1:])
+        assert found.verdict == "verified"
+        assert "hide nothing more" in found.reason
+        assert words.blanket_hides(table.iloc[1:].assign(noise=Fraction(1, 9))).verdict == "refuted"
+        assert words.blanket_hides(table).verdict == "refuted"  # one user alone is not hidden
+
+
 def test_the_page():
     ran = run_page("13_clones")
-    assert set(ran.outcomes) == {f"B-{i}" for i in range(1, 8)}
+    assert set(ran.outcomes) == {f"B-{i}" for i in (*range(1, 8), 16, 18, 19, 23, 24, 45, 46)}
     assert all(found.verdict == claim(name).verdict for name, found in ran.outcomes.items())
     assert any("0.99 times as many users" in text for text in ran.said)
 
@@ -286,8 +376,8 @@ PLANTED = (
     Planted(
         "B-6",
         "pages.p13_clones",
-        "_worst([act] * bad + [rr] * honest, at)",
-        "_worst([act] * bad + [rr] * honest, _ONE)",
+        "worst([act] * bad + [rr] * honest, at)",
+        "worst([act] * bad + [rr] * honest, _ONE)",
         "delta beside the malicious at eps = 0",
         _FEW,
     ),
@@ -297,6 +387,62 @@ PLANTED = (
         "grown |= {(*reports, z): mass * chance for",
         "grown |= {(*reports, z): mass * (chance + Fraction(1, len(rows[data[user]]))) / 2 for",
         "every second report a uniform one",
+        _FEW,
+    ),
+    Planted(
+        "B-16",
+        "accountant.closed_forms",
+        "factor = 12 * math.sqrt(-math.log(delta) / n)",
+        "factor = 4 * math.sqrt(-math.log(delta) / n)",
+        "the bound of 2019 with 4 for 12",
+        _FEW,
+    ),
+    Planted(
+        "B-18",
+        "pages.p13_words",
+        "_RAW: s.Rows = ((_ONE, s.NONE), (s.NONE, _ONE))",
+        "_RAW: s.Rows = ((_ONE / 2, _ONE / 2), (s.NONE, _ONE))",
+        "data of which one value is blurred",
+        _FEW,
+    ),
+    Planted(
+        "B-19",
+        "pages.p13_words",
+        'np.log(seen["n"]), np.log(seen["eps"]), 1',
+        'np.log(seen["n"]), seen["eps"], 1',
+        "eps for its logarithm",
+        _FEW,
+    ),
+    Planted(
+        "B-23",
+        "pages.p13_words",
+        "received = (1 - share) * response.law(truth) + share",
+        "received = response.law(truth) + 0 * share",
+        "malicious users who send nothing",
+        _FEW,
+    ),
+    Planted(
+        "B-24",
+        "accountant.closed_forms",
+        "    return math.log1p(math.tanh(eps0 / 2) * spread)  #",
+        "    return math.log1p(math.tanh(eps0 / 2) * spread / 16)  #",
+        "a sixteenth of Theorem 3.1",
+        _FEW,
+    ),
+    Planted(
+        "B-45",
+        "pages.p13_words",
+        "own = [[mass - low for",
+        "own = [[mass - low / 2 for",
+        "half of the noise is left in the rest",
+        _FEW,
+    ),
+    Planted(
+        "B-46",
+        "pages.p13_words",
+        "worst([(common,)] * m + [rr], _ONE) for m",
+        "worst([(common,)] * 0 + [rr], _ONE) for m",
+        "noise that hides nothing",
         _FEW,
     ),
 )

@@ -4,6 +4,7 @@ by search, exponents against scipy's regression; the checks; planted errors."""
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import cache
 from itertools import product
 
@@ -17,13 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import Planted, run_page
 from scipy.optimize import linprog
-from scipy.stats import linregress, multinomial, t
+from scipy.stats import binom, linregress, multinomial, t
 
 from gspa.accountant import budgets, one_round
 from gspa.accountant.families import common
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import claim
 from gspa.pages import p13_clones
+from gspa.pages import p14_complexity as complexity
 from gspa.pages import p14_learning as learning
 from gspa.pages import p14_testing as testing
 from gspa.pages.p14_learning import Regime
@@ -110,6 +112,21 @@ def chosen(_name):
 def limits(_name):
     """The two limits of eq. (4)'s first term."""
     return (learning.first_term(),)
+
+
+def complexities(name):
+    """The tables of what is quoted and concluded, on few points."""
+    make = {
+        "B-27": lambda: complexity.learning_bounds((4, 64, 4096), (0.01, 0.25), (0.01, 1.0)),
+        "B-28": lambda: complexity.learning_bounds((4, 64, 4096), (0.01, 0.25), (0.01, 1.0)),
+        "B-29": lambda: complexity.shuffled_over_central((4, 4096), (0.01, 0.25), (0.01, 1.0), (1e-12,)),
+        "B-31": lambda: complexity.free_testing((16, 4096), (0.05, 0.4)),
+        "B-32": lambda: complexity.central_testing(seed=3, trials=100, points=1),
+        "B-33": lambda: complexity.seed_matters((64, 65_536), (0.01, 1.0)),
+        "B-39": lambda: complexity.identities((2, 7), pairs=10, seed=1),
+        "B-41": lambda: complexity.regimes_needed((16, 4096), alpha=0.05, eps=0.5, delta=DELTA),
+    }
+    return (make[name](),)
 
 
 class TestLearners:
@@ -428,8 +445,11 @@ class TestEquationFive:
         return learning.budget_choice(self.table.assign(**change), self.table.iloc[1:].assign(ratio=0.01))
 
     def test_the_verdict_follows_the_numbers(self):
-        assert self.found().verdict == "holds with correction"
-        assert self.found(own=0.9, other=0.9).verdict == "verified"
+        found = self.found()
+        assert [one.verdict for one in found.readings] == ["verified", *["holds with correction"] * 2]
+        assert found.readings[2].excluded
+        assert found.verdict == claim("B-9").verdict == "verified"
+        assert self.found(own=0.9, other=0.9).readings[2].verdict == "verified"
         assert self.found(ratio=[0.9, 0.01]).verdict == "refuted"
         assert self.found(ratio=[20.0, 1.0]).verdict == "refuted"
         assert self.found(case="$s \\geq 1$").missing == "size"
@@ -472,6 +492,141 @@ class TestOrders:
         assert learning.remark_on_first_term(("k", "2")).verdict == "refuted"
 
 
+class TestComplexities:
+    @pytest.mark.parametrize(("k", "alpha"), [(4, 0.1), (64, 0.25)])
+    def test_no_estimate_of_a_pair_is_right_both_ways_below_the_bound(self, k, alpha):
+        # The total variation of the two products, for the pair's own samples: their number is binomial.
+        a, n = 2 * alpha, math.floor(complexity.sampling_lower(k, alpha))
+        apart = 0.0
+        for m in range(n + 1):
+            x = np.arange(m + 1)
+            laws = [binom.pmf(x, m, 0.5 + sign * a) for sign in (1, -1)]
+            apart += binom.pmf(m, n, 2 / k) * 0.5 * np.abs(laws[0] - laws[1]).sum()
+        assert apart < 0.5
+
+    def test_privacy_alone_by_hand(self):
+        # 1/2 = n 4a/k (tanh(eps/2) + delta) with a = 2 alpha.
+        n = complexity.central_lower(100, 0.1, 0.5, 0.01)
+        assert n * 4 * 0.2 / 100 * ((math.exp(0.5) - 1) / (math.exp(0.5) + 1) + 0.01) == pytest.approx(0.5)
+
+    @pytest.mark.parametrize("eps", [0.05, 2.0])
+    def test_enough_users_are_enough(self, eps):
+        k, alpha = 50, 0.1
+        n = math.ceil(complexity.laplace_users(k, alpha, eps))
+        assert n / 2 < 4 * (k / alpha**2 + k / (alpha * eps))
+        found = learning.central_errors(k, eps=eps, n=n, repeats=200, rng=np.random.default_rng(0))
+        assert found.mean() < alpha
+        counts = np.random.default_rng(1).multinomial(
+            math.ceil(complexity.laplace_users(k, alpha, math.inf)), [1 / k] * k, 400
+        )
+        tv = 0.5 * np.abs(counts / counts.sum(axis=1, keepdims=True) - 1 / k).sum(axis=1).mean()
+        assert 0.7 * alpha < tv < alpha
+
+    def test_learning_verdicts(self):
+        table = complexity.learning_bounds((4, 64, 4096), (0.01, 0.25), (0.01, 1.0))
+        for check, column in (
+            (complexity.free_learning, "free_upper"),
+            (complexity.free_learning, "free_lower"),
+            (complexity.central_learning, "central_upper"),
+            (complexity.central_learning, "central_lower"),
+        ):
+            assert check(table).verdict == "verified"
+            assert check(table.assign(**{column: table["k"] * 0.01})).verdict == "refuted"
+
+    def test_optimal_but_for_the_logarithm(self):
+        table = complexity.shuffled_over_central((100,), (0.1,), (0.01,), (1e-6,))
+        expected = by_hand_shuffled("learning", 100, 0.1, 0.01, 1e-6) / (100 / 0.01 + 100 / 0.001)
+        assert table["ratio"].item() == pytest.approx(expected)
+        found = complexity.optimal_learning(table)
+        assert [one.verdict for one in found.readings] == ["verified", "not checkable"]
+        wrong = complexity.optimal_learning(table.assign(ratio=10.0))
+        assert wrong.readings[0].verdict == "refuted"
+        assert wrong.verdict == "not checkable"
+
+    def test_the_error_is_that_of_one_estimate_times_the_items(self):
+        for k, eps in ((16, 0.5), (20, 3.0)):
+            response = HadamardResponse.of(k, eps=eps)
+            law, linear = response.law(np.full(k, 1 / k)), response.estimate(np.eye(response.outputs))
+            deviation = np.sqrt(law @ linear**2 - (law @ linear) ** 2)
+            assert complexity._deviation(response) == pytest.approx(0.5 * math.sqrt(2 / math.pi) * deviation.sum())
+
+    def test_one_regime_is_not_enough(self):
+        table = complexity.regimes_needed((16, 4096), alpha=0.05, eps=0.5, delta=DELTA)
+        assert complexity.all_regimes(table).verdict == "verified"
+        assert complexity.all_regimes(table.assign(one=table["all"])).verdict == "refuted"
+        assert complexity.all_regimes(table.assign(all=table["one"])).verdict == "refuted"
+
+    def test_collisions_have_their_moments(self):
+        k, alpha = 64, 0.2
+        n = complexity.collision_users(k, alpha)
+        rng = np.random.default_rng(0)
+        up = (1 + 2 * alpha * np.where(np.arange(k) % 2, 1, -1)) / k
+        pairs = [
+            (c * (c - 1) // 2).sum(axis=1) for c in (rng.multinomial(n, law, 40_000) for law in (np.full(k, 1 / k), up))
+        ]
+        (null, other), (spread, wide) = ([f(x) for x in pairs] for f in (np.mean, np.std))
+        assert (other - null) / (spread + wide) == pytest.approx(math.sqrt(2), rel=0.02)
+        table = complexity.free_testing((16, 4096), (0.05, 0.4))
+        assert complexity.testing_without_privacy(table).verdict == "verified"
+        for name in ("upper", "lower"):
+            assert complexity.testing_without_privacy(table.assign(**{name: table["k"]})).verdict == "refuted"
+
+    def test_the_coupling_is_the_transport_program(self):
+        # Earth mover's distance of the numbers of first items, k = 2: all samples fall in the one pair.
+        n, alpha = 5, 0.3
+        x = np.arange(n + 1)
+        laws = binom.pmf(x, n, 0.5), (binom.pmf(x, n, 0.5 + alpha) + binom.pmf(x, n, 0.5 - alpha)) / 2
+        cost = np.abs(x[:, None] - x).ravel()
+        rows = [np.kron(np.eye(n + 1), np.ones(n + 1)), np.kron(np.ones(n + 1), np.eye(n + 1))]
+        best = linprog(cost, A_eq=np.vstack(rows), b_eq=np.concatenate(laws))
+        assert complexity.coupled(n, 2, alpha) == pytest.approx(best.fun, rel=1e-9)
+
+    def test_the_coupling_is_no_worse_than_its_blocks(self):
+        n, k, alpha = 4_000, 16, 0.1
+        exact = 0.0
+        for m in range(n + 1):
+            if (mass := binom.pmf(m, n, 2 / k)) > 1e-14:
+                x = np.arange(m + 1)
+                mixed = (binom.cdf(x, m, 0.5 + alpha) + binom.cdf(x, m, 0.5 - alpha)) / 2
+                exact += mass * np.abs(binom.cdf(x, m, 0.5) - mixed).sum()
+        assert 8 * exact <= complexity.coupled(n, k, alpha) < 1.05 * 8 * exact
+
+    def test_a_central_tester_needs_what_is_necessary(self):
+        k, alpha, eps = 16, 0.2, 0.001
+        low = complexity.central_test_lower(k, alpha, eps)
+        assert complexity.coupled(math.floor(low), k, alpha) * math.tanh(eps / 2) < 1 / 3
+        rng = np.random.default_rng(0)
+        high = complexity.central_test_users(k, alpha, eps, start=low, trials=400, rng=rng)
+        assert low < high < 5 * sum(complexity.four_terms(k, alpha, eps))
+
+    def test_four_terms_by_hand(self):
+        assert complexity.four_terms(64, 0.125, 0.001) == pytest.approx(
+            (512, 64 / math.sqrt(0.001), 4 * 16 * 100, 8_000)
+        )
+        table = pd.DataFrame({"leads": ["1", "2"], "upper": [0.5, 0.9], "lower": [0.3, 0.3]})
+        assert complexity.testing_in_the_central_model(table).verdict == "verified"
+        for name in ("upper", "lower"):
+            wrong = table.assign(**{name: [0.1, 1.1]})
+            assert complexity.testing_in_the_central_model(wrong).verdict == "refuted"
+
+    def test_a_seed_saves_a_root_of_k(self):
+        table = complexity.seed_matters((64, 65_536), (0.01,))
+        assert table["ratio"].iloc[1] / table["ratio"].iloc[0] == pytest.approx(32, rel=0.01)
+        assert complexity.seed_decides(table).verdict == "verified"
+        assert complexity.seed_decides(table.assign(ratio=1.0)).verdict == "refuted"
+        assert complexity.seed_decides(table.iloc[:1]).missing == "size"
+
+    def test_the_map_to_the_uniform_law_by_hand(self):
+        # q = (1, 0): half of it is (3/4, 1/4) = (9, 3)/12, so nothing goes to the further item; p = (0, 1) moves 1/2.
+        q, p = [Fraction(1), Fraction(0)], [Fraction(0), Fraction(1)]
+        assert complexity.to_uniform(q, p) == (0, Fraction(1, 2))
+        table = complexity.identities((2, 7), pairs=10, seed=1)
+        found = complexity.any_known_law(table)
+        assert [one.verdict for one in found.readings] == ["verified", "refuted"]
+        for change in ({"own": Fraction(1, 9)}, {"ratio": Fraction(1, 4)}):
+            assert complexity.any_known_law(table.assign(**change)).verdict == "refuted"
+
+
 def test_the_page():
     ran = run_page("14_learning_and_testing")
     for name, found in ran.outcomes.items():
@@ -479,7 +634,7 @@ def test_the_page():
             assert found.missing == "size"
         else:
             assert found.verdict == claim(name).verdict
-    assert set(ran.outcomes) == {f"B-{i}" for i in range(8, 16)}
+    assert set(ran.outcomes) == {f"B-{i}" for i in (*range(8, 16), 27, 28, 29, 31, 32, 33, 39, 41)}
     again = testing.local_scaling(seed=4, quick=True, names=["public, small $\\epsilon$"])
     fitted = learning.fitted(again, testing.LOCAL)
     assert fitted["exponent"].tolist() == ran.names["testers"]["exponent"].iloc[6:9].tolist()
@@ -567,5 +722,69 @@ PLANTED = (
         '"learning": (_k**2 / (sp.exp(_x) - 1),',
         "the first term of eq. (4) without its square",
         tables="limits",
+    ),
+    Planted(
+        "B-27",
+        "pages.p14_complexity",
+        "return k / (4 * alpha**2)",
+        "return k / (4 * alpha**3)",
+        "alpha^3 for alpha^2",
+        tables="complexities",
+    ),
+    Planted(
+        "B-28",
+        "pages.p14_complexity",
+        "return k / (16 * alpha * (math.tanh(eps / 2) + delta))",
+        "return k / (16 * alpha * (math.tanh(eps / 2) ** 0.5 + delta))",
+        "the root of what one record tells",
+        tables="complexities",
+    ),
+    Planted(
+        "B-29",
+        "pages.p14_learning",
+        '"learning": (_k * sp.sqrt(_log) / (_alpha * _eps), _k / _alpha**2),',
+        '"learning": (_k * _log / (_alpha * _eps), _k / _alpha**2),',
+        "log for its root",
+        tables="complexities",
+    ),
+    Planted(
+        "B-31",
+        "pages.p14_complexity",
+        "(1 + 4 * a**2) / k",
+        "(1 + 4 * a) / k",
+        "collisions that tell the distance itself",
+        tables="complexities",
+    ),
+    Planted(
+        "B-32",
+        "pages.p14_complexity",
+        "rng.laplace(scale=1 / eps, size=trials)",
+        "rng.laplace(scale=1 / eps**2, size=trials)",
+        "Laplace noise 1/eps^2",
+        tables="complexities",
+    ),
+    Planted(
+        "B-33",
+        "pages.p14_learning",
+        '"public coin": (_k / (sp.exp(_x) - 1) ** 2,',
+        '"public coin": (_k**_3_2 / (sp.exp(_x) - 1) ** 2,',
+        "k^(3/2) in the first term of eq. (6)",
+        tables="complexities",
+    ),
+    Planted(
+        "B-39",
+        "pages.p14_complexity",
+        "for low, mass in zip(whole, half[0], strict=True)",
+        "for low, mass in zip(whole, half[1], strict=True)",
+        "the map for p in place of that for q",
+        tables="complexities",
+    ),
+    Planted(
+        "B-41",
+        "pages.p14_complexity",
+        '"one": lambda k, x: HadamardResponse(k, x, 1)',
+        '"one": lambda k, x: HadamardResponse.of(k, eps=x)',
+        "the same learner twice",
+        tables="complexities",
     ),
 )

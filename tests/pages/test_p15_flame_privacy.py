@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from fractions import Fraction
+from itertools import combinations
 
 import mpmath
 import numpy as np
@@ -24,6 +25,7 @@ from gspa.algorithms.flame.randomizers import Buckets, Laplace
 from gspa.book.claims import registry
 from gspa.pages import p15_amplification as a
 from gspa.pages import p15_flame_privacy as p
+from gspa.pages import p15_statements as q
 from gspa.pages.p15_amplification import Setting
 
 PAPER, DENSE = p.setting(), p.dense_setting()
@@ -243,7 +245,7 @@ def accounts():
         (*p.DOUBLE, 0.23793, 0.30451, 0.30916, 0.2389, 0.1508, 0.1523),
         (*p.GIVEN, 0.23793, 0.30451, 0.30916, 0.2389, 0.1508, 1.4479),
         (*p.TOPK, 0.23793, 0.30451, 0.30916, 0.2389, 1.2863, 1.4479),
-        (*p.PLAIN, 20.53525, 26.0431, 25.8048, 19.5919, 1.2863, 1.4479),
+        (*p.PLAIN, 20.5352544, 26.0431, 25.8048, 19.5919, 1.2863, 1.4479),
         (*p.DENSE, 2.34819, 2.91914, 3.03135, 2.40408, 2.1283, 2.4045),
     ]
     columns = ["protocol", "variant", "old_bennett", "bennett", "hoeffding", "exact", "attack", "certified"]
@@ -265,7 +267,7 @@ def page():
 class TestThePage:
     def test_every_verdict_is_the_recorded_one(self, page):
         own = {name: entry.verdict for name, entry in registry().items() if entry.notebook == "15_flame_privacy"}
-        assert len(own) == 22
+        assert len(own) == 46
         assert {name: found.verdict for name, found in page.outcomes.items()} == own
 
     def test_its_numbers(self, page, accounts):
@@ -283,10 +285,12 @@ class TestThePage:
             "F15": "25.99",
             "F14": "keep within it",
             "F8": r"$l$ = 12, $\nu$ = 4.17",
-            "F6": "gives 20.53525, which rounds to 20.54 and is 20.53 only when cut, 0.00525 away",
+            "F23": "at most 254 at $d$ = 785 and at least 3,056 at 78,500: it grows",
         }
         for name, text in said.items():
             assert text in page.outcomes[name].reason
+        assert [page.outcomes[name].agreeing for name in ("F1", "F2", "F6", "F7")] == [*["in 1 of 2 readings"] * 3, ""]
+        assert "gives 20.53525, 0.00525 away" in page.outcomes["F6"].readings[0].found
 
     @pytest.mark.slow
     def test_where_the_padding_is_too_small_nothing_is_certified(self):
@@ -357,11 +361,12 @@ class TestPieces:
         monkeypatch.setattr(mechanisms, "classical_gaussian_scale", lambda **k: 100.0)
         assert verdict(20.53, 0.24) == "verified"
 
-    def test_f22_follows_the_divergence(self):
-        found = p.definition2(answers=1_000_000, eps=1.0)
+    def test_f25_follows_the_divergence(self, page):
+        found, pure = page.names["pointwise"], page.names["responses"]
         assert (found["events"], found["pointwise"]) == (1.0, pytest.approx(1e-6))
-        assert p.definition_2(found | {"events": 1e-6}).verdict == "verified"
-        assert p.definition_2(found | {"pure": (0.0, 0.5)}).verdict == "refuted"
+        assert p.definition_2(found).verdict == "illustrated"
+        assert q.reports_are_private(found | {"events": 1e-6}, pure).verdict == "verified"
+        assert q.reports_are_private(found, pure | {"sum": 0.5}).verdict == "refuted"
 
 
 class TestTheVector:
@@ -391,10 +396,11 @@ class TestTheVector:
 
     def test_f21(self):
         table = p.other_randomizers(eps=(0.5,), d=20, n=100, n_p=50, delta=5e-6)
-        assert p.any_randomizer(table).verdict == "holds with correction"
+        assert p.any_randomizer(table).verdict == "refuted"
+        assert p.any_randomizer(table).verdict == registry()["F11"].verdict  # the same defect
         assert p.any_randomizer(table.assign(theorem4=table["double"])).verdict == "verified"
         assert p.any_randomizer(table.assign(theorem1=table["simple"] / 2)).verdict == "refuted"
-        assert p.any_randomizer(table.assign(double=table["attack"] / 2)).verdict == "refuted"
+        assert "are below it too" in p.any_randomizer(table.assign(double=table["attack"] / 2)).reason
 
     def test_f14(self):
         table = p.messages([(PAPER, 0.24)])
@@ -405,8 +411,9 @@ class TestTheVector:
     def test_f8(self, page):
         names = page.names
         given = [names["overflow"], names["crowded"], names["drawn"], 5e-6]
-        assert p.theorem_5(p.setting(padding=2.9), *given).verdict == "not reproduced"
-        assert p.theorem_5(PAPER, names["overflow"].assign(one=0.0, any=0.0), *given[1:]).verdict == "verified"
+        fitting = [names["overflow"].assign(one=0.0, any=0.0), *given[1:]]
+        assert p.theorem_5(p.setting(padding=2.9), *fitting).verdict == "not reproduced"
+        assert p.theorem_5(PAPER, *fitting).verdict == "verified"
 
     def test_f9(self, page):
         posteriors, least, beta = (page.names[name] for name in ("posteriors", "least", "beta"))
@@ -422,60 +429,84 @@ class TestNumbers:
         ("check", "who", "printed"), [(p.simple_budget, p.SIMPLE, 0.91), (p.without_subsampling, p.PLAIN, 20.53)]
     )
     def test_a_printed_budget_follows_the_row(self, accounts, check, who, printed):
-        def verdict(**values):
-            return check(changed(accounts, who, **values)).verdict
+        def verdict(whole=0.0, **values):
+            return check(changed(accounts, who, **values), PAPER, whole).verdict
 
-        assert verdict() == "holds with correction"
+        assert verdict() == verdict(whole=1.0) == "holds with correction"
         assert verdict(old_bennett=1.05 * printed) == "not reproduced"
         assert verdict(old_bennett=np.nan) == "not reproduced"
         assert verdict(attack=1.2 * printed, certified=1.3 * printed) == "refuted"
         assert verdict(certified=1.3 * printed) == "not checkable"
+        assert verdict(whole=1.0, certified=1.3 * printed) == "refuted"  # nothing holds of what was printed
 
     def test_what_counts_as_coming_out(self, accounts):
-        exactly = p.without_subsampling(changed(accounts, p.PLAIN, old_bennett=20.5301))
-        assert exactly.reason.startswith("20.53 comes out of")
-        # The registry's tolerance is a unit of the last digit; F4's is half of one.
-        for value, good in ((20.5201, True), (20.5399, True), (20.541, False), (20.519, False)):
-            found = p.without_subsampling(changed(accounts, p.PLAIN, old_bennett=value))
-            assert (found.verdict != "not reproduced") is good, value
+        def found(value, check, who):
+            return check(changed(accounts, who, old_bennett=value), PAPER, 0.0)
+
         for value, good in ((0.9051, True), (0.9149, True), (0.916, False), (0.904, False)):
-            found = p.simple_budget(changed(accounts, p.SIMPLE, old_bennett=value))
-            assert (found.verdict != "not reproduced") is good, value
+            assert (found(value, p.simple_budget, p.SIMPLE).verdict != "not reproduced") is good, value
+        # F6: rounded or cut; the second only if the number is the README's
+        ours = 20.5352544
+        for value, rounded, cut in ((ours, False, True), (20.5301, True, True), (20.5251, True, False)):
+            readings = found(value, p.without_subsampling, p.PLAIN).readings
+            assert [one.verdict != "not reproduced" for one in readings] == [rounded, cut], value
+            assert bool(readings[1].excluded) is (value != ours)
+        assert found(ours, p.without_subsampling, p.PLAIN).verdict == "holds with correction"
+        assert found(20.5361, p.without_subsampling, p.PLAIN).verdict == "not reproduced"
 
     def test_f5_needs_both_protocols(self, accounts):
-        found = p.double_budget(accounts, 1.06)
+        def verdict(table, whole=0.0):
+            return p.double_budget(table, 1.06, PAPER, whole).verdict
+
+        found = p.double_budget(accounts, 1.06, PAPER, 0.0)
         assert "SS-Topk" in found.reason
         assert "certified 0.152" in found.reason
-        for who, values, verdict in (
-            (p.TOPK, {"attack": 0.1, "certified": 0.2}, "verified"),
-            (p.TOPK, {"attack": 0.1, "certified": 0.5}, "not checkable"),
-            (p.DOUBLE, {"old_bennett": 0.3}, "not reproduced"),
-        ):
-            assert p.double_budget(changed(accounts, who, **values), 1.06).verdict == verdict
+        certified = changed(accounts, p.TOPK, attack=0.1, certified=0.2)
+        open_ = changed(accounts, p.TOPK, attack=0.1, certified=0.5)
+        assert verdict(certified) == verdict(certified, 1.0) == "holds with correction"
+        assert [verdict(open_), verdict(open_, 1.0)] == ["not checkable", "refuted"]
+        assert verdict(changed(certified, p.DOUBLE, old_bennett=0.3)) == "not reproduced"
         both = changed(accounts, p.DOUBLE, attack=0.3, certified=0.4)
-        assert p.double_budget(both, 1.06).reason.startswith("False for SS-Double")
+        assert p.double_budget(both, 1.06, PAPER, 0.0).reason.startswith("False for SS-Double")
 
-    def test_f7(self, accounts, monkeypatch):
-        found = p.dense_budget(accounts, DENSE, 562, 2.3468)
-        assert found.verdict == "holds with correction"
-        assert "at most 562 of 1000 users" in found.correction
-        assert p.dense_budget(accounts, DENSE, 0, math.inf).verdict == "not checkable"
-        for values, verdict in (({"attack": 2.4}, "refuted"), ({"old_bennett": 2.349}, "not reproduced")):
-            assert p.dense_budget(changed(accounts, p.DENSE, **values), DENSE, 562, 2.3468).verdict == verdict
-        # certified at 2.3 + 0.0001 m
-        made = dataclasses.make_dataclass("Made", ["upper"])
-        monkeypatch.setattr(accounting, "topk", lambda *_, most_selected, **__: made(2.3 + 1e-4 * most_selected))
-        assert 480 - 7 <= p.most_selected(DENSE, 2.348)[0] <= 480
+    def test_f7(self, accounts):
+        def found(whole, **values):
+            return p.dense_budget(changed(accounts, p.DENSE, **values), DENSE, whole)
+
+        assert found(1.0).verdict == "refuted"
+        assert [one.verdict for one in found(1.0).readings] == ["refuted", "not checkable"]
+        assert found(1.0).readings[1].excluded
+        assert found(0.0).verdict == "not checkable"  # were whole messages not broken
+        assert found(1.0, certified=2.3).verdict == "holds with correction"
+        assert found(0.0, attack=2.4).verdict == "refuted"
+        assert found(0.0, certified=2.3, old_bennett=2.349).verdict == "not reproduced"
+
+    def test_whole_messages_by_values_or_by_names(self):
+        assert p.whole_messages(PAPER, 20.53) == 1.0  # the indices
+        full = PAPER.full()
+        one = attacks.linked_delta(Laplace(full.eps), k=7_850, messages=1_000, eps=0.1)
+        assert p.whole_messages(full, 0.1) == one
 
     @pytest.mark.parametrize(
         ("simple", "double", "verdict"),
         [((2477, 3600), (2904, 2948), "refuted"), ((10, 12), (400, 500), "verified"),
          ((10, 60), (300, 500), "not checkable"), ((10, 12), (230, 239), "refuted")],
     )  # fmt: skip
-    def test_f2_follows_the_ratios(self, simple, double, verdict):
+    def test_f2_follows_the_ratios(self, page, simple, double, verdict):
         low, high = zip(simple, double, (1.0, 2.0), strict=True)
         table = pd.DataFrame({"case": ["simple", "double", "equal"], "ratio_low": low, "ratio_high": high})
-        assert p.dozens(table).verdict == verdict
+        ratios, one = page.names["ratios"], page.names["at_ratio"]
+        by_formula, own = p.dozens(ratios, table, one).readings
+        assert (by_formula.verdict, own.verdict) == ("holds with correction", verdict)
+        by_formula, own = p.dozens(ratios.assign(double=130.0), table, one).readings
+        assert (by_formula.verdict, own.verdict) == ("not reproduced", verdict)
+
+    def test_f1_and_f2_have_one_verdict(self, page):
+        """The same defect and the same repair."""
+        assert page.outcomes["F1"].verdict == page.outcomes["F2"].verdict
+        assert [one.verdict for one in page.outcomes["F1"].readings] == [
+            one.verdict for one in page.outcomes["F2"].readings
+        ]
 
     def test_f1_follows_the_formulas_and_the_ratios(self, page):
         ratios, certified, one = (page.names[name] for name in ("ratios", "certified", "at_ratio"))
@@ -500,6 +531,196 @@ class TestMisprints:
         assert abs(found["printed"].share - 0.5) < 5 * found["printed"].error  # half of the largest are positive
 
 
+class TestStatements:
+    """What FLAME takes from others or says in passing."""
+
+    def test_dimensions_by_hand(self):
+        one = Setting(d=40, k=40, n=200, n_p=200, eps=0.5, delta=1e-5)
+        table = q.dimensions(one, (20, 80)).set_index(["fixed", "d"])
+        whole = accounting.simple(Laplace(0.25), d=80, n=200, delta=1e-5)
+        assert table.loc[("vector", 80), ["attack", "certified"]].tolist() == [whole.lower, whole.upper]
+        each = accounting.simple(Laplace(0.5), d=80, n=200, delta=1e-5)
+        assert table.loc[("coordinate", 80), "ratio_low"] == 40 / each.upper
+        assert table.loc[("vector", 20), "eps_local"] == 20
+
+    def test_f23_follows_the_intervals(self, page):
+        table = q.dimensions(PAPER, (785, 7_850))
+        assert q.dimension(table).verdict == "refuted"
+        swapped = table.assign(ratio_low=table["ratio_low"].to_numpy()[[1, 0, 3, 2]])
+        swapped = swapped.assign(ratio_high=table["ratio_high"].to_numpy()[[1, 0, 3, 2]])
+        assert q.dimension(swapped).verdict == "verified"
+        assert q.dimension(table.assign(ratio_low=1.0)).verdict == "not reproduced"
+
+    def test_the_bit_sum_bound_holds_for_the_best_estimate(self):
+        """The posterior's variance after randomized response, enumerated."""
+        eps, n = 1.0, 3
+        truth = math.exp(eps) / (1 + math.exp(eps))
+        square = 0.0
+        for ones in range(n + 1):  # reports that say 1
+            weight = math.comb(n, ones) / 2**n
+            square += weight * n * truth * (1 - truth)
+        least = q.bit_sums([n], eps=eps)["local"].iloc[0]
+        assert least == pytest.approx(math.sqrt(square))
+        assert q.bit_sums([n], eps=eps)["response"].iloc[0] >= least
+
+    def test_f26_follows_the_orders(self):
+        table = q.bit_sums((100, 10_000), eps=1.0)
+        assert q.sum_of_bits(table.assign(local=table["n"] ** 0.4)).verdict == "refuted"
+        assert q.sum_of_bits(table.assign(central=[1.0, 2.0])).verdict == "refuted"
+
+    def test_f27_follows_the_ratio(self):
+        table = q.corollary1_cases([(1_000, 1e-3, 0.5)])
+        assert table["eps"].iloc[0] == pytest.approx(math.log(1_000 / math.log(1_000)) / 4)
+        assert q.corollary_1(table.assign(ratio=25.0)).verdict == "refuted"
+
+    @given(st.floats(0.01, 2), st.integers(1, 12), st.floats(0, 0.3), st.floats(0, 5))
+    @settings(max_examples=40, deadline=None)
+    def test_composed_response_term_by_term(self, eps, folds, delta, at):
+        p1 = 1 / (1 + math.exp(-eps))
+        total = 0.0
+        for told in range(folds + 1):
+            share = math.comb(folds, told) * delta**told * (1 - delta) ** (folds - told)
+            rest = folds - told
+            inner = 1.0 if told else sum(
+                math.comb(rest, i) * max(p1**i * (1 - p1) ** (rest - i)
+                                         - math.exp(at) * (1 - p1) ** i * p1 ** (rest - i), 0)
+                for i in range(rest + 1)
+            )  # fmt: skip
+            total += share * inner
+        assert q.composed_response(eps, delta=delta, folds=folds, at=at) == pytest.approx(total, abs=1e-7)
+
+    def test_lemmas_follow_the_exact_delta(self):
+        table = q.lemmas(cases=[(0.5, 1e-6, 10, 1e-6)])
+        for check in (q.lemma_2, q.lemma_3):
+            assert check(table).verdict == "verified"
+            assert check(table.assign(exact=table["stated"] + 1e-3)).verdict == "refuted"
+        subsamples = q.subsamples([(10, 3, 0.5)])
+        assert subsamples["exact"].iloc[0] == pytest.approx(0.003)  # m/n of 0.01, and no less
+        assert q.lemma_4(subsamples.assign(exact=0.1)).verdict == "refuted"
+
+    @pytest.mark.parametrize(("d", "k", "many"), [(8, 1, 4), (9, 2, 3), (6, 2, 2), (6, 2, 3)])
+    def test_selections_enumerated(self, d, k, many):
+        others = list(combinations(range(k, d), k * (many - 1)))
+        seen = sum(not set(range(k, 2 * k)) <= set(other) for other in others)
+        assert q.selection_seen(d=d, k=k, many=many) == pytest.approx(seen / len(others))
+        assert q.selection_seen(d=d, k=k, many=1) == 1.0
+
+    def test_f32(self, page):
+        pure = page.names["responses"]
+        assert q.collusion({50: 0.0}, pure).verdict == "verified"
+        assert q.collusion({1: 1.0}, pure | {"report": 0.1}).verdict == "refuted"
+
+    def test_without_padding_against_enumeration(self):
+        """One coordinate, three users: what the analyzer sees, worst over what the other two hold."""
+        one = Setting(d=1, k=1, n=3, n_p=3, eps=0.5, delta=0.02)
+        half = dataclasses.replace(one, d=2)  # beta = 1/2
+        eps = q._unpadded(half, victim=0.5, folds=1)
+        bit = {0: 1 / (1 + math.exp(0.5)), 1: math.exp(0.5) / (1 + math.exp(0.5))}
+        worst = 0.0
+        for other in ((0, 0), (0, 1), (1, 1)):
+            laws = []
+            for mine in (0, 1):
+                law = np.zeros((4, 4))
+                for chosen in range(8):
+                    held = [x for i, x in enumerate((mine, *other)) if chosen >> i & 1]
+                    count = np.ones(1)
+                    for x in held:
+                        count = np.convolve(count, [1 - bit[x], bit[x]])
+                    law[len(held), : count.size] += count / 8
+                laws.append(law.ravel())
+            worst = max(worst, float(np.maximum(laws[0] - math.exp(eps) * laws[1], 0).sum()))
+        assert 0 < worst <= 0.02
+
+    def test_f33_and_f34_follow_their_tables(self, page):
+        found = q.unpadded(TEN)
+        assert found["padded"] < found["both"] < found["shuffling"] <= found["local"]
+        assert q.without_padding(TEN, found | {"both": 9.0}).verdict == "verified"
+        table = q.paddings((50, 100), eps=0.5, n_s=5, beta=0.1, n=50, delta=1e-5)
+        assert q.more_padding(table).verdict == "verified"
+        assert q.more_padding(table.iloc[::-1]).verdict == "refuted"
+
+    def test_f35_needs_both_halves(self):
+        table = q.noise_shares((0.24, 0.001), n=1_000, delta=5e-6)
+        assert q.split_noise(table, 1_000, (0.24,)).verdict == "verified"
+        assert q.split_noise(table.assign(share=[0.5, 0.1]), 1_000, (0.24,)).verdict == "refuted"
+        assert q.split_noise(table.assign(share=[5.0, 2.0]), 1_000, (0.24,)).verdict == "refuted"
+
+    def test_f36(self, page):
+        table, largest = page.names["local_means"], page.names["largest"]
+        assert q.local_error(table.assign(ratio=1.0), largest).verdict == "verified"
+        assert q.local_error(table, (9.0, 0.1)).verdict == "refuted"  # the simulation contradicts the bound
+        assert 0.3 < largest[0] < table["error"].iloc[0]
+
+    @pytest.mark.parametrize(("eps", "least", "most"), [(0.5, 0.0488, 0.0552), (1.0, 0.1, 0.1326), (4.0, 0.8, 1.6)])
+    def test_f65_f69_f70_f72(self, page, eps, least, most):
+        """Certified at most what the exact sum of 1,000 bits has, the others all 0, and not far above it."""
+        table = q.shuffled((eps, eps + 0.5), n=1_000, delta=5e-6)
+        line = table.iloc[0]
+        truth = math.exp(eps) / (1 + math.exp(eps))
+        rest = np.r_[binom.pmf(np.arange(1_000), 999, 1 - truth), 0.0]
+        laws = [share * rest + (1 - share) * np.roll(rest, 1) for share in (truth, 1 - truth)]
+        for p0, p1 in (laws, laws[::-1]):
+            assert np.maximum(p0 - math.exp(line["central"]) * p1, 0).sum() <= 5e-6
+        assert least < line["central"] < most
+        right = 1 / (1 + math.exp(-line["alone"]))
+        assert right - math.exp(line["central"]) * (1 - right) == pytest.approx(5e-6, abs=1e-9)
+        assert truth - math.exp(line["single"]) * (1 - truth) == pytest.approx(5e-6, rel=1e-6)
+        assert line["sd"] == pytest.approx(math.exp(eps / 2) / math.expm1(eps))
+        growing = page.names["growing"]
+        more = table.assign(central=9.0)
+        assert q.noise_for_publishing(more, growing, 5e-6).verdict == "verified"
+        assert q.amplifies(more).verdict == "refuted"
+        assert q.less_noise(table.assign(sd=99.0)).verdict == "refuted"
+        assert q.larger_budget(table.iloc[::-1]).verdict == "refuted"
+
+    def test_f66_by_hand(self, page):
+        assert q.filled([3, 1, 0], k=2, seed=None) == (2, 1)
+        for needs in combinations(range(5), 3):  # the largest first fill whenever any choice does
+            if sum(needs) % 2 == 0 and max(needs) <= sum(needs) // 2:
+                assert q.filled(list(needs), k=2, seed=None)[1] == 0
+        one = Setting(d=40, k=4, n=100, n_p=30, eps=0.5, delta=1e-5)
+        assert sum(q.needs_of(one, seed=1)) == 40 * 30 - 100 * 4  # v k = d n_p - n k
+        few = page.names["few"]
+        assert q.dummies_fill(few, (5, 0), (5, 0)).verdict == "verified"
+        assert q.dummies_fill(few, (5, 1), (5, 1)).verdict == "refuted"
+
+    def test_f67_and_f68(self):
+        table = q.positive_logarithms({"paper": PAPER})
+        assert table["delta"].iloc[0] == pytest.approx(0.01 / 1000**1.1 / 315)
+        assert table["logarithm"].iloc[0] == pytest.approx(math.log(0.04 * 315 / (0.01 / 1000**1.1)))
+        assert q.positive_logarithm(table.assign(delta=0.05)).verdict == "refuted"
+        bounds = q.second_bounds([Fraction(1, 50)], [Fraction(25, 8), Fraction(60)])
+        assert bounds["first"].tolist() == [Fraction(1, 16), Fraction(6, 5)]  # 1/l at the paper's l = 16
+        assert bounds["second"].tolist() == [Fraction(858, 1250), Fraction(2951, 3000)]
+        assert q.second_inequality(bounds.assign(second=Fraction(6, 5))).verdict == "refuted"
+
+    def test_f71(self, page):
+        table = page.names["lemma1"]
+        assert q.numerical_bound(table.assign(certified=9.0)).verdict == "refuted"
+
+    def test_f73_and_f76(self):
+        assert q.random_nu([1, 4, 2, 7], k=2) == 1
+        assert q.random_indices({((1, 1), 1): Fraction(2)}).verdict == "refuted"
+        table = q.bandwidths([(7_850, 157, 16)], seed=1)
+        assert table[["numbers", "bits"]].iloc[0].tolist() == [2 * 2_512, 2_512 * 13]
+        assert q.bandwidth(table.assign(numbers=10**6)).verdict == "refuted"
+
+    def test_f74_and_f75(self):
+        """Two users by hand, e^eps = 3 and e^at = 2."""
+        found = q.collected(eps=math.log(3), n=2, at=math.log(2))
+        assert found["report"] == found["reports"] == pytest.approx(3 / 4 - 2 / 4)
+        assert found["sum"] == pytest.approx(9 / 16 - 2 * 3 / 16)  # no ones
+        assert found["asked"] == pytest.approx(found["sum"])
+        assert q.post_processing(found | {"asked": 0.5}).verdict == "refuted"
+        assert q.every_user(found | {"reports": 0.5}).verdict == "refuted"
+
+    @settings(max_examples=30, deadline=None)
+    @given(st.integers(2, 10**6), st.floats(0.01, 1), st.floats(1, 1e3))
+    def test_the_constant_of_local_means(self, d, eps, more):
+        n = math.ceil(d * math.log(2 * d) * more)
+        assert q.local_means([(d, n, eps)], wide=())["ratio"].iloc[0] <= q.LOCAL_CONSTANT
+
+
 def only_indices(claim):
     """Two indices a message at their own local budget: the values show nothing, and the few dummies hide no index."""
     return (p.messages([(Setting(d=100, k=2, n=10, n_p=1, eps=0.5, delta=1e-3), 1.0)]),)
@@ -519,7 +740,24 @@ def no_odds(claim):
     return (3, 1), p.one_report(3, 1), cases, made, accounts
 
 
+def attacked_little(claim):
+    """Attacks that show something on whole messages only: what is certified of pairs decides."""
+    rows = [{"protocol": who[0], "variant": who[1], **p.certify(who, one, attack=False)}
+            for who, one in ((p.DOUBLE, PAPER), (p.GIVEN, PAPER), (p.TOPK, PAPER), (p.DENSE, DENSE))]  # fmt: skip
+    for line, one in zip(rows, (PAPER, PAPER, PAPER, DENSE), strict=True):
+        line["attack"] = 0.0  # also where exactly k indices are attacked
+        line |= {name: a.double(one, bound=name).eps for name in ("old_bennett", "bennett", "hoeffding", "exact")}
+    table = pd.DataFrame(rows)
+    return (table, 1.06, PAPER, 1.0) if claim == "F5" else (table, DENSE, 1.0)
+
+
+def all_but_one_selected(claim):
+    """All indices but one set are reported, and reports that say nothing more than their budget."""
+    return {2: q.selection_seen(d=8, k=2, many=3)}, q.collected(eps=1.0, n=3)
+
+
 _A, _P, _FLAME = "pages.p15_amplification", "pages.p15_flame_privacy", "algorithms.flame"
+_P15 = "pages.p15_statements"
 PLANTED = (
     Planted("F8", _P, "/ (one.n * one.beta) * (1", "/ (2 * one.n * one.beta) * (1", "Theorem 5's l halved"),
     Planted(
@@ -554,7 +792,7 @@ PLANTED = (
         "classical Gaussian with 4 for 2",
     ),
     Planted(
-        "F22",
+        "F25",
         "accountant.discrete",
         "np.maximum(p0 - scaled(check.real(eps=eps), q0), 0)",
         "np.maximum(p0 - scaled(check.real(eps=eps), q0), -1)",
@@ -584,12 +822,138 @@ PLANTED = (
     ),
     Planted("F9", _P, "max(beta / beta, 1 / (many * beta)", "max(2 * beta / beta, 1 / (many * beta)", "nu at least 2"),
     Planted(
-        "F4 F5 F6 F7",
+        "F4 F6",
         _A,
         "(t * math.log1p(u)) / (gamma * n)",
         "(t * math.log1p(u)) / (2 * gamma * n)",
         "half of the first Bennett form",
     ),
+    Planted(
+        "F5 F7",
+        f"{_FLAME}.accounting",
+        "    return min(epsilon_of(Sides([(law, folds)], [(law, folds)]), delta).upper, folds * most)",
+        "    return 0.15 * min(epsilon_of(Sides([(law, folds)], [(law, folds)]), delta).upper, folds * most)",
+        "certified at a seventh",
+        tables="attacked_little",
+    ),
+    Planted(
+        "F23",
+        _P15,
+        "        whole = now.eps_local\n",
+        "        whole = now.eps_local / d\n",
+        "a coordinate's budget for the vector's",
+    ),
+    Planted(
+        "F26",
+        _P15,
+        "math.sqrt(n * truth * (1 - truth))))",
+        "(n * truth * (1 - truth)) ** 0.3))",
+        "a lower bound of the order 0.3",
+    ),
+    Planted(
+        "F27",
+        _P15,
+        "min(1.0, eps) * math.exp(eps) * math.sqrt(math.log(1 / delta) / n)",
+        "min(1.0, eps) * math.exp(eps) * math.log(1 / delta) / n",
+        "the expression without its root",
+    ),
+    Planted("F28", _P15, "    loss = (2 * ones - folds) * eps\n", "    loss = 2 * ones * eps\n", "losses of one sign"),
+    Planted(
+        "F29",
+        _P15,
+        "math.sqrt(2 * folds * math.log(1 / more)) * eps + folds * eps * math.expm1(eps)",
+        "math.sqrt(0.2 * folds * math.log(1 / more)) * eps",
+        "advanced composition with 0.2 for 2",
+    ),
+    Planted(
+        "F30",
+        _A,
+        "    return math.log1p(beta * math.expm1(eps))",
+        "    return math.log1p(beta / 2 * math.expm1(eps))",
+        "subsampling with half of beta",
+    ),
+    Planted(
+        "F32",
+        _P15,
+        "    return -math.expm1(float(log[0] - log[1]))",
+        "    return 0.0",
+        "indices that show nothing",
+        tables="all_but_one_selected",
+    ),
+    Planted(
+        "F33",
+        _P15,
+        '{"both": (one.beta, one.d), ',
+        '{"both": (1.0, one.d), ',
+        "subsampling not counted",
+    ),
+    Planted(
+        "F34",
+        f"{_FLAME}.padded",
+        "    return law.shifted(n_p - n) if beta == 1 else law.reflected(n_p - 1)",
+        "    return law.shifted(n_p - n) if beta == 1 else law.reflected(99)",
+        "dummies that do not count",
+    ),
+    Planted("F35", _P15, "scale=scale / math.sqrt(n))", "scale=scale)", "shares with the whole variance"),
+    Planted(
+        "F36",
+        _P15,
+        "        scale = d / math.tanh(eps / 2)",
+        "        scale = d / math.tanh(eps / 2) ** 2",
+        "reports as large as 1/eps^2",
+    ),
+    Planted(
+        "F65 F69 F70",
+        _P15,
+        "coordinate(Buckets(eps, 1), n_p=n).epsilon(delta)",
+        "coordinate(Buckets(eps, 1), n_p=1).epsilon(delta)",
+        "reports without others to hide among",
+    ),
+    Planted(
+        "F72",
+        _P15,
+        "    return math.sqrt(truth * (1 - truth)) / (2 * truth - 1)",
+        "    return math.sqrt(truth * (1 - truth)) * (2 * truth - 1) ** 3",
+        "an estimate scaled the wrong way",
+    ),
+    Planted(
+        "F66",
+        _P15,
+        "            taken = np.argpartition(-need, k - 1)[:k]",
+        "            taken = np.argpartition(need + 999 * (need == 0), k - 1)[:k]",
+        "the smallest needs first",
+    ),
+    Planted(
+        "F67",
+        _P15,
+        "room = one.delta / (2 * one.k + 1), 2 * one.beta",
+        "room = one.delta / (2 * one.k + 1), one.beta / one.d**2",
+        "a share of k in d of d",
+    ),
+    Planted("F68", _P15, "nu * beta, 1 - (1 - beta) / nu)", "nu * beta, 1 + (1 - beta) / nu)", "a plus for the minus"),
+    Planted(
+        "F71",
+        _A,
+        "math.sqrt(14 * math.log(2 / delta)",
+        "math.sqrt(2 * math.log(2 / delta)",
+        "Lemma 1 with 2 for 14",
+    ),
+    Planted(
+        "F73",
+        _P15,
+        "            for drawn in combinations(range(d), k):",
+        "            for drawn in [top]:",
+        "indices that are the largest",
+    ),
+    Planted(
+        "F74",
+        _P15,
+        "    gains = total[0] - math.exp(at) * total[1]",
+        "    gains = total[0] - total[1]",
+        "questions without the factor",
+    ),
+    Planted("F75", _P15, '"reports": whole, ', '"reports": n * whole, ', "every user's delta added up"),
+    Planted("F76", _P15, "[: k * (many - 1)]", "[: k * (many - 1) ** 2]", "dummies by the square of l"),
     Planted(
         "F2",
         f"{_FLAME}.accounting",

@@ -19,7 +19,11 @@ PLANTED = [planted for file in FILES for planted in load(file).PLANTED]
 
 
 def test_every_claim_has_a_planted_error():
-    assert {claim for planted in PLANTED for claim in planted.claims.split()} == set(registry())
+    settled = {name: one.verdict for name, one in registry().items() if one.notebook}
+    planted = {claim for planted in PLANTED for claim in planted.claims.split()}
+    assert planted <= set(settled)
+    # What is illustrated asserts nothing that an error could falsify.
+    assert [name for name in set(settled) - planted if settled[name] != "illustrated"] == []
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: f"{planted.claims}-{planted.module}")

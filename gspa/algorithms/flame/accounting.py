@@ -9,7 +9,8 @@ Messages of k coordinates, as Algorithms 2 and 3 have them, are not covered (`gs
 * SS-Double with exactly k indices: given which, k coordinates without any amplification by subsampling.
 * SS-Topk: the indices depend on the data. In a coordinate that both selections hold the pair is (R(x), R(x')), in
   one that only one of them holds it is (R(x), omega), and there are two of those for each of the first kind that
-  is missing. Where the composed curve of such two is below that of one of the first kind, k of those are the worst.
+  is missing. Two such are shown at every use to be dominated by the grid pair that stands for one of the first kind
+  (`_covered`), so that k of these dominate the protocol; where that cannot be shown, it refuses.
 
 delta(eps) of a coordinate on a grid of losses gives the pair on that grid whose curve is the largest convex function
 of e^eps below the values ("connect the dots"): it dominates the coordinate, and so do its powers (see
@@ -24,7 +25,6 @@ of e^eps below the values ("connect the dots"): it dominates the coordinate, and
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ METHOD = "privacy blanket of each coordinate, composed on a grid of losses"
 _STEPS = 6  # grid steps in the standard deviation of one coordinate's loss
 _SHARE = 1e-4  # of delta: what the losses beyond the grid may have, over all coordinates
 _MOST_STEPS = 4000
-_FLOOR = 1e-13  # of delta, where two curves are compared
+_ROUNDED = 1e-9  # relative, more than a sum of a few thousand terms loses
 
 
 def _connected(step: float, forward: Array, backward: Array) -> PrivacyLoss:
@@ -72,11 +72,19 @@ def _step(one: Coordinate) -> float:
     return one.most / math.ceil(one.most / step)  # the largest loss is on the grid
 
 
-def _composed(one: Coordinate, folds: int, delta: float) -> float:
+def _grid_pair(one: Coordinate, folds: int, delta: float) -> PrivacyLoss:
+    """The grid pair that dominates the coordinate, fine enough for `folds` of it at delta."""
     step = _step(one)
-    law = _connected(step, *_grid(one, step, _SHARE * delta / folds))
-    found = epsilon_of(Sides([(law, folds)], [(law, folds)]), delta).upper
-    return min(found, folds * one.most)
+    return _connected(step, *_grid(one, step, _SHARE * delta / folds))
+
+
+def _composed(law: PrivacyLoss, folds: int, delta: float, most: float) -> float:
+    """Eps of `folds` copies of a pair, none with a loss above `most`."""
+    return min(epsilon_of(Sides([(law, folds)], [(law, folds)]), delta).upper, folds * most)
+
+
+def _certified(one: Coordinate, folds: int, delta: float) -> float:
+    return _composed(_grid_pair(one, folds, delta), folds, delta, one.most)
 
 
 def composed_delta(one: Coordinate, folds: int, *, eps: float) -> float:
@@ -110,7 +118,7 @@ def simple(local: Local, *, d: int, n: int, delta: float, attack: bool = True) -
         `upper` is certified; `lower` is an attack: what the sum of all reports reveals if all others hold 1/2, or 0.
     """
     d, _, n, delta = _settings(d, 1, n, delta)
-    upper = _composed(coordinate(local, n_p=n), d, delta)
+    upper = _certified(coordinate(local, n_p=n), d, delta)
     lower = _attacked(local, d, n, delta, all_users=True) if attack else 0.0
     return _answer(lower, upper, "SS-Simple, each coordinate shuffled on its own", delta, n)
 
@@ -139,7 +147,7 @@ def double_poisson(local: Local, *, d: int, k: int, n: int, n_p: int, delta: flo
     if lost >= delta:
         hint = f"with probability up to {min(lost, 1.0):.2g} some n_(s,j) exceeds n_p = {n_p}; pad to more"
         raise OutsideValidity("dummy padding", "n_(s,j) <= n_p for every coordinate j", hint)
-    upper = _composed(coordinate(local, n_p=n_p, n=n, beta=beta), d, delta - lost)
+    upper = _certified(coordinate(local, n_p=n_p, n=n, beta=beta), d, delta - lost)
     lower = attacks.sum_epsilon(local, real=d, padded=d * n_p, delta=delta, beta=beta) if attack else 0.0
     return _answer(lower, upper, "SS-Double, (index, value) pairs, each index drawn independently", delta, n)
 
@@ -151,7 +159,7 @@ def double_given_indices(local: Local, *, d: int, k: int, n: int, n_p: int, delt
     if lost >= delta:
         hint = f"with probability up to {min(lost, 1.0):.2g} some n_(s,j) exceeds n_p = {n_p}; pad to more"
         raise OutsideValidity("dummy padding", "n_(s,j) <= n_p for every coordinate j", hint)
-    upper = _composed(coordinate(local, n_p=n_p), k, delta - lost)
+    upper = _certified(coordinate(local, n_p=n_p), k, delta - lost)
     lower = attacks.sum_epsilon(local, real=k, padded=d * n_p, delta=delta)
     return _answer(lower, upper, "SS-Double, (index, value) pairs, exactly k indices", delta, n)
 
@@ -174,11 +182,13 @@ def topk(local: Local, *, k: int, n_p: int, delta: float, most_selected: int, at
         OutsideValidity: a coordinate may overflow n_p; or different selections may be worse than equal ones.
     """
     _, k, n_p, delta = _settings(k, k, n_p, delta)
-    both = coordinate(local, n_p=n_p, n=check.count(most_selected=most_selected))
-    if not selections_covered(local, n_p=n_p, most_selected=most_selected):
+    most_selected = check.count(most_selected=most_selected)
+    whole = coordinate(local, n_p=n_p, n=most_selected)
+    law = _grid_pair(whole, k, delta)
+    if not _covered(law, coordinate(local, n_p=n_p, n=most_selected, against="blanket"), whole.most):
         hint = "in some coordinates only one of the two selections has a report"
         raise OutsideValidity("k equal selections", "two half pairs below one whole pair", hint)
-    upper = _composed(both, k, delta)
+    upper = _composed(law, k, delta, whole.most)
     lower = _attacked(local, k, n_p, delta, all_users=most_selected == n_p) if attack else 0.0
     return _answer(lower, upper, "SS-Topk, (index, value) pairs, no coordinate above n_p", delta, n_p)
 
@@ -189,32 +199,22 @@ def _attacked(local: Local, folds: int, n_p: int, delta: float, *, all_users: bo
     return max(attacks.sum_epsilon(local, real=folds, padded=folds * n_p, delta=delta, others=way) for way in ways)
 
 
-def selections_covered(local: Local, *, n_p: int, most_selected: int | None = None) -> bool:
-    """Whether (R(x), omega) and (omega, R(x')) together are dominated by (R(0), R(1)): upper curves, on its grid.
+def _covered(law: PrivacyLoss, half: Coordinate, most: float) -> bool:
+    """Whether `law` dominates two half coordinates, (R(x), omega) and (omega, R(x')), together; a proof where True.
 
-    Between grid points the curve of the dominating grid pair is a chord, so the corners are enough; from the local
-    budget on both curves are 0. False may also mean that the grids are too coarse to show it.
+    The two have the curve of the product of their own grid pairs at most. They are compared at all corners of law's
+    curve but the last, at the local budget `most` of both together, from where on the two have delta 0. Between
+    corners law's curve is a chord in e^eps and theirs is convex; below 0 both are what symmetry makes of them. False
+    may also mean that the grid is too coarse to show it.
     """
-    most = None if most_selected is None else check.count(most_selected=most_selected)
-    return _selections_covered(local, check.count(n_p=n_p), most)
-
-
-@lru_cache(maxsize=32)  # asked again for the same coordinate
-def _selections_covered(local: Local, n_p: int, most_selected: int | None) -> bool:
-    whole = coordinate(local, n_p=n_p, n=most_selected)
-    half = coordinate(local, n_p=n_p, n=most_selected, against="blanket")
-    return any(_covered(whole, half, whole.most / math.ceil(whole.most / (c * _step(whole)))) for c in (2.0, 1.0))
-
-
-def _covered(whole: Coordinate, half: Coordinate, step: float) -> bool:
-    law = _connected(step, *_grid(whole, step, _FLOOR))
-    forward, backward = _grid(half, step, _FLOOR)
+    step = law.step
+    forward, backward = _grid(half, step, law.infinite / 4)
     once, again = _connected(step, forward, backward), _connected(step, backward, forward)
     # Two factors: the masses themselves are convolved, no transform is needed.
     infinite = 1 - (1 - once.infinite) * (1 - again.infinite)
     two = PrivacyLoss(step, once.first + again.first, np.convolve(once.mass, again.mass), infinite)
-    last = math.ceil(whole.most / step * (1 - 1e-9))
-    return all(two.delta(i * step) <= law.delta(i * step) + _FLOOR for i in range(last))
+    last = math.ceil(most / step * (1 - 1e-9))
+    return all(two.delta(i * step) * (1 + _ROUNDED) <= law.delta(i * step) for i in range(last))
 
 
 def _answer(lower: float, upper: float, valid_for: str, delta: float, n: int) -> Bound:

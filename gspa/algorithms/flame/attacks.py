@@ -179,7 +179,7 @@ def sum_epsilon(
     low, high = 0.0, 1e-3
     while laws.delta(high) >= delta and high < real * local.eps:
         low, high = high, 2 * high
-    while high - low > 1e-5 * high:  # not a root to all digits: a value costs a sum over up to millions of cells
+    while high - low > 1e-5 * high:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if laws.delta(middle) >= delta else (low, middle)
     return low

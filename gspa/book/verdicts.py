@@ -1,0 +1,169 @@
+"""How a verdict is given: its words, the readings of a claim, and the few rules that make evidence a verdict.
+
+>>> rounded = Reading("the printed digits are rounded", within(0.00525, 0.005), "It is more than half a digit off.")
+>>> cut = Reading("the printed digits are cut", within(0.0, 0.005), "It is the same number.")
+>>> best([rounded, cut]).verdict
+'verified'
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from gspa.accountant.errors import InvalidValue
+
+Verdict = Literal[
+    "verified",
+    "holds with correction",
+    "refuted",
+    "not reproduced",
+    "not checkable",
+    "illustrated",
+    "not yet checked",
+]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+OPEN: tuple[Verdict, ...] = ("not checkable", "not yet checked")
+"""Verdicts without evidence."""
+
+# The most favourable first. A reading that this run could not look at may still turn out to be verified.
+_FAVOUR: tuple[Verdict, ...] = (
+    "verified",
+    "not yet checked",
+    "holds with correction",
+    "illustrated",
+    "not checkable",
+    "not reproduced",
+    "refuted",
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read a claim's words, and what it leads to.
+
+    Attributes:
+        name: how the words are read, Markdown.
+        verdict: in this reading.
+        found: what was found, a sentence or two with its numbers, Markdown.
+        correction: the corrected statement, exactly where the verdict needs one.
+        excluded: why the words do not allow this reading; empty where they do.
+    """
+
+    name: str
+    verdict: Verdict
+    found: str
+    correction: str = ""
+    excluded: str = ""
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS:
+            raise InvalidValue("verdict", self.verdict, "one of " + ", ".join(VERDICTS))
+        if (self.verdict == "holds with correction") != bool(self.correction):
+            raise InvalidValue("correction", self.correction, "given exactly when the verdict needs one")
+
+
+Said = Mapping[Verdict, str | Callable[[], str]]
+
+
+def reading(name: str, verdict: Verdict, said: Said, *, correction: str = "", excluded: str = "") -> Reading:
+    """A reading with the text that belongs to its verdict.
+
+    Args:
+        name: how the words are read.
+        verdict: from one of the rules below.
+        said: a text for each verdict that the rule can give; a function where it cannot be written for the others.
+        correction: kept only where the verdict needs it.
+        excluded: why the words do not allow this reading.
+
+    Raises:
+        InvalidValue: no text for the verdict.
+    """
+    if verdict not in said:
+        raise InvalidValue("said", sorted(said), f"a text for {verdict!r}, the verdict in the reading {name!r}")
+    found = said[verdict]
+    kept = correction if verdict == "holds with correction" else ""
+    return Reading(name, verdict, found() if callable(found) else found, kept, excluded)
+
+
+def best(readings: Sequence[Reading]) -> Reading:
+    """The most favourable of the admissible readings: its verdict is the claim's.
+
+    Raises:
+        InvalidValue: none is admissible.
+    """
+    admissible = [one for one in readings if not one.excluded]
+    if not admissible:
+        raise InvalidValue("readings", [one.name for one in readings], "at least one that is admissible")
+    return min(admissible, key=lambda one: _FAVOUR.index(one.verdict))
+
+
+# --- the rules -----------------------------------------------------------------------------------------------
+
+
+def exactly(holds: bool, *, near: bool = False) -> Verdict:
+    """A statement about all cases, or an equality.
+
+    Args:
+        holds: it was proved, or no case contradicts it.
+        near: where it fails: a near statement with the same quantity, direction and comparator is established.
+    """
+    return "verified" if holds else "holds with correction" if near else "refuted"
+
+
+def within(gap: float, tolerance: float, *, setting: bool = False) -> Verdict:
+    """A printed number against ours.
+
+    Args:
+        gap: how far apart they are.
+        tolerance: the registry's.
+        setting: it needs a setting that the paper does not state, which the correction names.
+    """
+    if not abs(gap) <= tolerance:  # NaN is not within anything
+        return "not reproduced"
+    return "holds with correction" if setting else "verified"
+
+
+def ranked(low: float, high: float, *, near: bool = False) -> Verdict:
+    """A claimed order, from the interval [low, high] of the difference that the claim says is positive.
+
+    Args:
+        low: lower end.
+        high: upper end.
+        near: the claimed order needs a condition that the correction names.
+    """
+    if math.isnan(low) or math.isnan(high):
+        return "not reproduced"
+    if low > 0:
+        return "holds with correction" if near else "verified"
+    return "refuted" if high < 0 else "not reproduced"
+
+
+def at_least(low: float, high: float, least: float) -> Verdict:
+    """A claimed lower limit on a quantity that is known to lie in [low, high]."""
+    if low >= least:
+        return "verified"
+    return "refuted" if high < least else "not checkable"
+
+
+def shown() -> Verdict:
+    """A definition, a plan, a property of our own sampler: nothing that it says can fail."""
+    return "illustrated"
+
+
+def unknown() -> Verdict:
+    """Its object is not in our hands."""
+    return "not checkable"
+
+
+def joined(*verdicts: Verdict) -> Verdict:
+    """A claim of several parts, all of which it asserts: the least favourable of them.
+
+    A part that no number decides, a definition among others, leaves the decision to the others.
+    """
+    decided: list[Verdict] = [verdict for verdict in verdicts if verdict != "illustrated"] or list(verdicts)
+    if "not yet checked" in decided and "refuted" not in decided:
+        return "not yet checked"
+    return max(decided, key=_FAVOUR.index)
