@@ -117,7 +117,8 @@ def _log_delta(eps: float, eps0: float, n: int, form: str, randomizer: str, k: i
         rate = 2 * (t / width) ** 2
         # Summed over m >= 0, as printed.
         whole = n * _log_mixture(gamma, rest, rate)
-        return 2 * math.log(width) - math.log(4 * t * gamma * n) + whole
+        # A logarithm each: the product of a subnormal t and a small gamma is 0.
+        return 2 * math.log(width) - math.log(4) - math.log(t) - math.log(gamma) - math.log(n) + whole
     u = t * top / square
     # The factor printed as b_+/log(1 + t b_+/c); its limit for b_+ -> 0 is c/t.
     factor = square / t * (u / math.log1p(u)) if u > 0 else square / t

@@ -722,12 +722,13 @@ def noise_for_publishing(table: pd.DataFrame, vectors: pd.DataFrame, delta: floa
         for line in _rows(vectors)
     }
     eps = np.r_[table["eps"], vectors["eps_local"]]
-    central = np.r_[table["central"], vectors["certified"]]
+    central, wide = np.r_[table["central"], vectors["certified"]], int(vectors["d"].iloc[-1])
     said: Said = {
         "verified": r"At some $\epsilon_l$ the average alone is not certified below it.",
         "refuted": rf"The average is a function of the shuffled reports. With no further noise it has $\epsilon_c$ "
-        rf"of at most {central[0]:.3f} at $\epsilon_l$ = {eps[0]:g}, {central[-1]:.3f} for vectors at {eps[-1]:g}, and "
-        rf"at most {float((central / eps).max()):.2f} of $\epsilon_l$, at $\delta_c$ = {delta:.1e}. Only below "
+        rf"of at most {central[0]:.3f} at $\epsilon_l$ = {eps[0]:g}, "
+        rf"{central[-1]:.3f} for {wide:,} coordinates at {eps[-1]:g}, "
+        rf"and at most {float((central / eps).max()):.2f} of $\epsilon_l$, at $\delta_c$ = {delta:.1e}. Only below "
         r"the average's own $\epsilon_c$ is more noise needed.",
     }
     by_one = np.r_[table["single"], vectors["eps_local"]]

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from gspa.accountant import arguments as check
-from gspa.accountant import budgets, exact, inverse, losses, mechanisms, rounds
+from gspa.accountant import blanket_forms, budgets, exact, inverse, losses, mechanisms, rounds
 from gspa.accountant.attacks import Laws
 from gspa.accountant.errors import GspaError, InvalidBudget, InvalidValue, OutsideValidity
 from gspa.accountant.families import binary, common, krr, subset
@@ -171,3 +171,7 @@ class TestNumbers:
         file.write_text("n: !!python/object/apply:os.getpid []\n")
         with pytest.raises(GspaError, match="not valid YAML"):
             parameters.from_file(file)
+
+
+def test_a_subnormal_central_budget_is_answered():
+    assert blanket_forms.blanket_delta(5e-324, eps0=3.060802909530974, n=17, form="hoeffding") > 1
