@@ -6,9 +6,10 @@
   var total = 0;
   var machines = [];
   record.notebooks.forEach(function (one) {
-    if (one.seconds === null) return;
+    var cells = document.querySelectorAll('[data-time="' + one.name + '"]');
+    if (!cells.length || one.seconds === null) return;
     total += one.seconds;
-    document.querySelectorAll('[data-time="' + one.name + '"]').forEach(function (cell) {
+    cells.forEach(function (cell) {
       cell.textContent = one.seconds.toFixed(1) + (cell.tagName === "SPAN" ? " s" : "");
     });
     if (!one.machine) return;
