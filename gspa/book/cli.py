@@ -133,7 +133,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Compare every verdict with the record; exit status 1 when one differs. What has run is not run again."""
-    from gspa.book import claims, text
+    from gspa.book import cards, claims, text
 
     profile = _profile(profile)
     wanted = list(claims.registry().values()) if claim is None else [claims.claim(name) for name in claim]
@@ -157,6 +157,8 @@ def verify(
             mark = f"  DIFFERS from the record: {entry.verdict}" if outcome.differs() else ""
             typer.echo(f"{entry.id:8} {outcome.verdict:22} {text.plain(outcome.reason)}{mark}")
     differing = sum(result["differs"] for result in results)
+    for fault in (faults := cards.faults(found)):
+        typer.echo(f"gspa: {fault}", err=True)
     excused = ("reading", "size") if profile == "quick" else ("reading",)
     failed = sum(many for why, many in unchecked.items() if why not in excused)
     if as_json:
@@ -171,7 +173,7 @@ def verify(
         whole = "nothing differs" if not unchecked else "nothing differs of what could be checked"
         says = whole if not differing else f"{differing} {'differs' if differing == 1 else 'differ'} from the record"
         typer.echo(f"{asked - sum(unchecked.values())} of {asked} settled in this run; {says}.")
-    if differing or (strict and failed):
+    if differing or faults or (strict and failed):
         raise typer.Exit(1)
 
 

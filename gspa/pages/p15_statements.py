@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import gammaln
 from scipy.stats import binom, hypergeom
 
@@ -24,12 +25,13 @@ from gspa.accountant.families import common
 from gspa.accountant.losses import spread
 from gspa.accountant.rounds import Sides, epsilon_of
 from gspa.algorithms.flame import accounting
-from gspa.algorithms.flame.padded import coordinate
+from gspa.algorithms.flame.padded import Coordinate, coordinate
 from gspa.algorithms.flame.randomizers import Buckets, Laplace
 from gspa.book.claims import Outcome, claim, judge, settles
-from gspa.book.verdicts import Said, at_least, exactly, joined, ranked, reading
+from gspa.book.verdicts import Said, Verdict, at_least, exactly, joined, ranked, reading
 from gspa.pages import p15_amplification as amplification
 from gspa.pages.p15_amplification import Setting
+from gspa.pages.p15_flame_privacy import least_nu
 
 Array = NDArray[np.float64]
 
@@ -272,6 +274,35 @@ def paddings(sizes: Sequence[int], *, eps: float, n_s: int, beta: float, n: int,
         found = coordinate(Laplace(eps), n_p=n_p, n=n, beta=beta).epsilon(delta)
         rows.append((n_p, found, math.sqrt(2 * n_p) / (eps * n_s)))
     return pd.DataFrame(rows, columns=["n_p", "certified", "sd"])
+
+
+def index_prices(one: Setting, many: Sequence[int]) -> pd.DataFrame:
+    """What l costs with the least n_p that fits: l, nu, n_p, sd at one eps_lk, and eps and sd at one central delta.
+
+    `sd` is that of the mean of n beta users, Laplace noise. A coordinate overflows with probability delta/d at most.
+    The last two have a coordinate's certified delta, at one eps_cd, of the first l.
+    """
+    rows: list[tuple[float, ...]] = []
+    n_s = one.n * one.beta
+
+    def padded(eps: float, n_p: int) -> Coordinate:
+        return coordinate(Laplace(eps), n_p=n_p, n=round(n_s))
+
+    least = [max(1, int(binom.isf(one.delta / one.d, one.n, l * one.beta))) for l in many]  # noqa: E741
+    at = padded(one.eps, least[0]).epsilon(one.delta / one.d)
+    for l, n_p in zip(many, least, strict=True):  # noqa: E741
+        eps = float(
+            brentq(
+                lambda e, n_p=n_p: math.log(padded(math.exp(e), n_p).delta(at).upper * one.d / one.delta),
+                math.log(one.eps) - 0.01,
+                math.log(one.eps * n_p / least[0]) + 0.1,
+                xtol=1e-3,
+            )
+        )
+        nu = float(least_nu(l, beta=one.beta))
+        sds = [math.sqrt(2 * n_p) / (e * n_s) for e in (one.eps, math.exp(eps))]
+        rows.append((l, nu, n_p, sds[0], math.exp(eps), sds[1]))
+    return pd.DataFrame(rows, columns=["l", "nu", "n_p", "sd", "eps", "sd_central"])
 
 
 def noise_shares(stated: Sequence[float], *, n: int, delta: float) -> pd.DataFrame:
@@ -786,6 +817,44 @@ def positive_logarithm(table: pd.DataFrame) -> Outcome:
         "refuted": r"$\delta_{cd}$ is not below $2\beta$.",
     }
     return judge("F67", evidence, reading("as printed", exactly(bool(holds.all())), said))
+
+
+@settles("F77")
+def index_trade(table: pd.DataFrame) -> Outcome:
+    """`table` is from `index_prices`."""
+    evidence: dict[str, object] = {
+        rf"$l$ = {int(line.l)}: least $\nu$; least $n_p$": f"{line.nu:.3f}; {int(line.n_p)}" for line in _rows(table)
+    }
+    for line in _rows(table):
+        evidence[
+            rf"$l$ = {int(line.l)}: standard deviation at one $\epsilon_{{lk}}$; at one certified $\epsilon_{{cd}}$"
+        ] = f"{line.sd:.3f}; {line.sd_central:.3f} ($\\epsilon_{{lk}}$ = {line.eps:.3f})"
+    private = -np.diff(table["nu"])
+    first, last = table.iloc[0], table.iloc[-1]
+
+    def traded(sd: str) -> Verdict:
+        return joined(*(ranked(float(steps.min()), float(steps.max())) for steps in (private, np.diff(table[sd]))))
+
+    local: Said = {
+        "verified": rf"From $l$ = {first.l:.0f} to {last.l:.0f} the least $\nu$ falls to {last.nu:.2f}, the padding "
+        rf"that holds all reports grows from {first.n_p:.0f} to {last.n_p:.0f}, and the standard deviation with it, "
+        f"from {first.sd:.2f} to {last.sd:.2f}.",
+        "refuted": "The error does not grow with the padding.",
+        "not reproduced": "The error does not grow at every step.",
+    }
+    central: Said = {
+        "verified": "There the error grows, too.",
+        "refuted": rf"The larger padding hides more, which lets $\epsilon_{{lk}}$ rise to {last.eps:.2f}: the standard "
+        rf"deviation falls from {first.sd_central:.2f} to {last.sd_central:.2f}. Nothing is traded; only messages are "
+        "paid.",
+        "not reproduced": "There the error neither falls nor grows throughout.",
+    }
+    return judge(
+        "F77",
+        evidence,
+        reading(r"one local budget $\epsilon_{lk}$, the least $n_p$ that $l$ needs", traded("sd"), local),
+        reading(r"one certified $\epsilon_{cd}$, the least $n_p$ that $l$ needs", traded("sd_central"), central),
+    )
 
 
 @settles("F68")

@@ -503,6 +503,13 @@ class TestVerify:
         assert run(shlex.split(f"{asked} --strict")) == status
         assert "Not checked: 1 claim " in capsys.readouterr().out
 
+    def test_an_erratum_without_its_row_fails(self, record, monkeypatch, capsys):
+        record("verified")
+        astray = replace(claims.errata()[0], claim="G-TAB2", evidence="no such row")
+        monkeypatch.setattr(claims, "errata", lambda: (astray,))
+        assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 1
+        assert "the evidence of G-TAB2 has no row 'no such row'" in capsys.readouterr().err
+
     def test_a_statement_that_no_number_can_settle_is_told_with_its_reason(self, record, monkeypatch, capsys):
         entry = replace(claims.claim("G-TAB2"), notebook="", verdict="not checkable", reason="It is an opinion.")
         monkeypatch.setitem(claims.registry(), "G-TAB2", entry)

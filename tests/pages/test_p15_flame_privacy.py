@@ -267,7 +267,7 @@ def page():
 class TestThePage:
     def test_every_verdict_is_the_recorded_one(self, page):
         own = {name: entry.verdict for name, entry in registry().items() if entry.notebook == "15_flame_privacy"}
-        assert len(own) == 46
+        assert len(own) == 47
         assert {name: found.verdict for name, found in page.outcomes.items()} == own
 
     def test_its_numbers(self, page, accounts):
@@ -639,6 +639,23 @@ class TestStatements:
         assert q.more_padding(table).verdict == "verified"
         assert q.more_padding(table.iloc[::-1]).verdict == "refuted"
 
+    def test_f77_against_the_padded_noise_and_its_own_reversal(self):
+        """The noise of n_p Laplace draws on [0, 1], simulated; the least padding by a sum over the binomial."""
+        one = Setting(100, 10, 200, 60, 0.5, 1e-4)
+        table = q.index_prices(one, (1, 2, 5))
+        for line in table.itertuples():
+            tails = [sum(binom.pmf(range(n_p + 1, 201), 200, line.l / 10)) for n_p in (line.n_p - 1, line.n_p)]
+            assert tails[1] <= 1e-6 < tails[0]
+            draws = np.random.default_rng(3).laplace(scale=2.0, size=(4_000, int(line.n_p))).sum(axis=1) / 20
+            assert float(draws.std()) == pytest.approx(line.sd, rel=0.05)
+            same = q.coordinate(q.Laplace(line.eps), n_p=int(line.n_p), n=20).epsilon(1e-6)
+            first = q.coordinate(q.Laplace(0.5), n_p=int(table["n_p"].iloc[0]), n=20).epsilon(1e-6)
+            assert same == pytest.approx(first, rel=5e-3)
+        found = q.index_trade(table)
+        assert [one.verdict for one in found.readings] == ["verified", "refuted"]
+        assert q.index_trade(table.assign(sd=1.0)).verdict != "verified"
+        assert q.index_trade(table.assign(nu=1.0)).verdict != "verified"
+
     def test_f35_needs_both_halves(self):
         table = q.noise_shares((0.24, 0.001), n=1_000, delta=5e-6)
         assert q.split_noise(table, 1_000, (0.24,)).verdict == "verified"
@@ -894,6 +911,7 @@ PLANTED = (
         "    return law.shifted(n_p - n) if beta == 1 else law.reflected(99)",
         "dummies that do not count",
     ),
+    Planted("F77", _P15, "math.sqrt(2 * n_p) / (e * n_s)", "math.sqrt(2 * n_s) / (e * n_s)", "noise without dummies"),
     Planted("F35", _P15, "scale=scale / math.sqrt(n))", "scale=scale)", "shares with the whole variance"),
     Planted(
         "F36",
