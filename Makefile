@@ -28,9 +28,10 @@ repeat: PROFILE = quick
 repeat: $(VENV)/.test
 	$(BIN)/python tests/faults/repeat.py --profile $(PROFILE)
 
-# Times the accountant against plain evaluations and keeps what the page on speed shows.
+# Times the accountant against plain evaluations and asks what peers were asked; keeps what the pages on it show.
 benchmark: $(VENV)/.test
 	$(BIN)/python benchmarks/accountant.py --record
+	$(BIN)/python benchmarks/peers.py --record
 
 lint: $(VENV)/.test $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -2,41 +2,54 @@
 
 Who reports is either `eps` and `n`, one local budget for everybody, or `budgets`: `Budgets`, a sequence of local eps,
 or the name of a CSV file. What they run is a mechanism, an object that carries its own parameters, or its name. All
-answers are for the replacement of one user's record.
+answers are for the replacement of one user's record, and rest on a shuffler that is trusted.
 
->>> from gspa.accountant.api import KRR, Gaussian, epsilon
->>> epsilon(eps=0.5, n=10_000, delta=1e-6).upper < 0.025
-True
+>>> from gspa.accountant.api import KRR, Gaussian, epsilon, risk
+>>> bound = epsilon(eps=0.5, n=10_000, delta=1e-4)
+>>> print(bound)  # doctest: +ELLIPSIS
+at most 0.00846257, certified in [0.008462569, 0.00846257] at delta = 0.0001
+method: exact law of the number of ones, worst of all inputs
+valid for: binary randomized response, own eps_j each
+neighbours: replace one user's record
+...
 >>> epsilon(eps=0.5, n=10_000, delta=1e-6, mechanism=KRR(k=10)).valid_for.split(";")[0]
 '10-ary randomized response, own eps_j each'
 >>> epsilon(n=10_000, delta=1e-6, mechanism=Gaussian(sigma=1.0)).upper < 0.07
 True
+>>> print(risk(eps=0.5, n=10_000, fpr=[0.01]))
+true-positive rate <= 1.014% at 1% false positives; advantage (TPR - FPR) <= 0.2016%
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import math
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, fields, replace
 from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
 from gspa.accountant import attacks as histograms
 from gspa.accountant import budgets as populations
-from gspa.accountant import exact, families, inverse, laplace_gaussian, one_round
+from gspa.accountant import exact, families, interop, inverse, laplace_gaussian, one_round, samplers
 from gspa.accountant import rounds as composition
+from gspa.accountant.allocation import Allocated
 from gspa.accountant.attacks import attack_epsilon
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.families import Family
 from gspa.accountant.one_round import UserBounds, honest_only, per_user_epsilon
-from gspa.accountant.published import BoundRow, compare
+from gspa.accountant.published import BoundRow, compare, compare_gaussian
+from gspa.accountant.risk import Risk, attack_rates
 
 __all__ = [
     "KRR",
+    "Aligned",
+    "Allocation",
     "Common",
     "Gaussian",
     "Laplace",
@@ -44,6 +57,8 @@ __all__ = [
     "RandomizedResponse",
     "SubsetSelection",
     "TotalVariation",
+    "accounting_for",
+    "allocation_epsilon",
     "attack",
     "calibrate",
     "delta",
@@ -51,9 +66,15 @@ __all__ = [
     "mechanism",
     "per_user",
     "published",
+    "risk",
+    "to_dp_accounting",
 ]
 
+REPLACE = "replace one user's record"
 _CLONES = "clone probabilities"
+_PAIR, _ROUNDS = "the dominating pair, because {}", "rounds compose pairs, not the exact law"
+_WHICH = "which users to leave out is not known for {!r} with unequal {}"
+Array = NDArray[np.float64]
 Who = Budgets | ArrayLike | str | PathLike[str] | None
 
 
@@ -84,12 +105,32 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class RandomizedResponse(Mechanism):
-    """Binary randomized response, own eps each: the truth with probability e^eps/(1 + e^eps)."""
+    """Binary randomized response, own eps each: the truth with probability e^eps/(1 + e^eps).
+
+    The answer is the exact law of the shuffled bits (`gspa.accountant.exact`) in one round, without local deltas, and
+    up to 2^16 choices of the others' inputs: 65,536 users of one eps, or 256 each of two. Else it is that of `Aligned`,
+    which is an upper bound, and the note says so.
+    """
 
     name = "rr"
 
     def family(self) -> Family:
         return families.binary()
+
+
+@dataclass(frozen=True)
+class Aligned(Mechanism):
+    """Any randomizers with aligned clones, own eps each: the dominating pair of binary randomized response.
+
+    Each user j runs an eps_j-LDP randomizer whose reports have, for every input, the law of either part of the
+    victim's randomizer with probability at least 1/(1 + e^eps_j). Binary randomized response is one of them, so the
+    answer is never below that of `RandomizedResponse`.
+    """
+
+    name = "aligned"
+
+    def family(self) -> Family:
+        return families.aligned()
 
 
 @dataclass(frozen=True)
@@ -151,10 +192,23 @@ class TotalVariation(Mechanism):
 
 @dataclass(frozen=True)
 class Laplace(Mechanism):
-    """A value of [0, 1] with Laplace noise of scale 1/eps, own eps each."""
+    """A value of a range with Laplace noise, own scale each: range / eps, or as given.
+
+    Attributes:
+        scale: None where `eps` or `budgets` say who reports; else the noise's scale, > 0, one number with `n`, or one
+            for each user. A report's local eps is sensitivity / scale.
+        sensitivity: with `scale`, the width of the range of the values, > 0.
+    """
 
     name = "laplace"
     line = True
+    scale: float | Sequence[float] | None = None
+    sensitivity: float = 1.0
+
+    def __post_init__(self) -> None:
+        _noise(self, "scale")
+        if self.scale is None and self.sensitivity != 1:
+            raise InvalidValue("sensitivity", self.sensitivity, "given with scale", "a local eps needs none")
 
     def family(self) -> Family:
         # Clones exist if eps_j <= eps_n: r_j = (eps_j/eps_n) e^{-eps_j}/(1 + e^{-eps_n/2}) for the inputs 0 and 1, but
@@ -168,18 +222,21 @@ class Laplace(Mechanism):
 
 @dataclass(frozen=True)
 class Gaussian(Mechanism):
-    """A value of [0, 1] with Gaussian noise; it has no finite local eps, so `n` alone says who reports.
+    """A value of a range with Gaussian noise, own sigma each; it has no finite local eps.
 
     Attributes:
-        sigma: standard deviation of the noise, > 0.
+        sigma: standard deviation of the noise, > 0: one number with `n`, one for each user, or None where `budgets`
+            names a CSV file with columns sigma[,count], and for `calibrate`, which finds it.
+        sensitivity: width of the range of the values, > 0: C for values that are clipped to [0, C].
     """
 
     name = "gaussian"
     line = True
-    sigma: float
+    sigma: float | Sequence[float] | None = None
+    sensitivity: float = 1.0
 
     def __post_init__(self) -> None:
-        check.positive(sigma=self.sigma)
+        _noise(self, "sigma")
 
     def family(self) -> Family:
         reason = (
@@ -189,8 +246,65 @@ class Gaussian(Mechanism):
         raise OutsideValidity(_CLONES, "a family with pointwise clones", reason)
 
 
+def _noise(runs: Laplace | Gaussian, name: str) -> None:
+    """Check, and make a sequence a tuple, so that the mechanism can be compared and hashed."""
+    check.positive(sensitivity=runs.sensitivity)
+    given = getattr(runs, name)
+    if given is None:
+        return
+    if isinstance(given, np.ndarray | Sequence) and not isinstance(given, str | bytes) and np.ndim(given):
+        numbers = check.floats(**{name: given})
+        if numbers.ndim != 1 or not numbers.size:
+            raise InvalidValue(name, given, "a number, or a list with one for each user")
+        for i in np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0)))[:1]:
+            raise InvalidValue(f"{name}[{i}]", float(numbers[i]), "a finite number > 0")
+        object.__setattr__(runs, name, tuple(numbers.tolist()))
+    else:
+        check.positive(**{name: given})
+
+
+@dataclass(frozen=True)
+class Allocation(Mechanism):
+    """A training run that shuffles: each record is dealt to k of t noisy steps of an epoch, by itself and afresh.
+
+    Attributes:
+        sigma: of the noise in each step, > 0.
+        steps: of an epoch.
+        direction: "remove", "add", "both" or "replace": which neighbours.
+        k: steps of an epoch in which each record takes part.
+        epochs: composed.
+        sensitivity: largest norm of a record's contribution to a step.
+        noise: "gaussian" or "laplace".
+    """
+
+    name = "allocation"
+    line = True
+    sigma: float
+    steps: int
+    direction: str = "both"
+    k: int = 1
+    epochs: int = 1
+    sensitivity: float = 1.0
+    noise: str = "gaussian"
+
+    def __post_init__(self) -> None:
+        self.asked()
+
+    def asked(self, direction: str | None = None) -> Allocated:
+        """Its accountant, of another direction if one is given."""
+        way = direction or self.direction
+        return Allocated.of(self.sigma, self.steps, way, self.k, self.epochs, self.sensitivity, self.noise)
+
+    def family(self) -> Family:
+        raise OutsideValidity(_CLONES, "shuffled reports", "a training run has steps, not users; use gspa.epsilon")
+
+
 _KINDS: dict[str, type[Mechanism]] = {
-    kind.name: kind for kind in (RandomizedResponse, KRR, SubsetSelection, Common, TotalVariation, Laplace, Gaussian)
+    kind.name: kind
+    for kind in (
+        *(RandomizedResponse, Aligned, KRR, SubsetSelection, Common, TotalVariation, Laplace, Gaussian),
+        Allocation,
+    )
 }
 
 
@@ -198,7 +312,7 @@ def mechanism(name: str, **parameters: Any) -> Mechanism:
     """The mechanism of that name.
 
     Args:
-        name: "rr", "krr", "subset", "laplace", "gaussian", "common" or "tv".
+        name: "rr", "aligned", "krr", "subset", "laplace", "gaussian", "common", "tv" or "allocation".
         **parameters: its own; one that is None is left out.
 
     Raises:
@@ -213,11 +327,11 @@ def mechanism(name: str, **parameters: Any) -> Mechanism:
             'nearest: "common" if all users run one and the same randomizer, else the local eps itself'
         )
         raise OutsideValidity(_CLONES, "a known family of randomizers", hint)
-    wanted = {one.name for one in fields(_KINDS[name])}
+    used = {one.name: one.default is MISSING for one in fields(_KINDS[name])}
     given = {key: value for key, value in parameters.items() if value is not None}
-    for key in sorted(wanted - given.keys()):
+    for key in sorted(key for key, needed in used.items() if needed and key not in given):
         raise InvalidValue(key, None, "a number", f'mechanism "{name}" needs it')
-    for key in sorted(given.keys() - wanted):
+    for key in sorted(given.keys() - used.keys()):
         raise InvalidValue(key, given[key], "left out", f'mechanism "{name}" does not use it')
     return _KINDS[name](**given)
 
@@ -246,26 +360,184 @@ def _people(eps: float | None, n: int | None, who: Who, honest: int | None, runs
         return everybody
     if runs.line and everybody.eps_min < everybody.eps_max:
         # On a line it is not the smallest budgets whose loss must hurt most: the tails' shapes decide.
-        hint = f"which users to leave out is not known for {runs.name!r} with unequal eps"
-        raise InvalidValue("honest", honest, "left out", hint)
+        raise InvalidValue("honest", honest, "left out", _WHICH.format(runs.name, "eps"))
     return honest_only(everybody, honest=honest)
 
 
-def _scales(runs: Mechanism, eps: float | None, n: int | None, who: Who, honest: int | None) -> tuple[Any, Any]:
-    """Scales and counts of reports on a line."""
-    if not isinstance(runs, Gaussian):
-        people = _people(eps, n, who, honest, runs)
-        return people, people.count
-    if eps is not None or who is not None:
-        name = "eps" if eps is not None else "budgets"
-        raise InvalidValue(name, eps if eps is not None else who, "left out", "Gaussian noise has no finite local eps")
+def _scales(runs: Laplace | Gaussian, eps: float | None, n: int | None, who: Who) -> tuple[Array, Array] | None:
+    """Each scale as it is given, and how many users have it; None if local eps say who reports."""
+    word, given = ("scale", runs.scale) if isinstance(runs, Laplace) else ("sigma", runs.sigma)
+    if given is None and isinstance(runs, Laplace):
+        return None
+    if eps is not None:
+        no_eps = (
+            "its scale says how much noise there is" if word == "scale" else "Gaussian noise has no finite local eps"
+        )
+        raise InvalidValue("eps", eps, "left out", no_eps)
+    if given is None and who is not None:
+        if n is not None or not isinstance(who, str | PathLike):
+            name, value = ("n", n) if n is not None else ("budgets", who)
+            allowed = "left out beside budgets" if n is not None else "a CSV file with columns sigma[,count]"
+            raise InvalidValue(name, value, allowed, "or give Gaussian(sigma=[...]), a sigma for each user")
+        columns = populations.read(str(who), column=word)
+        return columns[word], columns.get("count", np.ones(columns[word].size))
+    if given is None:
+        raise InvalidValue(
+            word, None, "a number", f'mechanism "{runs.name}" needs it, or a CSV file of them as budgets'
+        )
+    if who is not None:
+        raise InvalidValue("budgets", who, "left out", f"{word} says who reports")
+    if isinstance(given, Sequence):
+        if n is not None and check.count(n=n) != len(given):
+            raise InvalidValue("n", n, f"left out, or {len(given)}", f"there are as many values of {word}")
+        return np.array(given), np.ones(len(given))
     if n is None:
         raise InvalidValue("n", n, "given", "say how many report")
-    everybody = check.count(n=n)
-    many = everybody if honest is None else check.count(honest=honest)
-    if many > everybody:
-        raise InvalidValue("honest", honest, f"at most n = {everybody}")
-    return np.array([runs.sigma]), np.array([many])
+    return np.array([given]), np.array([check.count(n=n)])
+
+
+class _Setting:
+    """Who reports, what they run and how often: checked once, asked at several eps or delta."""
+
+    def __init__(
+        self, runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds: int = 1, honest: int | None = None
+    ) -> None:
+        self.runs, self.rounds, self.honest = runs, check.count(rounds=rounds), honest
+        self.people: Budgets | None = None
+        self.scales: Any = None  # of values in [0, 1]
+        self.count: Any = None
+        own = _scales(runs, eps, n, who) if isinstance(runs, Laplace | Gaussian) else None
+        if own is None:
+            self.people = _people(eps, n, who, honest, runs)
+            self.n, self.top = self.people.n, self.rounds * self.people.eps_max
+            self.scales, self.count = self.people, self.people.count
+        else:
+            self.scales, self.count = self._together(*own)
+            self.n, self.top = int(self.count.sum()), math.inf
+        self._round: composition.Round | None = None
+
+    def _together(self, given: Array, count: Array) -> tuple[Array, NDArray[np.int64]]:
+        values, where = np.unique(given, return_inverse=True)
+        many = np.bincount(where, count).astype(np.int64)
+        if self.honest is not None:
+            if (honest := check.count(honest=self.honest)) > many.sum():
+                raise InvalidValue("honest", honest, f"at most n = {many.sum()}")
+            if values.size > 1:
+                raise InvalidValue("honest", honest, "left out", _WHICH.format(self.runs.name, "noise"))
+            many = np.array([honest])
+        return values / self.sensitivity, many
+
+    @property
+    def sensitivity(self) -> float:
+        """Width of the range of values on a line."""
+        return float(getattr(self.runs, "sensitivity", 1.0))
+
+    @property
+    def round(self) -> composition.Round:
+        """One of the rounds, for composition."""
+        if self._round is None:
+            if self.runs.line:
+                self._round = composition.shuffled_reports(self.scales, count=self.count, mechanism=self.runs.name)
+            else:
+                assert self.people is not None
+                self._round = composition.shuffled(self.people, mechanism=self.runs.family())
+        return self._round
+
+    def epsilon(self, delta: float) -> Bound:
+        """The certified central eps."""
+        if self.rounds > 1:
+            bound = composition.compose([(self.round, self.rounds)], delta=delta)
+        elif self.people is None or self.runs.line:
+            bound = laplace_gaussian.blanket_epsilon(
+                self.scales, count=self.count, delta=delta, mechanism=self.runs.name
+            )
+        elif isinstance(self.runs, RandomizedResponse):
+            bound = exact.sharpest_epsilon(self.people, delta=delta)
+        else:
+            bound = one_round.central_epsilon(self.people, delta=delta, mechanism=self.runs.family())
+        return self.stated(bound, delta)
+
+    def delta(self, eps: float) -> Bound:
+        """The certified central delta."""
+        if self.rounds > 1:
+            bound = composition.compose_delta([(self.round, self.rounds)], eps=eps)
+        elif self.people is None or self.runs.line:
+            bound = laplace_gaussian.blanket_delta(self.scales, count=self.count, eps=eps, mechanism=self.runs.name)
+        elif isinstance(self.runs, RandomizedResponse):
+            bound = exact.sharpest_delta(self.people, eps=eps)
+        else:
+            bound = one_round.central_delta(self.people, eps=eps, mechanism=self.runs.family())
+        return self.stated(bound, bound.upper)
+
+    def stated(self, bound: Bound, delta: float) -> Bound:
+        """With the relation, the warnings, and what else the engine behind it does not know."""
+        note, words = bound.note, bound.valid_for
+        if self.rounds > 1 and isinstance(self.runs, RandomizedResponse):
+            note = _PAIR.format(_ROUNDS)
+        if self.sensitivity != 1:
+            words = _in_range(words, self.sensitivity)
+        return replace(
+            bound,
+            n=self.n,
+            note=note,
+            valid_for=words,
+            relation=REPLACE,
+            warnings=_warnings(delta, self.n, self.honest),
+        )
+
+
+class _Run:
+    """A training run, asked as `_Setting` is."""
+
+    top = math.inf
+    n = None
+
+    def __init__(
+        self, runs: Allocation, eps: float | None, n: int | None, who: Who, rounds: int = 1, honest: int | None = None
+    ) -> None:
+        for name, value in (("eps", eps), ("n", n), ("budgets", who), ("honest", honest)):
+            if value is not None:
+                raise InvalidValue(name, value, "left out", "a training run has steps, not users who report")
+        if check.count(rounds=rounds) > 1:
+            raise InvalidValue("rounds", rounds, "left out", "a training run has epochs")
+        self.asked = runs.asked()
+
+    def epsilon(self, delta: float) -> Bound:
+        return replace(self.asked.epsilon(delta), warnings=(_DEALT,))
+
+    def delta(self, eps: float) -> Bound:
+        return replace(self.asked.delta(eps), warnings=(_DEALT,))
+
+
+_DEALT = (
+    "each record must be dealt by itself and afresh in each epoch: batches of one fixed size are not of this kind, nor "
+    "is an order that is kept"
+)
+
+
+def _setting(
+    runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds: int = 1, honest: int | None = None
+) -> _Setting | _Run:
+    if isinstance(runs, Allocation):
+        return _Run(runs, eps, n, who, rounds, honest)
+    return _Setting(runs, eps, n, who, rounds, honest)
+
+
+def _in_range(words: str, width: float) -> str:
+    """What the engine says of values in [0, 1], for values in a range of another width."""
+    return words.replace("[0, 1]", f"[0, {width:g}]").replace("; 0 and 1 as", f"; 0 and {width:g} as")
+
+
+def _warnings(delta: float, n: int | None, honest: int | None) -> tuple[str, ...]:
+    said = []
+    if n is not None and delta >= 1 / n:
+        said.append(
+            f"delta = {delta:.3g} is at least 1/n: a mechanism that publishes one record in full could meet this"
+        )
+    rests = "this rests on a shuffler that is trusted"
+    if honest is None:
+        rests += ", and on users who do not collude with the analyzer: if some may, give honest, the number who do not"
+    return (*said, rests)
 
 
 def epsilon(
@@ -284,7 +556,8 @@ def epsilon(
         delta: central delta in (0, 1).
         eps: one local budget for everybody, >= 0, with `n`.
         n: number of users, >= 1.
-        budgets: instead of both: `Budgets`, local eps, shape (n,), or a CSV file with columns eps[,delta][,count].
+        budgets: instead of both: `Budgets`, local eps, shape (n,), or a CSV file with columns eps[,delta][,count]; for
+            Gaussian noise a CSV file with columns sigma[,count].
         mechanism: what every user runs.
         rounds: how often everybody reports, >= 1; composed.
         honest: how many of the users follow the protocol; the others collude or drop out.
@@ -293,14 +566,7 @@ def epsilon(
         InvalidValue: an argument out of range, missing or superfluous.
         OutsideValidity: a setting that cannot be certified.
     """
-    runs = _mechanism(mechanism)
-    if check.count(rounds=rounds) > 1:
-        return composition.compose([(_round(runs, eps, n, budgets, honest), rounds)], delta=delta)
-    if runs.line:
-        scales, count = _scales(runs, eps, n, budgets, honest)
-        return laplace_gaussian.blanket_epsilon(scales, count=count, delta=delta, mechanism=runs.name)
-    people = _people(eps, n, budgets, honest, runs)
-    return one_round.central_epsilon(people, delta=delta, mechanism=runs.family())
+    return _setting(_mechanism(mechanism), eps, n, budgets, rounds, honest).epsilon(delta)
 
 
 def delta(
@@ -324,19 +590,82 @@ def delta(
         OutsideValidity: a setting that cannot be certified.
     """
     runs, at_eps = _mechanism(mechanism), check.nonnegative(at_eps=at_eps)
-    if check.count(rounds=rounds) > 1:
-        return composition.compose_delta([(_round(runs, eps, n, budgets, honest), rounds)], eps=at_eps)
-    if runs.line:
-        scales, count = _scales(runs, eps, n, budgets, honest)
-        return laplace_gaussian.blanket_delta(scales, count=count, eps=at_eps, mechanism=runs.name)
-    return one_round.central_delta(_people(eps, n, budgets, honest, runs), eps=at_eps, mechanism=runs.family())
+    return _setting(runs, eps, n, budgets, rounds, honest).delta(at_eps)
 
 
-def _round(runs: Mechanism, eps: float | None, n: int | None, who: Who, honest: int | None) -> composition.Round:
-    if runs.line:
-        scales, count = _scales(runs, eps, n, who, honest)
-        return composition.shuffled_reports(scales, count=count, mechanism=runs.name)
-    return composition.shuffled(_people(eps, n, who, honest, runs), mechanism=runs.family())
+def risk(
+    *,
+    eps: float | None = None,
+    n: int | None = None,
+    budgets: Who = None,
+    mechanism: Mechanism | str = "rr",
+    rounds: int = 1,
+    honest: int | None = None,
+    fpr: Sequence[float] = (0.01, 0.001),
+) -> Risk:
+    """What any attacker gets who is to tell one user's record from another: certified, and each rate errs upward.
+
+    From the certified delta(eps): the true-positive rates at the false-positive rates asked for, and the largest
+    advantage, TPR - FPR, which is the total variation.
+
+    Args:
+        eps: as the other arguments but `fpr`, see `epsilon`.
+        fpr: false-positive rates, each in (0, 1).
+
+    Raises:
+        InvalidValue: an argument out of range, missing or superfluous.
+        OutsideValidity: a setting that cannot be certified.
+    """
+    rates = tuple(
+        check.probability(allow_zero=False, **{f"fpr[{i}]": rate}) for i, rate in enumerate(check.row(fpr=fpr))
+    )
+    if not rates:
+        raise InvalidValue("fpr", [], "a list of rates in (0, 1), at least one")
+    runs = _mechanism(mechanism)
+    if isinstance(runs, Allocation) and runs.direction != "replace":
+        runs = replace(runs, direction="both")  # a curve of both orders is needed
+    setting = _setting(runs, eps, n, budgets, rounds, honest)
+    first = setting.delta(0.0)
+    advantage, tpr = attack_rates(lambda at: setting.delta(at).upper if at else first.upper, rates, top=setting.top)
+    return Risk(rates, tpr, advantage, first.method, first.valid_for, first.relation, first.proved)
+
+
+def allocation_epsilon(
+    *,
+    sigma: float,
+    steps: int,
+    delta: float,
+    direction: str = "both",
+    k: int = 1,
+    epochs: int = 1,
+    sensitivity: float = 1.0,
+    noise: str = "gaussian",
+) -> Bound:
+    """eps at delta of a training run that deals its records to steps at random, certified from both sides.
+
+    The same as `epsilon` with `mechanism=Allocation(...)`; the proofs are in `gspa.accountant.allocation`.
+
+    Args:
+        sigma: as the other arguments but delta, see `Allocation`.
+        delta: in (0, 1).
+
+    Raises:
+        InvalidValue: an argument out of range.
+    """
+    run = Allocation(sigma, steps, direction, k, epochs, sensitivity, noise)
+    return epsilon(delta=delta, mechanism=run)
+
+
+def accounting_for(*, sampler: str) -> samplers.Accounting:
+    """Which accounting is valid for batches that are drawn so, and which is not; see `gspa.accountant.samplers`.
+
+    Args:
+        sampler: "poisson", "shuffled once", "shuffled each epoch" or "balls and bins".
+
+    Raises:
+        UnknownName: no such sampler.
+    """
+    return samplers.accounting_for(sampler=sampler)
 
 
 def calibrate(
@@ -349,47 +678,113 @@ def calibrate(
 ) -> Bound:
     """What meets a central (eps, delta): the largest local eps for n, the fewest users for eps, or rounds for both.
 
-    The answer's safe end is `lower` for a local eps and for rounds, `upper` for a number of users.
+    The answer's safe end is `lower` for a local eps and for rounds, `upper` for a number of users and for a sigma. On a
+    line it is the largest local eps of Laplace noise, or the smallest sigma of Gaussian noise, for n.
 
     Args:
         target_eps: central eps to meet, > 0.
         delta: central delta in (0, 1).
         n: number of users.
         eps: local budget.
-        mechanism: what every user runs; not on a line.
+        mechanism: what every user runs; on a line without the noise that is to be found.
 
     Raises:
         InvalidValue: an argument out of range, or neither n nor eps.
-        OutsideValidity: no such answer, or a mechanism on a line.
+        OutsideValidity: no such answer.
     """
-    chosen, target_eps = _mechanism(mechanism).family(), check.positive(target_eps=target_eps)
+    runs, target_eps = _mechanism(mechanism), check.positive(target_eps=target_eps)
+    if isinstance(runs, Laplace | Gaussian):
+        found = _calibrate_noise(runs, target_eps, delta, n, eps)
+    else:
+        found = _calibrate_clones(runs, target_eps, delta, n, eps)
+    return replace(found, relation=REPLACE, warnings=_warnings(delta, n if n is not None else int(found.upper), None))
+
+
+def _calibrate_clones(runs: Mechanism, target: float, delta: float, n: int | None, eps: float | None) -> Bound:
+    chosen, own = runs.family(), isinstance(runs, RandomizedResponse)
     if eps is not None:
         eps = check.nonnegative(eps=eps)
     if n is not None and eps is not None:
-        return inverse.most_rounds(populations.constant(eps, n=n), eps=target_eps, delta=delta, mechanism=chosen)
+        found = inverse.most_rounds(populations.constant(eps, n=n), eps=target, delta=delta, mechanism=chosen)
+        return replace(found, note=_PAIR.format(_ROUNDS)) if own else found
     if n is not None:
-        return inverse.largest_local_epsilon(eps=target_eps, delta=delta, n=n, mechanism=chosen)
-    if eps is not None:
-        return inverse.least_users(eps, eps=target_eps, delta=delta, mechanism=chosen)
-    raise InvalidValue("n", None, "given", "give n, eps or both: the local eps, the users or the rounds are found")
+        found = inverse.largest_local_epsilon(eps=target, delta=delta, n=n, mechanism=chosen, exact=own)
+    elif eps is not None:
+        found = inverse.least_users(eps, eps=target, delta=delta, mechanism=chosen, exact=own)
+    else:
+        raise InvalidValue("n", None, "given", "give n, eps or both: the local eps, the users or the rounds are found")
+    return replace(found, note=_PAIR.format(exact.TOO_MANY)) if own and found.method == one_round.METHOD else found
 
 
-def per_user(*, budgets: Who, delta: float, mechanism: Mechanism | str = "rr") -> UserBounds:
+def _calibrate_noise(runs: Laplace | Gaussian, target: float, delta: float, n: int | None, eps: float | None) -> Bound:
+    word, given = ("scale", runs.scale) if isinstance(runs, Laplace) else ("sigma", runs.sigma)
+    found = "the largest local eps" if word == "scale" else "the smallest sigma"
+    for name, value in ((word, given), ("eps", eps)):
+        if value is not None:
+            raise InvalidValue(
+                name, value, "left out", f"calibrate finds {found} for n; ask epsilon for other questions"
+            )
+    if n is None:
+        raise InvalidValue("n", None, "given", f"calibrate finds {found} for a number of users")
+    width = runs.sensitivity
+    gap = inverse.largest_gap(eps=target, delta=delta, n=n, mechanism=runs.name, sensitivity=width)
+    if word == "scale":
+        return gap
+    return replace(gap, lower=width / gap.upper, value=width / gap.lower, upper=width / gap.lower)
+
+
+def per_user(*, budgets: Who = None, delta: float, mechanism: Mechanism | str = "rr") -> UserBounds:
     """Central eps of each user's own record at delta, certified.
 
     Args:
-        budgets: as for `epsilon`.
+        budgets: as for `epsilon`; left out where the mechanism has a scale or sigma for each user.
         delta: central delta in (0, 1).
-        mechanism: what every user runs; not on a line.
+        mechanism: what every user runs; on a line, at most 64 distinct scales.
+
+    Returns:
+        One entry for each of the groups of `budgets`, or for each user whose noise the mechanism has.
 
     Raises:
         InvalidValue: an argument out of range.
-        OutsideValidity: a mechanism on a line.
+        OutsideValidity: as `epsilon`.
     """
     runs = _mechanism(mechanism)
-    if budgets is None:
+    own = _scales(runs, None, None, budgets) if isinstance(runs, Laplace | Gaussian) else None
+    if own is None and budgets is None:
         raise InvalidValue("budgets", None, "given")
-    return per_user_epsilon(_people(None, None, budgets, None, runs), delta=delta, mechanism=runs.family())
+    if own is not None or runs.line:
+        found = _per_scale(runs, own, budgets, delta)
+        n = None if own is None else int(own[1].sum())
+    else:
+        people = _people(None, None, budgets, None, runs)
+        if isinstance(runs, RandomizedResponse):
+            found = exact.sharpest_per_user(people, delta=delta)
+        else:
+            found = per_user_epsilon(people, delta=delta, mechanism=runs.family())
+        n = people.n
+    return replace(found, relation=REPLACE, warnings=_warnings(delta, n, None))
+
+
+def _per_scale(runs: Mechanism, own: tuple[Array, Array] | None, who: Who, delta: float) -> UserBounds:
+    """Each distinct scale's users by the blanket, the others as they are."""
+    if own is None:
+        people = _people(None, None, who, None, runs)
+        scales, count = laplace_gaussian.population(people, 1, runs.name)
+    else:
+        scales, count = own[0] / getattr(runs, "sensitivity", 1.0), own[1].astype(np.int64)
+    values, where = np.unique(scales, return_inverse=True)
+    if values.size > laplace_gaussian.MOST_VICTIMS:
+        hint = "let users share scales"
+        raise InvalidValue("scales", values.size, f"at most {laplace_gaussian.MOST_VICTIMS} distinct ones", hint)
+    many = np.bincount(where, count)
+    found = [
+        laplace_gaussian.blanket_epsilon(values, count=many, delta=delta, mechanism=runs.name, victim=i)
+        for i in range(values.size)
+    ]
+    upper, lower = (np.array([getattr(one, end) for one in found])[where] for end in ("upper", "lower"))
+    last = next((one for one in found if not one.proved), found[-1])
+    words = _in_range(last.valid_for, getattr(runs, "sensitivity", 1.0))
+    return UserBounds(lower, upper, last.method, words, delta)
 
 
 def attack(
@@ -405,22 +800,36 @@ def attack(
     Args:
         delta: central delta in (0, 1).
         eps: as the other arguments, see `epsilon`.
-        mechanism: "rr" (exact), k-RR, Laplace or Gaussian.
+        mechanism: "rr" (exact), k-RR, Laplace or Gaussian, or a training run (exact).
 
     Raises:
         InvalidValue: an argument out of range, missing or superfluous.
         OutsideValidity: a mechanism that no attack here is made for.
     """
     runs = _mechanism(mechanism)
+    if isinstance(runs, Allocation):
+        if runs.k > 1:
+            raise OutsideValidity("attack", "k = 1", f"got k = {runs.k}: only the blocks' own eps is known")
+        return _Run(runs, eps, n, budgets).epsilon(delta)
+    setting = _Setting(runs, eps, n, budgets)
     if runs.line:
-        scales, count = _scales(runs, eps, n, budgets, None)
-        return attack_epsilon(scales, count=count, delta=delta, mechanism=runs.name)
-    people = _people(eps, n, budgets, None, runs)
-    if isinstance(runs, RandomizedResponse):
-        return exact.exact_epsilon(people, delta=delta)
-    if isinstance(runs, KRR):
-        return histograms.worst_epsilon(people, delta=delta, k=runs.k)
-    raise OutsideValidity("attack", "rr, krr, laplace or gaussian", f"got {runs.name!r}")
+        found = attack_epsilon(setting.scales, count=setting.count, delta=delta, mechanism=runs.name)
+        if setting.sensitivity != 1:
+            found = replace(
+                found, note=f"values and inputs in units of their range, whose width is {setting.sensitivity:g}"
+            )
+    elif isinstance(runs, RandomizedResponse):
+        assert setting.people is not None
+        found = exact.exact_epsilon(setting.people, delta=delta)
+    elif isinstance(runs, KRR):
+        assert setting.people is not None
+        found = histograms.worst_epsilon(setting.people, delta=delta, k=runs.k)
+    else:
+        hint = f"got {runs.name!r}"
+        if isinstance(runs, Aligned | Common | TotalVariation):
+            hint += ", of which only some numbers are known: attack a randomizer that has them, such as rr"
+        raise OutsideValidity("attack", "rr, krr, laplace, gaussian or allocation", hint)
+    return replace(found, n=setting.n, relation=REPLACE)
 
 
 def published(
@@ -429,16 +838,58 @@ def published(
     eps: float | None = None,
     n: int | None = None,
     budgets: Who = None,
-    mechanism: str | None = None,
+    mechanism: Gaussian | str | None = None,
 ) -> list[BoundRow]:
     """Every published bound on the central eps at delta, the smallest first, with what it is valid for.
 
     Args:
         delta: central delta in (0, 1).
         eps: as n and budgets, see `epsilon`.
-        mechanism: only bounds that hold for it: "common", "rr", "krr", "laplace" or "clip_laplace".
+        mechanism: only bounds that hold for it: "common", "rr", "krr", "laplace", "clip_laplace", or a `Gaussian`.
 
     Raises:
         InvalidValue: an argument out of range, missing or superfluous.
     """
+    if isinstance(mechanism, Gaussian):
+        setting = _Setting(mechanism, eps, n, budgets)
+        if setting.scales.size > 1:
+            raise InvalidValue("sigma", mechanism.sigma, "one number, with n", "what was published is for equal noise")
+        return compare_gaussian(sigma=float(setting.scales[0]), n=setting.n, delta=delta)
     return compare(_people(eps, n, budgets, None, RandomizedResponse()), delta=delta, mechanism=mechanism)
+
+
+def to_dp_accounting(
+    *,
+    eps: float | None = None,
+    n: int | None = None,
+    budgets: Who = None,
+    mechanism: Mechanism | str = "rr",
+    rounds: int = 1,
+    honest: int | None = None,
+    step: float = 1e-4,
+    pessimistic: bool = True,
+) -> Any:
+    """Shuffled reports as a privacy loss distribution of Google's `dp_accounting`, to compose with what it knows.
+
+    Its neighbours replace one user's record, so compose it with laws for the same neighbours: a central Gaussian with
+    noise of sigma times the most that replacing a record changes. See `gspa.accountant.interop` for an example.
+
+    Args:
+        eps: as n, budgets, mechanism, rounds and honest, see `epsilon`; not on a line.
+        step: the library's value_discretization_interval, > 0; the same for all that is composed.
+        pessimistic: whether the law errs upward (its deltas are at least the true ones) or downward.
+
+    Returns:
+        A `dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution`.
+
+    Raises:
+        DataUnavailable: dp_accounting is not installed; `pip install 'gspa[dp]'`.
+        InvalidValue: an argument out of range, missing or superfluous.
+        OutsideValidity: a worst user that is not known, reports on a line, or a grid too large.
+    """
+    runs = _mechanism(mechanism)
+    if isinstance(runs, Allocation):
+        hint = "its law depends on the delta that is asked; compose with gspa.accountant.allocation.allocated"
+        raise OutsideValidity("export to dp_accounting", "shuffled reports", hint)
+    setting = _Setting(runs, eps, n, budgets, rounds, honest)
+    return interop.compose_with_dp_accounting([(setting.round, setting.rounds)], step=step, pessimistic=pessimistic)

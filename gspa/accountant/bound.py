@@ -8,11 +8,19 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 from gspa.accountant.errors import InvalidValue
+
+
+def in_words(method: str, valid_for: str, relation: str, note: str, warnings: Iterable[str]) -> list[str]:
+    """A line for each of them that is not empty."""
+    named = {"method": method, "valid for": valid_for, "neighbours": relation, "note": note}
+    return [*(f"{name}: {text}" for name, text in named.items() if text), *(f"warning: {text}" for text in warnings)]
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,10 @@ class Bound:
         note: what else to know; may be empty.
         proved: the interval holds by proof, up to the allowance for rounding; False where `valid_for` names something
             that was only measured, such as the worst inputs of a victim with more than the least noise.
+        relation: which two data sets are to be told apart; empty where the caller is to know.
+        warnings: what the reader of the number should not overlook, one sentence each.
+
+    `str` gives the number rounded to its safe side, and what it means in words, a line each.
 
     Raises:
         InvalidValue: the three numbers are not in order (NaN included).
@@ -46,6 +58,8 @@ class Bound:
     n: int | None = None
     note: str = ""
     proved: bool = True
+    relation: str = ""
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.lower <= self.value <= self.upper:
@@ -58,7 +72,7 @@ class Bound:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that are set, in order, ready for JSON."""
-        return {name: value for name, value in asdict(self).items() if value is not None and value != ""}
+        return {name: value for name, value in asdict(self).items() if value is not None and value not in ("", ())}
 
     def to_json(self) -> str:
         """`to_dict` as one line of JSON; numbers keep every digit.
@@ -67,6 +81,26 @@ class Bound:
         '{"lower": 0.0, "value": 0.0, "upper": 0.5, "method": "pair", "valid_for": "rr", "n": 2, "proved": true}'
         """
         return json.dumps(self.to_dict())
+
+    def words(self) -> list[str]:
+        """What stands beside the number: method, class, neighbouring relation, note and warnings, a line each.
+
+        >>> Bound(0.0, 0.0, 0.5, method="pair", valid_for="rr").words()
+        ['method: pair', 'valid for: rr']
+        """
+        return in_words(self.method, self.valid_for, self.relation, self.note, self.warnings)
+
+    def __str__(self) -> str:
+        low, high = rounded(self.lower, up=False), rounded(self.upper, up=True)
+        word = "certified" if self.proved else "computed"
+        if self.eps is not None and self.delta is not None:  # the safe end depends on what was looked for
+            first = f"{word} in [{low}, {high}] at central eps = {self.eps:g}, delta = {self.delta:g}"
+        else:
+            first = f"at least {low}" if math.isinf(self.upper) else f"at most {high}, {word} in [{low}, {high}]"
+            first += "".join(
+                f" at {k} = {v:g}" for k, v in {"eps": self.eps, "delta": self.delta}.items() if v is not None
+            )
+        return "\n".join([first, *self.words()])
 
 
 DIGITS = 7  # of a rounded number; its last unit is at most 1e-6 of the value

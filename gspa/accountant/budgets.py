@@ -32,36 +32,46 @@ from gspa.accountant.errors import InvalidBudget, InvalidValue, UnknownName
 Array = NDArray[np.float64]
 
 # What each column may hold, in words and as a test; NaN fails every comparison.
-RULES: Mapping[str, tuple[str, Callable[[Array], NDArray[np.bool_]]]] = {
+Rule = tuple[str, Callable[[Array], NDArray[np.bool_]]]
+Rules = Mapping[str, Rule]
+RULES: Rules = {
     "eps": ("a finite number >= 0", lambda v: np.isfinite(v) & (v >= 0)),
     "delta": ("in [0, 1)", lambda v: (v >= 0) & (v < 1)),
     "count": ("an integer >= 1", lambda v: np.isfinite(v) & (v >= 1) & (v == np.floor(v))),
 }
+_SCALE: Rule = ("a finite number > 0", lambda v: np.isfinite(v) & (v > 0))
 BLOCK = 4096  # rows checked at once; only a block with a bad row is looked at row by row
 
 
-def read(path: str | Path) -> dict[str, Array]:
-    """The columns by name: `eps` and what else the header names, all of one length >= 1.
+def read(path: str | Path, *, column: str = "eps") -> dict[str, Array]:
+    """The columns by name: `column` and what else the header names, all of one length >= 1.
+
+    Args:
+        path: the file.
+        column: the one that must be there: "eps", beside which there may be `delta` and `count`, or "sigma" or "scale",
+            beside which there may be `count`.
 
     Raises:
-        InvalidBudget: no such file, empty, no header, no `eps`, or a bad entry; the
+        InvalidBudget: no such file, empty, no header, no such column, or a bad entry; the
             message names the line (the header is line 1) and the column.
         UnknownName: a column of another name; the nearest is suggested.
     """
+    column = check.one_of(("eps", "sigma", "scale"), column=column)
     if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
         raise InvalidBudget("path", path, "the path of a CSV file")
     file = Path(path)
+    rules = RULES if column == "eps" else {column: _SCALE, "count": RULES["count"]}
     name = file.name or "path"  # a long path is cut short when it is shown, its name never
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             header = [column.strip() for column in next(csv.reader(lines), [])]
-            _check_header(file.name, header)
+            _check_header(file.name, header, rules)
             blocks: list[Array] = []
-            while (block := _next_block(header, lines)) is not None and block.size:
+            while (block := _next_block(header, lines, rules)) is not None and block.size:
                 blocks.append(block)
             if block is None:
                 lines.seek(0)
-                _refuse(file.name, header, csv.reader(lines), good=BLOCK * len(blocks))
+                _refuse(file.name, header, csv.reader(lines), rules, good=BLOCK * len(blocks))
     except OSError as error:
         reason = error.strerror or "cannot be read"
         raise InvalidBudget(name, str(path), "a readable CSV file", reason) from None
@@ -74,20 +84,20 @@ def read(path: str | Path) -> dict[str, Array]:
     return dict(zip(header, np.concatenate(blocks).T, strict=True))
 
 
-def _check_header(file: str, header: list[str]) -> None:
-    where, shown = f"{file} line 1", ",".join(header)
+def _check_header(file: str, header: list[str], rules: Rules) -> None:
+    where, shown, (column, *others) = f"{file} line 1", ",".join(header), rules
     if all(name == "" or _number(name) is not None for name in header):
-        raise InvalidBudget(where, shown, "a header: eps[,delta][,count]")
+        raise InvalidBudget(where, shown, "a header: " + column + "".join(f"[,{name}]" for name in others))
     for name in header:
-        if name not in RULES:
-            raise UnknownName(f"{file}: column", name, RULES)
+        if name not in rules:
+            raise UnknownName(f"{file}: column", name, rules)
     if len(set(header)) < len(header):
         raise InvalidBudget(where, shown, "a header that names each column once")
-    if "eps" not in header:
-        raise InvalidBudget(where, shown, "a header with a column eps")
+    if column not in header:
+        raise InvalidBudget(where, shown, f"a header with a column {column}")
 
 
-def _next_block(header: list[str], lines: Iterable[str]) -> Array | None:
+def _next_block(header: list[str], lines: Iterable[str], rules: Rules) -> Array | None:
     """The next rows, none of them at the end of the file; None if one of them is bad."""
     try:
         with warnings.catch_warnings():
@@ -99,11 +109,11 @@ def _next_block(header: list[str], lines: Iterable[str]) -> Array | None:
         return block
     if block.shape[1] != len(header):
         return None
-    fine = (RULES[name][1](column).all() for name, column in zip(header, block.T, strict=True))
+    fine = (rules[name][1](column).all() for name, column in zip(header, block.T, strict=True))
     return block if all(fine) else None
 
 
-def _refuse(file: str, header: list[str], records: Iterator[list[str]], *, good: int) -> NoReturn:
+def _refuse(file: str, header: list[str], records: Iterator[list[str]], rules: Rules, *, good: int) -> NoReturn:
     """Raise for the first bad line, given how many rows before it are known to be good."""
     rows = ((line, row) for line, row in enumerate(records, start=1) if line > 1 and row)
     for line, row in islice(rows, good, None):
@@ -111,7 +121,7 @@ def _refuse(file: str, header: list[str], records: Iterator[list[str]], *, good:
             wanted = f"{len(header)} values: {','.join(header)}"
             raise InvalidBudget(f"{file} line {line}", ",".join(row), wanted)
         for name, text in zip(header, row, strict=True):
-            allowed, test = RULES[name]
+            allowed, test = rules[name]
             value = _number(text)
             if value is None or not test(np.array(value)):
                 raise InvalidBudget(f"{file} line {line}, column {name}", text, allowed)

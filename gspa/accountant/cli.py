@@ -1,4 +1,4 @@
-"""Commands that answer for your own budgets: mu, epsilon, delta, calibrate, bounds."""
+"""Commands that answer for your own budgets: mu, epsilon, delta, calibrate, per-user, attack, bounds."""
 
 from __future__ import annotations
 
@@ -16,18 +16,30 @@ _WHOLE = 16  # digits in which every number of users is written in full
 Eps = Annotated[float | None, typer.Option("--eps", help="One local budget for everybody.")]
 Size = Annotated[int | None, typer.Option("--n", help="Number of users, with --eps.")]
 Delta = Annotated[float, typer.Option("--delta", help="Central delta, in (0, 1).")]
-BudgetsFile = Annotated[Path | None, typer.Option("--budgets", help="CSV with columns eps[,delta][,count].")]
+BudgetsFile = Annotated[
+    Path | None,
+    typer.Option("--budgets", help="CSV with columns eps[,delta][,count]; for gaussian, sigma[,count]."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Mechanism = Annotated[
-    str, typer.Option("--mechanism", help="rr, krr, subset, laplace, gaussian, common, tv: what the users run.")
+    str,
+    typer.Option(
+        "--mechanism", help="rr, aligned, krr, subset, laplace, gaussian, common, tv: what users run; or allocation."
+    ),
 ]
 Asked = Annotated[
     str | None,
     typer.Option("--mechanism", help="Only bounds that hold for it: common, rr, krr, laplace, clip_laplace."),
 ]
-Items = Annotated[int | None, typer.Option("--k", help="Number of items, for krr and subset.")]
+Items = Annotated[int | None, typer.Option("--k", help="Items, for krr and subset; steps of a record, for allocation.")]
 SubsetSize = Annotated[int | None, typer.Option("--size", help="Items in a reported subset, for subset.")]
 Variation = Annotated[float | None, typer.Option("--tv", help="Total variation of the randomizer, for tv.")]
+Steps = Annotated[int | None, typer.Option("--steps", help="Steps of an epoch, for allocation.")]
+Direction = Annotated[
+    str | None, typer.Option("--direction", help="Neighbours for allocation: remove, add, both (default) or replace.")
+]
+Epochs = Annotated[int | None, typer.Option("--epochs", help="Epochs, for allocation.")]
+NoiseKind = Annotated[str | None, typer.Option("--noise", help="gaussian (default) or laplace, for allocation.")]
 Rounds = Annotated[int, typer.Option("--rounds", help="How often everybody reports.")]
 Honest = Annotated[
     int | None, typer.Option("--honest", help="How many users follow the protocol; the others collude or drop out.")
@@ -35,7 +47,14 @@ Honest = Annotated[
 AtEps = Annotated[float, typer.Option("--at-eps", help="Central eps at which delta is asked, >= 0.")]
 TargetEps = Annotated[float, typer.Option("--target-eps", help="Central eps to meet, > 0.")]
 
-Sigma = Annotated[float | None, typer.Option("--sigma", help="Standard deviation of the noise, for gaussian.")]
+Sigma = Annotated[
+    float | None, typer.Option("--sigma", help="Noise, for gaussian (standard deviation) and allocation.")
+]
+Scale = Annotated[float | None, typer.Option("--scale", help="Scale of the noise, for laplace, instead of --eps.")]
+Sensitivity = Annotated[
+    float | None,
+    typer.Option("--sensitivity", help="Width of the values' range, with --sigma or --scale; 1 if not given."),
+]
 
 
 def _budgets(eps: float | None, n: int | None, file: Path | None) -> Any:
@@ -107,22 +126,21 @@ def _print(bound: Bound, answer: str, as_json: bool, digits: int = DIGITS) -> No
         "lower": rounded(bound.lower, up=False, digits=digits),
         "upper": rounded(bound.upper, up=True, digits=digits),
     }
-    typer.echo(answer.format(**ends, word="certified" if bound.proved else "computed"))
-    typer.echo(f"method: {bound.method}")
-    typer.echo(f"valid for: {bound.valid_for}")
-    if bound.note:
-        typer.echo(f"note: {bound.note}")
+    lines = [answer.format(**ends, word="certified" if bound.proved else "computed"), *bound.words()]
+    typer.echo("\n".join(lines))
 
 
 def _question(
-    eps: float | None, n: int | None, file: Path | None, mechanism: str, **parameters: float | None
+    eps: float | None, n: int | None, file: Path | None, mechanism: str, **parameters: float | str | None
 ) -> dict[str, Any]:
     """Who reports and what they run, as the front door's arguments."""
     from gspa.accountant import api
 
     runs = api.mechanism(mechanism, **parameters)
-    if isinstance(runs, api.Gaussian) and file is None:
-        return {"eps": eps, "n": n, "mechanism": runs}
+    if (
+        isinstance(runs, api.Gaussian | api.Allocation) or getattr(runs, "scale", None) is not None
+    ):  # they say themselves who reports
+        return {"eps": eps, "n": n, "budgets": file, "mechanism": runs}
     return {"budgets": _budgets(eps, n, file), "mechanism": runs}
 
 
@@ -136,16 +154,39 @@ def epsilon(
     size: SubsetSize = None,
     tv: Variation = None,
     sigma: Sigma = None,
+    scale: Scale = None,
+    sensitivity: Sensitivity = None,
+    steps: Steps = None,
+    direction: Direction = None,
+    epochs: Epochs = None,
+    noise: NoiseKind = None,
     rounds: Rounds = 1,
     honest: Honest = None,
     as_json: Json = False,
 ) -> None:
-    """The certified central eps of the shuffled reports, as an interval."""
+    """The certified central eps of the shuffled reports, as an interval, and what it leaves an attacker."""
     from gspa.accountant import api
 
-    asked = _question(eps, n, budgets, mechanism, k=k, size=size, tv=tv, sigma=sigma)
-    bound = api.epsilon(**asked, delta=delta, rounds=rounds, honest=honest)
-    _print(bound, "eps <= {upper}, {word} in [{lower}, {upper}]", as_json)
+    asked = _question(
+        *(eps, n, budgets, mechanism),
+        k=k,
+        size=size,
+        tv=tv,
+        sigma=sigma,
+        scale=scale,
+        sensitivity=sensitivity,
+        steps=steps,
+        direction=direction,
+        epochs=epochs,
+        noise=noise,
+    )
+    asked |= {"rounds": rounds, "honest": honest}
+    bound, risk = api.epsilon(**asked, delta=delta), api.risk(**asked)
+    if as_json:
+        rates = {"fpr": risk.fpr, "tpr": risk.tpr, "advantage": risk.advantage}
+        typer.echo(json.dumps(bound.to_dict() | {"risk": rates}))
+        return
+    _print(bound, f"eps <= {{upper}}, {{word}} in [{{lower}}, {{upper}}]\nany attacker: {risk}", as_json)
 
 
 def delta(
@@ -158,6 +199,12 @@ def delta(
     size: SubsetSize = None,
     tv: Variation = None,
     sigma: Sigma = None,
+    scale: Scale = None,
+    sensitivity: Sensitivity = None,
+    steps: Steps = None,
+    direction: Direction = None,
+    epochs: Epochs = None,
+    noise: NoiseKind = None,
     rounds: Rounds = 1,
     honest: Honest = None,
     as_json: Json = False,
@@ -165,7 +212,19 @@ def delta(
     """The certified central delta at a central eps, as an interval."""
     from gspa.accountant import api
 
-    asked = _question(eps, n, budgets, mechanism, k=k, size=size, tv=tv, sigma=sigma)
+    asked = _question(
+        *(eps, n, budgets, mechanism),
+        k=k,
+        size=size,
+        tv=tv,
+        sigma=sigma,
+        scale=scale,
+        sensitivity=sensitivity,
+        steps=steps,
+        direction=direction,
+        epochs=epochs,
+        noise=noise,
+    )
     bound = api.delta(**asked, at_eps=at_eps, rounds=rounds, honest=honest)
     _print(bound, "delta <= {upper}, {word} in [{lower}, {upper}]", as_json)
 
@@ -179,21 +238,88 @@ def calibrate(
     k: Items = None,
     size: SubsetSize = None,
     tv: Variation = None,
+    sensitivity: Sensitivity = None,
     as_json: Json = False,
 ) -> None:
-    """What meets a central (eps, delta): the local eps for --n, the least n for --eps, or the rounds for both."""
+    """What meets a central (eps, delta): the local eps for --n, the least n for --eps, or the rounds for both.
+
+    For laplace the largest local eps for --n, for gaussian the smallest sigma.
+    """
     from gspa.accountant import api
 
     if n is None and eps is None:
         raise GspaError("--n, --eps: give --n, --eps or both; calibrate finds the local eps, the users or the rounds")
-    runs = api.mechanism(mechanism, k=k, size=size, tv=tv)
+    runs = api.mechanism(mechanism, k=k, size=size, tv=tv, sensitivity=sensitivity)
     found = api.calibrate(target_eps=target_eps, delta=delta, n=n, eps=eps, mechanism=runs)
-    if eps is None:
+    if isinstance(runs, api.Gaussian):
+        _print(found, "sigma >= {upper}; the smallest is {word} in [{lower}, {upper}]", as_json)
+    elif eps is None:
         _print(found, "local eps <= {lower}; the largest is {word} in [{lower}, {upper}]", as_json)
     elif n is None:
         _print(found, "n >= {upper}; the least is {word} in [{lower}, {upper}]", as_json, _WHOLE)
     else:
         _print(found, "rounds <= {lower}; the largest is {word} in [{lower}, {upper}]", as_json, _WHOLE)
+
+
+def per_user(
+    budgets: BudgetsFile = None,
+    delta: Delta = 1e-4,
+    mechanism: Mechanism = "rr",
+    k: Items = None,
+    size: SubsetSize = None,
+    sensitivity: Sensitivity = None,
+    as_json: Json = False,
+) -> None:
+    """The certified central eps of each user's own record, a line for each row of the file."""
+    from gspa.accountant import api
+
+    runs = api.mechanism(mechanism, k=k, size=size, sensitivity=sensitivity)
+    found = api.per_user(budgets=budgets, delta=delta, mechanism=runs)
+    if as_json:
+        answer = {"lower": found.lower.tolist(), "upper": found.upper.tolist(), "method": found.method}
+        answer |= {"valid_for": found.valid_for, "delta": found.delta, "relation": found.relation}
+        typer.echo(json.dumps(answer | {"warnings": found.warnings}))
+        return
+    for i, (lower, upper) in enumerate(zip(found.lower, found.upper, strict=True), start=1):
+        low, high = rounded(float(lower), up=False), rounded(float(upper), up=True)
+        typer.echo(f"row {i}: eps <= {high}, in [{low}, {high}]")
+    typer.echo("\n".join(found.words()))
+
+
+def attack(
+    eps: Eps = None,
+    n: Size = None,
+    budgets: BudgetsFile = None,
+    delta: Delta = 1e-4,
+    mechanism: Mechanism = "rr",
+    k: Items = None,
+    sigma: Sigma = None,
+    scale: Scale = None,
+    sensitivity: Sensitivity = None,
+    steps: Steps = None,
+    direction: Direction = None,
+    epochs: Epochs = None,
+    noise: NoiseKind = None,
+    as_json: Json = False,
+) -> None:
+    """A central eps below which the shuffled reports are certainly not differentially private at delta."""
+    from gspa.accountant import api
+
+    asked = _question(
+        eps,
+        n,
+        budgets,
+        mechanism,
+        k=k,
+        sigma=sigma,
+        scale=scale,
+        sensitivity=sensitivity,
+        steps=steps,
+        direction=direction,
+        epochs=epochs,
+        noise=noise,
+    )
+    _print(api.attack(**asked, delta=delta), "eps >= {lower}, attacked", as_json)
 
 
 def register(app: typer.Typer) -> None:
@@ -202,4 +328,6 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: gspa epsilon --eps 0.5 --n 10000 --delta 1e-4")(epsilon)
     app.command(epilog="Example: gspa delta --eps 0.5 --n 10000 --at-eps 0.05")(delta)
     app.command(epilog="Example: gspa calibrate --target-eps 0.1 --delta 1e-6 --n 10000")(calibrate)
+    app.command("per-user", epilog="Example: gspa per-user --budgets budgets.csv --delta 1e-6")(per_user)
+    app.command(epilog="Example: gspa attack --eps 0.5 --n 10000 --delta 1e-4")(attack)
     app.command(epilog="Example: gspa bounds --eps 0.5 --n 10000 --delta 1e-4")(bounds)

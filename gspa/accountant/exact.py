@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +41,7 @@ from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.one_round import central_delta, central_epsilon
+from gspa.accountant.one_round import UserBounds, central_delta, central_epsilon, per_user_epsilon
 from gspa.accountant.pair import SURELY_ALL, SURELY_ZERO, Victim, gaussian_guess
 from gspa.accountant.roots import find_root, push_until
 
@@ -194,6 +194,7 @@ class Tilted:
 METHOD = "exact law of the number of ones"
 VALID_FOR = "binary randomized response, own eps_j each"
 MOST_INPUTS = 1 << 17  # choices of the others' inputs up to which all are tried
+QUICK = 1 << 16  # choices up to which `sharpest_epsilon` tries all: two seconds
 _MOST_USERS = 10**9
 _MOST_GROUPS = 20_000
 _KEPT = 64  # best choices of inputs that the search for eps looks at
@@ -262,8 +263,8 @@ def _ascend(crowd: Crowd, eps: float, ones: Array) -> Array:
     return ones
 
 
-def _crowd(budgets: Budgets) -> Crowd:
-    """The others of the user with the largest eps."""
+def _crowd(budgets: Budgets, victim: int | None = None) -> Crowd:
+    """The others of the user with the largest eps, or of the one that is named."""
     if budgets.delta_max > 0:
         hint = f"the largest is {budgets.delta_max:g}; such a report is arbitrary: use gspa.accountant.one_round"
         raise OutsideValidity(METHOD, "local delta_i = 0", hint)
@@ -273,17 +274,38 @@ def _crowd(budgets: Budgets) -> Crowd:
         hint = f"got {budgets.eps.size}; round the eps up to fewer values for an upper bound, down for a lower one"
         raise OutsideValidity(METHOD, f"at most {_MOST_GROUPS} distinct eps", hint)
     count = budgets.count.astype(np.float64)
-    count[int(np.argmax(budgets.eps))] -= 1
-    return Crowd(budgets.eps_max, budgets.eps, count)
+    who = int(np.argmax(budgets.eps)) if victim is None else victim
+    count[who] -= 1
+    return Crowd(float(budgets.eps[who]), budgets.eps, count)
 
 
-def _plan(budgets: Budgets, inputs: ArrayLike | None) -> _Plan:
+def tries_all(budgets: Budgets, *, most: int = QUICK) -> bool:
+    """Whether all the others' inputs are tried, so that `exact_epsilon` answers with both ends of the law's own value.
+
+    Args:
+        budgets: the users' local budgets.
+        most: choices of the others' inputs, at most 2^17.
+    """
+    heard = budgets.eps > 0
+    if budgets.delta_max > 0 or budgets.eps_max > _MOST_EPS:
+        return False
+    # Each choice needs its own sum, and there are at least as many choices as others whose report depends on them.
+    if int(budgets.count[heard].sum()) > most + 1 or budgets.eps.size > _MOST_GROUPS + most:
+        return False
+    people = budgets.grouped()
+    return people.eps.size <= _MOST_GROUPS and budgets.n <= _MOST_USERS and math.prod(_crowd(people).shape) <= most
+
+
+def _plan(budgets: Budgets, inputs: ArrayLike | None, victim: int | None = None) -> _Plan:
+    if victim is not None and check.count(0, victim=victim) >= budgets.eps.size:
+        raise InvalidValue("victim", victim, f"an index of the budgets' groups, 0 to {budgets.eps.size - 1}")
     if inputs is None:
-        crowd = _crowd(budgets.grouped())
+        people = budgets.grouped()
+        crowd = _crowd(people, None if victim is None else int(np.searchsorted(people.eps, budgets.eps[victim])))
         if math.prod(crowd.shape) <= MOST_INPUTS:
             return _Plan(crowd, crowd.every_input, f"{METHOD}, worst of all inputs")
         return _Plan(crowd, None, f"{METHOD}, worst inputs found; upper: dominating pair")
-    crowd = _crowd(budgets)
+    crowd = _crowd(budgets, victim)
     ones = check.array_in(0, float(budgets.n), inputs=inputs)
     if ones.shape != crowd.eps.shape:
         hint = "give how many others of each group hold 1"
@@ -328,20 +350,23 @@ def exact_delta(budgets: Budgets, *, eps: float, inputs: ArrayLike | None = None
     eps = check.nonnegative(eps=eps)
     plan = _plan(budgets, inputs)
     found = plan.worst(eps)
-    lower, value, upper = max(found.lower, 0.0), found.value, min(found.upper, 1.0)
+    lower, value, upper = max(found.lower, 0.0), min(found.value, 1.0), min(found.upper, 1.0)
     if plan.inputs is None:
         value, upper = lower, max(lower, central_delta(budgets, eps=eps).upper)
     note = _note(plan.crowd, found.ones[0])
     return Bound(lower, value, upper, plan.method, VALID_FOR, eps=eps, n=budgets.n, note=note)
 
 
-def exact_epsilon(budgets: Budgets, *, delta: float, inputs: ArrayLike | None = None) -> Bound:
+def exact_epsilon(
+    budgets: Budgets, *, delta: float, inputs: ArrayLike | None = None, victim: int | None = None
+) -> Bound:
     """The least eps at which the shuffled bits are (eps, delta)-DP, at the others' worst inputs.
 
     Args:
         budgets: local budgets, every delta_i = 0.
         delta: central delta in (0, 1).
         inputs: as for `exact_delta`.
+        victim: index of the group of the user whose record is replaced; None for the worst, the largest eps.
 
     Returns:
         Bound: as for `exact_delta`; 0 where delta is at least delta(0).
@@ -355,7 +380,7 @@ def exact_epsilon(budgets: Budgets, *, delta: float, inputs: ArrayLike | None = 
     0.0
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    plan = _plan(budgets, inputs)
+    plan = _plan(budgets, inputs, victim)
     low, value, high, ones = _epsilon(plan, delta)
     if plan.inputs is None:
         value, high = low, max(low, central_epsilon(budgets, delta=delta).upper)
@@ -395,6 +420,76 @@ def _epsilon(plan: _Plan, delta: float) -> _Found:
     below = push_until(lambda y: _best(crowd, at(y), [rows]).lower >= least, y - push, -push, SURELY_ZERO)
     lower, upper = at(below), at(above)
     return _Found(lower, min(max(at(y), lower), upper), upper, worst.ones)
+
+
+# --- the sharpest answer that there is -----------------------------------------------------------------------
+# >>> from gspa.accountant import budgets
+# >>> sharpest_epsilon(budgets.constant(0.5, n=10**6), delta=1e-8).note.split(",")[0]
+# 'the dominating pair'
+
+TOO_MANY = f"the exact law is evaluated up to {QUICK:,} choices of the others' inputs"
+_LOCAL = "the exact law is not known with a local delta_i > 0"
+
+
+def _sharper(exact: Bound, pair: Bound) -> Bound:
+    """Both upper ends hold; where they agree in all but the last digits the pair's may be the smaller one."""
+    upper = min(exact.upper, pair.upper)
+    return replace(exact, lower=min(exact.lower, upper), value=min(exact.value, upper), upper=upper)
+
+
+def _instead(budgets: Budgets, pair: Bound) -> Bound:
+    return replace(pair, note=f"the dominating pair, because {_LOCAL if budgets.delta_max > 0 else TOO_MANY}")
+
+
+def sharpest_epsilon(budgets: Budgets, *, delta: float) -> Bound:
+    """`exact_epsilon` where all inputs can be tried, never above the pair's; else the pair's, and the note says why.
+
+    Args:
+        budgets: local budgets.
+        delta: central delta in (0, 1), above every local delta_i.
+
+    Raises:
+        InvalidValue: an argument out of range.
+        OutsideValidity: delta not above the local delta.
+    """
+    pair = central_epsilon(budgets, delta=delta)
+    return _sharper(exact_epsilon(budgets, delta=delta), pair) if tries_all(budgets) else _instead(budgets, pair)
+
+
+def sharpest_delta(budgets: Budgets, *, eps: float) -> Bound:
+    """The same of `exact_delta`.
+
+    Args:
+        budgets: local budgets.
+        eps: central eps >= 0.
+
+    Raises:
+        InvalidValue: an argument out of range.
+    """
+    pair = central_delta(budgets, eps=eps)
+    return _sharper(exact_delta(budgets, eps=eps), pair) if tries_all(budgets) else _instead(budgets, pair)
+
+
+def sharpest_per_user(budgets: Budgets, *, delta: float) -> UserBounds:
+    """`per_user_epsilon` by the law of the shuffled bits, where all inputs can be tried for each group of users.
+
+    Args:
+        budgets: local budgets.
+        delta: central delta in (0, 1), above every local delta_i.
+
+    Raises:
+        InvalidValue: an argument out of range.
+        OutsideValidity: as `per_user_epsilon`.
+    """
+    pair = per_user_epsilon(budgets, delta=delta)
+    eps, where = np.unique(budgets.eps, return_inverse=True)
+    if not tries_all(budgets, most=QUICK // eps.size):
+        return pair
+    first = [int(np.argmax(budgets.eps == one)) for one in eps]
+    found = [exact_epsilon(budgets, delta=delta, victim=index) for index in first]
+    upper = np.minimum(np.array([one.upper for one in found])[where], pair.upper)
+    lower = np.minimum(np.array([one.lower for one in found])[where], upper)
+    return UserBounds(lower, upper, found[0].method, VALID_FOR, delta)
 
 
 def gap(budgets: Budgets, *, delta: float) -> Bound:

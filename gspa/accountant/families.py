@@ -33,7 +33,7 @@ _PURE = "; a user with delta_j > 0 is pure with probability 1 - delta_j and arbi
 
 @dataclass(frozen=True, repr=False)
 class Family:
-    """What every user runs, made by `binary`, `krr`, `subset`, `common` or `total_variation`.
+    """What every user runs, made by `binary`, `aligned`, `krr`, `subset`, `common` or `total_variation`.
 
     Attributes:
         key: its name on the command line.
@@ -80,6 +80,17 @@ def binary() -> Family:
         clones=_rr_clones,
         scales=True,
     )
+
+
+def aligned() -> Family:
+    """The pair of `binary`, for every family with aligned clones r_j = 1/(1 + e^{eps_j}).
+
+    Each other user's report has the law of either part of the victim's with probability r_j, whatever the input
+    ("Aligned clones", page 09); binary randomized response is one such family.
+    """
+    condition = "own eps_j each, R_j >= (Q_0 + Q_1)/(1 + e^{eps_j}) for the parts Q_0, Q_1 of the victim's randomizer"
+    label = "randomizers with aligned clones"
+    return replace(binary(), key="aligned", label=label, valid_for=f"any {label}: {condition}" + _PURE)
 
 
 def subset(k: int, size: int) -> Family:

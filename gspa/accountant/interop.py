@@ -1,11 +1,15 @@
-"""The pair's privacy loss distribution for `dp_accounting` (the optional extra `dp`).
+"""Shuffled reports as a privacy loss distribution of `dp_accounting` (the optional extra `dp`).
 
-Google's library composes it with its own mechanisms, Poisson-subsampled Gaussians among them::
+At the front door it is `gspa.to_dp_accounting`. Google's library composes what it returns with its own mechanisms. Ten
+shuffled releases and one central sum with Gaussian noise of 20 times the most that replacing a record changes::
 
+    import gspa
     from dp_accounting.pld import privacy_loss_distribution as google
+
     step = 1e-4
-    noise = google.from_gaussian_mechanism(2.0, value_discretization_interval=step, sampling_prob=0.01)
-    both = to_dp_accounting(problem, step=step).self_compose(100).compose(noise.self_compose(50))
+    shuffled = gspa.to_dp_accounting(eps=0.5, n=10_000, rounds=10, step=step)
+    central = google.from_gaussian_mechanism(20.0, value_discretization_interval=step)
+    both = shuffled.compose(central)
     both.get_epsilon_for_delta(1e-6)
 
 Its answers are floating-point estimates with its own rounding and truncation; `gspa.accountant.rounds` has intervals.
@@ -54,7 +58,7 @@ def from_losses(law: PrivacyLoss, *, pessimistic: bool) -> Any:
     )
 
 
-def to_dp_accounting(problem: Problem, *, step: float = 1e-4, pessimistic: bool = True) -> Any:
+def of_problem(problem: Problem, *, step: float = 1e-4, pessimistic: bool = True) -> Any:
     """The pair of one victim as a `dp_accounting` PrivacyLossDistribution.
 
     Pessimistic: the library's deltas are at least the pair's. Optimistic: at most. Up to the
@@ -112,11 +116,11 @@ def compose_with_dp_accounting(
         if len(one.problems) > 1:
             hint = f"{one.label}: which user is the worst is not known"
             raise OutsideValidity(_EXPORT, "a known worst user", hint)
-        if one.reports is not None:
+        if one.pair is not None:
             hint = f"{one.label}: its law depends on the delta that is asked; use gspa.accountant.rounds.compose"
             raise OutsideValidity(_EXPORT, "rounds of discrete or Gaussian mechanisms", hint)
         if one.problems:
-            parts.append(_repeated(to_dp_accounting(one.problems[0], step=step, pessimistic=pessimistic), times))
+            parts.append(_repeated(of_problem(one.problems[0], step=step, pessimistic=pessimistic), times))
         elif one.mu > 0:
             parts.append(_gaussian(1 / (one.mu * math.sqrt(times)), 1.0, step, pessimistic))
         else:

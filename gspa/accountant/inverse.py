@@ -10,22 +10,39 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
+from functools import cache
 
 from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets, constant
-from gspa.accountant.errors import OutsideValidity
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.exact import QUICK, sharpest_delta
 from gspa.accountant.families import Family, binary
-from gspa.accountant.one_round import METHOD, central_delta
-from gspa.accountant.roots import find_root, push_until
+from gspa.accountant.laplace_gaussian import blanket_delta
+from gspa.accountant.one_round import central_delta
+from gspa.accountant.roots import crossing, find_root, push_until
 from gspa.accountant.rounds import compose, shuffled
+from gspa.accountant.tradeoff import gdp_delta
 
 _LARGEST = 600.0
 _MOST_USERS = 10**15
 _MOST_ROUNDS = 10**6
+_MOST_SPARE = 700.0
+_CLOSE = 1e-4  # relative, in the scale of the noise
 
 
-def largest_local_epsilon(*, eps: float, delta: float, n: int, mechanism: Family = binary()) -> Bound:
+def _delta_of(mechanism: Family, exact: bool) -> Callable[[Budgets, float], Bound]:
+    if not exact or not isinstance(mechanism, Family):  # which `central_delta` refuses
+        return lambda people, eps: central_delta(people, eps=eps, mechanism=mechanism)
+    if mechanism.key != binary().key:
+        raise InvalidValue("exact", exact, "False", f"the exact law is known for binary(), not for {mechanism!r}")
+    return lambda people, eps: sharpest_delta(people, eps=eps)
+
+
+def largest_local_epsilon(
+    *, eps: float, delta: float, n: int, mechanism: Family = binary(), exact: bool = False
+) -> Bound:
     """The largest common eps0 that n users may have at central (eps, delta).
 
     Args:
@@ -33,6 +50,7 @@ def largest_local_epsilon(*, eps: float, delta: float, n: int, mechanism: Family
         delta: central delta in (0, 1).
         n: number of users, >= 1.
         mechanism: what every user runs.
+        exact: of binary(): by the law of the shuffled bits (`gspa.accountant.exact`) where that can be evaluated.
 
     Returns:
         Bound on eps0: at `lower` the target is certified to be met, at `upper` to be missed.
@@ -42,18 +60,18 @@ def largest_local_epsilon(*, eps: float, delta: float, n: int, mechanism: Family
         OutsideValidity: met even at eps0 = 600.
     """
     eps, delta, n = check.positive(eps=eps), check.probability(allow_zero=False, delta=delta), check.count(n=n)
-    valid_for = ""
+    delta_of, valid_for, method = _delta_of(mechanism, exact), "", ""
 
     def found(eps0: float) -> Bound:
-        return central_delta(constant(eps0, n=n), eps=eps, mechanism=mechanism)
+        return delta_of(constant(eps0, n=n), eps)
 
     def at(y: float) -> float:
         return eps + math.exp(min(y, 700.0))  # beyond is no double
 
     def spare(y: float) -> float:
-        nonlocal valid_for
+        nonlocal valid_for, method
         bound = found(at(y))
-        valid_for = bound.valid_for
+        valid_for, method = bound.valid_for, bound.method
         return math.log(delta / bound.value) if bound.value > 0 else math.inf
 
     if found(_LARGEST).upper <= delta:
@@ -63,10 +81,10 @@ def largest_local_epsilon(*, eps: float, delta: float, n: int, mechanism: Family
     y, _ = find_root(spare, math.log(eps), highest=highest)
     low = at(push_until(lambda y: found(at(y)).upper <= delta, y, -1e-10, -800.0))  # there it is eps
     high = at(push_until(lambda y: found(at(y)).lower > delta, y, 1e-10, highest))
-    return Bound(low, max(low, at(y)), max(high, at(y)), METHOD, valid_for, eps=eps, delta=delta, n=n)
+    return Bound(low, max(low, at(y)), max(high, at(y)), method, valid_for, eps=eps, delta=delta, n=n)
 
 
-def least_users(eps0: float, *, eps: float, delta: float, mechanism: Family = binary()) -> Bound:
+def least_users(eps0: float, *, eps: float, delta: float, mechanism: Family = binary(), exact: bool = False) -> Bound:
     """The least n at which users of common budget eps0 are centrally (eps, delta)-DP.
 
     Args:
@@ -74,6 +92,7 @@ def least_users(eps0: float, *, eps: float, delta: float, mechanism: Family = bi
         eps: central eps > 0.
         delta: central delta in (0, 1).
         mechanism: what every user runs.
+        exact: as for `largest_local_epsilon`.
 
     Returns:
         Bound on n: `upper` users are certified to suffice, and `lower` - 1 certified not to.
@@ -84,33 +103,84 @@ def least_users(eps0: float, *, eps: float, delta: float, mechanism: Family = bi
     """
     eps0, eps = check.nonnegative(eps0=eps0), check.positive(eps=eps)
     delta = check.probability(allow_zero=False, delta=delta)
-    valid_for = ""
+    valid_for, method = "", ""
+    delta_of = _delta_of(mechanism, False)
 
     def found(n: int) -> Bound:
-        nonlocal valid_for
-        bound = central_delta(constant(eps0, n=n), eps=eps, mechanism=mechanism)
-        valid_for = bound.valid_for
+        nonlocal valid_for, method
+        bound = delta_of(constant(eps0, n=n), eps)
+        valid_for, method = bound.valid_for, bound.method
         return bound
 
-    def last(holds_up_to: bool) -> int:
-        """Bisection on whole numbers: the least n certified to suffice, or the least not certified to fail."""
+    def sure(bound: Bound) -> bool:
+        return bound.upper <= delta
 
-        def enough(n: int) -> bool:
-            bound = found(n)
-            return bound.upper <= delta if holds_up_to else bound.lower <= delta
-
-        high = 1
-        while not enough(high):
-            high *= 4
+    def first(enough: Callable[[Bound], bool], high: int) -> int:
+        """Bisection on whole numbers, from a number that may be enough."""
+        low = 0
+        while not enough(found(high)):
+            low, high = high, 4 * high
             if high > _MOST_USERS:
                 detail = f"eps0 = {eps0:g}, eps = {eps:g}"
                 raise OutsideValidity("calibration", "a target that 10^15 users meet", detail)
-        between = range(high // 4 + 1, high)
-        return between.start + bisect_left(between, True, key=enough)
+        between = range(low + 1, high)
+        return between.start + bisect_left(between, True, key=lambda n: enough(found(n)))
 
-    upper = last(True)
-    lower = upper if upper == 1 or found(upper - 1).lower > delta else last(False)
-    return Bound(lower, upper, upper, METHOD, valid_for, eps=eps, delta=delta)
+    upper = first(sure, 1)
+    if exact:
+        delta_of, few = _delta_of(mechanism, True), min(upper, QUICK)
+        if sure(found(few)):
+            upper = first(sure, few)
+        else:  # more users than the exact law is evaluated for
+            delta_of = _delta_of(mechanism, False)
+    lower = upper if upper == 1 or found(upper - 1).lower > delta else first(lambda bound: bound.lower <= delta, 1)
+    return Bound(lower, upper, upper, method, valid_for, eps=eps, delta=delta)
+
+
+def largest_gap(*, eps: float, delta: float, n: int, mechanism: str, sensitivity: float = 1.0) -> Bound:
+    """The least noise of n shuffled Laplace or Gaussian reports at central (eps, delta), all of one scale.
+
+    Args:
+        eps: central eps > 0.
+        delta: central delta in (0, 1).
+        n: number of users, >= 1.
+        mechanism: "laplace" or "gaussian".
+        sensitivity: width of the range of the values, > 0.
+
+    Returns:
+        Bound on sensitivity / scale (the local eps of a Laplace report): at `lower` the blanket certifies that the
+        target is met, at `upper` the blanket's value misses it. In between lie 1e-4 and the blanket's interval.
+
+    Raises:
+        InvalidValue: an argument out of range.
+        OutsideValidity: met even at 600.
+    """
+    eps, delta, n = check.positive(eps=eps), check.probability(allow_zero=False, delta=delta), check.count(n=n)
+    sensitivity = check.positive(sensitivity=sensitivity)
+
+    @cache
+    def found(gap: float) -> Bound:
+        return blanket_delta([(sensitivity / gap) / sensitivity], count=n, eps=eps, mechanism=mechanism)
+
+    def spare(y: float, side: int) -> float:
+        bound = found(math.exp(y))
+        return min(math.log(delta / max(bound.upper if side < 0 else bound.lower, 1e-300)), _MOST_SPARE)
+
+    first = eps  # what the report alone guarantees
+    while mechanism == "gaussian" and gdp_delta(eps, mu=first) > delta:
+        first /= 2
+    low, most = math.log(min(first, _LARGEST)), math.log(_LARGEST)
+    ends = [
+        crossing(lambda y, side=side: spare(y, side), low, low + 1, side=side, most=most, xtol=_CLOSE)  # type: ignore[misc]
+        for side in (-1, 1)
+    ]
+    if not ends[1] < math.inf:
+        raise OutsideValidity(
+            "calibration", f"a target that sensitivity / scale <= {_LARGEST:g} misses", f"eps = {eps:g}"
+        )
+    lower, upper = math.exp(ends[0]), math.exp(max(ends))
+    one = found(lower)
+    return Bound(lower, lower, upper, one.method, one.valid_for, eps=eps, delta=delta, n=n, proved=one.proved)
 
 
 def most_rounds(budgets: Budgets, *, eps: float, delta: float, mechanism: Family = binary()) -> Bound:

@@ -588,4 +588,5 @@ def _answer(
     n = int(crowd.reports.count.sum())
     note = "" if victim is None else f"for the users with scale {crowd.scales[victim]:g}"
     proved, words = crowd.proved(done), crowd.valid_for(done)
-    return Bound(low, 0.5 * (low + high), high, METHOD, words, n=n, note=note, proved=proved, **asked)
+    eps, delta = asked.get("eps"), asked.get("delta")
+    return Bound(low, 0.5 * (low + high), high, METHOD, words, eps=eps, delta=delta, n=n, note=note, proved=proved)

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +73,7 @@ class PrivacyLoss:
     mass: Array
     infinite: float
 
-    @property
+    @cached_property
     def loss(self) -> Array:
         """The losses, shape (m,)."""
         return np.asarray(self.step * np.arange(self.first, self.first + self.mass.size), dtype=np.float64)
@@ -550,20 +551,32 @@ def dominating(eps: Array, upper: Array, backward: Array | None = None) -> Atoms
     return _pair(np.expm1(eps), upper, backward)
 
 
-def dominated(eps: Array, lower: Array, upper: Array, cap: Array) -> Atoms:
+def dominated(eps: Array, lower: Array, upper: Array, cap: Array, backward: tuple[Array, Array] | None = None) -> Atoms:
     """A pair below the one with delta(eps) in [lower, upper] at these points, and below that of `cap`.
 
     Args:
         eps: shape (m,), m >= 4, from 0, increasing.
-        lower: shape (m,), lower bounds on delta(eps), of both directions.
+        lower: shape (m,), lower bounds on delta(eps).
         upper: shape (m,), upper bounds.
         cap: shape (m,), delta(eps) of a second pair, of which the result's is at most.
+        backward: lower and upper bounds of the pair exchanged; None if the others are of both directions.
     """
     x = np.expm1(eps)
+    ahead, behind = (lower, upper), backward or (lower, upper)
+    at, forward = _below(x, ahead, behind, cap)
+    if backward is None:
+        return _pair(at, forward)
+    other, back = _below(x, behind, ahead, cap)
+    both = np.union1d(at, other)
+    return _pair(both, np.interp(both, at, forward), np.interp(both, other, back))
+
+
+def _below(x: Array, given: tuple[Array, Array], exchanged: tuple[Array, Array], cap: Array) -> tuple[Array, Array]:
+    """Corners of a function below the convex one with values between the `given`: lines through its edges."""
     # One mirror image in front, for the edge that ends in eps = 0.
     mirror = -x[1] / (1 + x[1])
     at = np.r_[mirror, x]
-    low, high = (np.r_[-mirror + (1 + mirror) * v[1], v] for v in (lower, upper))
+    low, high = (np.r_[-mirror + (1 + mirror) * w[1], v] for v, w in zip(given, exchanged, strict=True))
     right = (low[1:] - high[:-1]) / np.diff(at)  # slope of the edge j - 1, j, low at its end: for what follows
     left = (high[1:] - low[:-1]) / np.diff(at)  # the same, low at its start: for what precedes
     xs: list[float] = []
@@ -581,4 +594,4 @@ def dominated(eps: Array, lower: Array, upper: Array, cap: Array) -> Atoms:
         ys[-1] = 0.0
     elif low[last] > 0:
         xs, ys, caps = [*xs, at[last] - low[last] / right[last - 1]], [*ys, 0.0], [*caps, 0.0]
-    return _pair(np.array(xs), np.maximum(np.minimum(ys, caps), 0.0))
+    return np.array(xs), np.maximum(np.minimum(ys, caps), 0.0)

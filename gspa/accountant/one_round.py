@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
-from gspa.accountant.bound import Bound
+from gspa.accountant.bound import Bound, in_words
 from gspa.accountant.budgets import Budgets, constant
 from gspa.accountant.clones import DEPTH, BlanketLaw, CloneLaw, blanket_law, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
@@ -319,6 +319,8 @@ class UserBounds:
         method: the analysis that is bracketed.
         valid_for: the class of local randomizers.
         delta: central delta.
+        relation: which two data sets are to be told apart; empty where the caller is to know.
+        warnings: as `gspa.accountant.bound.Bound` has them.
     """
 
     lower: Array
@@ -326,6 +328,12 @@ class UserBounds:
     method: str
     valid_for: str
     delta: float
+    relation: str = ""
+    warnings: tuple[str, ...] = ()
+
+    def words(self) -> list[str]:
+        """What stands beside the numbers, a line each."""
+        return in_words(self.method, self.valid_for, self.relation, "", self.warnings)
 
 
 def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> UserBounds:

@@ -1,15 +1,16 @@
 """The published bounds as one table: where each is stated, when it applies, for which randomizers it holds.
 
 To add one: write its function in a module of its kind, then one `PublishedBound` here; `compare` evaluates them all.
+Gaussian reports have no finite local eps: their bounds are `GAUSSIAN`, for `compare_gaussian`.
 
 >>> sorted(key for key, bound in CATALOGUE.items() if "laplace" in bound.families and bound.rigorous)
-['blanket_laplace']
+['blanket_laplace', 'su25']
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gspa.accountant import arguments as check
+from gspa.accountant import laplace_gaussian
 from gspa.accountant.blanket_forms import (
     BLANKET,
     WANG24,
@@ -45,20 +47,27 @@ from gspa.accountant.closed_forms import (
     gspa_delta,
     gspa_epsilon,
     gspa_mu,
+    liew22_epsilon,
+    liew22_renyi,
     liu23_clones,
     liu23_epsilon,
+    liu24_clones,
+    liu24_epsilon,
     renyi_to_epsilon,
     require_pure,
 )
 from gspa.accountant.errors import OutsideValidity
 from gspa.accountant.families import Family, binary, common
 from gspa.accountant.one_round import central_epsilon
+from gspa.accountant.tradeoff import gdp_epsilon
 
 __all__ = [
     "CATALOGUE",
     "FAMILIES",
+    "GAUSSIAN",
     "READINGS",
     "BoundRow",
+    "GaussianBound",
     "PublishedBound",
     "blanket_delta",
     "blanket_epsilon",
@@ -66,6 +75,7 @@ __all__ = [
     "clone_probabilities",
     "clones_blog_epsilon",
     "compare",
+    "compare_gaussian",
     "epsilon_curve",
     "erlingsson19_epsilon",
     "fmt21_epsilon",
@@ -78,8 +88,12 @@ __all__ = [
     "gspa_mu",
     "krr_total_variation",
     "laplace_total_variation",
+    "liew22_epsilon",
+    "liew22_renyi",
     "liu23_clones",
     "liu23_epsilon",
+    "liu24_clones",
+    "liu24_epsilon",
     "renyi_to_epsilon",
     "wang24_epsilon",
 ]
@@ -105,6 +119,7 @@ is not so, and the bounds fail: one user at eps = 2 among 9,999 at 0.01 stands o
 """
 
 _REMEMBERED = 256  # values of each bound
+_SIGMA = (1e-150, 1e150)  # scales that the evaluation of the blanket takes
 
 
 @dataclass(frozen=True)
@@ -166,6 +181,14 @@ def _pair(eps0: float, n: int, delta: float, mechanism: Family) -> float:
     return central_epsilon(constant(eps0, n=n), delta=delta, mechanism=mechanism).upper
 
 
+def _evaluated(eps0: float, n: int, delta: float) -> float:
+    """Upper end of the certified interval of the blanket's value for Laplace noise of one scale."""
+    if 0 < eps0 < _SIGMA[0]:
+        raise OutsideValidity(SU25, f"eps0 = 0 or eps0 >= {_SIGMA[0]:g}", f"eps0 = {eps0:g}")
+    return laplace_gaussian.blanket_epsilon(constant(eps0, n=n), delta=delta).upper
+
+
+SU25 = "Su, Cheng and Wang 2025, the blanket evaluated"
 FMT21_NUMERICAL = "Feldman, McMillan and Talwar 2021, numerical"
 FMT23_NUMERICAL = "Feldman, McMillan and Talwar 2023, numerical"
 _COMMON = "any common eps0-LDP randomizer (one randomizer for all users)"
@@ -302,6 +325,34 @@ CATALOGUE: Mapping[str, PublishedBound] = {
             ),
         ),
         PublishedBound(
+            key="su25",
+            label="Su25 (blanket, evaluated)",
+            source=(
+                "Su, Cheng and Wang 2025 (GPARV), arXiv:2504.07414: the blanket of Balle et al. 2019, the best of all "
+                "decompositions, evaluated instead of bounded; here by `laplace_gaussian`, from above"
+            ),
+            conditions="eps0 = 0 or eps0 >= 1e-150",
+            valid_for="Laplace noise of one scale 1/eps0 on inputs in [0, 1]",
+            families=frozenset({"laplace"}),
+            personalized=False,
+            rigorous=True,
+            epsilon=_common(SU25, _evaluated),
+        ),
+        PublishedBound(
+            key="liu24",
+            label="Liu24",
+            source="Liu et al. 2024, arXiv:2407.18157, read from the authors' code",
+            conditions="n >= 2, eps_i <= 700, a delta that some eps up to the largest eps_i meets",
+            valid_for=(
+                "stated for personalized Laplace noise on [0, 1], among others; false for eps0 = 4, where an attack "
+                "has ten times its delta"
+            ),
+            families=frozenset({"laplace"}),
+            personalized=True,
+            rigorous=False,
+            epsilon=lambda budgets, delta: liu24_epsilon(budgets, delta=delta),
+        ),
+        PublishedBound(
             key="liu23",
             label="Liu23",
             source="Liu et al., AAAI 2024, arXiv:2304.05516 (Echo), read from the authors' code",
@@ -353,7 +404,67 @@ CATALOGUE: Mapping[str, PublishedBound] = {
         ),
     )
 }
-"""Every published bound, by key.
+"""Every published bound on reports with a finite local eps, by key.
+
+:meta hide-value:
+"""
+
+
+@dataclass(frozen=True)
+class GaussianBound:
+    """One entry for shuffled Gaussian reports of values in [0, 1].
+
+    Attributes:
+        key: short name, stable.
+        label: name for figures.
+        source: where it is stated.
+        conditions: when it applies, in words and symbols.
+        valid_for: for which inputs it is established.
+        rigorous: an upper bound by a proof that stands, for any inputs.
+        epsilon: (sigma, n, delta) to the central epsilon; raises OutsideValidity.
+    """
+
+    key: str
+    label: str
+    source: str
+    conditions: str
+    valid_for: str
+    rigorous: bool
+    epsilon: Callable[[float, int, float], float]
+
+
+GAUSSIAN: Mapping[str, GaussianBound] = {
+    bound.key: bound
+    for bound in (
+        GaussianBound(
+            key="takagi26",
+            label="Takagi26 (blanket, evaluated)",
+            source=(
+                "Takagi and Liew 2026, arXiv:2601.19154: the blanket of Balle et al. 2019 beyond pure local privacy, "
+                "evaluated at a finite n; here by `laplace_gaussian`, from above"
+            ),
+            conditions="sigma in [1e-150, 1e150]",
+            valid_for="Gaussian noise of one sigma on any inputs in [0, 1]",
+            rigorous=True,
+            epsilon=lambda sigma, n, delta: (
+                laplace_gaussian.blanket_epsilon([sigma], count=[n], delta=delta, mechanism="gaussian").upper
+            ),
+        ),
+        GaussianBound(
+            key="liew22",
+            label="Liew22 (Renyi)",
+            source="Liew, Hasegawa and Takahashi 2022, arXiv:2206.03151, and the authors' code (shuffgauss)",
+            conditions="sigma in [1e-100, 1e150]; integer orders up to 1024",
+            valid_for=(
+                "stated for Gaussian noise of one sigma on inputs in [0, 1]; its divergence is exact in one direction "
+                "where all other inputs are equal, and the rest is not checked here"
+            ),
+            rigorous=False,
+            epsilon=lambda sigma, n, delta: liew22_epsilon(sigma, n=n, delta=delta),
+        ),
+    )
+}
+"""Every published bound on Gaussian reports, by key.
 
 :meta hide-value:
 """
@@ -433,7 +544,9 @@ def _row(bound: PublishedBound, budgets: Budgets, delta: float, mechanism: str |
     )
 
 
-def compare(budgets: Budgets, *, delta: float, mechanism: str | None = None) -> list[BoundRow]:
+def compare(
+    budgets: Budgets, *, delta: float, mechanism: str | None = None, keys: Collection[str] | None = None
+) -> list[BoundRow]:
     """Every published bound for one population, the smallest epsilon first, refusals last.
 
     Args:
@@ -442,10 +555,11 @@ def compare(budgets: Budgets, *, delta: float, mechanism: str | None = None) -> 
         mechanism: the users' local randomizer, a key of `FAMILIES`. Bounds that are not established for it
             refuse, and so do those for one common randomizer where different eps_i break them. If not
             given, every bound speaks for the randomizers it is made for: see `valid_for`.
+        keys: only these keys of `CATALOGUE`; the evaluated ones take tenths of a second.
 
     Raises:
         InvalidValue: delta out of range. A bound outside its conditions is a row, not an error.
-        UnknownName: no such mechanism.
+        UnknownName: no such mechanism or bound.
 
     >>> from gspa.accountant import budgets
     >>> [row.key for row in compare(budgets.mixed_constant(n=1000), delta=1e-4, mechanism="clip_laplace") if row.valid]
@@ -454,8 +568,59 @@ def compare(budgets: Budgets, *, delta: float, mechanism: str | None = None) -> 
     delta = check.probability(allow_zero=False, delta=delta)
     if mechanism is not None:
         mechanism = check.one_of(FAMILIES, mechanism=mechanism)
-    rows = [_row(bound, budgets, delta, mechanism) for bound in CATALOGUE.values()]
+    chosen = CATALOGUE if keys is None else [check.one_of(CATALOGUE, bound=key) for key in keys]
+    return _ranked(_row(CATALOGUE[key], budgets, delta, mechanism) for key in chosen)
+
+
+def _ranked(rows: Iterable[BoundRow]) -> list[BoundRow]:
     return sorted(rows, key=lambda row: math.inf if row.epsilon is None else row.epsilon)
+
+
+def compare_gaussian(*, sigma: float, n: int, delta: float) -> list[BoundRow]:
+    """Every bound of `GAUSSIAN` for n shuffled reports of [0, 1], the smallest epsilon first, refusals last.
+
+    Args:
+        sigma: standard deviation of everybody's noise, in [1e-150, 1e150].
+        n: number of users, >= 1.
+        delta: central delta in (0, 1).
+
+    Returns:
+        Rows as `compare`; `trivial` is a value that one Gaussian report has without shuffling.
+
+    Raises:
+        InvalidValue: an argument out of range. A bound outside its conditions is a row, not an error.
+
+    >>> [row.key for row in compare_gaussian(sigma=1.0, n=10_000, delta=1e-6)]
+    ['takagi26', 'liew22']
+    """
+    sigma, n = check.in_range(*_SIGMA, sigma=sigma), check.count(n=n)
+    delta = check.probability(allow_zero=False, delta=delta)
+    alone = gdp_epsilon(delta=delta, mu=1 / sigma)
+    rows = []
+    for bound in GAUSSIAN.values():
+        epsilon, notes = None, [] if bound.rigorous else ["an estimate, not a certified upper bound"]
+        try:
+            epsilon = bound.epsilon(sigma, n, delta)
+        except OutsideValidity as refusal:
+            notes = [str(refusal)]
+        trivial = epsilon is not None and epsilon >= alone
+        if trivial:
+            notes.append("no smaller than one report's own eps: holds without shuffling")
+        rows.append(
+            BoundRow(
+                key=bound.key,
+                label=bound.label,
+                epsilon=epsilon,
+                valid=epsilon is not None,
+                valid_for=bound.valid_for,
+                note="; ".join(notes),
+                source=bound.source,
+                trivial=trivial,
+                families=["gaussian"],
+                rigorous=bound.rigorous,
+            )
+        )
+    return _ranked(rows)
 
 
 def epsilon_curve(key: str, budgets: Budgets, *, sizes: Iterable[int], delta: float) -> Array:

@@ -25,7 +25,7 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +56,7 @@ Factors = list[tuple[PrivacyLoss, int]]
 _OUTSIDE = math.log(1e-20)  # of the tilted law, outside the window
 _MOST = 1 << 23  # points of a transform
 _LARGEST = 300.0  # of an exponent
+_HEAVY = 40.0  # standard deviations of a window
 _NOISE = 1e-14  # of one transform, relative to the law's largest mass
 _PER_ROUND = 4e-15  # and what each round's power adds
 
@@ -211,13 +212,16 @@ def _window(
         reach = 9.6
         while True:
             distance = reach * width + step
+            pushes = [part * reach / width for part in (1.0, 0.5, 0.2, 0.05)]
+            if reach > _HEAVY:  # a rare large loss: only a small push does not make it the rule
+                pushes += [exponent / distance for exponent in (50.0, 60.0, 80.0, 120.0)]
             bound = min(
-                log_moment(factors, theta + push)[0] - whole - push * (mean + sign * distance)
-                for push in (sign * part * reach / width for part in (1.0, 0.5, 0.2, 0.05))
+                log_moment(factors, theta + sign * push)[0] - whole - sign * push * (mean + sign * distance)
+                for push in pushes
             )
             if bound < _OUTSIDE or 2 * distance / step > _MOST:
                 break
-            reach *= 1.15
+            reach *= 1.15 if reach <= _HEAVY else 1.3
         ends.append(mean + sign * distance)
         outside += math.exp(min(bound, 0.0))
     return ends[0], ends[1], outside
@@ -320,8 +324,8 @@ class Round:
     Attributes:
         label: for messages.
         valid_for: class of mechanisms.
-        problems: users one of whom is the worst; empty for a Gaussian round and for reports on [0, 1].
-        reports: everybody's noise, of a round of reports on [0, 1]; the worst user at each eps counts.
+        problems: users one of whom is the worst; empty for a Gaussian round, and where there is a pair.
+        pair: of a delta for all rounds and of their number, the losses above and below one round's.
         mu: of a Gaussian round, else 0.
         local_delta: probability of a revealing report.
         most: no loss is larger than this, except the infinite ones; infinite for a Gaussian round.
@@ -331,7 +335,7 @@ class Round:
     label: str
     valid_for: str
     problems: tuple[Problem, ...] = ()
-    reports: Crowd | None = None
+    pair: Callable[[float, int], tuple[Atoms, Atoms]] | None = None
     mu: float = 0.0
     local_delta: float = 0.0
     most: float = math.inf
@@ -384,7 +388,11 @@ def shuffled_reports(scales: Budgets | ArrayLike, *, count: ArrayLike = 1, mecha
     if len(victims) > MOST_VICTIMS:
         raise InvalidValue("scales", len(victims), f"at most {MOST_VICTIMS} distinct ones", "let users share scales")
     most = crowd.gap(victims[0]) if mechanism == "laplace" else math.inf
-    return Round(label, crowd.valid_for(victims), reports=crowd, most=most, proved=crowd.proved(victims))
+
+    def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
+        return reports_pair(crowd, delta=delta, times=times)
+
+    return Round(label, crowd.valid_for(victims), pair=pair, most=most, proved=crowd.proved(victims))
 
 
 def gaussian(mu: float) -> Round:
@@ -497,8 +505,8 @@ def _sides(chosen: Chosen, depth: float, target: float) -> Sides | None:
         if problem is not None:
             above, below = (atoms(problem, depth=depth, above=side) for side in (True, False))
             found.append((one, times, problem.local_delta, (above, below), _variance(above)))
-        elif one.reports is not None:
-            above, below = reports_pair(one.reports, delta=target, times=everything)
+        elif one.pair is not None:
+            above, below = one.pair(target, everything)
             # All losses above may be infinite, and then their variance is 0.
             spread_out = max(_variance(above), _variance(below), above.missing)
             found.append((one, times, one.local_delta, (above, below), spread_out))
@@ -629,7 +637,7 @@ def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
 
 def _delta_interval(rounds: list[tuple[Round, int]], chosen: Chosen, eps: float, local: float) -> Interval:
     """delta(eps) of one victim: what the laws leave out must be small relative to a delta that is not known yet."""
-    blankets = any(one.reports is not None for one, _ in rounds)
+    blankets = any(one.pair is not None for one, _ in rounds)
     if (short := _top_delta(chosen, eps)) is not None:
         return short
     best, target = Interval(local, local, local), 1e-6 if blankets else 1e-12

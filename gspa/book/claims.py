@@ -1,4 +1,4 @@
-"""The papers' claims, the errata, and what a check finds: data, no pages.
+"""The papers' claims, what others printed since, the errata, and what a check finds: data, no pages.
 
 A check is a function of a notebook's tables and of nothing else. The notebook calls it through `gspa.book.page.Page`,
 which shows the outcome as a card; `gspa verify` reads the cards of executed notebooks.
@@ -28,14 +28,15 @@ PAPERS = {
     "gspa": "A Generalized Shuffle Framework for Privacy Amplification (AAAI 2024)",
     "clones": "Hide among the clones (blog, 2022)",
     "flame": "FLAME (AAAI 2021)",
+    "since": "Since then: what others say of shuffled batches",
 }
 DOIS = {
     "gspa": "https://doi.org/10.1609/aaai.v38i10.29005",
     "clones": "https://differentialprivacy.org/privacy-doona/",
     "flame": "https://doi.org/10.48550/arXiv.2009.08063",
 }
-"""The papers' identifiers; the blog has an address only."""
-SHORT = {"gspa": "Framework", "clones": "Clones blog", "flame": "FLAME"}
+"""The papers' identifiers; the blog has an address only, and of what came since each claim has its own."""
+SHORT = {"gspa": "Framework", "clones": "Clones blog", "flame": "FLAME", "since": "Since then"}
 """Names of the papers for the heads of narrow columns."""
 Missing = Literal["size", "data", "settings"]
 Weight = Literal["conclusion", "number", "misprint"]
@@ -82,6 +83,7 @@ class Claim:
         was: standards that it had before, each with the day it ended, the verdict under it, and why it was changed.
         rests_on: claims that its check uses, or that the paper's own argument for it uses.
         reason: of a claim that no page settles.
+        address: of the public source, for a claim of none of the three papers.
     """
 
     id: str
@@ -100,6 +102,12 @@ class Claim:
     was: tuple[Mapping[str, Any], ...] = ()
     rests_on: tuple[str, ...] = ()
     reason: str = ""
+    address: str = ""
+
+    @property
+    def appeared(self) -> tuple[str, str]:
+        """Identifier and name of what says it."""
+        return (self.address, self.location) if self.address else (DOIS[self.paper], PAPERS[self.paper])
 
     @property
     def standard(self) -> Standard:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gspa.book import build_record, provenance, text
 from gspa.book.cards import Found
-from gspa.book.claims import DOIS, PAPERS, Claim
+from gspa.book.claims import PAPERS, Claim
 from gspa.book.fill import fill
 from gspa.book.project import Project
 from gspa.book.run import Run
@@ -58,9 +58,11 @@ def layers(edges: Mapping[str, Iterable[str]]) -> list[list[str]]:
 
 
 def graph(found: Found, paper: str) -> str:
-    """The paper's claims that rest on one another (SVG in HTML); those without a neighbour are left out."""
+    """The paper's claims that rest on one another (SVG in HTML), those without a neighbour left out; may be empty."""
     inside = {one.id: [o for o in one.rests_on if found.registry[o].paper == paper] for one in found.of(paper)}
     linked = {name for name, below in inside.items() if below} | {o for below in inside.values() for o in below}
+    if not linked:
+        return ""
     rows = layers({name: below for name, below in inside.items() if name in linked})
     tallest = max(map(len, rows), default=0)
     nodes = {
@@ -84,7 +86,7 @@ def tests_of(project: Project) -> dict[str, str]:
         lines = path.read_text(encoding="utf-8").splitlines()
         first = next((i for i, line in enumerate(lines) if line.startswith("PLANTED")), len(lines))
         for number, line in enumerate(lines[first:], first + 1):
-            for name in re.findall(r"\b(?:G|B)-[A-Z0-9]+[pr]?\b|\b[FEQ]\d+\b", line):
+            for name in re.findall(r"\b(?:G|B|N)-[A-Z0-9]+[pr]?\b|\b[FEQ]\d+\b", line):
                 places.setdefault(name, f"{path.relative_to(project.root).as_posix()}:{number}")
     return places
 
@@ -109,16 +111,17 @@ def linked_data(found: Found) -> str:
     reviews = []
     for entry in found.registry.values():
         outcome = found.outcomes.get(entry.id)
+        where, named = entry.appeared
         reviews.append(
             {
                 "@type": "ClaimReview",
-                "@id": f"{DOIS[entry.paper]}#{entry.id}",
+                "@id": f"{where}#{entry.id}",
                 "url": found.where(entry),
                 "claimReviewed": text.plain(entry.quote),
                 "itemReviewed": {
                     "@type": "Claim",
                     "name": text.plain(entry.title),
-                    "appearance": {"@type": "ScholarlyArticle", "@id": DOIS[entry.paper], "name": PAPERS[entry.paper]},
+                    "appearance": {"@type": "ScholarlyArticle", "@id": where, "name": text.plain(named)},
                 },
                 "reviewRating": {"@type": "Rating", "alternateName": found.verdict(entry)},
                 "reviewBody": text.plain(outcome.reason if outcome else entry.reason),

@@ -310,9 +310,9 @@ def against_inequalities(crowds: Iterable[tuple[str, str, Budgets]], *, delta: f
     (the smallest that rests on one of these, whatever randomizers it is for), whose, numerical (the smallest clone
     bound that is evaluated).
     """
-    rows = []
+    rows, asked = [], {*_NAMED, *_OTHERS, *_EVALUATED}
     for _, label, people in crowds:
-        found = {row.key: row for row in compare(people, delta=delta) if row.epsilon is not None}
+        found = {row.key: row for row in compare(people, delta=delta, keys=asked) if row.epsilon is not None}
         named, best, evaluated = (
             min((found[key] for key in keys if key in found), key=lambda row: float(row.epsilon or math.inf))
             for keys in (_NAMED, (*_NAMED, *_OTHERS), _EVALUATED)

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gspa.accountant import budgets
+import gspa
+from gspa.accountant import api, budgets
 from gspa.accountant import inverse as calibrate
 from gspa.accountant import laplace_gaussian as blanket
 from gspa.accountant import one_round as accountant
 from gspa.accountant import rounds as composition
 from gspa.accountant.bound import rounded
+from gspa.accountant.exact import exact_delta, exact_epsilon
 from gspa.cli import run
 
 
@@ -24,23 +26,92 @@ def answer(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-def test_epsilon_is_the_accountants_interval(capsys):
+def test_epsilon_is_the_exact_laws_interval(capsys):
     found = answer(capsys, "epsilon", "--eps", "0.5", "--n", "1000", "--delta", "1e-5")
-    assert found == accountant.central_epsilon(budgets.constant(0.5, n=1000), delta=1e-5).to_dict()
-    assert {"lower", "upper", "method", "valid_for", "delta", "n"} <= found.keys()
+    exact = exact_epsilon(budgets.constant(0.5, n=1000), delta=1e-5)
+    assert {key: found[key] for key in exact.to_dict()} == exact.to_dict()
+    assert found["relation"] == "replace one user's record"
+    assert found["risk"] == {
+        key: value
+        for key, value in json.loads(gspa.risk(eps=0.5, n=1000).to_json()).items()
+        if key in ("fpr", "tpr", "advantage")
+    }
+
+
+def test_epsilon_of_aligned_clones_is_the_pairs_interval(capsys):
+    found = answer(capsys, "epsilon", "--eps", "0.5", "--n", "1000", "--delta", "1e-5", "--mechanism", "aligned")
+    pair = accountant.central_epsilon(budgets.constant(0.5, n=1000), delta=1e-5)
+    assert (found["lower"], found["upper"], found["method"]) == (pair.lower, pair.upper, pair.method)
+    assert found["valid_for"].startswith("any randomizers with aligned clones")
 
 
 def test_delta_takes_a_central_eps(capsys):
     found = answer(capsys, "delta", "--eps", "0.5", "--n", "1000", "--at-eps", "0.03")
-    assert found == accountant.central_delta(budgets.constant(0.5, n=1000), eps=0.03).to_dict()
+    exact = exact_delta(budgets.constant(0.5, n=1000), eps=0.03)
+    assert {key: found[key] for key in exact.to_dict()} == exact.to_dict()
 
 
 def test_budgets_come_from_a_file(capsys, tmp_path):
     file = tmp_path / "b.csv"
-    file.write_text("eps,count\n0.1,900\n1.5,100\n")
+    file.write_text("eps,count\n0.1,450\n1.5,50\n")
     found = answer(capsys, "epsilon", "--budgets", str(file), "--delta", "1e-5")
-    exact = accountant.central_epsilon(budgets.from_array([0.1, 1.5], count=[900, 100]), delta=1e-5)
-    assert (found["lower"], found["upper"], found["n"]) == (exact.lower, exact.upper, 1000)
+    exact = exact_epsilon(budgets.from_array([0.1, 1.5], count=[450, 50]), delta=1e-5)
+    assert (found["lower"], found["upper"], found["n"]) == (exact.lower, exact.upper, 500)
+
+
+def test_each_users_own_record_is_a_line(capsys, tmp_path):
+    file = tmp_path / "b.csv"
+    file.write_text("eps,count\n1.5,100\n0.1,900\n")
+    arguments = ["per-user", "--budgets", str(file), "--delta", "1e-5"]
+    exact = api.per_user(budgets=str(file), delta=1e-5)
+    assert answer(capsys, *arguments)["upper"] == exact.upper.tolist()
+    assert run(arguments) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert [row.split(", in")[0] for row in rows[:2]] == [
+        f"row {i + 1}: eps <= {rounded(exact.upper[i], up=True)}" for i in range(2)
+    ]
+    assert "neighbours: replace one user's record" in rows
+
+
+def test_the_attack_is_a_lower_bound(capsys):
+    arguments = ["attack", "--eps", "0.5", "--n", "1000", "--delta", "1e-5"]
+    low = answer(capsys, *arguments)["lower"]
+    assert run(arguments) == 0
+    assert capsys.readouterr().out.startswith(f"eps >= {rounded(low, up=False)}, attacked\n")
+    assert low == exact_epsilon(budgets.constant(0.5, n=1000), delta=1e-5).lower
+
+
+def test_gaussian_noise_by_sigma_and_sensitivity_or_from_a_file(capsys, tmp_path):
+    given = ["--mechanism", "gaussian", "--delta", "1e-5"]
+    plain = answer(capsys, "epsilon", *given, "--n", "1000", "--sigma", "1")
+    assert plain["upper"] == blanket.blanket_epsilon([1.0], count=1000, delta=1e-5, mechanism="gaussian").upper
+    wide = answer(capsys, "epsilon", *given, "--n", "1000", "--sigma", "4", "--sensitivity", "4")
+    assert wide["upper"] == plain["upper"]
+    assert "values in [0, 4]" in wide["valid_for"]
+    file = tmp_path / "sigmas.csv"
+    file.write_text("sigma,count\n1,400\n1,600\n")
+    assert answer(capsys, "epsilon", *given, "--budgets", str(file))["upper"] == plain["upper"]
+    assert run(["epsilon", *given, "--budgets", str(file), "--sigma", "1"]) == 2
+    assert "budgets = " in capsys.readouterr().err
+    file.write_text("eps\n1\n")
+    assert run(["epsilon", *given, "--budgets", str(file)]) == 2
+    assert "column 'eps': does not exist" in capsys.readouterr().err
+    file.write_text("sigma\n1\n0\n")
+    assert run(["epsilon", *given, "--budgets", str(file)]) == 2
+    assert "line 3, column sigma = '0': must be a finite number > 0" in capsys.readouterr().err
+
+
+def test_calibrate_finds_noise(capsys):
+    given = ["calibrate", "--target-eps", "0.1", "--n", "1000", "--delta", "1e-5", "--mechanism"]
+    sigma = answer(capsys, *given, "gaussian", "--sensitivity", "2")
+    asked = {"n": 1000, "at_eps": 0.1}
+    assert api.delta(mechanism=api.Gaussian(sigma["upper"], 2.0), **asked).upper <= 1e-5
+    assert api.delta(mechanism=api.Gaussian(sigma["lower"] * 0.999, 2.0), **asked).lower > 1e-5
+    assert sigma["upper"] < 1.01 * sigma["lower"]
+    local = answer(capsys, *given, "laplace")
+    assert api.delta(eps=local["lower"], mechanism="laplace", **asked).upper <= 1e-5
+    assert api.delta(eps=local["upper"] * 1.001, mechanism="laplace", **asked).lower > 1e-5
+    assert local["upper"] < 1.01 * local["lower"]
 
 
 def test_rounds_are_composed(capsys):
@@ -58,14 +129,18 @@ def test_laplace_reports_go_through_the_blanket(capsys):
 def test_honest_users_are_those_who_count(capsys):
     found = answer(capsys, "epsilon", "--eps", "0.5", "--n", "1000", "--honest", "900")
     assert found["n"] == 900
-    assert found["upper"] == accountant.central_epsilon(budgets.constant(0.5, n=900), delta=1e-4).upper
+    assert found["upper"] == exact_epsilon(budgets.constant(0.5, n=900), delta=1e-4).upper
 
 
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (["--n", "500"], lambda: calibrate.largest_local_epsilon(eps=0.3, delta=1e-5, n=500)),
-        (["--eps", "1"], lambda: calibrate.least_users(1.0, eps=0.3, delta=1e-5)),
+        (["--n", "500"], lambda: calibrate.largest_local_epsilon(eps=0.3, delta=1e-5, n=500, exact=True)),
+        (
+            ["--n", "500", "--mechanism", "aligned"],
+            lambda: calibrate.largest_local_epsilon(eps=0.3, delta=1e-5, n=500),
+        ),
+        (["--eps", "1"], lambda: calibrate.least_users(1.0, eps=0.3, delta=1e-5, exact=True)),
         (
             ["--eps", "1", "--n", "5000"],
             lambda: calibrate.most_rounds(budgets.constant(1, n=5000), eps=0.3, delta=1e-5),
@@ -94,7 +169,7 @@ ENDS = re.compile(r".*certified in \[(.+), (.+)\]")
 def test_the_plain_answer_is_the_safe_end_with_the_interval_and_the_class(capsys, arguments, start, safe):
     exact = answer(capsys, *arguments)
     assert run(arguments) == 0
-    first, method, valid_for = capsys.readouterr().out.splitlines()
+    first, *words = capsys.readouterr().out.splitlines()
     assert first.startswith(start)
     shown = re.split(r"[,;]", first.removeprefix(start))[0]
     low, high = map(Decimal, ENDS.fullmatch(first).groups())
@@ -103,7 +178,15 @@ def test_the_plain_answer_is_the_safe_end_with_the_interval_and_the_class(capsys
     assert high - low <= Decimal(exact["upper"]) - Decimal(exact["lower"]) + Decimal("2e-6") * high
     if start in ("n >= ", "rounds <= "):  # whole numbers, in full
         assert (low, high) == (exact["lower"], exact["upper"])
-    assert (method, valid_for) == (f"method: {exact['method']}", f"valid for: {exact['valid_for']}")
+    if arguments[0] == "epsilon":
+        assert words.pop(0).startswith("any attacker: true-positive rate <= ")
+    expected = [
+        f"method: {exact['method']}",
+        f"valid for: {exact['valid_for']}",
+        "neighbours: replace one user's record",
+    ]
+    expected += [f"note: {exact['note']}"] if "note" in exact else []
+    assert words == [*expected, *(f"warning: {warning}" for warning in exact["warnings"])]
 
 
 @given(st.floats(min_value=0, allow_nan=False, allow_infinity=False), st.integers(1, 20), st.booleans())
@@ -131,6 +214,14 @@ def test_a_rounded_number_errs_to_its_side_by_less_than_a_unit_of_its_last_digit
         (["epsilon", "--eps", "1", "--n", "10", "--mechanism", "laplace", "--k", "3"], "does not use it"),
         (["delta", "--eps", "1", "--n", "10"], "--at-eps"),
         (["calibrate", "--target-eps", "0.3"], "--n, --eps"),
+        (["calibrate", "--target-eps", "0.3", "--eps", "1", "--mechanism", "gaussian"], "the smallest sigma for n"),
+        (["epsilon", "--n", "10", "--mechanism", "gaussian", "--sigma", "1", "--sensitivity", "0"], "sensitivity = 0"),
+        (["epsilon", "--n", "10", "--eps", "1", "--mechanism", "laplace", "--sensitivity", "2"], "sensitivity = 2"),
+        (["epsilon", "--n", "10", "--eps", "1", "--sensitivity", "2"], "does not use it"),
+        (["epsilon", "--n", "10", "--mechanism", "laplace", "--scale", "-1"], "scale = -1"),
+        (["attack", "--eps", "1", "--n", "10", "--mechanism", "common"], "attack a randomizer that has them"),
+        (["per-user", "--budgets", "nowhere.csv"], "nowhere.csv"),
+        (["per-user"], "budgets = None"),
         (["calibrate", "--target-eps", "-1", "--n", "10"], "eps = -1.0"),
     ],
 )

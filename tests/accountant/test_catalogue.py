@@ -67,7 +67,7 @@ class TestFamilies:
             ("common", set()),
             ("rr", {"gspa", "fmt23", "wang24", "blanket_rr", "fmt23_numerical"}),
             ("krr", set()),
-            ("laplace", {"blanket_laplace"}),
+            ("laplace", {"blanket_laplace", "su25", "liu24"}),
             ("clip_laplace", {"liu23"}),
         ],
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 import math
+import textwrap
 
 import pytest
 
+import gspa
 from gspa.accountant import budgets
-from gspa.accountant.errors import DataUnavailable, InvalidValue
-from gspa.accountant.interop import compose_with_dp_accounting, to_dp_accounting
+from gspa.accountant.errors import DataUnavailable, InvalidValue, OutsideValidity
+from gspa.accountant.interop import compose_with_dp_accounting, of_problem
 from gspa.accountant.rounds import compose, compose_delta, gaussian, shuffled
 from gspa.accountant.tradeoff import gdp_epsilon
 
@@ -25,6 +27,8 @@ def test_missing_library_names_the_extra(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(DataUnavailable, match=r"gspa\[dp\]"):
         compose_with_dp_accounting([(gaussian(1.0), 1)])
+    with pytest.raises(DataUnavailable, match=r"^dp_accounting is not installed; pip install 'gspa\[dp\]'$"):
+        gspa.to_dp_accounting(eps=0.5, n=100)
 
 
 class TestWithLibrary:
@@ -35,8 +39,8 @@ class TestWithLibrary:
     def test_one_round_both_sides(self):
         one = shuffled(budgets.constant(1.0, n=200))
         bound = compose_delta([(one, 1)], eps=0.2)
-        above = to_dp_accounting(one.problems[0], step=1e-3).get_delta_for_epsilon(0.2)
-        below = to_dp_accounting(one.problems[0], step=1e-3, pessimistic=False).get_delta_for_epsilon(0.2)
+        above = of_problem(one.problems[0], step=1e-3).get_delta_for_epsilon(0.2)
+        below = of_problem(one.problems[0], step=1e-3, pessimistic=False).get_delta_for_epsilon(0.2)
         assert below <= bound.upper
         assert above >= bound.lower
         assert above / below < 1.001
@@ -83,3 +87,41 @@ class TestWithLibrary:
             compose_with_dp_accounting([])
         with pytest.raises(InvalidValue, match="step"):
             compose_with_dp_accounting([(gaussian(1.0), 1)], step=-1)
+
+
+class TestFrontDoor:
+    @pytest.fixture(autouse=True)
+    def _library(self):
+        pytest.importorskip("dp_accounting")
+
+    def test_the_documented_example(self):
+        # The module's own text, run; against our interval for the same composition.
+        from gspa.accountant import interop
+
+        example = textwrap.dedent(interop.__doc__.split("::\n", 1)[1].split("\nIts answers", 1)[0])
+        scope = {}
+        exec(example, scope)
+        ours = compose([(shuffled(budgets.constant(0.5, n=10_000)), 10), (gaussian(1 / 20), 1)], delta=1e-6)
+        assert ours.lower <= scope["both"].get_epsilon_for_delta(1e-6) <= ours.upper * (1 + 1e-4)
+
+    @pytest.mark.parametrize("mechanism", ["rr", gspa.KRR(k=5), "common"])
+    def test_between_the_ends_of_the_same_question(self, mechanism):
+        asked = {"eps": 0.8, "n": 2_000, "mechanism": mechanism, "rounds": 5, "honest": 1_500}
+        bound = gspa.epsilon(delta=1e-6, **asked)
+        above = gspa.to_dp_accounting(**asked).get_epsilon_for_delta(1e-6)
+        below = gspa.to_dp_accounting(**asked, pessimistic=False).get_epsilon_for_delta(1e-6)
+        assert below <= bound.upper
+        assert above >= bound.lower
+        assert above == pytest.approx(bound.value, rel=1e-3)
+        assert below == pytest.approx(bound.value, rel=1e-3)
+
+    def test_refusals(self):
+        for asked in ({"n": 100, "mechanism": gspa.Gaussian(sigma=1.0)}, {"eps": 1, "n": 9, "mechanism": "laplace"}):
+            with pytest.raises(OutsideValidity, match="rounds of discrete or Gaussian mechanisms"):
+                gspa.to_dp_accounting(**asked)
+        with pytest.raises(InvalidValue, match="rounds = 0"):
+            gspa.to_dp_accounting(eps=0.5, n=10, rounds=0)
+        with pytest.raises(InvalidValue, match="step"):
+            gspa.to_dp_accounting(eps=0.5, n=10, step=0)
+        with pytest.raises(InvalidValue, match="n = None"):
+            gspa.to_dp_accounting(eps=0.5)

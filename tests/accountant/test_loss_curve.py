@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
 from gspa.accountant.losses import dominated, dominating
 from gspa.accountant.tradeoff import gdp_delta
@@ -76,6 +77,46 @@ def test_two_directions_are_above_any_pair_and_its_square(seed, error, points):
     two = np.add.outer(pair.loss, pair.loss).ravel(), np.multiply.outer(pair.mass, pair.mass).ravel()
     for eps in np.linspace(0, 4, 20):
         assert curve(type(pair)(*two, 1 - (1 - pair.missing) ** 2), eps) >= delta_of(p2, q2, eps) - 1e-12
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.floats(0, 0.1), st.integers(4, 14))
+def test_two_directions_from_below(seed, error, points):
+    rng = np.random.default_rng(seed)
+    p, q = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6))
+    p[0], q[1] = rng.choice([0.0, p[0]]), rng.choice([0.0, q[1]])
+    p, q = p / p.sum(), q / q.sum()
+    at = np.r_[0.0, np.sort(rng.uniform(0, 3, points - 1))]
+    exact = [np.array([delta_of(a, b, e) for e in at]) for a, b in ((p, q), (q, p))]
+    low, high = ([row * (1 + sign * error * rng.random(points)) for row in exact] for sign in (-1, 1))
+    pair = dominated(at, low[0], high[0], np.ones(points), (low[1], high[1]))
+    assert pair.mass.sum() + pair.missing == pytest.approx(1, abs=1e-12)
+    assert float(pair.mass @ np.exp(-pair.loss)) <= 1 + 1e-12
+    swapped = type(pair)(-pair.loss, pair.mass * np.exp(-pair.loss), 1 - float(pair.mass @ np.exp(-pair.loss)))
+    for eps in np.linspace(0, 4, 40):
+        assert curve(pair, eps) <= delta_of(p, q, eps) + 1e-12
+        assert curve(swapped, eps) <= delta_of(q, p, eps) + 1e-12
+    p2, q2 = np.multiply.outer(p, p).ravel(), np.multiply.outer(q, q).ravel()
+    two = np.add.outer(pair.loss, pair.loss).ravel(), np.multiply.outer(pair.mass, pair.mass).ravel()
+    for eps in np.linspace(0, 4, 20):
+        assert curve(type(pair)(*two, 1 - (1 - pair.missing) ** 2), eps) <= delta_of(p2, q2, eps) + 1e-12
+
+
+def test_two_directions_from_below_lose_little():
+    """N(1, 1) against a mixture: the curves' points are met from above, and nearly from below."""
+    at = np.linspace(0, 6, 120)
+    edges = np.linspace(-9, 10, 800)
+    p, base = (np.diff(ndtr(edges - m)) for m in (1.0, 0.0))
+    q = 0.5 * (p + base)
+    forward, backward = (np.array([delta_of(a, b, e) for e in at]) for a, b in ((p, q), (q, p)))
+    below, above = (
+        dominated(at, forward, forward, np.ones_like(at), (backward, backward)),
+        dominating(at, forward, backward),
+    )
+    for eps, truth in list(zip(at, forward, strict=True))[1:6]:
+        # From below the lines meet under the curve, and what joins them passes under its points.
+        assert 0.97 * truth < curve(below, eps) <= truth + 1e-12
+        assert curve(above, eps) == pytest.approx(truth, abs=1e-9)
 
 
 def test_an_edge_across_eps_0():

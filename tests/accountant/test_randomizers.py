@@ -159,7 +159,7 @@ class TestRefusals:
 
     def test_every_name_is_known(self):
         parameters = {"krr": {"k": 3}, "subset": {"k": 4, "size": 2}, "tv": {"tv": 0.1}, "gaussian": {"sigma": 1.0}}
-        for name in ("rr", "krr", "subset", "common", "tv", "laplace", "gaussian"):
+        for name in ("rr", "aligned", "krr", "subset", "common", "tv", "laplace", "gaussian"):
             found = api.mechanism(name, **parameters.get(name, {}))
             assert found.name == name
             assert found.line or found.family().key == name

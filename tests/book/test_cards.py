@@ -258,7 +258,6 @@ class TestTheErrataPage:
         conclusion, number, misprint = (f"### {heading}" for heading in WEIGHTS.values())
         assert lines == [
             *(f"## {PAPERS['gspa']}", conclusion, "erratum-1", misprint, "erratum-2"),
-            f"## {PAPERS['clones']}",
             *(f"## {PAPERS['flame']}", number, "erratum-4", "erratum-5"),
         ]
 

@@ -1,7 +1,8 @@
 """Quotations are verbatim: compared with digests everywhere, with the papers' texts where GSPA_PAPERS_DIR has them.
 
 The texts are not part of the repository; `quotations.json` has a SHA-256 for each passage that was found in them.
-`python tests/book/test_quotations.py` writes it anew and refuses a passage that no text has.
+`python tests/book/test_quotations.py` writes it anew and refuses a passage that no text has. What others
+printed since is quoted from public sources, whose address the registry gives; its digests are of the words as read.
 """
 
 from __future__ import annotations
@@ -70,6 +71,9 @@ def from_texts(quoted: Mapping[str, tuple[str, str]], papers: Texts) -> tuple[di
     """The digests of what the papers' texts contain, and the names of quotations that they do not."""
     known, missing = {}, []
     for name, (paper, words) in quoted.items():
+        if paper not in papers:  # a public source
+            known[name] = digests(passages(words))
+            continue
         parts = next((hit for text in papers[paper] if (hit := found(passages(words), text)) is not None), None)
         if parts is None:
             missing.append(name)

@@ -19,7 +19,7 @@ REFERENCES = ROOT / "book" / "references.bib"
 
 FIELDS = {"id", "paper", "location", "title", "quote", "kind", "notebook", "verdict"}
 STANDARD = {"quantity", "comparator", "tolerance", "since"}
-EXTRA = {"needs", "was", "rests_on", "reason"}
+EXTRA = {"needs", "was", "rests_on", "reason", "address"}
 NEEDS = {"size", "data"}
 KINDS = {
     *("definition", "formula", "theorem", "figure", "table", "experiment"),
@@ -65,12 +65,14 @@ NOTEBOOKS = [
     "17_exact_accounting",
     "18_composition_and_renyi",
     "19_auditing",
+    "20_shuffled_batches",
 ]
-PAPERS = ["gspa", "clones", "flame"]
+PAPERS = ["gspa", "clones", "flame", "since"]
 ID_PATTERNS = {
     "gspa": re.compile(r"G-(D|E|F|L|T|C|A|S|SGD)\d+[pr]?|G-TAB\d|G-FIG\d[A-D]?|G-FW"),
     "clones": re.compile(r"B-\d+"),
     "flame": re.compile(r"[FEQ]\d+"),
+    "since": re.compile(r"N-\d+"),
 }
 REQUIRED = [
     *(f"G-D{i}" for i in range(1, 7)),
@@ -85,12 +87,18 @@ REQUIRED = [
     *(f"F{i}" for i in range(1, 16)),
     *(f"E{i}" for i in range(1, 11)),
     *("Q1", "Q2"),
+    *(f"N-{i}" for i in range(1, 11)),
 ]
 CLAIMS = yaml.safe_load(REGISTRY.read_text(encoding="utf-8"))
 
 
 def by_id(claims: list[dict]) -> list:
     return [pytest.param(claim, id=str(claim.get("id"))) for claim in claims]
+
+
+def test_what_came_since_names_its_public_source_and_the_papers_need_none():
+    for claim in CLAIMS:
+        assert (claim["paper"] == "since") == bool(re.match(r"https://\S+$", claim.get("address", ""))), claim["id"]
 
 
 def test_ids_are_unique():

@@ -1,4 +1,4 @@
-"""The calculator's numbers against the Python package's, on a grid of settings, in the browser itself.
+"""The calculator's numbers against the Python package's, on a grid and on drawn settings, in the browser itself.
 
 Certified intervals of the two differ by rounding and by how long sums are blocked. Where the package's is narrower than
 1e-6 of its value, all three numbers agree to that; everywhere the intervals overlap, and the page's is hardly wider.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +120,117 @@ def test_delta_at_an_eps(maths: Page) -> None:
     answers = maths.evaluate(script, [[people_of(groups), eps] for groups, eps in asked])
     for found, (groups, eps) in zip(answers, asked, strict=True):
         check(found, accountant.central_delta(budgets_of(groups), eps=eps), (groups, eps))
+
+
+# ---- every mechanism, on settings drawn at random; the whole of them under the slow marker ----
+
+ENGINE = "(all) => all.map((one) => gspa.engineOf({ rounds: 1, ...one }).epsilon(one.delta))"
+FEW_AND_ALL = [20, pytest.param(500, marks=pytest.mark.slow)]
+Setting = dict[str, Any]
+
+
+def drawn(mechanism: str, size: int) -> list[Setting]:
+    """Settings as the page keeps them; one, two or three groups where the mechanism has own budgets."""
+    rng = np.random.default_rng([5, sum(map(ord, mechanism))])
+    found = []
+    for _ in range(size):
+        setting: Setting = {
+            "mechanism": mechanism,
+            "delta": float(10 ** rng.uniform(-12, -1)),
+            "k": int(rng.integers(2, 30)),
+        }
+        groups = int(rng.integers(1, 4)) if mechanism in ("rr", "aligned", "krr") else 1
+        # The exact law is the costliest: few others, or so many that the page says that it is the pair.
+        most = 7 if mechanism != "rr" else 9 if rng.random() < 0.2 else (3.5, 2.2, 1.4)[groups - 1]
+        eps = np.sort(10 ** rng.uniform(-2.5, 1, groups)).round(6)
+        count = np.ceil(10 ** rng.uniform(0, most, groups)).astype(int)
+        people = [{"eps": float(e), "count": int(c)} for e, c in zip(eps, count, strict=True)]
+        setting |= {"people": people, "n": int(count.sum())}
+        if mechanism == "gaussian":
+            sensitivity = float(10 ** rng.uniform(-1, 1))
+            setting |= {"people": [], "n": setting["n"] + 9, "sensitivity": sensitivity}
+            setting |= {
+                "delta": max(1e-2 * setting["delta"], 1e-12),
+                "sigma": sensitivity * float(10 ** rng.uniform(-0.2, 2)),
+            }
+        found.append(setting)
+    return found
+
+
+def asked_in_python(setting: Setting) -> Bound:
+    """What the front door answers to it."""
+    runs: gspa.Mechanism | str = setting["mechanism"]
+    if runs == "krr":
+        runs = gspa.KRR(k=setting["k"])
+    if runs == "gaussian":
+        noise = gspa.Gaussian(sigma=setting["sigma"], sensitivity=setting["sensitivity"])
+        return gspa.epsilon(n=setting["n"], delta=setting["delta"], mechanism=noise)
+    groups = [(one["eps"], one["count"]) for one in setting["people"]]
+    return gspa.epsilon(budgets=budgets_of(groups), delta=setting["delta"], mechanism=runs)
+
+
+@pytest.mark.parametrize("size", FEW_AND_ALL)
+@pytest.mark.parametrize("mechanism", ["rr", "aligned", "common", "krr"])
+def test_drawn_settings(maths: Page, mechanism: str, size: int) -> None:
+    settings = drawn(mechanism, size)
+    for found, setting in zip(maths.evaluate(ENGINE, settings), settings, strict=True):
+        check(found, asked_in_python(setting), setting)
+
+
+@pytest.mark.parametrize("size", FEW_AND_ALL)
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_drawn_noise_on_a_line(maths: Page, mechanism: str, size: int) -> None:
+    """An upper end alone: not below the package's interval, and hardly above it."""
+    settings = drawn(mechanism, size)
+    for found, setting in zip(maths.evaluate(ENGINE, settings), settings, strict=True):
+        wanted = asked_in_python(setting)
+        assert found["lower"] is None
+        assert wanted.lower <= found["upper"] <= 1.01 * wanted.upper, setting
+
+
+@pytest.mark.parametrize("size", FEW_AND_ALL)
+@pytest.mark.parametrize("mechanism", ["rr", "aligned", "common", "krr"])
+def test_drawn_targets(maths: Page, mechanism: str, size: int) -> None:
+    """The largest local eps for a central one."""
+    rng, settings = np.random.default_rng(3), drawn(mechanism, size // 2)
+    for setting in settings:
+        setting["target"] = float(10 ** rng.uniform(-2.5, 0.7))
+        setting["n"] = min(setting["n"], 3000) if mechanism == "rr" else setting["n"]
+    for found, setting in zip(maths.evaluate("(all) => all.map(gspa.localEpsilon)", settings), settings, strict=True):
+        runs = gspa.KRR(k=setting["k"]) if mechanism == "krr" else mechanism
+        ask = partial(gspa.calibrate, target_eps=setting["target"], delta=setting["delta"], n=setting["n"])
+        if found is None:
+            with pytest.raises(OutsideValidity, match="some eps0 <= 600 misses"):
+                ask(mechanism=runs)
+        else:
+            check(found, ask(mechanism=runs), setting)
+
+
+RATES = """(one) => {
+  const pieces = gspa.rates(gspa.engineOf(one).delta, gspa.RATES, one.top);
+  for (;;) {
+    const { value, done } = pieces.next();
+    if (done) return value;
+  }
+}"""
+
+
+@pytest.mark.parametrize("mechanism", ["rr", "aligned", "common", "krr", "laplace", "gaussian"])
+def test_what_an_attacker_gains(maths: Page, mechanism: str) -> None:
+    for setting in drawn(mechanism, 3):
+        if mechanism == "laplace":  # what hides nothing is the Python side's to test
+            setting["people"][0]["eps"] = min(setting["people"][0]["eps"], 2.0)
+        top = setting["people"][-1]["eps"] if setting["people"] else 100.0
+        found = maths.evaluate(RATES, {"rounds": 1, "top": top, **setting})
+        groups = [(one["eps"], one["count"]) for one in setting["people"]]
+        who: dict[str, Any] = {"budgets": budgets_of(groups)} if groups else {"n": setting["n"]}
+        runs: gspa.Mechanism | str = gspa.KRR(k=setting["k"]) if mechanism == "krr" else mechanism
+        if mechanism == "gaussian":
+            runs = gspa.Gaussian(sigma=setting["sigma"], sensitivity=setting["sensitivity"])
+        wanted = gspa.risk(**who, fpr=(0.01, 0.001), mechanism=runs)
+        assert found["advantage"] == pytest.approx(wanted.advantage, rel=0.01), setting
+        for one, other in zip(found["tpr"], wanted.tpr, strict=True):
+            assert one == pytest.approx(other, rel=0.01), setting
 
 
 def test_mu_and_the_papers_eps(maths: Page) -> None:
@@ -254,6 +366,16 @@ def test_a_hundred_thousand_lines(maths: Page) -> None:
         ),
         ({"budgets": "list", "list": "0.5,1,2"}, "list", "budgets line 1 = '0.5,1,2': must be eps or eps,count"),
         ({"budgets": "list", "list": "30"}, "list", "budgets line 1, column eps = '30': must be 0 or a number in"),
+        ({"budgets": "list", "list": "0.5 100"}, "list", "a comma is missing, as in 0.5,100"),
+        ({"n": "1,00"}, "n", "n = '1,00': must be an integer"),
+        ({"n": "10 0"}, "n", "n = '10 0': must be an integer"),
+        ({"mechanism": "subset"}, "mechanism", "must be rr, aligned, common, krr, laplace, gaussian here"),
+        ({"mechanism": "krr", "rounds": "2"}, "rounds", "--mechanism krr --k 10 --rounds 2"),
+        ({"mechanism": "krr", "k": "1"}, "k", "k = 1: must be an integer from 2 to 1000"),
+        ({"mechanism": "laplace", "budgets": "two"}, "mechanism", "laplace: needs one eps for all users here"),
+        ({"mechanism": "laplace", "asks": "calibrate"}, "mechanism", "is found for rr, aligned, common, krr here"),
+        ({"mechanism": "gaussian", "sigma": "0.1", "delta": "1e-6"}, "sigma", "gspa epsilon --n 10000 --delta 1e-6"),
+        ({"asks": "calibrate", "target_eps": "0"}, "target_eps", "target_eps = 0: must be a number in [1e-4, 20]"),
         ({"budgets": "list", "list": "0.5,0"}, "list", "column count = '0': must be an integer >= 1"),
         ({"budgets": "list", "list": "0.5,1e10"}, "list", "sum(count) = 10000000000: must be at most 1000000000"),
     ],
@@ -271,6 +393,14 @@ def test_one_randomizer_for_all_is_refused_in_the_packages_words(maths: Page) ->
     with pytest.raises(OutsideValidity) as refusal:
         gspa.epsilon(budgets=[0.1] * 5 + [1.0] * 3, delta=1e-4, mechanism="common")
     assert answer["complaints"] == {"mechanism": str(refusal.value)}
+
+
+@pytest.mark.parametrize("text", ["10000", "1e4", "10,000", "10 000", "10_000", " 10\u202f000 "])
+def test_numbers_as_people_write_them(maths: Page, text: str) -> None:
+    assert read(maths, n=text)["setting"]["n"] == 10_000
+    assert read(maths, budgets="two", n=text)["setting"]["n"] == 11_000
+    people = read(maths, budgets="list", list=f"0.5,{text}\n1, {text}")["setting"]["people"]
+    assert people == people_of([(0.5, 10_000), (1, 10_000)])
 
 
 def test_two_groups_with_one_budget_are_one(maths: Page) -> None:

@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 import pytest
 
 import gspa
-from gspa.accountant import one_round as accountant
 from gspa.accountant import published as bounds
 from gspa.accountant import rounds as composition
 from gspa.accountant.bound import Bound, rounded
@@ -37,7 +36,7 @@ html_static_path = ["_static"]
 html_css_files = ["gspa.css"]
 html_extra_path = ["_extra"]
 """
-DEFAULT = accountant.central_epsilon(constant(0.5, n=10_000), delta=1e-4)
+DEFAULT = gspa.epsilon(eps=0.5, n=10_000, delta=1e-4)
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +86,10 @@ def answer(bound: Bound, asked: str) -> str:
     return f"Central eps <= {high}, certified in [{low}, {high}] at {asked}"
 
 
+def shown(page: Page, name: str) -> str:
+    return page.inner_text(f"#calc-{name}")
+
+
 def interval(page: Page) -> tuple[float, float]:
     low, high = map(float, re.findall(r"\d[\d.e-]*", page.inner_text("#calc-interval")))
     return low, high
@@ -109,56 +112,132 @@ def test_the_first_answer(page: Page, address: str) -> None:
     refused = page.locator("#calc-bounds tr.calc-refused td:last-child").all_inner_texts()
     assert len(refused) == len(rows) - len(valid)
     assert all("not established" in reason for reason in refused)
-    assert "0.00966" in (page.get_attribute("#calc-curve", "aria-label") or "")
+    assert f"eps <= {high}" in (page.get_attribute("#calc-curve", "aria-label") or "")
     assert page.locator("#calc-curve polyline").count() == 2
 
 
-SETTINGS = [
-    "eps=0.5&n=10000&delta=1e-4&mechanism=rr&rounds=1",
-    "eps=2&n=100000&delta=1e-8&mechanism=common&rounds=1",
-    "budgets=0.1,1900;1,100&delta=1e-5&mechanism=rr&rounds=1",
-    "eps=0.5&n=2000&delta=1e-5&mechanism=common&rounds=3",
-    "budgets=0.1,5400;0.5,3700;1,900&delta=1e-4&mechanism=rr&rounds=3",
-    f"budgets={';'.join(f'0.{i:03d}' for i in range(100, 130))}&delta=1e-4&mechanism=rr&rounds=1",
-]
+SETTINGS = {
+    "one": "eps=0.5&n=10000&delta=1e-4&mechanism=rr&rounds=1",
+    "many": "eps=0.5&n=200,000&delta=1e-6&mechanism=rr&rounds=1",
+    "aligned": "eps=0.5&n=10000&delta=1e-6&mechanism=aligned&rounds=1",
+    "common": "eps=2&n=100000&delta=1e-8&mechanism=common&rounds=1",
+    "two": "budgets=0.1,190;1,100&delta=1e-5&mechanism=rr&rounds=1",
+    "often": "eps=0.5&n=2000&delta=1e-5&mechanism=common&rounds=3",
+    "list": "budgets=0.1,5400;0.5,3700;1,900&delta=1e-4&mechanism=rr&rounds=3",
+    "file": f"budgets={';'.join(f'0.{i:03d}' for i in range(100, 130))}&delta=1e-4&mechanism=aligned&rounds=1",
+    "krr": "eps=1&n=1000&delta=1e-6&mechanism=krr&k=4&rounds=1",
+    "laplace": "eps=1&n=10000&delta=1e-6&mechanism=laplace&rounds=1",
+    "gaussian": "n=10000&delta=1e-6&mechanism=gaussian&sigma=3&sensitivity=2&rounds=1",
+}
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=["one", "common", "two", "often", "list", "file"])
+@pytest.mark.parametrize("name", SETTINGS)
 def test_the_same_question_elsewhere(
     page: Page,
     address: str,
-    setting: str,
+    name: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The command and the call that the page shows work when pasted, and answer what the page answers in its words."""
-    opened(page, f"{address}#{setting}")
+    opened(page, f"{address}#{SETTINGS[name]}")
     monkeypatch.chdir(tmp_path)
-    assert page.is_visible("#calc-file") == ("budgets" in setting)
-    if "budgets" in setting:
-        (tmp_path / "budgets.csv").write_text(page.inner_text("#calc-csv"))
-    name, *arguments = page.inner_text("#calc-command").split()
-    assert name == "gspa"
+    assert page.is_visible("#calc-file") == ("budgets" in SETTINGS[name])
+    if "budgets" in SETTINGS[name]:
+        (tmp_path / "budgets.csv").write_text(shown(page, "csv"))
+    program, *arguments = shown(page, "command").split()
+    assert program == "gspa"
     assert run(arguments) == 0
-    first, method, valid_for = capsys.readouterr().out.splitlines()
+    first, attacker, *words = capsys.readouterr().out.splitlines()
     assert run([*arguments, "--json"]) == 0
     exact = json.loads(capsys.readouterr().out)
-    *imports, call = page.inner_text("#calc-python").split("\n")
-    names: dict[str, object] = {}
-    exec("\n".join(imports), names)
-    bound = eval(call, names)
-    assert isinstance(bound, Bound)
-    assert bound.to_dict() == exact
-    assert method == f"method: {page.inner_text('#calc-method')}"
-    assert valid_for == f"valid for: {page.inner_text('#calc-holds')}"
-    if "rounds=1" in setting:
+    bound = called(page)
+    wanted = json.loads(bound.to_json())
+    assert {key: exact[key] for key in wanted} == wanted
+    said = dict(line.split(": ", 1) for line in words)
+    assert said["valid for"] == shown(page, "holds")
+    assert said["neighbours"] == shown(page, "relation")
+    note = shown(page, "note").removeprefix(". ").removesuffix(".")
+    assert shown(page, "method") == said["method"]
+    if bound.note and "others that hold" not in bound.note:
+        assert note.lower() == bound.note.lower()
+    else:
+        assert note == ""
+    assert page.locator("#calc-warnings li").count() == len(bound.warnings)
+    rates = [float(rate) for rate in re.findall(r"<= ([\d.]+)%", attacker)]
+    assert [float(rate) for rate in re.findall(r"<= ([\d.]+)%", shown(page, "rates"))] == pytest.approx(rates, rel=0.01)
+    if name in ("laplace", "gaussian"):
+        assert re.fullmatch(r"Central eps <= [\d.]+, certified at delta = 1e-6", headline(page))
+        assert bound.lower <= float(shown(page, "upper").removeprefix("eps <= ")) <= 1.01 * bound.upper
+    elif "rounds=1" in SETTINGS[name] and name != "krr":
         assert headline(page).startswith(f"Central {first} at delta = ")
-    else:  # on grids of their own
+    else:  # on grids, or in blocks, of their own
         low, high = interval(page)
         assert low <= bound.upper
         assert bound.lower <= high
         assert high == pytest.approx(bound.upper, rel=1e-4)
+
+
+def called(page: Page) -> Bound:
+    """What the Python call answers that the page shows."""
+    *imports, call = shown(page, "python").split("\n")
+    names: dict[str, object] = {}
+    exec("\n".join(imports), names)
+    bound = eval(call, names)
+    assert isinstance(bound, Bound)
+    return bound
+
+
+@pytest.mark.parametrize("setting", ["mechanism=rr", "mechanism=aligned", "mechanism=common", "mechanism=krr&k=4"])
+def test_the_largest_local_eps(page: Page, address: str, setting: str, capsys: pytest.CaptureFixture[str]) -> None:
+    opened(page, f"{address}#n=2000&target_eps=0.1&delta=1e-6&{setting}")
+    bound = called(page)
+    assert run(shown(page, "command").split()[1:]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    if "krr" in setting:
+        low, high = (float(end) for end in re.findall(r"\d[\d.e-]*", shown(page, "interval")))
+        assert low <= bound.upper
+        assert bound.lower <= high
+        assert low == pytest.approx(bound.lower, rel=0.01)
+        assert shown(page, "upper") == f"eps <= {low:.7g}"
+    else:
+        assert headline(page) == f"Local {first.removeprefix('local ')} at central eps = 0.1, delta = 1e-6"
+    assert (shown(page, "method"), shown(page, "holds")) == (bound.method, bound.valid_for)
+    for hidden in ("eps", "rounds", "curve", "rates", "mu", "bounds"):
+        assert not page.is_visible(f"#calc-{hidden}")
+    page.check("input[value=epsilon]")
+    settled(page)
+    assert headline(page).startswith("Central eps <= ")
+    assert page.is_visible("#calc-curve")
+    assert "target_eps" not in page.url
+
+
+def test_what_is_shown_for_each_mechanism(page: Page, address: str) -> None:
+    opened(page, address)
+    for name, fields, parts in [
+        ("krr", {"k"}, set()),
+        ("laplace", set(), set()),
+        ("gaussian", {"sigma", "sensitivity"}, set()),
+        ("aligned", set(), {"mu"}),
+        ("rr", set(), {"mu", "bounds"}),
+    ]:
+        page.check(f"input[value={name}]")
+        page.fill("#calc-delta", "1e-6")
+        settled(page)
+        assert {one for one in ("k", "sigma", "sensitivity") if page.is_visible(f"#calc-{one}")} == fields
+        assert {one for one in ("mu", "bounds") if page.is_visible(f"#calc-{one}")} == parts
+        assert page.is_visible("#calc-eps") == (name != "gaussian")
+        assert page.locator("#calc-curve polyline").count() == 1 + ("mu" in parts)
+
+
+def test_delta_at_least_one_over_n_is_warned_of(page: Page, address: str) -> None:
+    opened(page, f"{address}#n=1000&delta=1e-3&eps=1")
+    assert "delta = 0.001 is at least 1/n" in page.inner_text("#calc-warnings")
+    page.fill("#calc-delta", "9e-4")
+    settled(page)
+    assert "1/n" not in page.inner_text("#calc-warnings")
+    assert "a shuffler that is trusted" in page.inner_text("#calc-warnings")
 
 
 @pytest.mark.parametrize("name", ["command", "python", "csv"])
@@ -191,7 +270,7 @@ def test_by_keyboard_alone(page: Page, address: str) -> None:
     assert outline != "none"  # focus is to be seen
     settled(page)
     n = int(page.input_value("#calc-n"))
-    wanted = accountant.central_epsilon(constant(0.5, n=n), delta=1e-4)
+    wanted = gspa.epsilon(eps=0.5, n=n, delta=1e-4)
     assert headline(page) == answer(wanted, "delta = 1e-4")
     for _ in range(20):
         page.keyboard.press("Tab")
@@ -259,18 +338,23 @@ def test_an_address_of_before_still_asks_the_same(page: Page, address: str, old:
 def test_the_fields_are_named_as_the_arguments_are(page: Page, address: str) -> None:
     opened(page, address)
     named = page.locator("#calc label code:visible, #calc legend code:visible").all_inner_texts()
-    assert set(named) == {"mechanism", "rr", "common", "eps", "n", "budgets", "delta", "rounds"}
+    kinds = {"rr", "aligned", "common", "krr", "laplace", "gaussian"}
+    assert kinds == set(page.locator("input[name=mechanism]").evaluate_all("all => all.map((one) => one.value)"))
     asked = inspect.signature(gspa.epsilon).parameters
-    assert set(named) - {"rr", "common"} == set(asked) - {"honest"}
+    assert set(named) - kinds == set(asked) - {"honest"} | {"k"}  # an item of the label of krr
+    page.check("input[value=calibrate]")
+    named = page.locator("#calc label code:visible, #calc legend code:visible").all_inner_texts()
+    assert set(named) - kinds == {"mechanism", "k", "n", "budgets", "eps", "target_eps", "delta"} - {"budgets"}
+    assert set(named) - kinds - {"k"} <= set(inspect.signature(gspa.calibrate).parameters)
 
 
 def test_where_the_paper_promises_too_much(page: Page, address: str) -> None:
     opened(page, f"{address}#n=1000&eps=5")
     people = constant(5.0, n=1000)
     paper = bounds.gspa_epsilon(people, delta=1e-4)
-    exact = accountant.central_epsilon(people, delta=1e-4)
+    exact = gspa.epsilon(budgets=people, delta=1e-4)
     assert paper < exact.lower
-    assert f"only {paper / exact.lower:.3g} of the exact pair's" in page.inner_text("#calc-verdict")
+    assert f"only {paper / exact.lower:.3g} of the certified one" in page.inner_text("#calc-verdict")
 
 
 def test_a_list_too_long_for_an_address(page: Page, address: str) -> None:
@@ -290,7 +374,7 @@ def test_an_address_that_makes_no_sense(page: Page, address: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "field", "words"),
     [
-        ("mechanism=krr", "mechanism", "mechanism: must be rr or common here"),
+        ("mechanism=subset", "mechanism", "mechanism: must be rr, aligned, common, krr, laplace, gaussian here"),
         ("budgets=none", "list", "budgets line 1, column eps = 'none': must be 0 or a number"),
         ("eps=30", "eps", "eps = 30: must be a number in [0.001, 20]"),
     ],
@@ -316,7 +400,7 @@ def test_bad_input(page: Page, address: str) -> None:
     page.fill("#calc-eps", "1")
     settled(page)
     assert page.locator(".calc-error:not(:empty), .calc-stale").count() == 0
-    wanted = accountant.central_epsilon(constant(1.0, n=10_000), delta=1e-4)
+    wanted = gspa.epsilon(eps=1.0, n=10_000, delta=1e-4)
     assert headline(page) == answer(wanted, "delta = 1e-4")
 
 
@@ -359,10 +443,12 @@ def test_without_javascript(browser: Browser, address: str) -> None:
     context.close()
 
 
-@pytest.mark.parametrize("kind", ["one", "two", "list"])
-def test_a_narrow_screen(page: Page, address: str, kind: str) -> None:
+@pytest.mark.parametrize(
+    "asked", ["budgets=one", "budgets=two", "budgets=list", "mechanism=gaussian&delta=1e-6", "mechanism=krr"]
+)
+def test_a_narrow_screen(page: Page, address: str, asked: str) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
-    opened(page, f"{address}#budgets={kind}")
+    opened(page, f"{address}#{asked}")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     letters = page.locator("#calc-curve text").first.evaluate("text => text.getBoundingClientRect().height")
     assert letters >= 11  # the chart is drawn for the screen, not shrunk to it

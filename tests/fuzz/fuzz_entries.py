@@ -39,7 +39,7 @@ from hypothesis import strategies as st
 
 import gspa.accountant
 import gspa.algorithms
-from gspa.accountant import api, attacks, blanket_forms, budgets, published, tradeoff
+from gspa.accountant import api, attacks, blanket_forms, budgets, published, samplers, tradeoff
 from gspa.accountant.families import binary, common, krr, subset, total_variation
 from gspa.accountant.losses import privacy_loss
 from gspa.accountant.one_round import problem_of
@@ -69,11 +69,13 @@ INSIDE: dict[str, str] = {
     **{
         f"accountant.{module}.{part}": _INNER
         for module, names in {
+            "allocation": "Step Dealt Law",
             "asymptotic": "cell_masses solve setting",
-            "exact": "Crowd",
+            "exact": "Crowd tries_all",
             "laplace_gaussian": "limit choose least_epsilon greatest_epsilon population reports_pair",
             "losses": "spread merge gaussian_atoms groups_of atoms automatic_step dominating dominated",
             "one_round": "require_fit others_of problem_of tilt_for epsilon_of candidates",
+            "risk": "attack_rates",
             "sampled_audit": "choose",
             "closed_forms": "require_pure",
             "tradeoff": "like scaled",
@@ -270,7 +272,9 @@ _SHAPED = (
     built(api.Gaussian, number(0.3, 5)),
 )
 _RUNS = Kind(
-    st.one_of(st.sampled_from(["rr", "laplace", api.Common(), api.Laplace()]), *(kind.good for kind in _SHAPED[:3])),
+    st.one_of(
+        st.sampled_from(["rr", "aligned", "laplace", api.Common(), api.Laplace()]), *(kind.good for kind in _SHAPED[:3])
+    ),
     st.one_of(JUNK_NAME, st.just(binary()), *(kind.bad for kind in _SHAPED)),
 )
 _FAMILIES = (
@@ -289,6 +293,17 @@ _SIZES = {"d": count(5, 20), "n": count(1, 9), "k": count(1, 5), "n_p": count(1,
 _PACKING = {"select": name("uniform", "independent", "largest"), "packing": name(*protocols.PACKINGS), "printed": FLAG}
 
 OWN: dict[str, dict[str, Kind]] = {
+    "accountant.allocation": {"steps": count(1, 500), "k": count(1, 3), "noise": name("gaussian", "laplace")}
+    | {"direction": name("remove", "add", "both", "replace"), "epochs": count(1, 3), "sensitivity": number(0.1, 3)},
+    "accountant.poisson": {"steps": count(1, 200), "rate": number(1e-4, 1), "direction": name("remove", "add", "both")},
+    "accountant.samplers": {"sampler": name(*samplers.SAMPLERS)},
+    **{
+        f"accountant.api.{what}": {"steps": count(1, 100), "direction": name("remove", "add", "both", "replace")}
+        | {"noise": name("gaussian", "laplace"), "k": count(1, 2), "epochs": count(1, 2)}
+        for what in ("Allocation", "allocation_epsilon")
+    },
+    "accountant.api.accounting_for": {"sampler": name(*samplers.SAMPLERS)},
+    "accountant.allocation.shuffled_batches_epsilon": {"direction": name("replace", "zero")},
     "accountant.api.mechanism": {"name": name(*api._KINDS), "k": optional(count(2, 5)), "sigma": optional(SEED)},
     "accountant.api": {
         "eps": optional(number(0, 5)),
@@ -296,8 +311,10 @@ OWN: dict[str, dict[str, Kind]] = {
         "budgets": _WHO,
         "mechanism": _RUNS,
     }
-    | {"rounds": count(1, 3), "honest": optional(count(1, 20)), "at_eps": number(0, 3)},
+    | {"rounds": count(1, 3), "honest": optional(count(1, 20)), "at_eps": number(0, 3)}
+    | {"fpr": array(1e-6, 0.9, least=1, most=3)},
     "accountant.api.calibrate": {"target_eps": number(0.3, 2), "n": optional(count(1, 9))},
+    "accountant.api.to_dp_accounting": {"step": number(1e-3, 0.05)},
     "accountant.api.published": {"mechanism": name(None, *published.FAMILIES)},
     "accountant.api.Mechanism.family": {"self": either(api.Common(), api.KRR(3), api.Laplace())},
     "accountant.budgets.Budgets": {"eps": array(0, 3, least=2, most=2), "delta": array(0, 0.5, least=2, most=2)}
@@ -305,6 +322,7 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.budgets": {
         "delta": number(0, 0.5),
         "path": name(str(USERS)),
+        "column": name("eps", "sigma", "scale"),
         "label": either("", "a"),
         "low": number(0.1, 1),
     }
@@ -328,9 +346,12 @@ OWN: dict[str, dict[str, Kind]] = {
     },
     "accountant.discrete": {"p": array(0, 1), "q": array(0, 1)},
     "accountant.discrete.neyman_pearson": {"p": _LAW, "q": _LAW},
-    "accountant.published": {"mechanism": name(None, *published.FAMILIES), "key": name(*published.CATALOGUE)},
+    "accountant.published": {"mechanism": name(None, *published.FAMILIES), "key": name(*published.CATALOGUE)}
+    | {"keys": optional(lists_of(name(*published.CATALOGUE), least=1, most=2))},
     "accountant.closed_forms": {"reading": name("abstract", "theorem2")},
     "accountant.closed_forms.girgis21_renyi": {"order": count(2, 30)},
+    "accountant.closed_forms.liew22_renyi": {"order": count(2, 30)},
+    "accountant.closed_forms.liew22_epsilon": {"largest_order": count(2, 30)},
     "accountant.closed_forms.renyi_to_epsilon": {"divergence": number(0, 5)},
     "accountant.blanket_forms.wang24_epsilon": {"hidden": FLAG},
     "accountant.one_round.honest_only": {"honest": count(1, 3)},
@@ -343,12 +364,13 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.families.krr": {"k": count(2, 8)},
     "accountant.families.subset": {"k": count(2, 8)},
     "accountant.families.total_variation": {"tv": number(0.01, 1)},
-    "accountant.inverse": {"eps": number(0.3, 2), "eps0": number(0.1, 1.5), "mechanism": _FAMILY},
+    "accountant.inverse": {"eps": number(0.3, 2), "eps0": number(0.1, 1.5), "mechanism": _FAMILY, "exact": FLAG},
+    "accountant.inverse.largest_gap": {"mechanism": name("laplace", "gaussian")},
     "accountant.exact": {"inputs": optional(array(0, 3, least=1, most=3))},
     "accountant.rounds.gaussian": {"mu": number(0.01, 4)},
     "accountant.rounds.shuffled_reports": {"mechanism": name("laplace", "gaussian")},
     "accountant.interop.from_losses": {"law": made(lambda i: privacy_loss(_problem(i)), either(0))},
-    "accountant.interop.to_dp_accounting": {"step": number(1e-3, 0.05)},
+    "accountant.interop.of_problem": {"step": number(1e-3, 0.05)},
     "accountant.interop.compose_with_dp_accounting": {
         "step": number(1e-3, 0.05),
         "sampled": lists_of(together(number(0.5, 3), number(0.01, 0.5), count(1, 3)), least=0, most=1),
@@ -462,13 +484,17 @@ _ASKERS = (
     {"eps": None, "n": None, "honest": None},
     {"eps": None, "n": None, "budgets": POPULATIONS[9], "honest": 5},
     {"eps": None, "n": 30, "budgets": None, "mechanism": api.Gaussian(1.0)},
+    {"eps": None, "n": None, "budgets": None, "mechanism": api.Gaussian([1.0, 2.0, 2.0], sensitivity=2.0)},
+    {"eps": None, "n": 20, "budgets": None, "mechanism": api.Laplace(scale=2.0)},
 )
 
 TOGETHER: dict[str, tuple[dict[str, Any], ...]] = {
-    **{f"accountant.api.{what}": _ASKERS for what in ("epsilon", "delta")},
+    **{f"accountant.api.{what}": _ASKERS for what in ("epsilon", "delta", "risk")},
     "accountant.api.attack": tuple(
         {key: value for key, value in one.items() if key != "honest"} | runs
-        for one, runs in zip(_ASKERS, ({}, {"mechanism": api.KRR(3)}, {"mechanism": "laplace"}, {}, {}), strict=True)
+        for one, runs in zip(
+            _ASKERS, ({}, {"mechanism": api.KRR(3)}, {"mechanism": "laplace"}, {}, {}, {}, {}), strict=True
+        )
     ),
     "accountant.api.published": ({"eps": 0.5, "n": 20, "budgets": None}, {"eps": None, "n": None}),
     "accountant.api.calibrate": ({"eps": None}, {"n": None}, {}),

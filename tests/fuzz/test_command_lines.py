@@ -30,7 +30,7 @@ NUMBERS = [
 ]
 COUNTS = ["1", "2", "10", "100", "0", "-3", "1.5", "1e3", "9" * 25, "9" * 5000, "", " 7 ", "zehn"]
 WORDS = [
-    *("", " ", "rr", "krr", "subset", "tv", "common", "laplace", "gaussian"),
+    *("", " ", "rr", "krr", "subset", "tv", "common", "laplace", "gaussian", "aligned"),
     *("RR", "x\ny", "é", "a\0b", "--eps", "\udcff"),
 ]
 PLACES = ["../01_page", "/etc/passwd", ".", "..", "/", "~", "01_page", "01_page.ipynb", "01_pag", "a\0b", "x\ny", "-"]
@@ -56,10 +56,15 @@ OPTIONS: dict[tuple[str, ...], dict[str, st.SearchStrategy[str] | None]] = {
     **{
         (name,): {"--eps": number, "--n": count, "--budgets": place, asked: number, "--mechanism": word, "--k": count}
         | {"--size": count, "--tv": number, "--sigma": number, "--rounds": count, "--honest": count, "--json": None}
+        | {"--scale": number, "--sensitivity": number}
         for name, asked in (("epsilon", "--delta"), ("delta", "--at-eps"))
     },
     ("calibrate",): {"--target-eps": number, "--delta": number, "--n": count, "--eps": number, "--mechanism": word}
-    | {"--k": count, "--size": count, "--tv": number, "--json": None},
+    | {"--k": count, "--size": count, "--tv": number, "--sensitivity": number, "--json": None},
+    ("per-user",): {"--budgets": place, "--delta": number, "--mechanism": word, "--k": count, "--size": count}
+    | {"--sensitivity": number, "--json": None},
+    ("attack",): {"--eps": number, "--n": count, "--budgets": place, "--delta": number, "--mechanism": word}
+    | {"--k": count, "--sigma": number, "--scale": number, "--sensitivity": number, "--json": None},
     ("run",): {"": place, "-p": st.tuples(word, number).map("\0".join), "-f": place, "-o": place, "--profile": word}
     | {"--open": None},
     ("build",): {"--profile": word, "--jobs": count},
@@ -90,7 +95,13 @@ GOOD: dict[tuple[str, ...], tuple[str, ...]] = {
         f"{_CROWD} --at-eps 0.1 --mechanism common",
         "--n 20 --at-eps 0.1 --mechanism gaussian --sigma 1",
     ),
-    ("calibrate",): ("--target-eps 1 --n 30 --delta 1e-3", "--target-eps 1 --eps 0.9 --delta 0.01"),
+    ("calibrate",): (
+        "--target-eps 1 --n 30 --delta 1e-3",
+        "--target-eps 1 --eps 0.9 --delta 0.01",
+        "--target-eps 1 --n 30 --delta 1e-3 --mechanism gaussian",
+    ),
+    ("per-user",): (_FILE, f"{_FILE} --mechanism laplace", f"{_FILE} --mechanism krr --k 3"),
+    ("attack",): (_CROWD, _FILE, "--n 20 --mechanism gaussian --sigma 1 --sensitivity 2"),
     ("run",): ("01_page", "01_page -p n 4 -o out.ipynb", "01_page --profile quick"),
     ("build",): ("", "--profile quick --jobs 2"),
     ("verify",): ("", "--claim G-C2 --json"),

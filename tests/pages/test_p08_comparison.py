@@ -57,7 +57,7 @@ def test_sizes_increase_from_end_to_end_by_equal_steps(low, width, steps):
 class TestFigure2:
     def test_is_complete_and_a_refusal_has_no_number_but_a_reason(self, table):
         assert list(table.columns) == COLUMNS
-        assert len(table) == len(budgets.TABLE2) * 4 * len(bounds.CATALOGUE)
+        assert len(table) == len(budgets.TABLE2) * 4 * len(p.ASKED)
         assert not table.duplicated(["distribution", "n", "key"]).any()
         assert (table["epsilon"].notna() == table["valid"]).all()
         refused = table[~table["valid"]]
@@ -186,7 +186,7 @@ class TestDerived:
         assert p.ratios(table)[["key", "ratio"]].to_numpy().tolist() == ([[key, 0.25]] if compared else [])
 
     def test_ratios_of_the_figure_leave_out_other_randomizers(self, table):
-        assert set(bounds.CATALOGUE) - set(p.ratios(table)["key"]) == {"gspa", "blanket_laplace"}
+        assert set(p.ASKED) - set(p.ratios(table)["key"]) == {"gspa", "blanket_laplace"}
 
     def test_where_the_papers_baselines_exist(self, table):
         found = p.drawn(table).set_index(["key", "population"])

@@ -174,6 +174,8 @@
     { key: "blanket_rr", label: "Blanket, RR", source: "Balle et al. 2019, Hoeffding form for two answers", families: BITS,
       epsilon: (eps0, n, delta) => blanket(eps0, n, delta, "hoeffding", "krr") },
     { key: "blanket_laplace", label: "Blanket, Laplace", source: "Balle et al. 2019, Laplace noise", families: [] },
+    { key: "su25", label: "Su25 (blanket, evaluated)", source: "Su, Cheng and Wang 2025, Laplace noise", families: [] },
+    { key: "liu24", label: "Liu24", source: "Liu et al. 2024, Laplace noise", families: [], rigorous: false },
     { key: "liu23", label: "Liu23", source: "Liu et al. 2023, clipped Laplace noise", families: [], rigorous: false },
     { key: "fmt21_numerical", label: "FMT21, numerical", source: "Feldman et al. 2021, the pair evaluated", families: ANY, epsilon: constantPair("common") },
     { key: "fmt23_numerical", label: "FMT23, numerical", source: "Feldman et al. 2023, the pair evaluated", families: BITS, epsilon: constantPair("rr") },

@@ -5,7 +5,7 @@
   parts.forEach((part) => part(gspa));
   const form = document.getElementById("calc"), result = document.getElementById("calc-result");
   const find = (id) => document.getElementById(`calc-${id}`);
-  const NUMBERS = ["n", "eps", "n2", "eps2", "delta", "rounds"];
+  const NUMBERS = ["n", "eps", "n2", "eps2", "k", "sigma", "sensitivity", "target_eps", "delta", "rounds"];
   const WAIT = 150; // ms after the last change until the answer is looked for
   const HASTE = 12; // ms of work at a time where there is no worker
 
@@ -18,21 +18,22 @@
   }
 
   function setSlider(name) {
-    const slider = find(`${name}-slider`), value = Number(find(name).value);
+    const slider = find(`${name}-slider`), value = Number(gspa.plainly(find(name).value));
     if (!(value > 0)) return;
     slider.value = Math.log10(value);
     slider.setAttribute("aria-valuetext", find(name).value);
   }
 
   function texts() {
-    const now = { mechanism: form.elements.mechanism.value, budgets: form.elements.budgets.value, list: find("list").value };
+    const now = { list: find("list").value };
+    for (const name of ["mechanism", "budgets", "asks"]) now[name] = form.elements[name].value;
     for (const name of NUMBERS) now[name] = find(name).value;
     return now;
   }
 
   function show(values) {
     for (const radio of form.elements.mechanism) radio.checked = radio.value === values.mechanism; // or none
-    form.elements.budgets.value = values.budgets;
+    for (const name of ["budgets", "asks"]) form.elements[name].value = values[name];
     find("list").value = values.list;
     for (const name of NUMBERS) {
       find(name).value = values[name];
@@ -41,10 +42,14 @@
     arrange();
   }
 
-  // Only the fields, and their names, of the chosen way to say who reports.
+  // Only the fields, and their names, of what is chosen.
   function arrange() {
-    const kind = form.elements.budgets.value;
-    for (const row of form.querySelectorAll("[data-for]")) row.hidden = !row.dataset.for.split(" ").includes(kind);
+    const now = texts(), kind = gspa.kindOf(now), has = (list, name) => list.split(" ").includes(name);
+    for (const row of form.querySelectorAll("[data-for], [data-unless], [data-mechanism], [data-asks]")) {
+      const { for: kinds = kind, mechanism = now.mechanism, asks = now.asks, unless = "" } = row.dataset;
+      const wanted = has(kinds, kind) && mechanism === now.mechanism && asks === now.asks;
+      row.hidden = !wanted || has(unless, now.mechanism) || has(unless, now.asks);
+    }
   }
 
   function complain(complaints) {
@@ -124,7 +129,12 @@
   let last = null; // {setting, exact, mu, paper, curve}
   function take(setting, piece) {
     if (piece.exact) showExact(setting, piece);
-    if (piece.bounds) showBounds(setting, piece.bounds);
+    if ("local" in piece) showLocal(setting, piece);
+    if ("bounds" in piece) showBounds(setting, piece.bounds);
+    if (piece.rates) {
+      const each = gspa.RATES.map((rate, i) => `<= ${gspa.percent(piece.rates.tpr[i])} at ${100 * rate}%`).join(" and ");
+      find("rates").textContent = `true-positive rate ${each} false positives; advantage (TPR - FPR) <= ${gspa.percent(piece.rates.advantage)}`;
+    }
     if (piece.curve) {
       last.curve = piece.curve;
       drawCurve();
@@ -132,39 +142,66 @@
     if (piece.done) result.removeAttribute("aria-busy");
   }
 
-  function showExact(setting, { exact, mu, paper }) {
-    last = { setting, exact, mu, paper, curve: null };
-    const { people, delta, rounds, mechanism } = setting, top = people[people.length - 1], n = people.reduce((sum, { count }) => sum + count, 0);
+  // What every answer has, and which of the other parts this one has.
+  function showAnswer(setting, { method, holds, note, warnings }, parts) {
+    const elsewhere = gspa.elsewhere(setting);
     result.classList.remove("calc-stale", "calc-waiting");
-    const [low, high] = gspa.outwards(exact), elsewhere = gspa.elsewhere(setting);
+    find("method").textContent = method;
+    find("note").textContent = note && `. ${note[0].toUpperCase()}${note.slice(1)}.`;
+    find("holds").textContent = holds;
+    find("warnings").replaceChildren(...warnings.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+    for (const name of ["csv", "command", "python"]) find(name).textContent = elsewhere[name];
+    find("file").hidden = elsewhere.csv === "";
+    for (const part of result.querySelectorAll("[data-part]")) part.hidden = !parts.includes(part.dataset.part);
+    find("figure").hidden = !parts.includes("rates");
+    result.hidden = false;
+  }
+
+  function showLocal(setting, piece) {
+    const { target, delta, n } = setting, asked = ` at central eps = ${target}, delta = ${gspa.smallNumber(delta)}`;
+    last = null;
+    showAnswer(setting, piece, []);
+    const [low, high] = piece.local ? gspa.outwards(piece.local) : [];
+    find("what").textContent = piece.local ? "Local" : "Any local eps up to 600 meets it";
+    find("upper").textContent = piece.local ? `eps <= ${low}` : "";
+    find("interval").textContent = piece.local ? `; the largest is certified in [${low}, ${high}]` : "";
+    find("asked").textContent = asked;
+    find("people").textContent = `${users(n)}, one local eps for all`;
+  }
+
+  function showExact(setting, piece) {
+    const { exact, mu, paper } = piece, { people, delta, rounds, mechanism, n, sigma, sensitivity } = setting;
+    last = { setting, exact, mu, paper, curve: null };
+    showAnswer(setting, piece, mu === null ? ["rates"] : ["rates", "paper"]);
+    const low = exact.lower === null ? null : gspa.rounded(exact.lower, false), high = gspa.rounded(exact.upper, true);
+    find("what").textContent = "Central";
     find("upper").textContent = `eps <= ${high}`;
-    find("interval").textContent = `, certified in [${low}, ${high}]`;
+    find("interval").textContent = low === null ? ", certified" : `, certified in [${low}, ${high}]`;
     find("asked").textContent = ` at delta = ${gspa.smallNumber(delta)}${once(rounds)}`;
-    find("method").textContent = rounds > 1 ? gspa.METHODS.often : gspa.METHODS.once;
-    find("holds").textContent = gspa.VALID_FOR[mechanism];
-    const alone = top.eps * rounds;
+    find("rates").textContent = "...";
+    const top = people[people.length - 1], without = () => `without shuffling, the central eps is ${six(top.eps * rounds)}`;
     find("people").textContent =
-      people.length === 1
-        ? `${users(n)} at local eps = ${top.eps}; without shuffling, the central eps is ${six(alone)}`
-        : `${users(n)}, local eps from ${people[0].eps} to ${top.eps}; the worst off is one with the largest; without shuffling, the central eps is ${six(alone)}`;
+      people.length === 0 ? `${users(n)} with noise of standard deviation ${sigma} on values in [0, ${sensitivity}]`
+        : people.length === 1 ? `${users(n)} at local eps = ${top.eps}; ${without()}`
+          : `${users(n)}, local eps from ${people[0].eps} to ${top.eps}; the worst off is one with the largest; ${without()}`;
+    if (mu === null) return;
     find("mu").textContent = Number.isFinite(mu) ? six(mu) : "none: nobody is left to hide among";
     find("paper").textContent = Number.isFinite(paper) ? six(paper) : "none";
     find("verdict").textContent = verdict(exact, paper, mechanism);
-    for (const name of ["csv", "command", "python"]) find(name).textContent = elsewhere[name];
-    find("file").hidden = elsewhere.csv === "";
-    result.hidden = false;
   }
 
   function verdict({ lower, upper }, paper, mechanism) {
     if (!Number.isFinite(paper)) return "";
     if (mechanism === "common") return "It is not established for any one randomizer.";
-    if (paper < lower) return `It is only ${three(paper / lower)} of the exact pair's: more than the pair can promise.`;
-    if (upper === 0) return "The exact pair's is 0.";
-    return paper > upper ? `It is ${three(paper / upper)} times the exact pair's.` : "It agrees with the exact pair's.";
+    if (paper < lower) return `It is only ${three(paper / lower)} of the certified one: more than can be promised.`;
+    if (upper === 0) return "The certified one is 0.";
+    return paper > upper ? `It is ${three(paper / upper)} times the certified one.` : "It agrees with the certified one.";
   }
 
   function showBounds(setting, rows) {
     const body = find("bounds").tBodies[0];
+    result.querySelector("[data-part=bounds]").hidden = rows === null;
+    if (rows === null) return;
     body.replaceChildren(
       ...rows.map((row) => {
         const line = document.createElement("tr"), name = document.createElement("th");
@@ -188,7 +225,7 @@
   function drawCurve() {
     if (!last || !last.curve) return;
     const { setting, exact, paper, curve } = last, { delta, rounds } = setting, figure = find("figure");
-    const words = `delta against central eps${once(rounds)}. At delta = ${gspa.smallNumber(delta)} the pair's curve is at eps <= ${gspa.outwards(exact)[1]}` +
+    const words = `delta against central eps${once(rounds)}. At delta = ${gspa.smallNumber(delta)} the certified curve is at eps <= ${gspa.rounded(exact.upper, true)}` +
       (Number.isFinite(paper) ? `, the paper's Gaussian at eps = ${six(paper)}.` : ".");
     gspaChart.draw(find("curve"), curve, { delta, exact: exact.value, paper, width: figure.clientWidth, words });
     const beyond = paper > curve.eps[curve.eps.length - 1];
@@ -227,7 +264,7 @@
       find(name).value = fromSlider(name, Number(target.value));
       target.setAttribute("aria-valuetext", find(name).value);
     } else if (NUMBERS.includes(name)) setSlider(name);
-    if (target.name === "budgets") arrange();
+    if (target.type === "radio") arrange();
     soon();
   });
   form.addEventListener("submit", (event) => {

@@ -28,7 +28,7 @@ self.gspaChart = (function () {
   function draw(svg, curve, { delta, exact, paper, width, words }) {
     const height = Math.round(Math.min(380, Math.max(260, 0.6 * width)));
     const floor = 10 ** Math.floor(Math.log10(delta / 100)), most = curve.eps[curve.eps.length - 1];
-    const top = 10 ** Math.ceil(Math.log10(Math.max(curve.pair[0], curve.gaussian[0], delta)) - 1e-9);
+    const top = 10 ** Math.ceil(Math.log10(Math.max(curve.pair[0], curve.gaussian[0] ?? 0, delta)) - 1e-9);
     const x = (eps) => EDGE.left + (width - EDGE.left - EDGE.right) * eps / most;
     const y = (value) => {
       const share = Math.log(Math.max(value, floor) / floor) / Math.log(top / floor);
@@ -54,6 +54,7 @@ self.gspaChart = (function () {
     element(svg, "text", { x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` }, "delta");
     element(svg, "line", { x1: EDGE.left, x2: width - EDGE.right, y1: y(delta), y2: y(delta), class: "calc-asked" });
     for (const [values, kind] of [[curve.gaussian, "calc-paper"], [curve.pair, "calc-pair"]]) {
+      if (values.length === 0) continue;
       const points = [], add = (eps, value) => points.push(`${x(eps).toFixed(1)},${y(value).toFixed(1)}`);
       for (let i = 0; i < values.length; i++) {
         if (values[i] < floor) { // to where it leaves the picture

@@ -16,6 +16,7 @@
   const BLOCK = 8e-7; // block length over count: half of it is the relative width it costs in eps
   const LOG_NOTHING = 40; // |phi| below e^-40 is left out
   const REMAINDER = 1e-14; // of the series, absolute in log phi
+  const ENTRIES = 24000; // pairs of blocks that a bound over blankets and clones is summed over
   const SINE = []; // (sin t - t)/t^3 = sum_k (-1)^(k+1) t^2k/(2k+3)!
   for (let k = 0, factorial = 6; k < 8; factorial *= (2 * k + 4) * (2 * k + 5), k++) SINE.push((k % 2 ? 1 : -1) / factorial);
 
@@ -192,5 +193,72 @@
     return { ...law, edges: Float64Array.from([...middles, edges[mass.length]]), mass: Float64Array.from(heaps) };
   }
 
-  Object.assign(gspa, { cloneLaw, sampleLaw });
+  // The same law in at most `blocks` longer blocks: as certain, less sharp, faster to use.
+  function mergedLaw(law, blocks) {
+    const step = Math.ceil(law.mass.length / blocks);
+    if (step <= 1) return law;
+    const size = Math.ceil(law.mass.length / step), mass = new Float64Array(size), error = new Float64Array(size);
+    for (let j = 0; j < law.mass.length; j++) {
+      mass[Math.floor(j / step)] += law.mass[j];
+      error[Math.floor(j / step)] += law.error[j];
+    }
+    const edges = Float64Array.from({ length: size + 1 }, (_, i) => law.edges[Math.min(i * step, law.mass.length)]);
+    return { ...law, edges, mass, error };
+  }
+
+  // What to sum for an upper bound, a lower bound and a guess over the law of (M, C), M the number of blankets and C
+  // how many of them are clones, each with probability `coin`: masses of blocks of counts, each with the ratio of
+  // P(C = c+1) to P(C = c). More blankets hide better, so blocks of M bound from both sides, as blocks of C do.
+  function blanketLaw(groups, coin, { depth = 60, slope = 0, entries = ENTRIES } = {}) {
+    const odds = coin / (1 - coin), ratioOf = (count, m) => Math.max(m - count, 0) / (count + 1) * odds;
+    const outer = cloneLaw(groups, { depth, slope: slope * coin });
+    const inner = (m) => cloneLaw([{ q: coin, rest: 1 - coin, count: m }], { depth, over: depth });
+    const middle = inner(Math.max(Math.round(outer.mean), 0)), wide = outer.mass.length;
+    let outerBlocks = wide, innerBlocks = entries; // all by themselves
+    if (wide * middle.mass.length > entries || outer.edges[1] - outer.edges[0] > 1) {
+      // Equal relative widths of the blocks of M and of C.
+      const span = ({ edges, mean }) => (edges[edges.length - 1] - edges[0]) / mean;
+      const share = span({ ...outer, mean: Math.max(outer.mean, 1) }), own = span({ ...middle, mean: Math.max(middle.mean, 1) });
+      outerBlocks = Math.floor(Math.min(wide, Math.max(8, Math.sqrt(entries * share / own))));
+      innerBlocks = Math.max(Math.floor(entries / outerBlocks), 8);
+    }
+    const upper = { clones: [], ratio: [], mass: [] }, lower = { clones: [], ratio: [], mass: [] }, sample = { clones: [], ratio: [], mass: [] };
+    const add = (to, count, ratio, mass) => {
+      if (!(mass > 0)) return;
+      to.clones.push(count);
+      to.ratio.push(ratio);
+      to.mass.push(mass);
+    };
+    const addUpper = (law, m, weight) => { // the ratio falls with c, and a smaller one betrays more
+      const { edges } = law, size = law.mass.length, start = ratioOf(edges[0], m);
+      add(upper, 0, start, weight * law.farMass);
+      add(upper, law.far, start, weight * law.below);
+      for (let j = 0; j < size; j++) add(upper, edges[j], ratioOf(edges[j + 1] - 1, m), weight * (law.mass[j] + law.error[j]));
+      add(upper, edges[size], 0, weight * law.above);
+    };
+    const addLower = ({ edges, mass, error }, m, weight) => {
+      for (let j = 0; j < mass.length; j++) {
+        const count = edges[j + 1] - edges[j] === 1 ? edges[j] : edges[j + 1];
+        add(lower, count, ratioOf(edges[j], m), weight * Math.max(mass[j] - error[j], 0));
+      }
+    };
+    const blocks = mergedLaw(outer, outerBlocks), size = blocks.mass.length;
+    const laws = Array.from(blocks.edges, (m) => mergedLaw(inner(m), innerBlocks));
+    for (let j = 0; j < size; j++) {
+      const next = blocks.edges[j + 1] - blocks.edges[j] === 1 ? j : j + 1;
+      addUpper(laws[j], blocks.edges[j], blocks.mass[j] + blocks.error[j]);
+      addLower(laws[next], blocks.edges[next], Math.max(blocks.mass[j] - blocks.error[j], 0));
+    }
+    addUpper(laws[size], blocks.edges[size], blocks.above);
+    if (blocks.below > 0) addUpper(mergedLaw(inner(blocks.far), innerBlocks), blocks.far, blocks.below);
+    add(upper, 0, 0, blocks.farMass);
+    const few = sampleLaw(outer, 25);
+    few.mass.forEach((weight, i) => {
+      const m = few.edges[i], some = sampleLaw(inner(m), 60);
+      some.mass.forEach((mass, j) => add(sample, some.edges[j], ratioOf(some.edges[j], m), weight * mass));
+    });
+    return { blankets: true, upper, lower, sample };
+  }
+
+  Object.assign(gspa, { cloneLaw, sampleLaw, blanketLaw });
 });

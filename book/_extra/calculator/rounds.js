@@ -237,8 +237,8 @@
   // Upper ends of delta at each of many eps, from a few tilted laws.
   function composedCurve(sides, epsVictim, eps) {
     if (sides === null) return eps.map(() => 0);
-    const { times, upper } = sides, last = eps[eps.length - 1], tails = [];
-    for (const share of [0, 0.35, 0.7, 1]) tails.push(tail(upper, times, tiltForMean(upper, times, share * last)));
+    const { times, upper } = sides, last = Math.min(eps[eps.length - 1], times * epsVictim), tails = [];
+    for (const share of eps.length === 1 ? [1] : [0, 0.35, 0.7, 1]) tails.push(tail(upper, times, tiltForMean(upper, times, share * last)));
     return eps.map((at) => {
       if (at >= times * epsVictim) return 0;
       const ends = tails.filter((law) => at - law.slip >= law.bottom).map((law) => deltaAt(law, at - law.slip).upper);

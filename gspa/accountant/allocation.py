@@ -1,0 +1,702 @@
+"""Random allocation: a record that takes part in one of t noisy steps, chosen at random ("1-of-t", balls and bins).
+
+That is what a training run has which deals its records afresh to t steps, one noisy sum a step. Let z_i be the noise
+of step i in units of its standard deviation (Laplace: of its scale), f its density, and u, v the contributions of the
+two records in these units, no longer than a = sensitivity/sigma. Against noise alone the t answers have the densities
+(X_1 + ... + X_t)/t, X_i = f(z_i - u)/f(z_i), and the same with v and Y_i. So with L_i = X_i - e^eps Y_i, the z_i
+independent with density f,
+
+    delta(eps) = E[(L_1 + ... + L_t)_+]/t
+
+    remove    u = a,  v = 0      the record against none
+    add       u = 0,  v = a      none against the record
+    replace   u = a,  v = -a     one record against another
+
+These contributions are the worst, also where each may depend on all earlier answers: there L is the largest in the
+convex order. For (L - c)_+, c >= 0, that says that P(u + z in A) - e^eps P(v + z in A) - c P(z in A), A the best
+set, is the largest. Given the first of the three, a half-space makes the second as small as the distance of u and
+v, at most 2a, allows, and the third as small as that of u and 0, at most a, allows (Neyman and Pearson; f Gaussian,
+or log-concave on a line). Where u = a = -v one half-line does both. For c < 0 take (c - L)_+, whose mean differs by
+a constant: the same with v in the place of u. The weights of X and Y may be any. Sums keep the order; from the last
+step to the first so do steps that depend on earlier ones.
+
+A record that takes part in k of t steps, all choices alike: deal the steps at random into k blocks, tell the
+adversary which, and take one step of each. So k blocks of floor(t/k) or ceil(t/k) steps, composed, dominate it: in
+one step's X and Y the difference of the two products over blocks is p X - q Y + c with p, q >= 0, whatever the
+order of the steps, so that the same half-line is the best. Epochs are composed as they are.
+
+The expectation is bracketed by `random_sum.positive_part`, the law of L between two discrete ones: the mass of a
+cell of z at its mean, below in the convex order, and at its ends with the mean kept, above. Steps with a very large
+L, beyond z = cut, are counted apart: exactly where there is one, with Bonferroni's bounds for more.
+
+>>> bound = allocation_epsilon(sigma=1.0, steps=1_000, delta=1e-6, direction="remove")
+>>> 0.1716 < bound.lower <= bound.upper < 0.1719
+True
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from gspa.accountant import arguments as check
+from gspa.accountant.bound import Bound
+from gspa.accountant.errors import InternalError, InvalidValue
+from gspa.accountant.losses import Atoms, dominated, dominating
+from gspa.accountant.random_sum import Bracket, positive_part
+from gspa.accountant.roots import find_root, push_until
+from gspa.accountant.rounds import Round, compose, compose_delta
+from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
+
+Array = NDArray[np.float64]
+
+DIRECTIONS = ("remove", "add", "both", "replace")
+NOISES = ("gaussian", "laplace")
+METHOD = "random allocation"
+_VALID = "{noise} noise, a contribution of norm at most the sensitivity in one of t steps, also chosen adaptively"
+
+# --- one step ------------------------------------------------------------------------------------------------
+
+_NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(8))
+_NODES = _NODES + 0.5  # Gauss-Legendre on [0, 1]
+_CELLS = 1600
+_COARSE = 300
+_LAYOUT = 2_000
+_WIDEST = 0.25  # of a cell, over the larger shift: its integrands are nearly polynomials
+_ROUNDED = 2.0**-40  # relative allowance in each cell's E[X] and E[Y]: roundings, and edges that are off by one
+_UNIT = 2.0**-50
+_TINY = 1e-300
+_WHOLE = 1e-12
+_FAR = 9.5  # below -_FAR there is nothing to lose
+
+
+class Law(NamedTuple):
+    """L where z is below the cut, in cells: P(cell), E[L; cell]/P(cell) with its allowance, and L's range there.
+
+    Cell i is between ends[i] and ends[i + 1], which neighbours share: it is cut where L has exactly these values, and
+    what that moves is part of the allowance. The lowest cell is open; `extra` is E[(L - ends[0])_+] there, at most.
+    """
+
+    mass: Array
+    mean: Array
+    slack: Array
+    ends: Array
+    extra: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """X = f(z - u)/f(z) and Y = f(z - v)/f(z) of one step, f the noise's density.
+
+    Attributes:
+        u: contribution under the first hypothesis, in units of the noise; u > v.
+        v: the same under the second.
+        noise: one of `NOISES`.
+    """
+
+    u: float
+    v: float
+    noise: str = "gaussian"
+
+    def exponents(self, z: Array, eps: float) -> tuple[Array, Array]:
+        """log X and log(e^eps Y)."""
+        if self.noise == "laplace":
+            return np.abs(z) - np.abs(z - self.u), np.abs(z) - np.abs(z - self.v) + eps
+        return self.u * (z - self.u / 2), self.v * (z - self.v / 2) + eps
+
+    def below(self, z: float) -> tuple[float, float, float]:
+        """P(z_i < z), P(z_i + u < z), P(z_i + v < z)."""
+        return _cdf(self.noise, z), _cdf(self.noise, z - self.u), _cdf(self.noise, z - self.v)
+
+    def above(self, z: float) -> tuple[float, float, float]:
+        """The same of what is above z."""
+        return _cdf(self.noise, -z), _cdf(self.noise, self.u - z), _cdf(self.noise, self.v - z)
+
+    def variance(self, eps: float) -> float:
+        """Of L; infinite where it is no double. Laplace noise: nearly."""
+        if self.noise == "laplace":
+            law = self.cells(eps, max(self.u, self.v, 0.0), _COARSE)
+            return float(law.mass @ (law.mean + math.expm1(eps)) ** 2)
+        if max(self.u**2, self.v**2) + 2 * eps > 700:
+            return math.inf
+        one, other, both = (math.expm1(x) for x in (self.u**2, self.v**2, self.u * self.v))
+        return one + math.exp(2 * eps) * other - 2 * math.exp(eps) * both
+
+    def turn(self, eps: float) -> float:
+        """Where L has its minimum and begins to rise; -inf if it rises throughout, or falls."""
+        if self.noise == "gaussian" and self.u > 0 and self.v > 0:
+            return (eps + math.log(self.v / self.u)) / (self.u - self.v) + (self.u + self.v) / 2
+        return -math.inf
+
+    def cells(self, eps: float, cut: float, size: int) -> Law:
+        """About `size` cells up to the cut, the lowest of them open."""
+        edges = self._edges(eps, cut, size)
+        width = np.diff(edges)[:, None]
+        z = edges[:-1, None] + width * _NODES
+        with np.errstate(under="ignore"):
+            if self.noise == "laplace":
+                weight = 0.5 * np.exp(-np.abs(z)) * (width * _WEIGHTS)
+            else:
+                weight = np.exp(-0.5 * z * z) * (width * (_WEIGHTS / math.sqrt(2 * math.pi)))
+        # L = (X - 1) - (e^eps Y - 1): where the noise is large both are small, and so is what they are rounded by.
+        x, y = (np.expm1(exponent) for exponent in self.exponents(z, eps))
+        tail, gain = np.array(self.below(float(edges[0]))), math.exp(eps)
+        mass = np.r_[tail[0], weight.sum(axis=1)]
+        mean = np.r_[tail[1] - gain * tail[2], (weight * (x - y)).sum(axis=1)]
+        size = np.r_[tail @ (1.0, 1.0, gain), (weight * (np.abs(x) + np.abs(y))).sum(axis=1)]
+        x, y = (np.expm1(exponent) for exponent in self.exponents(edges, eps))
+        ends = x - y + _UNIT * (np.abs(x) + np.abs(y))  # rounded up
+        ends = np.r_[ends[0], ends]
+        if self.noise == "laplace":  # beyond all three centres the ratios are constant
+            out = self.above(cut)
+            mass, mean, size = np.r_[mass, out[0]], np.r_[mean, out[1] - gain * out[2]], np.r_[size, sum(out) * gain]
+            ends = np.r_[ends, ends[-1]]
+        there = float(mass.sum()) + (self.above(cut)[0] if self.noise == "gaussian" else 0.0)
+        if not abs(there - 1) <= _WHOLE:
+            raise InternalError(f"the cells of one step and what is beyond them add up to {there!r}")
+        whole = np.maximum(mass, _TINY)
+        mean, slack = mean / whole, _ROUNDED * size / whole
+        # In the open cell L goes to a limit, or, for a negative shift, to -infinity.
+        most = max(0.0, ends[0]) if -math.inf < self.turn(eps) < edges[0] else mean[0] + slack[0]
+        return Law(mass, mean, slack, ends, float(mass[0] * max(most - ends[0], 0.0)))
+
+    def _edges(self, eps: float, cut: float, size: int) -> Array:
+        bottom = min(0.0, self.v, self.u) - (_FAR if self.noise == "gaussian" else 0.0)
+        corners = [c for c in (self.turn(eps), 0.0, self.u, self.v) if bottom < c < cut]
+        grid = np.linspace(bottom, cut, _LAYOUT + 1)
+        z = 0.5 * (grid[1:] + grid[:-1])
+        # What a cell adds to the variance of L goes with its mass and the square of its range; what it adds where the
+        # sum is large, with the laws that have the record. Where cells are put is a matter of width alone.
+        base = np.exp(-np.abs(z)) if self.noise == "laplace" else np.exp(-0.5 * z * z)
+        with np.errstate(over="ignore", under="ignore"):
+            x, y = (np.exp(exponent) for exponent in self.exponents(z, eps))
+            steep = np.minimum(np.abs(self.u) * x + np.abs(self.v) * y, 1e100)
+            parts = [np.ones_like(z), (base * steep**2) ** (1 / 3), (base * x) ** (1 / 3), (base * y) ** (1 / 3)]
+        place = np.sum([part / part.sum() for part in parts], axis=0)
+        size = max(size, math.ceil(2 * max(self.u, -self.v, self.v) * (cut - bottom) / _WIDEST))
+        at = np.interp(np.linspace(0, 1, size + 1), np.r_[0.0, np.cumsum(place)] / place.sum(), grid)
+        at[0], at[-1] = bottom, cut
+        return np.unique(np.r_[at, corners])
+
+
+def _cdf(noise: str, z: float) -> float:
+    if noise == "laplace":
+        return 0.5 * math.exp(z) if z < 0 else 1 - 0.5 * math.exp(-z)
+    return float(ndtr(z))
+
+
+# --- delta of t steps, from both sides -----------------------------------------------------------------------
+
+_MOST_SHIFT = 8.0  # beyond it only what is told by the largest answer, and the revealed step
+_MOST_EXPONENT = 650.0  # of e^eps Y
+_REVEALED = 1e-9  # relative allowance in delta of one Gaussian step, where it is to be a lower bound
+_SMOOTHING = 0.02
+_CUTS = (*np.arange(1.0, 10.0, 0.25).tolist(), *range(10, 17))  # beyond the larger shift
+_MOST_VALUE = 1e100
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """One step among t, and where large L begin.
+
+    Attributes:
+        step: the pair.
+        t: >= 2.
+    """
+
+    step: Step
+    t: int
+
+    def cap(self, eps: float) -> float:
+        """delta of a step that is known to be the record's."""
+        apart = abs(self.step.u - self.step.v)
+        if self.step.noise == "laplace":
+            return -math.expm1(min((eps - apart) / 2, 0.0))
+        return gdp_delta(eps, mu=apart)
+
+    def cap_epsilon(self, delta: float) -> float:
+        """The eps at which `cap` is delta."""
+        apart = abs(self.step.u - self.step.v)
+        if self.step.noise == "laplace":
+            return max(0.0, apart + 2 * math.log1p(-delta))
+        return gdp_epsilon(delta=delta, mu=apart)
+
+    @property
+    def wide(self) -> bool:
+        """Shifts at which only `largest` and the revealed step are used."""
+        return max(abs(self.step.u), abs(self.step.v)) > _MOST_SHIFT
+
+    def far(self, eps: float) -> bool:
+        """The same of an eps: beyond it e^eps Y may be no double."""
+        v, over = abs(self.step.v), _FAR + 0.5
+        return eps + v * (v / 2 + over if self.step.noise == "gaussian" else 1.0) > _MOST_EXPONENT
+
+    def largest(self) -> Dealt:
+        """A single step whose delta(eps + log t) is not above delta(eps): that some z_i is beyond a point says so.
+
+        Without the first record that has at most t times the larger of P(z > point), P(v + z > point).
+        """
+        return Dealt(Step(max(self.step.u - max(self.step.v, 0.0), 0.0), 0.0, self.step.noise), 1)
+
+    def crude(self, eps: float) -> Bracket:
+        """delta(eps), for any eps."""
+        cap = self.cap(eps)
+        return Bracket(min(self.largest().cap(eps + math.log(self.t)) * (1 - _REVEALED), cap), cap)
+
+    def beyond(self, eps: float, cut: float) -> tuple[float, float]:
+        """Bounds on E[S_+; some z_i > cut]/t."""
+        step, t = self.step, self.t
+        if step.noise == "laplace":
+            return 0.0, 0.0
+        p, first, second = step.above(cut)
+        gain = math.exp(eps)
+        # E[S; z_1 > cut]; S may be negative there, by no more than `short` on average.
+        one = first - gain * second + p * (t - 1) * -math.expm1(eps)
+        x, y = (float(np.exp(exponent[0])) for exponent in step.exponents(np.array([cut]), eps))
+        lead, rest = x - y, (t - 1) * math.expm1(eps)
+        if step.v == 0 and lead >= (t - 1) * gain:
+            short = 0.0
+        elif lead > rest and step.u > step.v and cut >= step.turn(eps):
+            # E[(W - c)_+] <= E[(W - E W)^2]/(4 (c - E W)): a parabola above the hook
+            short = p * (t - 1) * step.variance(eps) / (4 * (lead - rest))
+        else:
+            short = math.inf
+        slack = _ROUNDED * (first + gain * second + p * t * gain)
+        upper = min(max(one, 0.0) + short, first + p * (t - 1)) + slack
+        pairs = 0.5 * (t - 1) * (2 * p * first + p * p * t)  # two of them beyond the cut, counted twice
+        return max(max(one, 0.0) - pairs - slack, 0.0), upper
+
+    def bracket(self, eps: float, cut: float, size: int = _CELLS, smoothing: float = _SMOOTHING) -> Bracket:
+        """delta(eps), for one cut; any is valid."""
+        lower, upper = self.lower(eps, cut, size, smoothing), self.upper(eps, cut, size, smoothing)
+        return Bracket(lower, max(lower, upper))
+
+    def lower(self, eps: float, cut: float, size: int = _CELLS, smoothing: float = _SMOOTHING) -> float:
+        """Not above delta(eps): every cell at its mean."""
+        law = self.step.cells(eps, cut, size)
+        share, inside = self._share(cut), law.mass.sum()
+        found = positive_part(law.mean - law.slack, law.mass / inside, self.t, np.ones(1), smoothing=smoothing)
+        return min(found.lower * share / self.t + self.beyond(eps, cut)[0], 1.0)
+
+    def upper(self, eps: float, cut: float, size: int = _CELLS, smoothing: float = _SMOOTHING) -> float:
+        """Not below delta(eps): every cell at its ends, the mean kept."""
+        law = self.step.cells(eps, cut, size)
+        share, inside = self._share(cut), law.mass.sum()
+        ends, mean = law.ends, law.mean + law.slack
+        low, high = np.minimum(ends[:-1], ends[1:]), np.maximum(ends[:-1], ends[1:])
+        wide = high - low
+        # The part that goes to the upper end; all of it where both ends are one value.
+        part = np.divide(mean - low, wide, out=np.ones_like(wide), where=wide > 0)
+        up = law.mass * np.clip(part, 0.0, 1.0)
+        rising = ends[1:] >= ends[:-1]
+        masses = np.zeros_like(ends)
+        masses[1:] += np.where(rising, up, law.mass - up)
+        masses[:-1] += np.where(rising, law.mass - up, up)
+        found = positive_part(ends, masses / inside, self.t, np.ones(1), smoothing=smoothing)
+        whole = found.upper * share / self.t + self.beyond(eps, cut)[1] + law.extra
+        return min(whole, self.cap(eps), 1.0)
+
+    def _share(self, cut: float) -> float:
+        """P(no z_i is beyond the cut)."""
+        p = 0.0 if self.step.noise == "laplace" else self.step.above(cut)[0]
+        return math.exp(self.t * math.log1p(-p))
+
+
+# --- eps and delta -------------------------------------------------------------------------------------------
+
+_PUSH = 2e-6  # relative, in eps: where its ends are tried
+_NO_LOG = -800.0  # below that of any double
+_NARROW = 2.5e-3  # relative, in delta: a wider bracket is refined once
+_MOST_STEPS = 10**12
+
+
+class _Curve:
+    """delta(eps) of one direction, from both sides, by cuts that suit each eps."""
+
+    def __init__(self, dealt: Dealt, finer: tuple[float, ...] = (1, 2)) -> None:
+        self.dealt = dealt
+        self.finer = finer
+        self._best = _CUTS.index(5.5)  # of the offers, for the last eps
+        self._known: dict[float, Bracket] = {}
+
+    def delta(self, eps: float) -> Bracket:
+        """A bracket of delta(eps), eps >= 0."""
+        if eps not in self._known:
+            self._known[eps] = self._bracket(eps)
+        return self._known[eps]
+
+    def _bracket(self, eps: float) -> Bracket:
+        found, cut = self._rough(eps)
+        if cut is None:
+            return found
+        found = Bracket(max(found.lower, self.dealt.crude(eps).lower), found.upper)
+        for finer in self.finer:
+            one = self.dealt.bracket(eps, cut, round(finer * _CELLS), _SMOOTHING / finer)
+            found = Bracket(max(found.lower, one.lower), min(found.upper, one.upper))
+            if found.upper - found.lower <= _NARROW * found.upper:
+                break
+        return found
+
+    def _rough(self, eps: float) -> tuple[Bracket, float | None]:
+        """A bracket of few cells, and the cut that makes it narrow; None where no cell would make it narrower."""
+        dealt, step = self.dealt, self.dealt.step
+        if dealt.t == 1:
+            return Bracket(dealt.cap(eps) * (1 - _REVEALED), dealt.cap(eps)), None
+        base = max(step.u, step.v, 0.0)
+        if dealt.wide or dealt.far(eps):
+            return dealt.crude(eps), None
+        if step.noise == "laplace":
+            return dealt.bracket(eps, base, _COARSE, 2 * _SMOOTHING), base
+        most = math.log(_MOST_VALUE) / base
+        offers = [cut for c in _CUTS if step.turn(eps) < (cut := base + c) < most] or [base + _CUTS[-1]]
+        seen: dict[int, Bracket] = {}
+
+        def width(i: int) -> float:
+            if i not in seen:
+                seen[i] = dealt.bracket(eps, offers[i], _COARSE, 2 * _SMOOTHING)
+            return seen[i].upper - seen[i].lower
+
+        def nearby(best: int) -> int:
+            while near := [i for i in (best - 1, best + 1) if 0 <= i < len(offers) and width(i) < width(best)]:
+                best = min(near, key=width)
+            return best
+
+        best = min(self._best, len(offers) - 1)
+        if width(best) > 0.03 * seen[best].upper:
+            best = nearby(best)
+            if width(best) > 0.2 * seen[best].upper:
+                best = nearby(min(range(0, len(offers), 3), key=width))
+        self._best = best
+        return seen[best], offers[best]
+
+    def epsilon(self, delta: float) -> Bracket:
+        """A bracket of the least eps at which delta is met."""
+        dealt, top = self.dealt, self.dealt.cap_epsilon(delta)
+        if dealt.t == 1 or top == 0:
+            return Bracket(top * (1 - _REVEALED), top)
+        told = min(max(dealt.largest().cap_epsilon(delta) * (1 - _REVEALED) - math.log(dealt.t), 0.0), top)
+        if dealt.wide:
+            return Bracket(told, top)
+        if self._rough(0.0)[0].lower <= delta and self.delta(0.0).upper <= delta:
+            return Bracket(0.0, 0.0)
+
+        def excess(log_eps: float) -> float:
+            low, high = self._rough(math.exp(log_eps))[0]
+            middle = math.sqrt(low) * math.sqrt(high) if low > 0.3 * high else high
+            return (math.log(middle) if middle > 0 else _NO_LOG) - math.log(delta)
+
+        # As if the sum were Gaussian, where that is any guide.
+        spread_out = math.sqrt(dealt.step.variance(0.0) / dealt.t)
+        guess = min(max(gdp_epsilon(delta=delta, mu=min(spread_out, 20.0)), 1e-12), 0.5 * top)
+        root, _ = find_root(excess, math.log(guess), math.log(top))
+        at, slope = min(math.exp(root), top), (excess(root + 1e-3) - excess(root - 1e-3)) / 2e-3
+        ends = [self._end(side, delta, at, min(slope, -0.1), top) for side in (1, -1)]
+        return Bracket(min(max(ends[1], told), ends[0]), ends[0])
+
+    def _end(self, side: int, delta: float, at: float, slope: float, top: float) -> float:
+        """Near `at`, an eps at which the upper (side 1) or lower (-1) end of delta(eps) is at the right side of it."""
+
+        def excess(eps: float) -> float:
+            found = self.delta(eps)
+            there = found.upper if side > 0 else found.lower
+            return side * ((math.log(there) if there > 0 else _NO_LOG) - math.log(delta))
+
+        here = excess(at)
+        start = at * math.exp(side * min(max(1.05 * here / -slope, 0.0) + _PUSH, 1.0))
+        last = top if side > 0 else 0.0
+        end = push_until(lambda eps: excess(eps) <= 0, start, side * _PUSH * at, last)
+        for _ in range(2):  # if that is far, a secant back
+            if end == last or excess(end) > -_NARROW or here <= 0:
+                break
+            near = at + (end - at) * (here + 0.2 * _NARROW) / (here - excess(end))
+            if excess(near) > 0:
+                at, here = near, excess(near)
+            else:
+                end = near
+        return end
+
+
+# --- several blocks and epochs -------------------------------------------------------------------------------
+
+_PER_DEVIATION = 8  # points of delta(eps) in a deviation of the loss
+_GROWTH = 1.08  # of the distance between points, beyond three deviations
+_MOST_POINTS = 300
+_TAIL = 2e-4  # of a copy's share of delta: what may be left to the infinite loss
+_LEAST_FLOOR = 1e-300
+_MOST_LOSS = 700.0  # e^_MOST_LOSS is a double
+
+
+def _pair(ahead: _Curve, behind: _Curve | None) -> Callable[[float, int], tuple[Atoms, Atoms]]:
+    """Losses above and below those of the pair with these curves of delta, for `gspa.accountant.rounds`."""
+
+    def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
+        dealt, floor = ahead.dealt, max(_TAIL * delta / times, _LEAST_FLOOR)
+        most = min(dealt.cap_epsilon(floor), _MOST_LOSS)
+        width = _MOST_LOSS if dealt.wide else math.sqrt(min(dealt.step.variance(0.0), 1e10) / dealt.t)
+        width = min(width, most / 4) if most > 0 else width
+        eps, step = 0.0, width / _PER_DEVIATION
+        points: list[float] = []
+        found: list[tuple[Bracket, Bracket]] = []
+        while len(points) < _MOST_POINTS:
+            one = ahead.delta(eps)
+            found.append((one, one if behind is None else behind.delta(eps)))
+            points.append(eps)
+            if len(points) > 4 and max(side.upper for side in found[-1]) <= floor:
+                break
+            if eps > 3 * width:
+                step *= _GROWTH
+            eps += step
+            if eps > _MOST_LOSS:
+                break
+        at = np.array(points)
+        low, high = (np.array([[side[end] for side in pair] for pair in found]).T for end in (0, 1))
+        low = np.maximum.accumulate(low[:, ::-1], axis=1)[:, ::-1]  # delta falls with eps
+        high = np.minimum.accumulate(high, axis=1)
+        cap = np.ones_like(at)
+        if behind is None:
+            return dominating(at, high[0]), dominated(at, low[0], high[0], cap)
+        return dominating(at, high[0], high[1]), dominated(at, low[0], high[0], cap, (low[1], high[1]))
+
+    return pair
+
+
+def allocated(
+    *,
+    sigma: float,
+    steps: int,
+    direction: str = "replace",
+    sensitivity: float = 1.0,
+    noise: str = "gaussian",
+) -> Round:
+    """One epoch of random allocation as a round, to be composed by `gspa.accountant.rounds`, also with others.
+
+    Args:
+        sigma: as the others, see `allocation_epsilon`; direction "remove", "add" or "replace".
+
+    Raises:
+        InvalidValue: an argument out of range.
+    """
+    asked = Allocated.of(sigma, steps, direction, 1, 1, sensitivity, noise)
+    check.one_of(("remove", "add", "replace"), direction=direction)
+    return asked.round(direction, asked.blocks)
+
+
+@dataclass(frozen=True)
+class Allocated:
+    """Checked arguments of `allocation_epsilon`, to be asked at several eps or delta."""
+
+    shift: float
+    blocks: int  # steps in the smaller blocks
+    larger: int  # blocks with one step more
+    copies: int
+    direction: str
+    noise: str
+    note: str
+
+    @classmethod
+    def of(
+        cls, sigma: float, steps: int, direction: str, k: int, epochs: int, sensitivity: float, noise: str
+    ) -> Allocated:
+        """Check and count blocks."""
+        sigma, sensitivity = check.positive(sigma=sigma), check.positive(sensitivity=sensitivity)
+        steps, k, epochs = check.count(steps=steps), check.count(k=k), check.count(epochs=epochs)
+        if steps > _MOST_STEPS:
+            raise InvalidValue("steps", steps, "at most 10^12")
+        if k > steps:
+            raise InvalidValue("k", k, f"at most steps = {steps}")
+        direction, noise = check.one_of(DIRECTIONS, direction=direction), check.one_of(NOISES, noise=noise)
+        shift = sensitivity / sigma
+        if not _LEAST_SHIFT <= shift <= 1 / _LEAST_SHIFT:
+            raise InvalidValue("sensitivity/sigma", shift, f"in [{_LEAST_SHIFT:g}, {1 / _LEAST_SHIFT:g}]")
+        if k * epochs > _MOST_COPIES:
+            raise InvalidValue("k * epochs", k * epochs, f"at most {_MOST_COPIES:g}")
+        note = _BLOCKS.format(k=k) if k > 1 else ""
+        return cls(shift, steps // k, steps % k * epochs, k * epochs, direction, noise, note)
+
+    def directions(self) -> list[str]:
+        return ["remove", "add"] if self.direction == "both" else [self.direction]
+
+    def curve(self, direction: str, steps: int | None = None) -> _Curve:
+        u, v = {"remove": (1, 0), "add": (0, 1), "replace": (1, -1)}[direction]
+        step = Step(u * self.shift, v * self.shift, self.noise)
+        # Many points, between which more is lost than at them.
+        return _Curve(Dealt(step, self.blocks)) if steps is None else _Curve(Dealt(step, steps), (0.5,))
+
+    def round(self, direction: str, steps: int) -> Round:
+        opposite = {"remove": "add", "add": "remove"}.get(direction)
+        ahead = self.curve(direction, steps)
+        pair = _pair(ahead, None if opposite is None else self.curve(opposite, steps))
+        most = abs(ahead.dealt.step.u - ahead.dealt.step.v) if self.noise == "laplace" else math.inf
+        return Round(f"{METHOD}, {direction}", self.valid_for, pair=pair, most=most)
+
+    @cache  # noqa: B019  # its rounds remember points of their curves
+    def rounds(self, direction: str) -> list[tuple[Round, int]]:
+        """Every block of every epoch."""
+        found = [(self.round(direction, self.blocks), self.copies - self.larger)]
+        return found + ([(self.round(direction, self.blocks + 1), self.larger)] if self.larger else [])
+
+    @property
+    def valid_for(self) -> str:
+        return _VALID.format(noise=self.noise.capitalize())
+
+    def epsilon(self, delta: float) -> Bound:
+        """As `allocation_epsilon`."""
+        delta = check.probability(allow_zero=False, delta=delta)
+        if self.copies == 1:
+            found: list[Bracket] = []
+            for one in self.directions():
+                curve = self.curve(one)
+                # Adding a record is seldom the worse direction: then one look is enough.
+                if not (found and curve.delta(found[0].lower).upper <= delta):
+                    found.append(curve.epsilon(delta))
+            return self.bound(found, delta=delta)
+        told = gdp_epsilon(delta=delta, mu=self.apart) if self.noise == "gaussian" else math.inf
+        if self.told and self.noise == "gaussian":
+            return self.bound([Bracket(told * (1 - _REVEALED), told)], delta=delta)
+        composed = [compose(self.rounds(one), delta=delta) for one in self.directions()]
+        return self.bound([Bracket(min(one.lower, told), min(one.upper, told)) for one in composed], delta=delta)
+
+    def delta(self, eps: float) -> Bound:
+        """As `allocation_delta`."""
+        eps = check.nonnegative(eps=eps)
+        if self.copies == 1:
+            return self.bound([self.curve(one).delta(eps) for one in self.directions()], eps=eps)
+        told = gdp_delta(eps, mu=self.apart) if self.noise == "gaussian" else 1.0
+        if self.noise == "gaussian" and (self.told or eps > _MOST_LOSS):
+            return self.bound([Bracket(told * (1 - _REVEALED) if self.told else 0.0, told)], eps=eps)
+        composed = [compose_delta(self.rounds(one), eps=eps) for one in self.directions()]
+        return self.bound([Bracket(min(one.lower, told), min(one.upper, told)) for one in composed], eps=eps)
+
+    @property
+    def told(self) -> bool:
+        """The record takes part in every step."""
+        return self.blocks == 1 and not self.larger
+
+    @property
+    def apart(self) -> float:
+        """How far apart all copies are whose steps are known, in units of Gaussian noise."""
+        return self.shift * math.sqrt(self.copies) * (2 if self.direction == "replace" else 1)
+
+    def bound(self, found: list[Bracket], *, eps: float | None = None, delta: float | None = None) -> Bound:
+        low, high = max(one.lower for one in found), max(one.upper for one in found)
+        return Bound(
+            *(low, 0.5 * (low + high), high, METHOD, self.valid_for),
+            eps=eps,
+            delta=delta,
+            note=self.note,
+            relation=RELATIONS[self.direction],
+        )
+
+
+_LEAST_SHIFT = 1e-6
+_MOST_COPIES = 10**6
+_BLOCKS = "the {k} steps come one from each of {k} blocks, which are told: the lower end is not an attack"
+RELATIONS = {
+    "remove": "remove one record",
+    "add": "add one record",
+    "both": "add or remove one record",
+    "replace": "replace one record",
+}
+
+
+def allocation_epsilon(
+    *,
+    sigma: float,
+    steps: int,
+    delta: float,
+    direction: str = "both",
+    k: int = 1,
+    epochs: int = 1,
+    sensitivity: float = 1.0,
+    noise: str = "gaussian",
+) -> Bound:
+    """eps at delta of noisy steps to k of which each record is dealt at random, certified from both sides.
+
+    Every record is dealt by itself and afresh in each epoch ("balls and bins"); each step publishes the sum of its
+    records' contributions with noise. Batches of a fixed size are not of this kind: `shuffled_batches_epsilon`. With
+    k = 1 both ends are of the mechanism itself, so `lower` is an attack; with k > 1 they are of k blocks (the module).
+
+    Args:
+        sigma: of the noise in each step, standard deviation (Gaussian) or scale (Laplace), > 0.
+        steps: t, in one epoch, 1 to 10^12.
+        delta: in (0, 1).
+        direction: "remove" (with the record against without), "add", "both" (the larger) or "replace".
+        k: steps of an epoch in which each record takes part, 1 to t.
+        epochs: composed, >= 1; k epochs at most 10^6.
+        sensitivity: largest norm of one record's contribution to a step, > 0; sensitivity/sigma in [1e-6, 1e6].
+        noise: "gaussian" (any dimension, Euclidean norm) or "laplace" (one number a step).
+
+    Raises:
+        InvalidValue: an argument out of range.
+
+    >>> found = allocation_epsilon(sigma=1.0, steps=100, delta=1e-5, direction="replace", epochs=3)
+    >>> 1.44 < found.lower < found.upper < 1.47
+    True
+    """
+    return Allocated.of(sigma, steps, direction, k, epochs, sensitivity, noise).epsilon(delta)
+
+
+def allocation_delta(
+    *,
+    sigma: float,
+    steps: int,
+    eps: float,
+    direction: str = "both",
+    k: int = 1,
+    epochs: int = 1,
+    sensitivity: float = 1.0,
+    noise: str = "gaussian",
+) -> Bound:
+    """delta at eps >= 0; otherwise as `allocation_epsilon`.
+
+    >>> found = allocation_delta(sigma=1.0, steps=1_000, eps=0.1717, direction="remove")
+    >>> 1.000e-6 < found.lower < found.upper < 1.005e-6
+    True
+    """
+    return Allocated.of(sigma, steps, direction, k, epochs, sensitivity, noise).delta(eps)
+
+
+def shuffled_batches_epsilon(
+    *,
+    sigma: float,
+    steps: int,
+    delta: float,
+    direction: str = "replace",
+    sensitivity: float = 1.0,
+) -> Bound:
+    """eps at delta of one epoch over records that are shuffled and cut into batches of one size.
+
+    Where a record lands moves the others, so it is no random allocation. `upper` tells the adversary all places: one
+    Gaussian step. `lower` is an attack: all other contributions are the opposite of the record's (Chua et al. 2024),
+    so that its batch stands out by twice the sensitivity.
+
+    Args:
+        sigma: standard deviation of the noise in each step, > 0.
+        steps: number of batches.
+        delta: in (0, 1).
+        direction: "replace" (one record replaced) or "zero" (one record's contributions are 0 in the other dataset).
+        sensitivity: largest norm of one record's contribution, > 0.
+
+    Raises:
+        InvalidValue: an argument out of range.
+
+    >>> found = shuffled_batches_epsilon(sigma=1.0, steps=1_000, delta=1e-2)
+    >>> found.lower > allocation_epsilon(sigma=1.0, steps=1_000, delta=1e-2, direction="replace").upper
+    True
+    """
+    check.one_of(("replace", "zero"), direction=direction)
+    asked = Allocated.of(sigma, steps, "both", 1, 1, sensitivity, "gaussian")
+    delta = check.probability(allow_zero=False, delta=delta)
+    far, near = 2 * asked.shift, asked.shift if direction == "zero" else 0.0
+    found = [_Curve(Dealt(Step(u, v), asked.blocks)).epsilon(delta) for u, v in ((far, near), (near, far))]
+    lower, upper = max(one.lower for one in found), gdp_epsilon(delta=delta, mu=far - near)
+    relation = "replace one record" if direction == "replace" else "zero one record's contributions"
+    words = "Gaussian noise, batches of a fixed size, the adversary told all places"
+    return Bound(min(lower, upper), upper, upper, "one Gaussian step", words, delta=delta, relation=relation)

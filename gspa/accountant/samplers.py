@@ -1,0 +1,185 @@
+"""Which accounting is valid for which way of drawing batches.
+
+>>> accounting_for(sampler="balls and bins").function
+'gspa.accountant.allocation.allocation_epsilon'
+>>> run = {"sigma": 1.0, "steps": 1_000, "delta": 1e-6}
+>>> poisson, shuffled = (accounting_for(sampler=name).epsilon(**run) for name in ("poisson", "shuffled once"))
+>>> poisson.upper < shuffled.lower
+True
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from gspa.accountant import arguments as check
+from gspa.accountant.allocation import allocation_epsilon, shuffled_batches_epsilon
+from gspa.accountant.bound import Bound
+from gspa.accountant.errors import UnknownName
+from gspa.accountant.poisson import poisson_epsilon
+from gspa.accountant.tradeoff import gdp_epsilon
+
+__all__ = ["SAMPLERS", "Accounting", "accounting_for"]
+
+
+@dataclass(frozen=True)
+class Accounting:
+    """What may be said of a run that draws its batches in one way.
+
+    Attributes:
+        sampler: one of `SAMPLERS`.
+        drawn: how the batches are drawn, in words.
+        function: of this package, which certifies the run.
+        elsewhere: the names of the same accounting in other libraries; may be empty.
+        neighbours: the relations for which it is valid.
+        why: why it is valid.
+        invalid: accountings that are often used for it and are not valid, each with the reason.
+        reference: where this is shown.
+    """
+
+    sampler: str
+    drawn: str
+    function: str
+    elsewhere: tuple[str, ...]
+    neighbours: tuple[str, ...]
+    why: str
+    invalid: tuple[tuple[str, str], ...]
+    reference: str
+
+    def epsilon(self, *, sigma: float, steps: int, delta: float, epochs: int = 1, sensitivity: float = 1.0) -> Bound:
+        """What the run may claim: its certified eps at delta, for the first of `neighbours`.
+
+        Args:
+            sigma: standard deviation of the noise in each step's sum, > 0.
+            steps: batches in one epoch; a Poisson sample has the rate 1/steps.
+            delta: in [1e-15, 1).
+            epochs: >= 1.
+            sensitivity: the clipping norm, > 0.
+
+        Returns:
+            Bound whose upper end is certified for the run. The lower end is that of the analysis; for shuffled batches
+            it is an attack, of one epoch where they are shuffled anew in each.
+
+        Raises:
+            InvalidValue: an argument out of range.
+        """
+        sigma, steps, epochs = check.positive(sigma=sigma), check.count(steps=steps), check.count(epochs=epochs)
+        delta = check.in_range(1e-15, 1 - 2**-53, delta=delta)
+        if self.sampler == "poisson":
+            return poisson_epsilon(
+                sigma=sigma, steps=steps * epochs, rate=1 / steps, delta=delta, sensitivity=sensitivity
+            )
+        if self.sampler == "balls and bins":
+            return allocation_epsilon(sigma=sigma, steps=steps, delta=delta, epochs=epochs, sensitivity=sensitivity)
+        # One place in all epochs: their mean says all, and has the noise of one epoch over the root of their number.
+        less = sigma / math.sqrt(epochs) if self.sampler == "shuffled once" else sigma
+        attack = shuffled_batches_epsilon(sigma=less, steps=steps, delta=delta, sensitivity=sensitivity)
+        upper = gdp_epsilon(delta=delta, mu=2 * sensitivity / sigma * math.sqrt(epochs))
+        words = attack.valid_for
+        return Bound(
+            min(attack.lower, upper), upper, upper, "one Gaussian step an epoch", words, delta=delta, note=attack.note
+        )
+
+
+_ADD_REMOVE = "one record added or removed"
+_REPLACE = "one record replaced"
+_GHOST = "one record's contributions zeroed, with half the sensitivity of a replaced one"
+_FIXED = (
+    "where a record lands moves the others, so the batches say more of it than the noise of one step against none: "
+    "with all other contributions opposed, a batch that holds the record stands out by twice the sensitivity"
+)
+_POISSON_ON_SHUFFLED = (
+    "Poisson accounting",
+    f"{_FIXED}. At little noise an attack exceeds it (Chua et al. 2024)",
+)
+_ALLOCATION_ON_SHUFFLED = ("random allocation", f"records are not dealt independently: {_FIXED}")
+_TOLD = (
+    "the order is drawn without looking at the data, so the adversary may be told all places; then a record moves one "
+    "step an epoch, by at most twice the clipping norm if it is replaced"
+)
+_ATTACKED = "Chua et al. 2024, arXiv:2403.17673 and arXiv:2411.04205"
+
+SAMPLERS: dict[str, Accounting] = {
+    one.sampler: one
+    for one in (
+        Accounting(
+            "poisson",
+            "in each step every record takes part independently with one probability",
+            "gspa.accountant.poisson.poisson_epsilon",
+            (
+                "dp_accounting: PoissonSampledDpEvent",
+                "opacus: PRVAccountant",
+                "prv_accountant: PoissonSubsampledGaussian",
+            ),
+            (_ADD_REMOVE,),
+            "steps are independent, and each is a mixture of noise with the record and noise without it",
+            (
+                (_REPLACE, "both hypotheses are then mixtures, another pair, which this function does not compose"),
+                (
+                    "batches cut to a fixed size, or sums divided by the batch's own size",
+                    "the others' contributions then depend on the record; divide by the expected size",
+                ),
+            ),
+            "Zhu, Dong and Wang 2022, arXiv:2106.08567",
+        ),
+        Accounting(
+            "balls and bins",
+            "in each epoch every record is dealt, independently and afresh, to one step chosen uniformly",
+            "gspa.accountant.allocation.allocation_epsilon",
+            ("PLD_accounting: gaussian_allocation_epsilon_range",),
+            (_ADD_REMOVE, _REPLACE),
+            "the others' places do not depend on the record's, and the largest contributions are the worst ones, "
+            "chosen adaptively or not",
+            (
+                (
+                    "Poisson accounting",
+                    "a Poisson sample leaves a record out of all steps with probability (1 - 1/t)^t; here it is always "
+                    "in one, which little noise reveals, so at a large delta there is no such bound",
+                ),
+                ("the same deal in every epoch", "epochs are composed as independent deals"),
+            ),
+            "the proofs page of this book; Chua et al. 2025, arXiv:2412.16802; Feldman and Shenfeld 2025, "
+            "arXiv:2502.08202",
+        ),
+        Accounting(
+            "shuffled each epoch",
+            "in each epoch the records are shuffled and cut into batches of one size",
+            "gspa.accountant.allocation.shuffled_batches_epsilon",
+            (),
+            (_REPLACE, _GHOST),
+            f"{_TOLD}; epochs are composed",
+            (_POISSON_ON_SHUFFLED, _ALLOCATION_ON_SHUFFLED),
+            _ATTACKED,
+        ),
+        Accounting(
+            "shuffled once",
+            "the records are shuffled once and cut into batches of one size, which all epochs use",
+            "gspa.accountant.allocation.shuffled_batches_epsilon",
+            (),
+            (_REPLACE, _GHOST),
+            f"{_TOLD}; E epochs in one place are one step with the noise over the root of E, so the order can hide a "
+            "record at most once",
+            (
+                _POISSON_ON_SHUFFLED,
+                _ALLOCATION_ON_SHUFFLED,
+                ("amplification in every epoch", "the place is the same in all, and is not drawn again"),
+            ),
+            _ATTACKED,
+        ),
+    )
+}
+
+
+def accounting_for(*, sampler: str) -> Accounting:
+    """The accounting that is valid for a way of drawing batches, and those that are not.
+
+    Args:
+        sampler: "poisson", "balls and bins", "shuffled each epoch" or "shuffled once".
+
+    Raises:
+        UnknownName: another name; the nearest is suggested.
+    """
+    if sampler not in SAMPLERS:
+        raise UnknownName("sampler", sampler, SAMPLERS)
+    return SAMPLERS[sampler]

@@ -1,0 +1,291 @@
+"""Random allocation: closed forms, quadrature, order, composition, refusals. Attacks: tests/redteam/test_dealt.py."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.special import ndtr
+
+from gspa.accountant import allocation, rounds
+from gspa.accountant.allocation import (
+    Dealt,
+    Step,
+    allocated,
+    allocation_delta,
+    allocation_epsilon,
+    shuffled_batches_epsilon,
+)
+from gspa.accountant.errors import GspaError, InvalidValue
+from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
+
+NOISES = ("gaussian", "laplace")
+
+
+def two_steps(a, eps, direction):
+    """delta(eps) of two Gaussian steps by quadrature: given the other answer, a half-line is best."""
+    gain = math.exp(eps)
+
+    def half_line(z):
+        if direction == "replace":
+            other = math.exp(a * z - a * a / 2) - gain * math.exp(-a * z - a * a / 2)
+            rho = -other * math.exp(a * a / 2)
+            s = math.log((rho + math.sqrt(rho * rho + 4 * gain)) / 2) / a
+            return ndtr(a - s) - gain * ndtr(-a - s)
+        x = math.exp(a * z - a * a / 2)
+        level = 2 * gain - x if direction == "remove" else 2 / gain - x
+        s = math.log(level) / a + a / 2 if level > 0 else -math.inf
+        return ndtr(a - s) - gain * ndtr(-s) if direction == "remove" else ndtr(s) - gain * ndtr(s - a)
+
+    corner = (math.log(2 * math.exp(eps if direction == "remove" else -eps)) + a * a / 2) / a
+    density = 1 / math.sqrt(2 * math.pi)
+    return quad(lambda z: half_line(z) * density * math.exp(-z * z / 2), -9, 9, points=[corner], limit=500)[0]
+
+
+# --- closed forms and quadrature ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("direction", "apart"), [("remove", 1), ("add", 1), ("both", 1), ("replace", 2)])
+def test_one_step_is_the_mechanism_itself(direction, apart):
+    for sigma, sensitivity, delta in ((1.0, 1.0, 1e-5), (0.4, 2.0, 1e-2)):
+        asked = {"sigma": sigma, "steps": 1, "direction": direction, "sensitivity": sensitivity}
+        mu = apart * sensitivity / sigma
+        found = allocation_epsilon(**asked, delta=delta)
+        assert found.upper == pytest.approx(gdp_epsilon(delta=delta, mu=mu), rel=1e-12)
+        assert allocation_delta(**asked, eps=0.7).upper == pytest.approx(gdp_delta(0.7, mu=mu), rel=1e-12)
+        told = allocation_epsilon(**asked, delta=delta, epochs=4)
+        assert told.upper == pytest.approx(gdp_epsilon(delta=delta, mu=2 * mu), rel=1e-12)
+        line = allocation_delta(**asked, eps=0.3 * mu, noise="laplace")
+        assert line.upper == pytest.approx(1 - math.exp(-0.35 * mu), rel=1e-12)
+        assert (1 - 2e-9) * line.upper < line.lower < line.upper
+
+
+def test_all_steps_are_their_composition():
+    asked = {"sigma": 3.0, "steps": 5, "k": 5}
+    assert allocation_epsilon(**asked, delta=1e-6).upper == pytest.approx(
+        gdp_epsilon(delta=1e-6, mu=math.sqrt(5) / 3), rel=1e-12
+    )
+    # Two epochs of Laplace, both steps known: by hand from the two losses' law.
+    found = allocation_delta(sigma=1.0, steps=1, epochs=2, eps=1.0, direction="remove", noise="laplace")
+    law = rounds.compose_delta([(allocated(sigma=1.0, steps=1, direction="remove", noise="laplace"), 2)], eps=1.0)
+    assert (found.lower, found.upper) == (law.lower, law.upper)
+
+    def given_first(z):
+        # delta of the second at what the first leaves of eps
+        left = 1.0 - (abs(z) - abs(z - 1))
+        second = max(0.0, 1 - math.exp((left - 1) / 2)) if left >= 0 else math.nan
+        return second * math.exp(-abs(z - 1)) / 2
+
+    truth = quad(given_first, -30, 30, points=[0, 1], limit=300)[0]
+    assert found.lower <= truth <= found.upper < 1.02 * truth
+
+
+@pytest.mark.parametrize("direction", ["remove", "add", "replace"])
+def test_two_steps_by_quadrature(direction):
+    for a, eps in ((0.3, 0.1), (1.0, 1.0), (2.0, 2.5), (0.05, 0.0)):
+        truth = two_steps(a, eps, direction)
+        found = allocation_delta(sigma=1 / a, steps=2, eps=eps, direction=direction)
+        assert found.lower <= truth * (1 + 1e-8)
+        assert truth * (1 - 1e-8) <= found.upper < 1.25 * truth
+
+
+# --- order ---------------------------------------------------------------------------------------------------
+
+SETTING = (st.floats(0.05, 1.5), st.integers(1, 3000), st.floats(1e-8, 0.1), st.sampled_from(NOISES))
+
+
+@settings(max_examples=6, deadline=None)
+@given(*SETTING)
+def test_replacing_is_the_worst_and_revealing_worse(shift, steps, delta, noise):
+    asked = {"sigma": 1 / shift, "steps": steps, "delta": delta, "noise": noise}
+    remove, add, both, replace = (
+        allocation_epsilon(**asked, direction=one) for one in ("remove", "add", "both", "replace")
+    )
+    assert both.upper == max(remove.upper, add.upper)
+    assert both.lower == max(remove.lower, add.lower)
+    assert both.lower <= replace.upper
+    told = gdp_epsilon(delta=delta, mu=2 * shift) if noise == "gaussian" else max(0, 2 * shift + 2 * math.log1p(-delta))
+    assert replace.upper <= told * (1 + 1e-12)
+
+
+@settings(max_examples=6, deadline=None)
+@given(*SETTING, st.sampled_from(["remove", "add", "replace"]))
+def test_more_steps_more_noise_and_more_delta_do_no_harm(shift, steps, delta, noise, direction):
+    asked = {"sigma": 1 / shift, "steps": steps, "delta": delta, "noise": noise, "direction": direction}
+    here = allocation_epsilon(**asked)
+    for other in ({"steps": 2 * steps}, {"sigma": 1.1 / shift}, {"delta": 2 * delta}, {"sensitivity": 0.9}):
+        assert allocation_epsilon(**asked | other).lower <= here.upper
+    there = allocation_delta(
+        **{key: value for key, value in asked.items() if key != "delta"}, eps=max(here.upper, 1e-9)
+    )
+    assert there.lower <= delta * (1 + 1e-9)
+
+
+def test_k_steps_are_worse_than_one_and_better_than_k_known_ones():
+    one, three = (allocation_epsilon(sigma=2.0, steps=30, delta=1e-5, k=k) for k in (1, 3))
+    assert one.upper < three.lower < three.upper < gdp_epsilon(delta=1e-5, mu=math.sqrt(3) / 2)
+    assert "not an attack" in three.note
+    assert "attack" not in one.note
+
+
+# --- composition ---------------------------------------------------------------------------------------------
+
+
+def test_with_a_gaussian_round():
+    one = allocated(sigma=1.5, steps=40)
+    alone = rounds.compose([(one, 3)], delta=1e-5)
+    mixed = rounds.compose([(one, 3), (rounds.gaussian(0.3), 2)], delta=1e-5)
+    revealed = gdp_epsilon(delta=1e-5, mu=math.hypot(math.sqrt(3) * 2 / 1.5, 0.3 * math.sqrt(2)))
+    assert max(alone.upper, gdp_epsilon(delta=1e-5, mu=0.3 * math.sqrt(2))) < mixed.lower < mixed.upper < revealed
+    assert mixed.relative_width < 0.02
+    again = allocation_epsilon(sigma=1.5, steps=40, delta=1e-5, direction="replace", epochs=3)
+    assert (again.lower, again.upper) == (alone.lower, alone.upper)
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_one_round_composed_is_the_round(direction):
+    asked = {"sigma": 2.0, "steps": 20, "direction": direction}
+    exact, composed = (
+        allocation_epsilon(**asked, delta=1e-4),
+        rounds.compose([(allocated(**asked), 1)], delta=1e-4),
+    )
+    assert composed.lower <= exact.upper
+    assert exact.lower <= composed.upper < 1.02 * exact.upper
+    assert composed.lower > 0.98 * exact.lower
+
+
+# --- batches of one size -------------------------------------------------------------------------------------
+
+
+def test_shuffled_batches():
+    for direction, apart in (("replace", 2), ("zero", 1)):
+        found = shuffled_batches_epsilon(sigma=1.5, steps=50, delta=1e-4, direction=direction)
+        assert 0 < found.lower < found.upper == gdp_epsilon(delta=1e-4, mu=apart / 1.5)
+    # Replacing: the batch of the record stands out by twice the sensitivity.
+    dealt = allocation_epsilon(sigma=0.75, steps=50, delta=1e-4)
+    found = shuffled_batches_epsilon(sigma=1.5, steps=50, delta=1e-4)
+    assert found.lower == dealt.lower
+    one = shuffled_batches_epsilon(sigma=1.5, steps=1, delta=1e-4)
+    assert (1 - 2e-9) * one.upper < one.lower <= one.upper
+
+
+# --- the ends of what may be asked ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("direction", ["remove", "add", "replace"])
+@pytest.mark.parametrize("sigma", [1e-6, 1e-3, 0.01, 0.045, 1e6])
+def test_huge_and_tiny_shifts(noise, direction, sigma):
+    asked = {"sigma": sigma, "steps": 10, "direction": direction, "noise": noise}
+    apart = (2 if direction == "replace" else 1) / sigma
+    told = gdp_epsilon(delta=1e-3, mu=apart) if noise == "gaussian" else max(0.0, apart + 2 * math.log1p(-1e-3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = allocation_epsilon(**asked, delta=1e-3)
+        assert 0 <= found.lower <= found.upper <= told
+        if sigma < 0.05 and direction == "remove":  # told by the largest answer, but for a factor t
+            assert found.lower > told * (1 - 1e-6) - math.log(10)
+        for eps in (0.0, 1.0, 650.0, 1e3, 1e300):
+            assert 0 <= allocation_delta(**asked, eps=eps).upper <= 1
+        if sigma > 1:
+            return
+        twice = allocation_epsilon(**asked, delta=1e-3, epochs=2)
+        assert twice.lower <= twice.upper
+        assert twice.upper <= (gdp_epsilon(delta=1e-3, mu=math.sqrt(2) * apart) if noise == "gaussian" else 2 * apart)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_hopeless_deltas(noise):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for delta in (5e-324, 0.9999):
+            for steps in (1, 20):
+                found = allocation_epsilon(sigma=5.0, steps=steps, delta=delta, direction="remove", noise=noise)
+                assert 0 <= found.lower <= found.upper < math.inf
+        found = allocation_epsilon(sigma=50.0, steps=20, delta=5e-324, epochs=2, direction="add", noise="laplace")
+        assert 0 <= found.lower <= found.upper
+        assert allocation_delta(sigma=1.0, steps=10**12, eps=1.0, noise=noise).lower >= 0
+
+
+def test_the_largest_answer_tells_most_of_a_large_shift():
+    """Below, it says no less than what the likelihood's law could certify: 29.6 of 113.7 before."""
+    told = gdp_epsilon(delta=1e-6, mu=1 / 0.09)
+    found = allocation_epsilon(sigma=0.09, steps=199, delta=1e-6, direction="remove")
+    assert told - math.log(199) - 1e-6 < found.lower <= found.upper <= told
+
+
+def test_a_laplace_record_in_many_steps_is_found():
+    """The search began where delta is no double, and stopped there: lower 0, upper 1.36."""
+    found = allocation_epsilon(sigma=1 / 3.01, steps=28384, delta=1.4e-10, direction="remove", noise="laplace")
+    assert found.relative_width < 1e-3
+    assert found.lower > 0.05
+
+
+def test_where_the_ratio_turns_below_all_cells():
+    """u = 2 v, both small: L's minimum lies far below the lowest edge, in the open cell, and its limit is 0."""
+    law = Step(0.02, 0.01).cells(0.0, 5.0, 100)
+    assert law.ends[1] < 0
+    assert law.extra >= law.mass[0] * -law.ends[1] > 0
+    assert (
+        Step(0.02, 0.0).cells(0.0, 5.0, 100).extra == 0
+    )  # it rises throughout: the lowest edge's value is the largest
+
+
+def test_a_falling_ratio_is_not_taken_for_a_rising_one():
+    """beyond(): where L falls, its value at the cut is the largest beyond it, not the least."""
+    truth = quad(
+        lambda z: (1 - math.exp(z - 0.5)) * math.exp(-z * z / 2) / math.sqrt(2 * math.pi) if z < 0.5 else 0.0,
+        -9,
+        0.5,
+    )[0]
+    _, upper = Dealt(Step(0.0, 1.0), 2).beyond(0.0, -4.0)
+    assert upper >= truth / 2
+
+
+BAD = [
+    ({"sigma": 0.0}, "sigma"),
+    ({"sigma": math.nan}, "sigma"),
+    ({"steps": 0}, "steps"),
+    ({"steps": 2.5}, "steps"),
+    ({"steps": 2**60}, "steps"),
+    ({"delta": 0.0}, "delta"),
+    ({"delta": 1.0}, "delta"),
+    ({"direction": "swap"}, "direction"),
+    ({"noise": "cauchy"}, "noise"),
+    ({"k": 11}, "k"),
+    ({"k": 0}, "k"),
+    ({"epochs": 0}, "epochs"),
+    ({"epochs": 10**7}, "k \\* epochs"),
+    ({"sensitivity": -1.0}, "sensitivity"),
+    ({"sigma": 1e-9}, "sensitivity/sigma"),
+    ({"sigma": 1e9}, "sensitivity/sigma"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "name"), BAD)
+def test_refusals(wrong, name):
+    asked = {"sigma": 1.0, "steps": 10, "delta": 1e-5}
+    with pytest.raises(GspaError, match=f"^{name}") as caught:
+        allocation_epsilon(**asked | wrong)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_other_refusals():
+    with pytest.raises(InvalidValue, match="eps"):
+        allocation_delta(sigma=1.0, steps=10, eps=-1.0)
+    with pytest.raises(GspaError, match="both"):
+        allocated(sigma=1.0, steps=10, direction="both")
+    with pytest.raises(GspaError, match="remove"):
+        shuffled_batches_epsilon(sigma=1.0, steps=10, delta=0.1, direction="remove")
+
+
+def test_a_lost_cell_is_seen(monkeypatch):
+    edges = Step._edges
+    monkeypatch.setattr(Step, "_edges", lambda *arguments: np.delete(edges(*arguments), -1))
+    with pytest.raises(allocation.InternalError, match="add up to"):
+        allocation_delta(sigma=1.0, steps=10, eps=0.1, direction="remove")

@@ -1,0 +1,306 @@
+"""The front door: which engine answers, never above a coarser one, and what stands beside the number."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from exact_shuffle import rr_delta_worst
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, norm
+
+import gspa
+from gspa.accountant import api, budgets, exact, inverse
+from gspa.accountant.errors import GspaError, OutsideValidity
+from gspa.accountant.families import krr
+from gspa.accountant.laplace_gaussian import blanket_delta, blanket_epsilon
+from gspa.accountant.one_round import central_delta, central_epsilon, per_user_epsilon
+from gspa.accountant.rounds import compose, shuffled, shuffled_reports
+
+TINY = 1e-10
+
+
+def excess(victim, others, inputs, e):
+    """delta of the number of ones: the victim's eps, the others' eps and inputs; the larger order."""
+    law = np.ones(1)
+    for eps, x in zip(others, inputs, strict=True):
+        p = 1 / (1 + math.exp(-eps if x else eps))
+        law = np.convolve(law, [1 - p, p])
+    p = 1 / (1 + math.exp(-victim))
+    both = np.convolve(law, [p, 1 - p]), np.convolve(law, [1 - p, p])
+    return max(float(np.maximum(a - e * b, 0).sum()) for a, b in (both, both[::-1]))
+
+
+def worst(budget, victim, eps):
+    """Over all inputs of the others, by enumeration."""
+    others = [one for i, one in enumerate(budget) if i != victim]
+    return max(excess(budget[victim], others, x, math.exp(eps)) for x in product((0, 1), repeat=len(others)))
+
+
+class TestShuffledBits:
+    def test_what_was_asked_for(self):
+        asked = {"eps": 0.5, "n": 10_000, "delta": 1e-4}
+        own, pair = gspa.epsilon(**asked), gspa.epsilon(**asked, mechanism="aligned")
+        assert own.upper == pytest.approx(0.008463, abs=5e-7)
+        assert pair.upper == pytest.approx(0.009664, abs=5e-7)
+        # All others at 1, the worst inputs found, by scipy's binomial: the same number from outside.
+        p = 1 / (1 + math.exp(-0.5))
+        others = binom.pmf(range(10_000), 9_999, p)
+        laws = np.convolve(others, [p, 1 - p]), np.convolve(others, [1 - p, p])
+        attained = max(np.maximum(a - math.exp(own.lower) * b, 0).sum() for a, b in (laws, laws[::-1]))
+        assert attained >= 1e-4 * (1 - 1e-9)
+
+    @pytest.mark.parametrize("budget", [[1.0], [2.0, 0.5], [0.3, 1.5, 1.5, 0.0], [4.0, 1.0, 1.0, 0.2, 0.2]])
+    def test_against_all_inputs(self, budget):
+        for eps in (0.0, 0.1, 0.4):
+            true = max(worst(budget, victim, eps) for victim in range(len(budget)))
+            found = gspa.delta(at_eps=eps, budgets=budget)
+            assert found.lower * (1 - TINY) <= true <= found.upper * (1 + TINY)
+
+    def test_against_scipys_binomials(self):
+        true = float(rr_delta_worst(math.log(3), 6, math.log(2)))
+        found = gspa.delta(at_eps=math.log(2), eps=math.log(3), n=6)
+        assert found.lower * (1 - TINY) <= true <= found.upper * (1 + TINY)
+
+    @settings(max_examples=40)
+    @given(
+        st.lists(st.floats(0, 6), min_size=1, max_size=3),
+        st.integers(1, 20),
+        st.floats(1e-8, 0.5),
+        st.floats(0, 3),
+    )
+    def test_never_above_the_pair(self, eps, many, delta, at):
+        crowd = budgets.from_array(eps, count=many)
+        own, pair = gspa.epsilon(budgets=crowd, delta=delta), central_epsilon(crowd, delta=delta)
+        assert own.lower <= own.value <= own.upper <= pair.upper
+        assert gspa.delta(budgets=crowd, at_eps=at).upper <= central_delta(crowd, eps=at).upper
+        assert own.note.startswith("others that hold 1")
+
+    @pytest.mark.parametrize(
+        ("crowd", "why"),
+        [
+            (budgets.constant(0.5, n=exact.QUICK + 1), "65,536 choices"),
+            (budgets.from_array([0.5, 1.0], count=[300, 300]), "65,536 choices"),
+            (budgets.from_array(np.linspace(0.1, 1, 50)), "65,536 choices"),
+            (budgets.constant(0.5, n=100, delta=1e-6), "local delta_i > 0"),
+            (budgets.constant(1e200, n=2), "65,536 choices"),
+        ],
+    )
+    def test_the_pair_answers_where_the_exact_law_does_not_and_says_so(self, crowd, why):
+        for found, pair in (
+            (gspa.epsilon(budgets=crowd, delta=1e-4), central_epsilon(crowd, delta=1e-4)),
+            (gspa.delta(budgets=crowd, at_eps=0.01), central_delta(crowd, eps=0.01)),
+        ):
+            assert (found.lower, found.upper, found.method) == (pair.lower, pair.upper, pair.method)
+            assert found.note.startswith("the dominating pair, because ")
+            assert why in found.note
+
+    def test_users_without_a_say_are_no_choices(self):
+        crowd = budgets.from_array([0.0, 1.0], count=[10**6, 50])
+        assert gspa.epsilon(budgets=crowd, delta=1e-6).method.startswith("exact law")
+
+    def test_rounds_compose_the_pair_and_say_so(self):
+        found = gspa.epsilon(eps=0.5, n=500, delta=1e-5, rounds=9)
+        one = shuffled(budgets.constant(0.5, n=500))
+        assert found.upper == compose([(one, 9)], delta=1e-5).upper
+        assert "rounds compose pairs" in found.note
+        assert found.n == 500
+        assert not gspa.epsilon(eps=0.5, n=500, delta=1e-5, rounds=9, mechanism="aligned").note
+
+    def test_the_class_of_the_pair(self):
+        assert gspa.epsilon(eps=1.0, n=50, delta=1e-4, mechanism=gspa.Aligned()).valid_for.startswith(
+            "any randomizers with aligned clones"
+        )
+        with pytest.raises(OutsideValidity, match="attack a randomizer that has them"):
+            gspa.attack(eps=1.0, n=50, delta=1e-4, mechanism="aligned")
+
+
+class TestEachUser:
+    def test_against_all_inputs(self):
+        budget = [0.4, 1.2, 1.2, 2.5, 0.0]
+        found = gspa.per_user(budgets=budget, delta=0.05)
+        assert found.method.startswith("exact law")
+        for i, (low, high) in enumerate(zip(found.lower, found.upper, strict=True)):
+            assert worst(budget, i, float(high)) <= 0.05 * (1 + 1e-8)
+            assert low == 0 or worst(budget, i, float(low)) >= 0.05 * (1 - 1e-8)
+            assert high - low < 1e-8
+        pair = per_user_epsilon(budgets.from_array(budget), delta=0.05)
+        assert (found.upper <= pair.upper).all()
+
+    def test_the_largest_is_everybodys(self):
+        crowd = budgets.from_array([1.0, 0.3], count=[40, 60])
+        found = gspa.per_user(budgets=crowd, delta=1e-4)
+        assert found.upper[0] == pytest.approx(gspa.epsilon(budgets=crowd, delta=1e-4).upper, rel=1e-9)
+        assert found.upper[1] < found.upper[0]
+        assert found.relation == "replace one user's record"
+
+    def test_on_a_line(self):
+        given_as = gspa.per_user(mechanism=gspa.Gaussian([4.0, 2.0, 2.0], sensitivity=2.0), delta=1e-2)
+        for who, scale in enumerate((2.0, 1.0)):
+            one = blanket_epsilon([2.0, 1.0], count=[1, 2], delta=1e-2, mechanism="gaussian", victim=who)
+            assert given_as.upper[who] == one.upper, scale
+        assert given_as.upper[1] == given_as.upper[2]
+        assert "[0, 2]" in given_as.valid_for
+        assert "0 and 2 as the worst values" in given_as.valid_for
+        laplace = gspa.per_user(budgets=budgets.from_array([1.0, 0.5], count=[30, 70]), delta=1e-2, mechanism="laplace")
+        assert laplace.upper[0] == blanket_epsilon([1.0, 2.0], count=[30, 70], delta=1e-2, victim=0).upper
+
+
+class TestOnALine:
+    def test_only_the_ratio_of_noise_and_sensitivity_counts(self):
+        plain = blanket_epsilon([0.5], count=200, delta=1e-4, mechanism="gaussian")
+        for width in (1.0, 2.0, 0.25):
+            found = gspa.epsilon(n=200, delta=1e-4, mechanism=gspa.Gaussian(0.5 * width, sensitivity=width))
+            assert (found.lower, found.upper) == (plain.lower, plain.upper)
+            assert f"values in [0, {width:g}]" in found.valid_for
+
+    def test_one_report_is_the_gaussian_mechanism(self):
+        """Nobody to hide among: delta(eps) of N(0, s^2) against N(C, s^2), by scipy."""
+        mu, eps = 1.7 / 2.3, 0.4
+        true = norm.cdf(mu / 2 - eps / mu) - math.exp(eps) * norm.cdf(-mu / 2 - eps / mu)
+        found = gspa.delta(at_eps=eps, n=1, mechanism=gspa.Gaussian(2.3, sensitivity=1.7))
+        assert found.upper == pytest.approx(true, rel=1e-9)
+
+    def test_own_sigma_each(self, tmp_path):
+        both = blanket_epsilon([1.0, 2.0], count=[300, 100], delta=1e-4, mechanism="gaussian")
+        listed = [1.0] * 200 + [2.0] * 100 + [1.0] * 100
+        file = tmp_path / "sigmas.csv"
+        file.write_text("count,sigma\n200,1\n100,2\n100,1\n")
+        for asked in (
+            {"mechanism": gspa.Gaussian(listed)},
+            {"mechanism": gspa.Gaussian(np.array(listed)), "n": 400},
+            {"mechanism": "gaussian", "budgets": file},
+            {"mechanism": gspa.Gaussian(), "budgets": str(file)},
+        ):
+            found = gspa.epsilon(**asked, delta=1e-4)
+            assert (found.lower, found.upper, found.n) == (both.lower, both.upper, 400)
+        assert hash(gspa.Gaussian(listed)) == hash(gspa.Gaussian(tuple(listed)))
+
+    def test_laplace_scales_are_local_eps_the_other_way_round(self):
+        by_eps = gspa.epsilon(eps=0.5, n=100, delta=1e-4, mechanism="laplace")
+        by_scale = gspa.epsilon(n=100, delta=1e-4, mechanism=gspa.Laplace(scale=6.0, sensitivity=3.0))
+        assert by_eps.upper == by_scale.upper
+        attacked = gspa.attack(n=100, delta=1e-4, mechanism=gspa.Laplace(scale=6.0, sensitivity=3.0))
+        assert attacked.lower == gspa.attack(eps=0.5, n=100, delta=1e-4, mechanism="laplace").lower
+        assert "whose width is 3" in attacked.note
+
+    def test_rounds(self):
+        found = gspa.epsilon(n=300, delta=1e-4, mechanism=gspa.Gaussian(4.0, sensitivity=2.0), rounds=5)
+        one = shuffled_reports([2.0], count=300, mechanism="gaussian")
+        assert found.upper == compose([(one, 5)], delta=1e-4).upper
+
+    def test_noise_for_a_target(self):
+        found = gspa.calibrate(target_eps=0.2, delta=1e-4, n=300, mechanism=gspa.Gaussian(sensitivity=3.0))
+        assert blanket_delta([found.upper / 3], count=300, eps=0.2, mechanism="gaussian").upper <= 1e-4
+        assert blanket_delta([found.lower / 3 * 0.999], count=300, eps=0.2, mechanism="gaussian").lower > 1e-4
+        alone = gspa.calibrate(target_eps=1.0, delta=1e-4, n=1, mechanism="laplace")
+        # One report: delta = 1 - e^((eps - eps_0)/2).
+        assert alone.lower <= 1.0 - 2 * math.log1p(-1e-4) <= alone.upper
+
+
+class TestCalibration:
+    def test_users_and_budgets_by_the_exact_law(self):
+        users = gspa.calibrate(target_eps=0.3, delta=1e-5, eps=1.0)
+        assert gspa.delta(at_eps=0.3, eps=1.0, n=int(users.upper)).upper <= 1e-5
+        assert gspa.delta(at_eps=0.3, eps=1.0, n=int(users.lower) - 1).lower > 1e-5
+        assert users.upper < gspa.calibrate(target_eps=0.3, delta=1e-5, eps=1.0, mechanism="aligned").lower
+        local = gspa.calibrate(target_eps=0.3, delta=1e-5, n=200)
+        assert gspa.delta(at_eps=0.3, eps=local.lower, n=200).upper <= 1e-5
+        assert gspa.delta(at_eps=0.3, eps=local.upper, n=200).lower > 1e-5
+        assert local.lower > gspa.calibrate(target_eps=0.3, delta=1e-5, n=200, mechanism="aligned").upper
+
+    def test_more_users_than_the_exact_law_is_evaluated_for(self):
+        asked = {"target_eps": 0.001, "delta": 1e-6, "eps": 0.5}
+        found = gspa.calibrate(**asked)
+        assert found.upper == gspa.calibrate(**asked, mechanism="aligned").upper > exact.QUICK
+        assert "65,536 choices" in found.note
+        assert "rounds compose pairs" in gspa.calibrate(target_eps=0.3, delta=1e-5, eps=0.2, n=50).note
+
+    def test_the_pair_needs_more_than_that_but_the_exact_law_does_not(self):
+        users = gspa.calibrate(target_eps=0.0105, delta=1e-5, eps=1.0)
+        assert users.method.startswith("exact law")
+        assert (
+            users.upper
+            <= exact.QUICK
+            < gspa.calibrate(target_eps=0.0105, delta=1e-5, eps=1.0, mechanism="aligned").upper
+        )
+
+
+class TestBesideTheNumber:
+    DOORS = (
+        lambda: gspa.epsilon(eps=1.0, n=50, delta=1e-3),
+        lambda: gspa.epsilon(eps=1.0, n=50, delta=1e-3, mechanism=gspa.KRR(3)),
+        lambda: gspa.epsilon(n=50, delta=1e-3, mechanism=gspa.Gaussian(1.0)),
+        lambda: gspa.delta(at_eps=0.5, eps=1.0, n=50),
+        lambda: gspa.calibrate(target_eps=0.5, delta=1e-3, n=50),
+        lambda: gspa.attack(eps=1.0, n=50, delta=1e-3),
+    )
+
+    @pytest.mark.parametrize("door", DOORS)
+    def test_relation_and_class_in_every_form(self, door):
+        found = door()
+        for text in (repr(found), str(found), found.to_json()):
+            assert "replace one user's record" in text
+            assert found.valid_for in text
+        assert json.loads(found.to_json())["relation"] == found.relation
+
+    def test_the_first_line_is_the_safe_end(self):
+        bound = gspa.epsilon(eps=0.5, n=10_000, delta=1e-5)
+        first = str(bound).splitlines()[0]
+        assert first.startswith("at most ")
+        assert bound.upper <= float(first.split()[2].rstrip(",")) <= bound.upper * (1 + 1e-6)
+        assert str(gspa.attack(eps=1.0, n=50, delta=1e-3, mechanism="laplace")).startswith("at least ")
+        assert str(gspa.calibrate(target_eps=0.5, delta=1e-3, n=50)).startswith("certified in [")
+
+    def test_one_warning_always_and_one_where_delta_is_large(self):
+        fine = gspa.epsilon(eps=1.0, n=50, delta=1e-3).warnings
+        assert len(fine) == 1
+        assert "trusted" in fine[0]
+        assert "honest" in fine[0]
+        large = gspa.epsilon(eps=1.0, n=50, delta=0.02).warnings
+        assert large[1:] == fine
+        assert large[0].startswith("delta = 0.02 is at least 1/n: a mechanism that publishes one record in full")
+        few = gspa.epsilon(eps=1.0, n=50, delta=1e-3, honest=40).warnings
+        assert few == ("this rests on a shuffler that is trusted",)
+        assert len(gspa.delta(at_eps=0.0, eps=1.0, n=50).warnings) == 2
+
+    def test_an_engines_own_bound_has_neither(self):
+        plain = central_epsilon(budgets.constant(1.0, n=5), delta=1e-3)
+        assert not plain.relation
+        assert {"relation", "warnings"}.isdisjoint(plain.to_dict())
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda: gspa.Gaussian([1.0, 0.0]), r"sigma\[1\] = 0.0"),
+        (lambda: gspa.Gaussian([]), "sigma = "),
+        (lambda: gspa.Gaussian([[1.0], [2.0]]), "sigma = "),
+        (lambda: gspa.Gaussian("1"), "sigma = '1'"),
+        (lambda: gspa.Gaussian(1.0, sensitivity=math.inf), "sensitivity = inf"),
+        (lambda: gspa.Laplace(sensitivity=2.0), "sensitivity = 2.0: must be given with scale"),
+        (lambda: gspa.epsilon(n=3, delta=0.1, mechanism=gspa.Gaussian([1.0, 2.0])), "n = 3: must be left out, or 2"),
+        (lambda: gspa.epsilon(delta=0.1, mechanism=gspa.Gaussian(1.0)), "n = None"),
+        (lambda: gspa.epsilon(delta=0.1, budgets=[1.0], mechanism="gaussian"), r"columns sigma\[,count\]"),
+        (lambda: gspa.epsilon(eps=1.0, n=3, delta=0.1, mechanism=gspa.Laplace(scale=1.0)), "eps = 1.0"),
+        (
+            lambda: gspa.epsilon(delta=0.1, honest=1, mechanism=gspa.Gaussian([1.0, 2.0])),
+            "not known for 'gaussian' with unequal noise",
+        ),
+        (lambda: gspa.calibrate(target_eps=1.0, delta=0.1, n=5, mechanism=gspa.Gaussian(1.0)), "sigma = 1.0"),
+        (lambda: gspa.calibrate(target_eps=1.0, delta=0.1, mechanism="laplace"), "n = None"),
+        (lambda: gspa.per_user(delta=0.1, mechanism="laplace"), "budgets = None"),
+        (lambda: exact.exact_epsilon(budgets.constant(1.0, n=2), delta=0.1, victim=1), "victim = 1"),
+        (lambda: api.mechanism("aligned", k=3), "does not use it"),
+        (lambda: inverse.least_users(1.0, eps=0.5, delta=0.1, mechanism=krr(3), exact=True), "exact = True"),
+        (lambda: inverse.least_users(1.0, eps=0.5, delta=0.1, mechanism="rr", exact=True), "mechanism = 'rr'"),
+    ],
+)
+def test_refused_in_one_line(ask, words):
+    with pytest.raises(GspaError, match=words) as refused:
+        ask()
+    assert len(str(refused.value).splitlines()) == 1
