@@ -393,9 +393,13 @@ def _fourier_law(
         # The mass that wrapped around, wherever it landed: the divergence is largest at the first edge.
         error[0] += 2 * math.exp(-_CORE)
     else:
-        weight = np.exp(log_weight - tilt * edges[:-1])
+        with np.errstate(over="ignore"):
+            weight = np.exp(log_weight - tilt * edges[:-1])
+        # Where the weight is no double, so far from where the law is tilted to, a mass is only known to be at most 1.
+        known = np.isfinite(weight)
+        weight = np.where(known, weight, 0.0)
         mass = mass * weight
-        error = _RELATIVE * mass + noise * weight
+        error = np.where(known, _RELATIVE * mass + noise * weight, 1.0)
     return CloneLaw(edges, mass, error, window.below, window.far, window.far_mass, window.above, 0.0, 0.0)
 
 

@@ -151,8 +151,9 @@
       error[0] += 2 * Math.exp(-CORE);
     } else {
       const weight = mass.map((_, i) => Math.exp(logWeight - tilt * edges[i]));
-      for (let i = 0; i < used; i++) mass[i] *= weight[i];
-      error = mass.map((m, i) => RELATIVE * m + noise * weight[i]);
+      // Where the weight is no double the mass is not known: it is a probability.
+      for (let i = 0; i < used; i++) mass[i] = weight[i] < Infinity ? mass[i] * weight[i] : 0;
+      error = mass.map((m, i) => Math.min(RELATIVE * m + noise * weight[i], 1));
     }
     return { ...kept, edges, mass, error };
   }

@@ -266,11 +266,13 @@
     if (!(mu < MOST_MU)) return alone;
     const limit = gspa.gdpEpsilon(delta, mu), start = Math.min(0.95 * alone, limit);
     let best = alone, at = start;
-    for (let turn = 0; turn < 3; turn++) { // the best B at the limit's eps need not be the best at the true one
-      const all = covers.map((cover) => upperOf(line, cover, at)), before = at;
-      at = least(line, covers[all.indexOf(Math.min(...all))], target, at, alone);
+    const tried = new Set();
+    while (tried.size < covers.length) { // the best B at the limit's eps need not be the best at the true one
+      const all = covers.map((cover) => upperOf(line, cover, at)), cover = covers[all.indexOf(Math.min(...all))];
+      if (tried.has(cover)) break;
+      tried.add(cover);
+      at = least(line, cover, target, at, alone);
       best = Math.min(best, at);
-      if (covers.length === 1 || Math.abs(at / before - 1) < 0.05) break;
     }
     return best;
   }
