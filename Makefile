@@ -15,7 +15,7 @@ test: $(VENV)/.test
 
 # The built book in a real browser: Chromium from GSPA_CHROMIUM or the path; without one the tests are skipped.
 browser: $(VENV)/.test $(VENV)/.browser
-	$(BIN)/python -m pytest -n 2 --dist worksteal tests/browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests/browser
 
 # The slow checks: interval arithmetic over a grid of cases, builds killed at random moments, fuzzing, planted errors;
 # then the book built twice. About an hour on two cores.

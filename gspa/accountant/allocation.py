@@ -314,6 +314,7 @@ class Dealt:
 _PUSH = 2e-6  # relative, in eps: where its ends are tried
 _NO_LOG = -800.0  # below that of any double
 _NARROW = 2.5e-3  # relative, in delta: a wider bracket is refined once
+_ANEW = 0.05  # relative, in eps: where no cut is narrow (large shifts), none is at an eps so near
 _MOST_STEPS = 10**12
 
 
@@ -324,6 +325,7 @@ class _Curve:
         self.dealt = dealt
         self.finer = finer
         self._best = _CUTS.index(5.5)  # of the offers, for the last eps
+        self._looked = math.inf  # the last eps at which every cut was tried
         self._known: dict[float, Bracket] = {}
 
     def delta(self, eps: float) -> Bracket:
@@ -371,7 +373,8 @@ class _Curve:
         best = min(self._best, len(offers) - 1)
         if width(best) > 0.03 * seen[best].upper:
             best = nearby(best)
-            if width(best) > 0.2 * seen[best].upper:
+            if abs(eps - self._looked) > _ANEW * eps and width(best) > 0.2 * seen[best].upper:
+                self._looked = eps
                 best = nearby(min(range(0, len(offers), 3), key=width))
         self._best = best
         return seen[best], offers[best]

@@ -42,7 +42,8 @@ NOTEBOOKS = [page for page in BOOK if page.startswith("notebooks/")]
 # Sphinx's own pages; one page of the package's source stands for them all.
 PAGES = [*BOOK, "search", "genindex", "py-modindex", "_modules/index", "_modules/gspa/accountant/bound"]
 # For looking things up; nobody reads them from one end to the other.
-REFERENCE = {name for name in BOOK if name.startswith("api")} | {"bibliography", "claims", "differences", "errata"}
+REFERENCE = {name for name in BOOK if name.startswith("api")}
+REFERENCE |= {"bibliography", "claims", "differences", "errata", "proofs"}
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 
 TYPESET = "() => window.MathJax?.startup?.promise"
@@ -159,7 +160,10 @@ def unfolded(page: Page) -> list[str]:
     anchor = str(links.first.get_attribute("href"))
     code = page.locator(f"{anchor} pre")
     folded = not code.is_visible()
-    links.first.click()
+    for _ in range(3):  # what is still being laid out may move the link from under the mouse
+        links.first.click()
+        if page.url.endswith(anchor):
+            break
     code.wait_for(state="visible")
     return [] if folded and page.url.endswith(anchor) else [f"{anchor}, at first {'' if folded else 'not '}folded"]
 
@@ -170,6 +174,7 @@ def look(page: Page, complaints: list[str], address: str) -> dict[str, object]:
     page.set_viewport_size(PHONE)
     page.goto(address)
     page.evaluate(TYPESET)
+    page.wait_for_selector("[aria-busy]", state="detached")
     # Colours are to be those at the end.
     page.add_style_tag(content="* { transition: none !important; animation: none !important }")
     page.wait_for_timeout(50)
@@ -181,6 +186,8 @@ def look(page: Page, complaints: list[str], address: str) -> dict[str, object]:
 
     page.set_viewport_size(DESK)
     page.evaluate("() => document.querySelectorAll('img').forEach((e) => (e.loading = 'eager'))")
+    # A picture that arrives moves what is below it, and a click misses.
+    page.wait_for_function("() => Array.from(document.images).every((e) => e.complete)")
     cell = unfolded(page)
     looks = page.evaluate(LOOKS)
     page.evaluate(WITHOUT_OUTLINES)

@@ -29,7 +29,7 @@ from gspa.book.project import Project
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("05_reduction_to_counts", "08_comparison", "12_shuffled_sgd")
