@@ -31,6 +31,7 @@ from timing import best
 
 import gspa
 from gspa.accountant import budgets, interop, rounds
+from gspa.accountant.allocation import allocation_epsilon
 from gspa.accountant.bound import rounded
 from gspa.accountant.closed_forms import liew22_epsilon, liu24_epsilon
 from gspa.accountant.errors import DataUnavailable
@@ -80,6 +81,16 @@ def asked(attack: bool = True, **question: Any) -> Answer:
 
     def ends() -> Ends:
         return gspa.attack(**question).lower if attack else None, gspa.epsilon(**question).upper
+
+    return Answer(OURS, ends)
+
+
+def dealt(steps: int) -> Answer:
+    """Our interval for random allocation, a record added or removed."""
+
+    def ends() -> Ends:
+        found = allocation_epsilon(sigma=1.0, steps=steps, delta=1e-6)
+        return found.lower, found.upper
 
     return Answer(OURS, ends)
 
@@ -160,6 +171,8 @@ SETTINGS = (
             ),
         ),
     ),
+    Setting("allocation-1e3", "One step of 1,000, sigma = 1, delta = 1e-6", (dealt(1_000),)),
+    Setting("allocation-1e4", "One step of 10,000, sigma = 1, delta = 1e-6", (dealt(10_000),)),
     Setting(
         "hundred-rounds",
         "100 rounds of 2,000 shuffled bits at 0.5, delta = 1e-6",

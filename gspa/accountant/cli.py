@@ -29,7 +29,7 @@ Mechanism = Annotated[
 ]
 Asked = Annotated[
     str | None,
-    typer.Option("--mechanism", help="Only bounds that hold for it: common, rr, krr, laplace, clip_laplace."),
+    typer.Option("--mechanism", help="Only bounds that hold for it: common, rr, krr, laplace, clip_laplace, gaussian."),
 ]
 Items = Annotated[int | None, typer.Option("--k", help="Items, for krr and subset; steps of a record, for allocation.")]
 SubsetSize = Annotated[int | None, typer.Option("--size", help="Items in a reported subset, for subset.")]
@@ -93,19 +93,30 @@ def bounds(
     budgets: BudgetsFile = None,
     delta: Delta = 1e-4,
     mechanism: Asked = None,
+    sigma: Sigma = None,
+    sensitivity: Sensitivity = None,
     as_json: Json = False,
 ) -> None:
     """Every published bound side by side, the tightest first, with what it is valid for."""
     from dataclasses import asdict
 
-    from gspa.accountant import published as catalogue
+    from gspa.accountant import api
 
-    population = _budgets(eps, n, budgets)
-    rows = catalogue.compare(population, delta=delta, mechanism=mechanism)
+    if mechanism == "gaussian":
+        runs = api.mechanism(mechanism, sigma=sigma, sensitivity=sensitivity)
+        rows = api.published(delta=delta, eps=eps, n=n, budgets=budgets, mechanism=runs)
+        who: dict[str, Any] = {"n": n} if n is not None else {}
+    else:
+        if sigma is not None or sensitivity is not None:
+            raise GspaError("--sigma, --sensitivity: leave them out, or ask with --mechanism gaussian")
+        population = _budgets(eps, n, budgets)
+        rows = api.published(delta=delta, budgets=population, mechanism=mechanism)
+        who = {"n": population.n, "largest eps": population.eps_max}
     if as_json:
-        typer.echo(json.dumps({"n": population.n, "delta": delta, "bounds": [asdict(row) for row in rows]}))
+        who.pop("largest eps", None)
+        typer.echo(json.dumps({**who, "delta": delta, "bounds": [asdict(row) for row in rows]}))
         return
-    typer.echo(f"n = {population.n:,}, largest eps = {population.eps_max:g}, delta = {delta:g}")
+    typer.echo(", ".join(f"{name} = {value:,}" for name, value in who.items()) + f", delta = {delta:g}")
     for row in rows:
         if row.epsilon is None:
             value = "refused"
