@@ -103,8 +103,9 @@ def bounds(
     from gspa.accountant import api
 
     if mechanism == "gaussian":
-        runs = api.mechanism(mechanism, sigma=sigma, sensitivity=sensitivity)
-        rows = api.published(delta=delta, eps=eps, n=n, budgets=budgets, mechanism=runs)
+        noise = api.mechanism(mechanism, sigma=sigma, sensitivity=sensitivity)
+        assert isinstance(noise, api.Gaussian)
+        rows = api.published(delta=delta, eps=eps, n=n, budgets=budgets, mechanism=noise)
         who: dict[str, Any] = {"n": n} if n is not None else {}
     else:
         if sigma is not None or sensitivity is not None:
