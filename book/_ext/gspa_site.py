@@ -1,6 +1,6 @@
 """What this book adds to Jupyter Book: a site that asks no other host for anything, and its provenance.
 
-* MathJax is copied into the site from an installed package.
+* MathJax is copied into the site from an installed package, and so is the checker of certificates, to be saved.
 * The thebe scripts, which load from a CDN even when unused, are left out.
 * The sidebar's buttons have names for those who cannot see them.
 * Every page's footer says from which version, commit and profile it was made.
@@ -13,10 +13,12 @@ import shutil
 from importlib.metadata import files
 from pathlib import Path
 
+import gspa
 from gspa import __version__
 from gspa.book import provenance
 
 MATHJAX = "tex-svg-full.js"
+CHECKER = "check_certificate.py"
 RECORD = "{build record}"  # stands in the footer for a link whose address differs from page to page
 # Shown once the repository has an address; until then nothing points to an invented one.
 LINKS = {
@@ -85,14 +87,15 @@ def plain_citations(app, pagename, templatename, context, doctree):
     )
 
 
-def add_mathjax(app, exception):
-    """Copy MathJax out of the installed package; a missing package is an error, not a page without maths."""
+def add_files(app, exception):
+    """Copy MathJax and the checker out of the installed packages; a missing package is an error."""
     if exception or app.builder.format != "html":
         return
     source = next(path.locate() for path in files("sphinx-mathjax-offline") if path.name == MATHJAX)
     target = Path(app.outdir) / "mathjax"
     target.mkdir(exist_ok=True)
     shutil.copyfile(source, target / MATHJAX)
+    shutil.copyfile(Path(gspa.__file__).with_name(CHECKER), Path(app.outdir) / CHECKER)
 
 
 def setup(app):
@@ -104,5 +107,5 @@ def setup(app):
     app.connect("html-page-context", without_thebe, priority=900)
     app.connect("html-page-context", named_toggles, priority=900)
     app.connect("html-page-context", plain_citations)
-    app.connect("build-finished", add_mathjax)
+    app.connect("build-finished", add_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -40,6 +40,7 @@ from gspa.accountant.allocation import Allocated
 from gspa.accountant.attacks import attack_epsilon
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
+from gspa.accountant.certificates import COVERED, Certificate, certificate
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.families import Family
 from gspa.accountant.one_round import UserBounds, honest_only, per_user_epsilon
@@ -61,6 +62,7 @@ __all__ = [
     "allocation_epsilon",
     "attack",
     "calibrate",
+    "certify",
     "delta",
     "epsilon",
     "mechanism",
@@ -856,6 +858,41 @@ def published(
             raise InvalidValue("sigma", mechanism.sigma, "one number, with n", "what was published is for equal noise")
         return compare_gaussian(sigma=float(setting.scales[0]), n=setting.n, delta=delta)
     return compare(_people(eps, n, budgets, None, RandomizedResponse()), delta=delta, mechanism=mechanism)
+
+
+def certify(
+    *,
+    delta: float,
+    eps: float | None = None,
+    n: int | None = None,
+    budgets: Who = None,
+    mechanism: Mechanism | str = "rr",
+    honest: int | None = None,
+) -> Certificate:
+    """A certificate of a central eps that a stranger can check without this package (`gspa/check_certificate.py`).
+
+    It proves the dominating pair of one round, also for randomized response, whose exact law `epsilon` answers with a
+    smaller eps. What is claimed is the accountant's upper end, rounded up at the ninth digit, and has passed the check.
+
+    Args:
+        delta: central delta, 1e-300 to 0.999999.
+        eps: as n, budgets and honest, see `epsilon`; at most 1,000 distinct local eps up to 200, no local deltas.
+        mechanism: "rr", "aligned", "common" or a `TotalVariation`.
+
+    Raises:
+        DataUnavailable: python-flint is not installed; `pip install 'gspa[certify]'`.
+        InvalidValue: an argument out of range, missing or superfluous.
+        OutsideValidity: a setting that certificates do not cover yet.
+
+    >>> certify(eps=0.5, n=10_000, delta=1e-4).eps
+    0.00966437499
+    """
+    runs = _mechanism(mechanism)
+    if runs.name not in COVERED:
+        raise OutsideValidity("certify", f"the mechanisms {', '.join(COVERED)}", f"{runs.name!r} is not covered yet")
+    people = _people(eps, n, budgets, honest, runs)
+    tv = runs.tv if isinstance(runs, TotalVariation) else None
+    return certificate(people, delta=delta, family=runs.name, tv=tv)
 
 
 def to_dp_accounting(

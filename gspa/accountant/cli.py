@@ -1,4 +1,4 @@
-"""Commands that answer for your own budgets: mu, epsilon, delta, calibrate, per-user, attack, bounds."""
+"""Commands that answer for your own budgets: mu, epsilon, delta, calibrate, per-user, attack, certify, bounds."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ Direction = Annotated[
 ]
 Epochs = Annotated[int | None, typer.Option("--epochs", help="Epochs, for allocation.")]
 NoiseKind = Annotated[str | None, typer.Option("--noise", help="gaussian (default) or laplace, for allocation.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Where to write it; printed if left out.")]
 Rounds = Annotated[int, typer.Option("--rounds", help="How often everybody reports.")]
 Honest = Annotated[
     int | None, typer.Option("--honest", help="How many users follow the protocol; the others collude or drop out.")
@@ -334,6 +335,35 @@ def attack(
     _print(api.attack(**asked, delta=delta), "eps >= {lower}, attacked", as_json)
 
 
+def certify(
+    eps: Eps = None,
+    n: Size = None,
+    budgets: BudgetsFile = None,
+    delta: Delta = 1e-4,
+    mechanism: Mechanism = "rr",
+    k: Items = None,
+    size: SubsetSize = None,
+    tv: Variation = None,
+    honest: Honest = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write it; printed if left out.")
+    ] = None,
+) -> None:
+    """A certificate of a central eps that a stranger can check: python check_certificate.py cert.json."""
+    from gspa.accountant import api
+
+    asked = _question(eps, n, budgets, mechanism, k=k, size=size, tv=tv)
+    found = api.certify(**asked, delta=delta, honest=honest)
+    if output is None:
+        typer.echo(found.text, nl=False)
+        return
+    try:
+        found.write(output)
+    except OSError as error:
+        raise GspaError(f"--output: cannot write {output}: {error.strerror}") from None
+    typer.echo(f"{found.statement}\nPROVED; check it with: python check_certificate.py {output}")
+
+
 def register(app: typer.Typer) -> None:
     """Add these commands to the application."""
     app.command(epilog="Example: gspa mu --eps 0.5 --n 10000 --delta 1e-4")(mu)
@@ -342,4 +372,5 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: gspa calibrate --target-eps 0.1 --delta 1e-6 --n 10000")(calibrate)
     app.command("per-user", epilog="Example: gspa per-user --budgets budgets.csv --delta 1e-6")(per_user)
     app.command(epilog="Example: gspa attack --eps 0.5 --n 10000 --delta 1e-4")(attack)
+    app.command(epilog="Example: gspa certify --eps 0.5 --n 10000 --delta 1e-6 -o cert.json")(certify)
     app.command(epilog="Example: gspa bounds --eps 0.5 --n 10000 --delta 1e-4")(bounds)

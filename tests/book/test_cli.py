@@ -123,7 +123,7 @@ class TestUsage:
         ("line", "words"),
         [
             ("fly", "No such command 'fly'; see gspa --help"),
-            ("verfy", "Did you mean 'verify'?"),
+            ("verfy", "Did you mean 'verify'"),
             ("data stat", "No such command 'stat'"),
             ("mu --frob", "No such option: --frob; see gspa mu --help"),
             ("mu --eps", "'--eps' requires an argument"),

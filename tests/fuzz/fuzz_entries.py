@@ -364,6 +364,7 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.families.krr": {"k": count(2, 8)},
     "accountant.families.subset": {"k": count(2, 8)},
     "accountant.families.total_variation": {"tv": number(0.01, 1)},
+    "accountant.certificates": {"family": name("rr", "aligned", "common", "tv"), "tv": optional(number(0.01, 0.2))},
     "accountant.inverse": {"eps": number(0.3, 2), "eps0": number(0.1, 1.5), "mechanism": _FAMILY, "exact": FLAG},
     "accountant.inverse.largest_gap": {"mechanism": name("laplace", "gaussian")},
     "accountant.exact": {"inputs": optional(array(0, 3, least=1, most=3))},
@@ -489,7 +490,7 @@ _ASKERS = (
 )
 
 TOGETHER: dict[str, tuple[dict[str, Any], ...]] = {
-    **{f"accountant.api.{what}": _ASKERS for what in ("epsilon", "delta", "risk")},
+    **{f"accountant.api.{what}": _ASKERS for what in ("epsilon", "delta", "risk", "certify")},
     "accountant.api.attack": tuple(
         {key: value for key, value in one.items() if key != "honest"} | runs
         for one, runs in zip(

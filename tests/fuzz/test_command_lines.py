@@ -61,6 +61,8 @@ OPTIONS: dict[tuple[str, ...], dict[str, st.SearchStrategy[str] | None]] = {
     },
     ("calibrate",): {"--target-eps": number, "--delta": number, "--n": count, "--eps": number, "--mechanism": word}
     | {"--k": count, "--size": count, "--tv": number, "--sensitivity": number, "--json": None},
+    ("certify",): {"--eps": number, "--n": count, "--budgets": place, "--delta": number, "--mechanism": word}
+    | {"--k": count, "--size": count, "--tv": number, "--honest": count, "-o": place},
     ("per-user",): {"--budgets": place, "--delta": number, "--mechanism": word, "--k": count, "--size": count}
     | {"--sensitivity": number, "--json": None},
     ("attack",): {"--eps": number, "--n": count, "--budgets": place, "--delta": number, "--mechanism": word}
@@ -100,6 +102,7 @@ GOOD: dict[tuple[str, ...], tuple[str, ...]] = {
         "--target-eps 1 --eps 0.9 --delta 0.01",
         "--target-eps 1 --n 30 --delta 1e-3 --mechanism gaussian",
     ),
+    ("certify",): (_CROWD, _FILE, f"{_CROWD} --mechanism tv --tv 0.1", f"{_CROWD} -o cert.json"),
     ("per-user",): (_FILE, f"{_FILE} --mechanism laplace", f"{_FILE} --mechanism krr --k 3"),
     ("attack",): (_CROWD, _FILE, "--n 20 --mechanism gaussian --sigma 1 --sensitivity 2"),
     ("run",): ("01_page", "01_page -p n 4 -o out.ipynb", "01_page --profile quick"),

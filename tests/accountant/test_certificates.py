@@ -1,0 +1,127 @@
+"""Certificates as they are issued: what is claimed is proved, costs nothing, and what is not covered is refused."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gspa
+from gspa import check_certificate
+from gspa.accountant import budgets
+from gspa.accountant.errors import DataUnavailable, InvalidValue, OutsideValidity
+from gspa.cli import run
+
+CHECKER = Path(check_certificate.__file__)
+
+
+def proved(text: str) -> bool:
+    """Whether the checker proves a file's text."""
+    found = check_certificate.read(text)
+    return check_certificate.proves(found, check_certificate.delta_of(found))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    groups=st.lists(
+        st.tuples(st.floats(0.0, 6.0).map(lambda eps: round(eps, 4)), st.integers(1, 3_000)),
+        min_size=1,
+        max_size=4,
+        unique_by=lambda one: one[0],
+    ),
+    exponent=st.floats(-14, -0.5),
+    name=st.sampled_from(["rr", "aligned", "common", "tv"]),
+)
+def test_what_is_claimed_is_proved_and_loses_nothing(groups, exponent, name):
+    groups = groups if name in ("rr", "aligned") else groups[:1]
+    runs = gspa.TotalVariation(tv=0.7 * math.tanh(max(groups[0][0], 0.01) / 2)) if name == "tv" else name
+    if name == "tv":
+        groups = [(max(groups[0][0], 0.01), groups[0][1])]
+    who = budgets.from_array([eps for eps, _ in groups], count=[count for _, count in groups])
+    found = gspa.certify(budgets=who, delta=10**exponent, mechanism=runs)
+    assert proved(found.text)
+    if name != "rr":  # which `epsilon` answers with the exact law
+        upper = gspa.epsilon(budgets=who, delta=10**exponent, mechanism=runs).upper
+        assert upper <= found.eps <= upper * (1 + 1e-6)
+    assert found.bound.lower <= found.eps
+    if found.bound.lower > 0:  # a smaller eps is not proved
+        fields = json.loads(found.text)
+        fields["eps"] = found.bound.lower * (1 - 1e-6)
+        fields["statement"] = check_certificate.worded(json.dumps(fields))
+        assert not proved(json.dumps(fields))
+
+
+def test_a_thousand_budgets():
+    who = budgets.from_array([0.002 * (i + 1) for i in range(1_000)], count=[7] * 1_000)
+    found = gspa.certify(budgets=who, delta=1e-6)
+    upper = gspa.epsilon(budgets=who, delta=1e-6, mechanism="aligned").upper
+    assert upper <= found.eps <= upper * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("n", [10**6, pytest.param(10**8, marks=pytest.mark.slow)])
+def test_large_crowds(n):
+    found = gspa.certify(eps=0.5, n=n, delta=1e-6)
+    assert found.eps <= gspa.epsilon(eps=0.5, n=n, delta=1e-6, mechanism="aligned").upper * (1 + 1e-6)
+
+
+def test_nothing_to_prove_where_delta_is_large():
+    assert gspa.certify(eps=0.5, n=100, delta=0.2).eps == 0.0
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"eps": 0.5, "n": 100, "mechanism": gspa.KRR(k=3)}, "'krr' is not covered yet"),
+        ({"eps": 0.5, "n": 100, "mechanism": "laplace"}, "'laplace' is not covered yet"),
+        ({"eps": 300.0, "n": 100}, "must be in \\[0, 200\\]"),
+        ({"budgets": [0.001 * i for i in range(1, 1_002)]}, "1 to 1000"),
+        ({"budgets": budgets.from_array([0.5, 1.0], delta=[1e-9, 0.0])}, "local deltas are not covered"),
+    ],
+)
+def test_what_is_not_covered_is_said(asked, words):
+    with pytest.raises(OutsideValidity, match=words):
+        gspa.certify(**asked, delta=1e-6)
+
+
+def test_bad_values_are_refused():
+    with pytest.raises(InvalidValue, match="delta"):
+        gspa.certify(eps=0.5, n=10, delta=0.0)
+    with pytest.raises(InvalidValue, match="n"):
+        gspa.certify(eps=0.5, delta=1e-6)
+
+
+def test_without_the_library_it_says_what_to_install(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *arguments, **more):
+        if name == "gspa" and "check_certificate" in (arguments[2] or ()):
+            raise ImportError(name)
+        return real(name, *arguments, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(DataUnavailable, match=r"gspa\[certify\]"):
+        gspa.certify(eps=0.5, n=10, delta=1e-6)
+
+
+class TestTheCommand:
+    def test_writes_what_the_program_proves(self, tmp_path, capsys):
+        path = tmp_path / "cert.json"
+        assert run(["certify", "--eps", "0.5", "--n", "1000", "--delta", "1e-6", "-o", str(path)]) == 0
+        assert "PROVED" in capsys.readouterr().out
+        done = subprocess.run([sys.executable, "-I", str(CHECKER), str(path)], capture_output=True, text=True)
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "PROVED")
+
+    def test_prints_it_where_no_file_is_named(self, capsys):
+        assert run(["certify", "--eps", "0.5", "--n", "100"]) == 0
+        assert proved(capsys.readouterr().out)
+
+    def test_a_place_that_cannot_be_written(self, tmp_path, capsys):
+        assert run(["certify", "--eps", "0.5", "--n", "100", "-o", str(tmp_path / "no" / "c.json")]) == 2
+        assert "cannot write" in capsys.readouterr().err
