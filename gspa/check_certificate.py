@@ -230,7 +230,9 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         with open(arguments[0], encoding="utf-8") as file:
-            found = read(file.read(1_000_001))
+            text = file.read(10**6 + 1)
+        need(len(text) <= 10**6, "longer than a certificate")
+        found = read(text)
         bound = delta_of(found)
     except (OSError, UnicodeDecodeError, Refused) as wrong:
         print(f"REFUSED: {wrong}", file=sys.stderr)
