@@ -31,7 +31,7 @@ FAMILIES = {
     "rr": "binary randomized response, own eps each",
     "aligned": "any randomizers with aligned clones, own eps each",
     "common": "any one randomizer of this local eps, the same for all users",
-    "tv": "any one randomizer of this local eps and total variation, the same for all users",
+    "tv": "any one randomizer of this local eps and at most this total variation, the same for all users",
 }
 FIELDS = {"format", "statement", "family", "tv", "users", "relation", "rounds", "eps", "delta", "method"}
 RELATION, METHOD = "replace one user's record", "dominating pair"
@@ -139,14 +139,15 @@ def clones(groups: list[tuple[int, arb]], depth: int) -> tuple[int, list[arb]]:
     parts: list[tuple[float, float, int, arb_poly]] = []
     shift = terms = 0
     for count, q in groups:
-        if not q < 1:  # a user whose report ignores the input is a clone
+        if q == 1:  # exactly, at eps = 0: a user whose report ignores the input is a clone
             shift += count
         elif count:
+            need(bool(q < 1), "the precision does not suffice")
             mean, variance = float(count * q), float(count * q * (1 - q))
             reach = (2 * depth * variance) ** 0.5 + depth
             low, high = max(0, int(mean - reach)), min(count, int(mean + reach) + 1)
             terms += high - low + 1
-            need(terms <= MOST_TERMS, f"more than {MOST_TERMS} terms: this would take hours")
+            need(terms <= MOST_TERMS, f"more than {MOST_TERMS} terms: this would take too long")
             parts.append((mean, variance, low, arb_poly(binomial(count, q, low, high))))
     while len(parts) > 1:  # convolve neighbours, smallest first, and cut
         parts.sort(key=lambda part: part[3].length())
@@ -196,8 +197,8 @@ def delta_of(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps)."""
     delta = Decimal(found["delta"])
     depth = depth_for(delta)
-    ctx.prec = 128 + int(3 * depth)
     worst = max(range(len(found["users"])), key=lambda i: Decimal(found["users"][i][0]))
+    ctx.prec = 128 + 3 * depth + 3 * int(Decimal(found["users"][worst][0]))
     budgets = [(ball(eps), count - (i == worst)) for i, (eps, count) in enumerate(found["users"])]
     p, e, family = ball(found["users"][worst][0]).exp(), ball(found["eps"]).exp(), found["family"]
     if Decimal(found["eps"]) >= Decimal(found["users"][worst][0]):
@@ -207,7 +208,8 @@ def delta_of(found: dict[str, Any]) -> arb:
         others = [(count, (-eps).exp()) for eps, count in budgets]
     elif family == "tv":
         a = ball(found["tv"]) / (p - 1)
-        need(bool(a <= 1 / (p + 1)), "tv: more than a randomizer of this eps can have")
+        # Up to here less total variation is no worse ("A smaller total variation" on the page of proofs).
+        need(bool(2 * p * a <= 1), "tv: must be at most (1 - e^-eps)/2")
         others = [(count, 2 * a) for _, count in budgets]
     else:
         others = [(count, 2 / (eps.exp() + 1)) for eps, count in budgets]
@@ -216,7 +218,7 @@ def delta_of(found: dict[str, Any]) -> arb:
     for mass, value in zip(masses, terms(first, len(masses), p, e), strict=True):
         held, total = held + mass, total + mass * value
     missing = (1 - held).max(arb(0))
-    return a * (total + missing * (p - e))
+    return a * (total + missing * (p - e) * arb(0.5, 0.5))  # between nothing and all of it
 
 
 def proves(found: dict[str, Any], bound: arb) -> bool:

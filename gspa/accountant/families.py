@@ -160,7 +160,11 @@ def common() -> Family:
 
 
 def total_variation(tv: float) -> Family:
-    """One common randomizer whose output laws differ by at most `tv`: a = r = tv/(e^{eps0} - 1).
+    """One common randomizer whose output laws differ by `tv`: a = r = tv/(e^{eps0} - 1).
+
+    Less total variation also makes fewer clones, so that "at most tv" has a proof of its own, for
+    tv <= (1 - e^{-eps0})/2 ("A smaller total variation", on the page of proofs). Above that the pair is for two inputs
+    whose laws differ by exactly tv.
 
     The masses of Wang et al. 2024 (arXiv:2304.05007) with q = p, but "neither" is revealed: hidden, as
     that paper has it, the bound fails. 3-ary randomized response, two users, p = e^{eps0} = e, the
@@ -194,7 +198,8 @@ def total_variation(tv: float) -> Family:
     return Family(
         key="tv",
         label=f"one common randomizer of total variation {tv:g}",
-        valid_for=f"any one eps0-LDP randomizer of total variation at most {tv:g}, the same for all users",
+        valid_for=f"any one eps0-LDP randomizer, the same for all users, of total variation at most {tv:g} if that "
+        "is at most (1 - e^-eps0)/2; else for two inputs whose reports are exactly that far apart",
         victim=victim,
         clones=clones,
         common=True,

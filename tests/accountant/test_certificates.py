@@ -9,9 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import multinomial
 
 import gspa
 from gspa import check_certificate
@@ -41,7 +43,7 @@ def proved(text: str) -> bool:
 )
 def test_what_is_claimed_is_proved_and_loses_nothing(groups, exponent, name):
     groups = groups if name in ("rr", "aligned") else groups[:1]
-    runs = gspa.TotalVariation(tv=0.7 * math.tanh(max(groups[0][0], 0.01) / 2)) if name == "tv" else name
+    runs = gspa.TotalVariation(tv=0.5 * math.tanh(max(groups[0][0], 0.01) / 2)) if name == "tv" else name
     if name == "tv":
         groups = [(max(groups[0][0], 0.01), groups[0][1])]
     who = budgets.from_array([eps for eps, _ in groups], count=[count for _, count in groups])
@@ -108,6 +110,37 @@ def test_without_the_library_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(DataUnavailable, match=r"gspa\[certify\]"):
         gspa.certify(eps=0.5, n=10, delta=1e-6)
+
+
+def test_a_total_variation_up_to_which_less_is_no_worse():
+    """Closer inputs, beside others who hide them as little as local privacy allows: all outcomes, counted."""
+    n, eps0, at = 12, 1.0, (0.1, 0.3, 0.6)
+    p = math.exp(eps0)
+    most = (1 - 1 / p) / 2
+    claimed = [gspa.delta(eps=eps0, n=n, at_eps=e, mechanism=gspa.TotalVariation(tv=most)).upper for e in at]
+    counts = np.array([(i, j, k) for i in range(n + 1) for j in range(n + 1 - i) for k in range(n + 1 - i - j)])
+    counts = np.c_[counts, n - counts.sum(axis=1)]
+    largest = 0.0
+    for share in (0.02, 0.3, 0.7, 0.95, 1.0):
+        a = share * most / (p - 1)
+        alone = 1 - (p + 1) * a  # of which the others report e^-eps0, or e^eps0, times as much
+        fourth = (1 - 2 * a - alone / p) / (p - 1 / p)
+        law = np.array([a, a, (alone - fourth) / p, p * fourth])
+        assert law.sum() == pytest.approx(1)
+        one = np.array([p * a, a, alone - fourth, fourth])
+        first, second = np.zeros(len(counts)), np.zeros(len(counts))
+        for i in range(4):
+            others = counts - np.eye(4, dtype=int)[i]
+            there = (others >= 0).all(axis=1)
+            first[there] += one[i] * multinomial.pmf(others[there], n - 1, law)
+            second[there] += one[[1, 0, 2, 3]][i] * multinomial.pmf(others[there], n - 1, law)
+        for e, promise in zip(at, claimed, strict=True):
+            truth = float(np.maximum(first - math.exp(e) * second, 0).sum())
+            assert truth <= promise
+            largest = max(largest, truth / promise)
+    assert largest > 0.5  # near enough to be a test
+    with pytest.raises(OutsideValidity, match="at most"):
+        gspa.certify(eps=eps0, n=n, delta=1e-3, mechanism=gspa.TotalVariation(tv=1.01 * most))
 
 
 class TestTheCommand:
