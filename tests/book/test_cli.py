@@ -507,8 +507,9 @@ class TestVerify:
         record("verified")
         astray = replace(claims.errata()[0], claim="G-TAB2", evidence="no such row")
         monkeypatch.setattr(claims, "errata", lambda: (astray,))
-        assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 1
+        assert run(shlex.split("verify --profile paper --claim G-TAB2")) == 1
         assert "the evidence of G-TAB2 has no row 'no such row'" in capsys.readouterr().err
+        assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 0  # a small run has other rows
 
     def test_a_statement_that_no_number_can_settle_is_told_with_its_reason(self, record, monkeypatch, capsys):
         entry = replace(claims.claim("G-TAB2"), notebook="", verdict="not checkable", reason="It is an opinion.")
