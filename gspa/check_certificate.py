@@ -22,20 +22,49 @@ import json
 import sys
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from flint import arb, arb_poly, ctx
 
 FORMAT = "gspa certificate 1"
-FAMILIES = {
-    "rr": "binary randomized response, own eps each",
-    "aligned": "any randomizers with aligned clones, own eps each",
-    "common": "any one randomizer of this local eps, the same for all users",
-    "tv": "any one randomizer of this local eps and at most this total variation, the same for all users",
-}
-FIELDS = {"format", "statement", "family", "tv", "users", "relation", "rounds", "eps", "delta", "method"}
-RELATION, METHOD = "replace one user's record", "dominating pair"
+FIELDS = [
+    "format",
+    "statement",
+    "family",
+    "parameters",
+    "users",
+    "relation",
+    "rounds",
+    "eps",
+    "delta",
+    "method",
+    "proof",
+]
+REPLACE = "replace one user's record"
+Ranges = dict[str, tuple[str, str] | tuple[int, int]]
 MOST_USERS, MOST_GROUPS, MOST_TERMS, MOST_EPS = 10**12, 1000, 2 * 10**6, 200
+
+
+class Family(NamedTuple):
+    """Who a certificate is about: in words; how it is proved; its parameters' ranges; whether all have one eps."""
+
+    words: str
+    methods: tuple[str, ...]
+    parameters: Ranges
+    one: bool = False
+
+
+FAMILIES = {
+    "rr": Family("binary randomized response, own eps each", ("dominating pair",), {}),
+    "aligned": Family("any randomizers with aligned clones, own eps each", ("dominating pair",), {}),
+    "common": Family("any one randomizer of this local eps, the same for all users", ("dominating pair",), {}, True),
+    "tv": Family(
+        "any one randomizer of this local eps and at most total variation {tv}, the same for all users",
+        ("dominating pair",),
+        {"tv": ("1e-30", "1")},
+        True,
+    ),
+}
 
 
 class Refused(Exception):
@@ -56,13 +85,20 @@ def number(value: Any, name: str, low: str, high: str) -> Decimal:
     return found
 
 
+def numbers(value: Any, name: str, ranges: Ranges) -> None:
+    """Numbers of these names in these ranges; whole ones where the range is written without quotes."""
+    need(isinstance(value, dict) and set(value) == set(ranges), f"{name}: must be {{{', '.join(ranges)}}}")
+    for key, (low, high) in ranges.items():
+        number(value[key], key, str(low), str(high))
+        need(isinstance(low, str) or type(value[key]) is int, f"{key}: must be a whole number")
+
+
 def statement(read: dict[str, Any]) -> str:
     """What the other fields say, in words."""
     users = ", ".join(f"{count} with local eps = {eps}" for eps, count in read["users"])
-    variation = "" if read["tv"] is None else f", total variation {read['tv']}"
     return (
         f"The shuffled reports of these users are ({read['eps']}, {read['delta']})-differentially private "
-        f"({RELATION}): {users}; {FAMILIES[read['family']]}{variation}."
+        f"({read['relation']}): {users}; {FAMILIES[read['family']].words.format(**read['parameters'])}."
     )
 
 
@@ -91,11 +127,15 @@ def worded(text: str) -> str:
 def read(text: str) -> dict[str, Any]:
     """The fields, each in its range; anything else is refused."""
     found: dict[str, Any] = parsed(text)
-    need(isinstance(found, dict) and set(found) == FIELDS, f"the fields must be {', '.join(sorted(FIELDS))}")
-    for name, value in {"format": FORMAT, "relation": RELATION, "method": METHOD}.items():
-        need(found[name] == value, f"{name}: must be {value!r}")
-    need(type(found["rounds"]) is int and found["rounds"] == 1, "rounds: must be 1")
+    need(isinstance(found, dict) and set(found) == set(FIELDS), f"the fields must be {', '.join(FIELDS)}")
+    need(found["format"] == FORMAT, f"format: must be {FORMAT!r}")
     need(isinstance(found["family"], str) and found["family"] in FAMILIES, f"family: one of {', '.join(FAMILIES)}")
+    family = FAMILIES[found["family"]]
+    need(found["method"] in family.methods, f"method: one of {', '.join(family.methods)}")
+    need(found["relation"] == REPLACE, f"relation: must be {REPLACE!r}")
+    need(type(found["rounds"]) is int and found["rounds"] == 1, "rounds: must be 1")
+    numbers(found["parameters"], "parameters", family.parameters)
+    numbers(found["proof"], "proof", {})
     groups = found["users"]
     need(isinstance(groups, list) and 1 <= len(groups) <= MOST_GROUPS, f"users: 1 to {MOST_GROUPS} pairs [eps, count]")
     for group in groups:
@@ -104,13 +144,9 @@ def read(text: str) -> dict[str, Any]:
         need(type(group[1]) is int and 1 <= group[1] <= MOST_USERS, f"a count must be 1 to {MOST_USERS}")
     need(sum(count for _, count in groups) <= MOST_USERS, f"at most {MOST_USERS} users")
     need(len({Decimal(eps) for eps, _ in groups}) == len(groups), "users: two groups have the same eps")
-    need(found["family"] in ("rr", "aligned") or len(groups) == 1, "users: this family needs one eps for all")
+    need(not family.one or len(groups) == 1, "users: this family needs one eps for all")
     number(found["eps"], "eps", "0", str(MOST_EPS))
     number(found["delta"], "delta", "1e-300", "0.999999")
-    if found["family"] == "tv":
-        number(found["tv"], "tv", "1e-30", "1")
-    else:
-        need(found["tv"] is None, "tv: null, but for the family tv")
     need(found["statement"] == statement(found), "the statement in words is not that of the other fields")
     return found
 
@@ -207,7 +243,7 @@ def delta_of(found: dict[str, Any]) -> arb:
     if family == "common":
         others = [(count, (-eps).exp()) for eps, count in budgets]
     elif family == "tv":
-        a = ball(found["tv"]) / (p - 1)
+        a = ball(found["parameters"]["tv"]) / (p - 1)
         # Up to here less total variation is no worse ("A smaller total variation" on the page of proofs).
         need(bool(2 * p * a <= 1), "tv: must be at most (1 - e^-eps)/2")
         others = [(count, 2 * a) for _, count in budgets]

@@ -61,13 +61,14 @@ def certified(family="aligned", users=(("1", 2),), eps="0.5", delta="1e-6", tv=N
         "format": checker.FORMAT,
         "statement": "",
         "family": family,
-        "tv": None if tv is None else Raw(tv),
+        "parameters": {} if tv is None else {"tv": Raw(tv)},
         "users": [[Raw(local), count] for local, count in users],
-        "relation": checker.RELATION,
+        "relation": checker.REPLACE,
         "rounds": 1,
         "eps": Raw(eps),
         "delta": Raw(delta),
-        "method": checker.METHOD,
+        "method": "dominating pair",
+        "proof": {},
     }
     fields["statement"] = checker.worded(dumped(fields))
     return fields
@@ -338,8 +339,9 @@ def digit_changed(rng, digits):
 def altered(rng, fields):
     """The fields with one of them changed."""
     new = json.loads(json.dumps(fields))
-    for name in ("eps", "delta", "tv"):
-        new[name] = fields[name] and Raw(fields[name])
+    for name in ("eps", "delta"):
+        new[name] = Raw(fields[name])
+    new["parameters"] = {name: Raw(value) for name, value in fields["parameters"].items()}
     new["users"] = [[Raw(eps), count] for eps, count in new["users"]]
     way, name, group = rng.randrange(12), rng.choice(sorted(new)), rng.choice(new["users"])
     if way <= 2:
@@ -351,7 +353,7 @@ def altered(rng, fields):
     elif way == 5:
         new["family"] = rng.choice([*checker.FAMILIES, "RR", "krr"])
     elif way == 6:
-        new["tv"] = rng.choice([Raw("0.3"), Raw("0.29"), Raw("0.9"), Raw("0"), None])
+        new["parameters"] = rng.choice([{"tv": Raw(tv)} for tv in ("0.3", "0.29", "0.9", "0", '"0.3"')] + [{}, None])
     elif way == 7:
         words = new["statement"].split(" ")
         words[rng.randrange(len(words))] = rng.choice(["not", "0.1", "(0.01,", "", "1000"])
@@ -396,7 +398,8 @@ def test_a_thousand_altered_files(tmp_path, capsys):
         assert out.splitlines()[0] == fields["statement"]
         assert out.splitlines()[-1] == ("NOT PROVED" if status else "PROVED")
         users = tuple((str(eps), count) for eps, count in fields["users"])
-        truth, delta = quick(fields["family"], users, str(fields["eps"]), fields["tv"]), float(fields["delta"])
+        truth = quick(fields["family"], users, str(fields["eps"]), fields["parameters"].get("tv"))
+        delta = float(fields["delta"])
         if status == 0:
             assert truth <= delta * (1 + 1e-9), text
         else:

@@ -84,13 +84,14 @@ def certificate(budgets: Budgets, *, delta: float, family: str, tv: float | None
         "format": checker.FORMAT,
         "statement": "",
         "family": family,
-        "tv": tv,
+        "parameters": {} if tv is None else {"tv": tv},
         "users": [[float(eps), int(count)] for eps, count in zip(few.eps, few.count, strict=True)],
-        "relation": checker.RELATION,
+        "relation": checker.REPLACE,
         "rounds": 1,
         "eps": min(float(rounded(bound.upper, up=True, digits=DIGITS)), budgets.eps_max),
         "delta": float(delta),
-        "method": checker.METHOD,
+        "method": "dominating pair",
+        "proof": {},
     }
     try:
         fields["statement"] = checker.worded(json.dumps(fields))
