@@ -27,19 +27,8 @@ from typing import Any, NamedTuple
 from flint import arb, arb_poly, ctx
 
 FORMAT = "gspa certificate 1"
-FIELDS = [
-    "format",
-    "statement",
-    "family",
-    "parameters",
-    "users",
-    "relation",
-    "rounds",
-    "eps",
-    "delta",
-    "method",
-    "proof",
-]
+FIELDS = ["format", "statement", "family", "parameters", "users", "relation", "rounds", "eps", "delta"]
+FIELDS += ["method", "proof"]
 REPLACE = "replace one user's record"
 Ranges = dict[str, tuple[str, str] | tuple[int, int]]
 MOST_USERS, MOST_GROUPS, MOST_TERMS, MOST_EPS = 10**12, 1000, 2 * 10**6, 200
