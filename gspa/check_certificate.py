@@ -20,8 +20,9 @@ The victim is the user with the largest eps, which is the worst ("The worst vict
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from flint import arb, arb_poly, ctx
@@ -32,6 +33,9 @@ FIELDS += ["method", "proof"]
 REPLACE = "replace one user's record"
 Ranges = dict[str, tuple[str, str] | tuple[int, int]]
 MOST_USERS, MOST_GROUPS, MOST_TERMS, MOST_EPS = 10**12, 1000, 2 * 10**6, 200
+# Of sums on a lattice: cells of a law, places in its standard deviation, blocks of c, bits; what is forgone, of delta.
+CELLS, PER_DEVIATION, BLOCKS, BITS, FORGONE, MOST_PLACES, MOST_COVERS = 20_000, 32, 80, 64, 1e-6, 10**6, 8
+MOST_Z = 40
 
 
 class Family(NamedTuple):
@@ -41,6 +45,8 @@ class Family(NamedTuple):
     methods: tuple[str, ...]
     parameters: Ranges
     one: bool = False
+    unit: str = "local eps"
+    least: str = "0"
 
 
 FAMILIES = {
@@ -52,6 +58,25 @@ FAMILIES = {
         ("dominating pair",),
         {"tv": ("1e-30", "1")},
         True,
+    ),
+    "laplace": Family(
+        "Laplace reports of values in [0, 1], density (eps/2) e^(-eps |report - value|), own eps each",
+        ("privacy blanket",),
+        {},
+        least="0.001",
+    ),
+    "gaussian": Family(
+        "Gaussian reports of values in [0, 1], own standard deviation each",
+        ("privacy blanket",),
+        {},
+        unit="standard deviation",
+        least="0.01",
+    ),
+    "allocation": Family(
+        "A record contributes a vector of norm at most 1 to one of {steps} sums, chosen at random. All sums together, "
+        "each with Gaussian noise of standard deviation {sigma}",
+        ("random allocation",),
+        {"sigma": ("0.01", "1000000"), "steps": (1, 10**8)},
     ),
 }
 
@@ -84,11 +109,13 @@ def numbers(value: Any, name: str, ranges: Ranges) -> None:
 
 def statement(read: dict[str, Any]) -> str:
     """What the other fields say, in words."""
-    users = ", ".join(f"{count} with local eps = {eps}" for eps, count in read["users"])
-    return (
-        f"The shuffled reports of these users are ({read['eps']}, {read['delta']})-differentially private "
-        f"({read['relation']}): {users}; {FAMILIES[read['family']].words.format(**read['parameters'])}."
-    )
+    family = FAMILIES[read["family"]]
+    words = family.words.format(**read["parameters"])
+    private = f"are ({read['eps']}, {read['delta']})-differentially private ({read['relation']})"
+    if read["family"] == "allocation":
+        return f"{words}, {private}."
+    users = ", ".join(f"{count} with {family.unit} = {scale}" for scale, count in read["users"])
+    return f"The shuffled reports of these users {private}: {users}; {words}."
 
 
 def parsed(text: str) -> Any:
@@ -113,6 +140,39 @@ def worded(text: str) -> str:
     return statement(parsed(text))
 
 
+def read_users(groups: Any, family: Family) -> None:
+    """Pairs [local eps or standard deviation, count], each in its range."""
+    need(isinstance(groups, list) and 1 <= len(groups) <= MOST_GROUPS, f"users: 1 to {MOST_GROUPS} pairs")
+    for group in groups:
+        need(isinstance(group, list) and len(group) == 2, f"users: a list of pairs [{family.unit}, count]")
+        number(group[0], f"a user's {family.unit}", family.least, str(MOST_EPS))
+        need(type(group[1]) is int and 1 <= group[1] <= MOST_USERS, f"a count must be 1 to {MOST_USERS}")
+    need(sum(count for _, count in groups) <= MOST_USERS, f"at most {MOST_USERS} users")
+    need(len({Decimal(scale) for scale, _ in groups}) == len(groups), f"users: two groups have the same {family.unit}")
+    need(not family.one or len(groups) == 1, "users: this family needs one eps for all")
+
+
+def read_covers(proof: Any, many: int) -> None:
+    """For each group of users null, or what `Cover` needs."""
+    need(isinstance(proof, dict) and set(proof) == {"covers"}, "proof: must be {covers}")
+    covers = proof["covers"]
+    need(isinstance(covers, list) and len(covers) == many, "covers: one, or null, for each group of users")
+    need(sum(cover is not None for cover in covers) <= MOST_COVERS, f"at most {MOST_COVERS} covers")
+    for cover in covers:
+        if cover is None:
+            continue
+        need(
+            isinstance(cover, dict) and set(cover) == {"radius", "slopes", "breaks"}, "a cover: radius, slopes, breaks"
+        )
+        slopes, breaks = cover["slopes"], cover["breaks"]
+        need(isinstance(slopes, list) and isinstance(breaks, list), "slopes and breaks: lists")
+        need(len(breaks) + 1 == len(slopes) <= MOST_COVERS, f"1 to {MOST_COVERS} slopes, a break between any two")
+        number(cover["radius"], "radius", "0.5", "1000000")
+        for values, name in ((slopes, "a slope"), (breaks, "a break")):
+            found = [number(value, name, "0", "1e12") for value in values]
+            need(found == sorted(found), f"{name}: must not be smaller than the one before")
+
+
 def read(text: str) -> dict[str, Any]:
     """The fields, each in its range; anything else is refused."""
     found: dict[str, Any] = parsed(text)
@@ -121,19 +181,19 @@ def read(text: str) -> dict[str, Any]:
     need(isinstance(found["family"], str) and found["family"] in FAMILIES, f"family: one of {', '.join(FAMILIES)}")
     family = FAMILIES[found["family"]]
     need(found["method"] in family.methods, f"method: one of {', '.join(family.methods)}")
-    need(found["relation"] == REPLACE, f"relation: must be {REPLACE!r}")
+    alone = found["family"] == "allocation"
+    relations = tuple(CONTRIBUTIONS) if alone else (REPLACE,)
+    need(found["relation"] in relations, f"relation: one of {'; '.join(relations)}")
     need(type(found["rounds"]) is int and found["rounds"] == 1, "rounds: must be 1")
     numbers(found["parameters"], "parameters", family.parameters)
-    numbers(found["proof"], "proof", {})
-    groups = found["users"]
-    need(isinstance(groups, list) and 1 <= len(groups) <= MOST_GROUPS, f"users: 1 to {MOST_GROUPS} pairs [eps, count]")
-    for group in groups:
-        need(isinstance(group, list) and len(group) == 2, "users: a list of pairs [eps, count]")
-        number(group[0], "a user's eps", "0", str(MOST_EPS))
-        need(type(group[1]) is int and 1 <= group[1] <= MOST_USERS, f"a count must be 1 to {MOST_USERS}")
-    need(sum(count for _, count in groups) <= MOST_USERS, f"at most {MOST_USERS} users")
-    need(len({Decimal(eps) for eps, _ in groups}) == len(groups), "users: two groups have the same eps")
-    need(not family.one or len(groups) == 1, "users: this family needs one eps for all")
+    if alone:
+        need(found["users"] == [], "users: [] for this family")
+    else:
+        read_users(found["users"], family)
+    if found["method"] == "privacy blanket":
+        read_covers(found["proof"], len(found["users"]))
+    else:
+        numbers(found["proof"], "proof", {})
     number(found["eps"], "eps", "0", str(MOST_EPS))
     number(found["delta"], "delta", "1e-300", "0.999999")
     need(found["statement"] == statement(found), "the statement in words is not that of the other fields")
@@ -218,7 +278,7 @@ def terms(first: int, many: int, p: arb, e: arb) -> Iterator[arb]:
         yield value.max(arb(0))
 
 
-def delta_of(found: dict[str, Any]) -> arb:
+def pair_delta(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps)."""
     delta = Decimal(found["delta"])
     depth = depth_for(delta)
@@ -244,6 +304,316 @@ def delta_of(found: dict[str, Any]) -> arb:
         held, total = held + mass, total + mass * value
     missing = (1 - held).max(arb(0))
     return a * (total + missing * (p - e) * arb(0.5, 0.5))  # between nothing and all of it
+
+
+# --- sums of many like terms, on a lattice ---
+# E[(L_1 + ... + L_m)_+] grows when the law of L is spread (Jensen). So each cell of L's range is moved to the two
+# lattice points around it, its mean kept, and the m-fold sum is a product of polynomials.
+
+
+class Lattice(NamedTuple):
+    """Masses at (first + k) step; `lost` is what was cut off above them, and `most` the largest place of all, in steps.
+
+    What is small below a window is moved up to its first place, which makes no sum of positive parts smaller.
+    """
+
+    first: int
+    masses: arb_poly
+    lost: arb
+    most: int
+
+    def cut(self, spare: float) -> "Lattice":
+        """With at most about `spare` cut off above, and as much moved below."""
+        masses = self.masses.coeffs()
+        low, high, below, above = 0, len(masses), 0.0, 0.0
+        while low < high and (below := below + float(masses[low].abs_upper())) <= spare:
+            low += 1
+        while high > low + 1 and (above := above + float(masses[high - 1].abs_upper())) <= spare:
+            high -= 1
+        low = min(low, high - 1)
+        need(high - low <= MOST_PLACES, f"more than {MOST_PLACES} places: this would take too long")
+        lost = self.lost + sum(masses[high:], arb(0))
+        kept = [sum(masses[: low + 1], arb(0)), *masses[low + 1 : high]]
+        return Lattice(self.first + low, arb_poly(kept), lost, self.most)
+
+    def plus(self, other: "Lattice", spare: float) -> "Lattice":
+        """The sum of two independent ones: lost where either is."""
+        first, most = self.first + other.first, self.most + other.most
+        return Lattice(first, self.masses * other.masses, self.lost + other.lost, most).cut(spare)
+
+    def times(self, many: int, spare: float) -> "Lattice":
+        """The sum of so many independent copies."""
+        if many == 1:
+            return self
+        half = self.times(many // 2, spare)
+        twice = half.plus(half, spare)
+        return twice.plus(self, spare) if many % 2 else twice
+
+    def positive(self, step: arb) -> arb:
+        """E[(sum)_+], the lost mass at the largest value that there is."""
+        skip = max(-self.first, 0)  # places below 0
+        above = arb_poly(self.masses.coeffs()[skip:])
+        mean = above.derivative()(1) + (self.first + skip) * above(1)
+        return step * (mean + self.lost * max(self.most, 0))
+
+
+def whole(x: arb) -> int:
+    """An exact whole number."""
+    found = x.unique_fmpz()
+    need(found is not None, "the precision does not suffice")
+    return int(str(found))
+
+
+def step_for(cells: list[tuple[arb, arb, arb, arb]]) -> arb:
+    """Of the lattice: a part of L's standard deviation, nearly; any step will do."""
+    return arb(sum(float(total) ** 2 / float(mass) for mass, total, _, _ in cells if mass > 0) ** 0.5 / PER_DEVIATION)
+
+
+def spread(cells: Iterable[tuple[arb, arb, arb, arb]], step: arb) -> Lattice:
+    """From cells (mass, integral of L, least and greatest L): each moved to lattice points around it, mean kept."""
+    found: dict[int, arb] = {}
+    for mass, total, least, greatest in cells:
+        low = whole((least / step).lower().floor())
+        high = max(whole((greatest / step).upper().ceil()), low + 1)
+        up = (total / step - low * mass) / (high - low)
+        found[high] = found.get(high, arb(0)) + up
+        found[low] = found.get(low, arb(0)) + mass - up
+    first, last = min(found), max(found)
+    need(last - first < MOST_PLACES, f"more than {MOST_PLACES} places: this would take too long")
+    return Lattice(first, arb_poly([found.get(k, arb(0)) for k in range(first, last + 1)]), arb(0), last)
+
+
+# --- Laplace and Gaussian reports: the privacy blanket ---
+# "The blanket" and "The worst inputs on a line" on the page of proofs. With r = |y - 1/2| and u = (r + 1/2)^p (p = 1
+# Laplace, 2 Gaussian) a report x -> y has the density h e^(-kappa |y - x|^p) >= h e^(-kappa u). The cover w = q/Z on
+# B = {r <= radius} has log q piecewise linear and concave in u; user j is a draw from it with probability
+# c_j = Z min (h_j e^(-kappa_j u) / q), the minimum at a corner because the logarithm is linear between corners. Then
+#
+#     delta(eps) <= int outside B of (f0 - e f1)_+ + sum_c P(C = c) E[(L_1 + ... + L_(c+1))_+]/(c+1),
+#
+# L = (f0 - e f1)/w under w, f0 and f1 the victim's densities at 0 and 1. The mean falls with c (Jensen), so that a
+# block of c counts with its first. The cover is no steeper than the victim's own noise, and y -> 1 - y exchanges the
+# two inputs, so that one order is both.
+
+
+class Cover(NamedTuple):
+    """q, and its integral Z over B: corners in v = u^(1/p) = r + 1/2, log q there, slopes between."""
+
+    power: int
+    corners: list[arb]
+    logs: list[arb]
+    slopes: list[arb]
+
+    def log(self, piece: int, v: arb) -> arb:
+        return self.logs[piece] - self.slopes[piece] * (v**self.power - self.corners[piece] ** self.power)
+
+    def integral(self, piece: int, start: arb, end: arb) -> arb:
+        """Of q over start <= v <= end, inside of one piece."""
+        slope, high = self.slopes[piece], self.log(piece, arb(0)).exp()
+        if slope == 0:
+            return high * (end - start)
+        if self.power == 1:
+            return high * ((-slope * start).exp() - (-slope * end).exp()) / slope
+        root = slope.sqrt()
+        return high * ((root * end).erf() - (root * start).erf()) * arb.pi().sqrt() / (2 * root)
+
+    def total(self) -> arb:
+        pieces = pairwise(self.corners)
+        return 2 * sum((self.integral(i, *ends) for i, ends in enumerate(pieces)), arb(0))
+
+
+class Noise(NamedTuple):
+    """Density height e^(-kappa |t|^power)."""
+
+    power: int
+    kappa: arb
+    height: arb
+
+    @classmethod
+    def of(cls, family: str, scale: arb) -> "Noise":
+        if family == "laplace":  # eps
+            return cls(1, scale, scale / 2)
+        kappa = 1 / (2 * scale**2)  # sigma
+        return cls(2, kappa, (kappa / arb.pi()).sqrt())
+
+    def below(self, t: arb) -> arb:
+        """P(noise <= t)."""
+        if self.power == 2:
+            return (1 + (self.kappa.sqrt() * t).erf()) / 2
+        return (1 + t.sgn() * (1 - (-self.kappa * abs(t)).exp())) / 2
+
+    def alone(self, e: arb, eps: arb) -> arb:
+        """delta(eps) of one report that nobody hides, at 0 against 1."""
+        if self.power == 1:
+            return (1 - ((eps - self.kappa) / 2).exp()).max(arb(0))
+        mu = (2 * self.kappa).sqrt()
+        middle = 0.5 - eps / mu**2  # where f0 = e f1
+        return self.below(middle) - e * self.below(middle - 1)
+
+
+def cover_of(noise: Noise, given: dict[str, Any]) -> Cover:
+    """With a slope between any two corners: from u = 2^-p to the edge of B, cut at the breaks."""
+    power, slopes = noise.power, [ball(slope) for slope in given["slopes"]]
+    need(bool(slopes[-1] <= noise.kappa), "a slope is steeper than the noise of the user who is covered")
+    u = [arb(0.5) ** power, *(ball(x) for x in given["breaks"]), (ball(given["radius"]) + 0.5) ** power]
+    need(all(bool(x <= y) for x, y in pairwise(u)), "a break lies outside of the radius")
+    logs = [arb(0)]
+    for i, slope in enumerate(slopes):
+        logs.append(logs[-1] - slope * (u[i + 1] - u[i]))
+    return Cover(power, [x if power == 1 else x.sqrt() for x in u], logs, slopes)
+
+
+def cells(cover: Cover, total: arb, noise: Noise, e: arb) -> Iterator[tuple[arb, arb, arb, arb]]:
+    """B in about `CELLS` cells: mass of w, integral of L w, and a range of L."""
+    length = cover.corners[-1] - cover.corners[0]
+    for piece, (start, end) in enumerate(pairwise(cover.corners)):
+        many = max(1, int(float(CELLS / 2 * (end - start) / length)))
+        v = [start + (end - start) * k / many for k in range(many + 1)]
+        masses = [cover.integral(piece, a, b) / total for a, b in pairwise(v)]
+        for side in (-1, 1):
+            places = [0.5 + side * (x - 0.5) for x in v]  # y
+            laws = [[noise.below(y - x) for y in places] for x in (0, 1)]
+            for k, mass in enumerate(masses):
+                got = [side * (law[k + 1] - law[k]) for law in laws]
+                inside, cell = v[k].union(v[k + 1]), places[k].union(places[k + 1])
+                shared = noise.height.log() - cover.log(piece, inside) + total.log()
+                f0, f1 = ((shared - noise.kappa * abs(cell - x) ** noise.power).exp() for x in (0, 1))
+                range_ = f0 - e * f1
+                yield mass, got[0] - e * got[1], range_.lower(), range_.upper()
+
+
+def outside(cover: Cover, noise: Noise, e: arb, eps: arb) -> arb:
+    """Of the victim's report outside B, radius >= 1/2: only y < 1/2 - radius counts, where f0/f1 grows outwards."""
+    edge = 1 - cover.corners[-1]  # 1/2 - radius
+    first, second = noise.below(edge), noise.below(edge - 1)
+    log_ratio = noise.kappa * ((1 - edge) ** noise.power - (-edge) ** noise.power)
+    return (first - e * second).max(arb(0)) if log_ratio >= eps else first
+
+
+def blanket_delta(found: dict[str, Any]) -> arb:
+    """A ball; its upper end is at least delta(eps) of every user."""
+    delta, eps = Decimal(found["delta"]), ball(found["eps"])
+    need(delta >= Decimal("1e-100"), "delta: at least 1e-100 for this family")
+    family, users, worst = found["family"], found["users"], arb(0)
+    ctx.prec = precision = 192 + 3 * depth_for(delta)
+    noises = [Noise.of(family, ball(scale)) for scale, _ in users]
+    for i, (victim, cover) in enumerate(zip(noises, found["proof"]["covers"], strict=True)):
+        ctx.prec = precision
+        if cover is None:  # the report alone says little enough
+            worst = worst.max(victim.alone(eps.exp(), eps))
+            continue
+        # Who has less noise is told: beyond B the cover must not fall more slowly than anybody's report whom it covers.
+        own = Decimal(users[i][0])
+        others = [
+            (noises[k], count - (i == k))
+            for k, (scale, count) in enumerate(users)
+            if (Decimal(scale) <= own if family == "laplace" else Decimal(scale) >= own)
+        ]
+        worst = worst.max(covered_delta(cover_of(victim, cover), victim, others, eps, delta))
+    return worst
+
+
+def covered_delta(cover: Cover, victim: Noise, others: list[tuple[Noise, int]], eps: arb, delta: Decimal) -> arb:
+    """The bound above for one victim."""
+    e, total, draws = eps.exp(), cover.total(), []
+    for other, count in others:
+        least = arb.pos_inf()
+        for v, log in zip(cover.corners, cover.logs, strict=True):
+            least = least.min(other.height.log() - other.kappa * v**cover.power - log)
+        draws.append((count, (least.exp() * total).min(arb(1))))
+    first, masses = clones(draws, depth_for(delta) - 16)
+    missing = (1 - sum(masses, arb(0))).max(arb(0))
+    placed = list(cells(cover, total, victim, e))
+    step = step_for(placed)
+    law = spread(placed, step)
+    ctx.prec = BITS  # each mass keeps so many of its own, however small it is
+    spare = FORGONE * float(delta) / (2 * BLOCKS * float(step) * max(abs(law.first), law.most))
+    size = max(1, len(masses) // BLOCKS)
+    sums, hop = law.times(first + 1, spare), law.times(size, spare)
+    value = outside(cover, victim, e, eps) + missing
+    for k in range(0, len(masses), size):
+        value += sum(masses[k : k + size], arb(0)) * sums.positive(step) / (first + k + 1)
+        if k + size < len(masses):
+            sums = sums.plus(hop, spare)
+    return value
+
+
+# --- one of t noisy sums, chosen at random: random allocation ---
+# "Largest contributions are the worst" on the page of proofs. With z standard normal and a = 1/sigma,
+# delta(eps) = E[(L_1 + ... + L_t)_+]/t for L = X - e Y, X = e^(u z - u^2/2), Y = e^(v z - v^2/2), and (u, v) = (a, 0)
+# for a record that is removed, (0, a) for one that is added, (a, -a) for one that is replaced. L is monotone in z.
+# Beyond the cut at its upper end L counts as V, its value there, and E[(L - V)_+] is added; beyond the other end it
+# counts as its value at that end, which is larger.
+
+CONTRIBUTIONS = {
+    "remove one record": ((1, 0),),
+    "add one record": ((0, 1),),
+    "add or remove one record": ((1, 0), (0, 1)),
+    "replace one record": ((1, -1),),
+}
+
+
+def below(z: arb) -> arb:
+    """P(standard normal <= z)."""
+    return (-z / arb(2).sqrt()).erfc() / 2
+
+
+def allocation_delta(found: dict[str, Any]) -> arb:
+    """A ball; its upper end is at least delta(eps)."""
+    delta, steps, a = Decimal(found["delta"]), found["parameters"]["steps"], 1 / ball(found["parameters"]["sigma"])
+    need(delta >= Decimal("1e-100"), "delta: at least 1e-100 for this family")
+    worst = arb(0)
+    for one, other in CONTRIBUTIONS[found["relation"]]:
+        ctx.prec = 192 + 3 * depth_for(delta)
+        worst = worst.max(allocated(one * a, other * a, ball(found["eps"]).exp(), steps, float(delta)))
+    return worst
+
+
+def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> arb:
+    """The same for one order."""
+    sign = 1 if u > 0 else -1  # L rises with sign z, which is called z from here on
+    u, v = sign * u, sign * v
+
+    def level(z: arb) -> arb:
+        return (u * (z - u / 2)).exp() - e * (v * (z - v / 2)).exp()
+
+    def above(z: arb) -> arb:
+        """E[(L - L at z)_+]."""
+        return below(u - z) - e * below(v - z) - level(z) * below(-z)
+
+    def beneath(z: arb) -> arb:
+        """E[(L at z - L)_+]."""
+        return level(z) * below(z) - below(z - u) + e * below(z - v)
+
+    low, high = -3, 3
+    while low > -MOST_Z and not beneath(arb(low)) < FORGONE * float(u - v) / (100 * steps**0.5):
+        low -= 1
+    while high < MOST_Z and not above(arb(high)) < FORGONE * delta:
+        high += 1
+    z = [low + arb(k) * (high - low) / CELLS for k in range(CELLS + 1)]
+    levels, masses = [level(x) for x in z], [below(x) for x in z]
+    means = [below(x - u) - e * below(x - v) for x in z]
+    placed = [(masses[0], masses[0] * levels[0], levels[0], levels[0])]
+    for k in range(CELLS):
+        placed.append((masses[k + 1] - masses[k], means[k + 1] - means[k], levels[k], levels[k + 1]))
+    placed.append((1 - masses[-1], (1 - masses[-1]) * levels[-1], levels[-1], levels[-1]))
+    step, rest = step_for(placed), above(z[-1])
+    law = spread(placed, step)
+    ctx.prec = BITS
+    sums = law.times(steps, FORGONE * delta / (40 * float(step) * max(abs(law.first), law.most)))
+    return sums.positive(step) / steps + rest
+
+
+METHODS = {
+    "dominating pair": pair_delta,
+    "privacy blanket": blanket_delta,
+    "random allocation": allocation_delta,
+}
+
+
+def delta_of(found: dict[str, Any]) -> arb:
+    """A ball; its upper end is at least delta(eps)."""
+    return METHODS[found["method"]](found)
 
 
 def proves(found: dict[str, Any], bound: arb) -> bool:

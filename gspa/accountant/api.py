@@ -40,7 +40,7 @@ from gspa.accountant.allocation import Allocated
 from gspa.accountant.attacks import attack_epsilon
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
-from gspa.accountant.certificates import COVERED, Certificate, certificate
+from gspa.accountant.certificates import COVERED, Certificate, allocated, certificate, on_a_line
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.families import Family
 from gspa.accountant.one_round import UserBounds, honest_only, per_user_epsilon
@@ -888,11 +888,19 @@ def certify(
     0.00966437499
     """
     runs = _mechanism(mechanism)
-    if runs.name not in COVERED:
-        raise OutsideValidity("certify", f"the mechanisms {', '.join(COVERED)}", f"{runs.name!r} is not covered yet")
-    people = _people(eps, n, budgets, honest, runs)
-    tv = runs.tv if isinstance(runs, TotalVariation) else None
-    return certificate(people, delta=delta, family=runs.name, tv=tv)
+    if runs.name in COVERED:
+        people = _people(eps, n, budgets, honest, runs)
+        return certificate(people, delta=delta, family=runs.name, tv=getattr(runs, "tv", None))
+    delta = check.probability(allow_zero=False, delta=delta)
+    if isinstance(runs, Laplace | Gaussian):
+        asked = _Setting(runs, eps, n, budgets, honest=honest)
+        return on_a_line(laplace_gaussian.Crowd.of(asked.scales, asked.count, runs.name, (0.0, 1.0)), delta=delta)
+    if isinstance(runs, Allocation):
+        run = _Run(runs, eps, n, budgets, honest=honest).asked
+        return allocated(run, sigma=runs.sigma / runs.sensitivity, delta=delta)
+    raise OutsideValidity(
+        "certify", f"{', '.join(COVERED)}, laplace, gaussian, allocation", f"{runs.name!r} is not covered"
+    )
 
 
 def to_dp_accounting(

@@ -8,22 +8,31 @@ has passed the checker.
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from gspa.accountant import arguments as check
 from gspa.accountant import families
+from gspa.accountant.allocation import Allocated
 from gspa.accountant.bound import Bound, rounded
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import DataUnavailable, InternalError, InvalidValue, OutsideValidity
+from gspa.accountant.laplace_gaussian import Crowd, blanket_epsilon
 from gspa.accountant.one_round import central_epsilon
 
 _HINT = "certificates need python-flint: pip install 'gspa[certify]'"
 DIGITS = 9  # of the eps that is claimed
 _PLAIN = {"rr": families.binary, "aligned": families.aligned, "common": families.common}
-COVERED = (*_PLAIN, "tv")
+COVERED = (*_PLAIN, "tv")  # by pairs
+_ABOVE = 5e-4  # of the accountant's eps: what a coarser lattice may need
+_TRIES = 5
+_SLOPE = 3.0  # log delta falls faster than log eps rises, by about this factor or more
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,7 @@ def certificate(budgets: Budgets, *, delta: float, family: str, tv: float | None
         OutsideValidity: a setting that certificates do not cover.
         DataUnavailable: python-flint is not installed.
     """
-    checker = _checker()
+    _checker()
     check.one_of(COVERED, family=family)
     if (tv is None) == (family == "tv"):
         raise InvalidValue("tv", tv, 'a number with "tv", and left out otherwise')
@@ -81,25 +90,122 @@ def certificate(budgets: Budgets, *, delta: float, family: str, tv: float | None
     bound = central_epsilon(budgets, delta=delta, mechanism=made)
     few = budgets.grouped()
     fields: dict[str, Any] = {
-        "format": checker.FORMAT,
-        "statement": "",
         "family": family,
         "parameters": {} if tv is None else {"tv": tv},
         "users": [[float(eps), int(count)] for eps, count in zip(few.eps, few.count, strict=True)],
-        "relation": checker.REPLACE,
-        "rounds": 1,
         "eps": min(float(rounded(bound.upper, up=True, digits=DIGITS)), budgets.eps_max),
         "delta": float(delta),
         "method": "dominating pair",
-        "proof": {},
     }
+    text, found, missed = _checked(fields)
+    if missed > 1:
+        raise InternalError(f"eps = {fields['eps']!r} at delta = {delta!r} was not proved")
+    return Certificate(text, found["statement"], fields["eps"], fields["delta"], bound)
+
+
+def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
+    """A checked certificate of shuffled Laplace or Gaussian reports of values in [0, 1].
+
+    What is claimed is above the accountant's upper end by some 5e-4 of it: the checker's lattice is coarser.
+
+    Args:
+        crowd: inputs (0, 1), everybody's record.
+        delta: central delta, 1e-100 to 0.999999.
+
+    Raises:
+        OutsideValidity: a setting that certificates do not cover.
+        DataUnavailable: python-flint is not installed.
+    """
+    bound = blanket_epsilon(crowd.scales, count=crowd.reports.count, delta=delta, mechanism=crowd.mechanism)
+    laplace = crowd.mechanism == "laplace"
+    fields = {
+        "family": crowd.mechanism,
+        "users": [
+            [float(1 / scale if laplace else scale), int(count)]
+            for scale, count in zip(crowd.scales, crowd.reports.count, strict=True)
+        ],
+        "delta": float(delta),
+        "method": "privacy blanket",
+    }
+    return _least(
+        fields, bound, lambda eps: {"covers": [_cover(crowd, i, eps, delta) for i in range(crowd.scales.size)]}
+    )
+
+
+def _cover(crowd: Crowd, victim: int, eps: float, delta: float) -> dict[str, Any] | None:
+    """The cover that looks best for this user at (eps, delta), of users with no less noise; None if none is needed."""
+    if crowd.local_delta(victim, eps) <= delta * (1 - 1e-9):
+        return None
+    own = crowd.scales[victim]
+    kept = crowd.scales >= own
+    some = Crowd.of(crowd.scales[kept], crowd.reports.count[kept], crowd.mechanism, crowd.inputs)
+    found, _ = some.reductions(int(np.flatnonzero(some.scales == own)[0]), delta)
+    if not found:
+        raise OutsideValidity("certify", "users whom others hide", f"nobody hides the users with noise {own:g}")
+    envelope = min(found, key=lambda one: one.upper(eps)).envelope
+    corners = envelope.corners()
+    wide = np.flatnonzero(np.diff(corners) > 1e-9 * corners[-1])
+    slopes = [float(rounded(float(slope) * (1 - 1e-11), up=False, digits=12)) for slope in envelope.slopes[wide]]
+    return {"radius": float(envelope.radius), "slopes": slopes, "breaks": [float(x) for x in corners[wide[1:]]]}
+
+
+def allocated(run: Allocated, *, sigma: float, delta: float) -> Certificate:
+    """A checked certificate of random allocation; what is claimed is above the accountant's eps as in `on_a_line`.
+
+    Args:
+        run: one epoch, one Gaussian step a record.
+        sigma: of its noise, over the largest norm of a contribution.
+        delta: central delta, 1e-100 to 0.999999.
+
+    Raises:
+        OutsideValidity: a setting that certificates do not cover.
+        DataUnavailable: python-flint is not installed.
+    """
+    if run.copies > 1 or run.noise != "gaussian":
+        raise OutsideValidity("certify", "one epoch, k = 1 and Gaussian noise", "the rest is not covered yet")
+    bound = run.epsilon(delta)
+    fields = {
+        "family": "allocation",
+        "parameters": {"sigma": sigma, "steps": run.blocks},
+        "users": [],
+        "relation": bound.relation,
+        "delta": float(delta),
+        "method": "random allocation",
+    }
+    return _least(fields, bound, lambda eps: {})
+
+
+def _least(fields: dict[str, Any], bound: Bound, proof: Callable[[float], dict[str, Any]]) -> Certificate:
+    """The first of a few eps above the accountant's that is proved; how much delta was missed by leads to the next."""
+    eps = bound.upper
+    share = _ABOVE
+    for _ in range(_TRIES):
+        eps = float(rounded(bound.upper * (1 + share), up=True, digits=6))
+        text, found, missed = _checked(fields | {"eps": eps, "proof": proof(eps)})
+        if missed <= 1:
+            return Certificate(text, found["statement"], eps, fields["delta"], bound)
+        share += max(_ABOVE, math.log(missed) / _SLOPE)
+    raise OutsideValidity("certify", "a setting near the accountant's own", f"eps = {eps!r} was not proved")
+
+
+def _checked(given: dict[str, Any]) -> tuple[str, dict[str, Any], float]:
+    """A file of these fields, what it says, and the upper end of its delta over the delta claimed, rounded up."""
+    checker = _checker()
+    fields: dict[str, Any] = {
+        "format": checker.FORMAT,
+        "statement": "",
+        "parameters": {},
+        "relation": checker.REPLACE,
+        "rounds": 1,
+        "proof": {},
+    } | given
+    fields = {name: fields[name] for name in checker.FIELDS}
     try:
         fields["statement"] = checker.worded(json.dumps(fields))
         text = json.dumps(fields, indent=1) + "\n"
         found = checker.read(text)
-        proved = checker.proves(found, checker.delta_of(found))
+        ball = checker.delta_of(found)
     except checker.Refused as wrong:
         raise OutsideValidity("certify", "what the checker takes", str(wrong)) from None
-    if not proved:
-        raise InternalError(f"eps = {fields['eps']!r} at delta = {delta!r} was not proved")
-    return Certificate(text, fields["statement"], fields["eps"], fields["delta"], bound)
+    missed = float((ball / checker.ball(found["delta"])).upper())
+    return text, found, min(missed, 1.0) if checker.proves(found, ball) else max(missed, 1 + 1e-15)
