@@ -20,12 +20,12 @@ The victim is the user with the largest eps, which is the worst ("The worst vict
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
-from flint import arb, arb_poly, ctx
+from flint import arb, arb_mat, arb_poly, ctx
 
 FORMAT = "gspa certificate 1"
 FIELDS = ["format", "statement", "family", "parameters", "users", "relation", "rounds", "eps", "delta"]
@@ -35,7 +35,7 @@ Ranges = dict[str, tuple[str, str] | tuple[int, int]]
 MOST_USERS, MOST_GROUPS, MOST_TERMS, MOST_EPS = 10**12, 1000, 2 * 10**6, 200
 # Of sums on a lattice: cells of a law, places in its standard deviation, blocks of c, bits; what is forgone, of delta.
 CELLS, PER_DEVIATION, BLOCKS, BITS, FORGONE, MOST_PLACES, MOST_COVERS = 20_000, 32, 80, 64, 1e-6, 10**6, 8
-MOST_Z = 40
+MOST_Z, POINTS, MOST_ROUNDS, MOST_INPUTS, BLOCK = 40, 300, 10**5, 2**16, 40
 
 
 class Family(NamedTuple):
@@ -50,7 +50,7 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "rr": Family("binary randomized response, own eps each", ("dominating pair",), {}),
+    "rr": Family("binary randomized response, own eps each", ("exact law", "dominating pair"), {}),
     "aligned": Family("any randomizers with aligned clones, own eps each", ("dominating pair",), {}),
     "common": Family("any one randomizer of this local eps, the same for all users", ("dominating pair",), {}, True),
     "tv": Family(
@@ -115,7 +115,8 @@ def statement(read: dict[str, Any]) -> str:
     if read["family"] == "allocation":
         return f"{words}, {private}."
     users = ", ".join(f"{count} with {family.unit} = {scale}" for scale, count in read["users"])
-    return f"The shuffled reports of these users {private}: {users}; {words}."
+    rounds = f" in {read['rounds']} rounds" if read["rounds"] != 1 else ""
+    return f"The shuffled reports of these users{rounds} {private}: {users}; {words}."
 
 
 def parsed(text: str) -> Any:
@@ -184,7 +185,8 @@ def read(text: str) -> dict[str, Any]:
     alone = found["family"] == "allocation"
     relations = tuple(CONTRIBUTIONS) if alone else (REPLACE,)
     need(found["relation"] in relations, f"relation: one of {'; '.join(relations)}")
-    need(type(found["rounds"]) is int and found["rounds"] == 1, "rounds: must be 1")
+    most = MOST_ROUNDS if found["method"] == "dominating pair" else 1
+    need(type(found["rounds"]) is int and 1 <= found["rounds"] <= most, f"rounds: must be 1 to {most}")
     numbers(found["parameters"], "parameters", family.parameters)
     if alone:
         need(found["users"] == [], "users: [] for this family")
@@ -280,13 +282,14 @@ def terms(first: int, many: int, p: arb, e: arb) -> Iterator[arb]:
 
 def pair_delta(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps)."""
-    delta = Decimal(found["delta"])
-    depth = depth_for(delta)
+    delta, rounds = Decimal(found["delta"]), found["rounds"]
+    depth = depth_for(delta / rounds) + (10 if rounds > 1 else 0)
     worst = max(range(len(found["users"])), key=lambda i: Decimal(found["users"][i][0]))
-    ctx.prec = 128 + 3 * depth + 3 * int(Decimal(found["users"][worst][0]))
+    top = Decimal(found["users"][worst][0])
+    ctx.prec = 128 + 3 * depth + 3 * int(top)
     budgets = [(ball(eps), count - (i == worst)) for i, (eps, count) in enumerate(found["users"])]
-    p, e, family = ball(found["users"][worst][0]).exp(), ball(found["eps"]).exp(), found["family"]
-    if Decimal(found["eps"]) >= Decimal(found["users"][worst][0]):
+    p, family = ball(top).exp(), found["family"]
+    if Decimal(found["eps"]) >= rounds * top:
         return arb(0)  # every local report is (eps_n, 0)-differentially private
     a = 1 / (p + 1)
     if family == "common":
@@ -299,11 +302,100 @@ def pair_delta(found: dict[str, Any]) -> arb:
     else:
         others = [(count, 2 / (eps.exp() + 1)) for eps, count in budgets]
     first, masses = clones(others, depth)
-    held = total = arb(0)
-    for mass, value in zip(masses, terms(first, len(masses), p, e), strict=True):
-        held, total = held + mass, total + mass * value
-    missing = (1 - held).max(arb(0))
-    return a * (total + missing * (p - e) * arb(0.5, 0.5))  # between nothing and all of it
+    missing = (1 - sum(masses, arb(0))).max(arb(0))
+
+    def once(e: arb) -> arb:
+        """delta of one round at e^eps < p."""
+        values = terms(first, len(masses), p, e)
+        held = sum((mass * value for mass, value in zip(masses, values, strict=True)), arb(0))
+        return a * (held + missing * (p - e) * arb(0.5, 0.5))  # between nothing and all of it
+
+    if rounds == 1:
+        return once(ball(found["eps"]).exp())
+    return composed(once, ball(top), ball(found["eps"]), rounds, float(delta))
+
+
+# --- randomized response: the law of the shuffled bits themselves ---
+# "The worst inputs of randomized response" on the page of proofs. The victim has the largest eps and says the truth
+# with probability w = p/(1+p). At given inputs of the others let t be the law of the number of ones among them. It is
+# log-concave, so that the best test is a threshold, more than m ones:
+#
+#     g(m) = D t(m) - (e - 1) P(T > m),   D = w - e (1-w),   delta = max_m g(m),
+#
+# and g(m) >= g(m+1) if D t(m) >= N t(m+1), N = D + e - 1. The ratio t(m)/t(m+1) rises with m, so that g rises up to a
+# peak and then falls. Every choice of how many ones each group holds is tried; that covers both orders of the
+# victim's inputs, because the second order is the first with all inputs flipped.
+
+
+def exact_delta(found: dict[str, Any]) -> arb:
+    """A ball; its upper end is at least delta(eps)."""
+    delta, users = Decimal(found["delta"]), found["users"]
+    worst = max(range(len(users)), key=lambda i: Decimal(users[i][0]))
+    depth = depth_for(delta)
+    ctx.prec = 128 + 3 * depth + 3 * int(Decimal(users[worst][0]))
+    if Decimal(found["eps"]) >= Decimal(users[worst][0]):
+        return arb(0)
+    p, e = ball(users[worst][0]).exp(), ball(found["eps"]).exp()
+    D = p / (1 + p) - e / (1 + p)
+    N = D + e - 1
+    groups = [(count - (i == worst), 1 / (ball(eps).exp() + 1)) for i, (eps, count) in enumerate(users)]
+    groups.sort(key=lambda group: (group[1] < arb(0.5), group[0]))  # users at eps = 0, whose input is not heard, first
+    choices = [range(count + 1 if q < arb(0.5) else 1) for count, q in groups]
+    many = 1
+    for choice in choices:
+        many *= len(choice)
+    need(many <= MOST_INPUTS, f"more than {MOST_INPUTS} inputs of the others: this would take too long")
+    value = arb(0)
+    for ones in product(*choices[:-1]):
+        rest = [
+            part for (count, q), one in zip(groups[:-1], ones, strict=True) for part in ((one, 1 - q), (count - one, q))
+        ]
+        for first in choices[-1][:: BLOCK + 1]:
+            value = value.max(block_delta(rest, *groups[-1], first, min(BLOCK, choices[-1][-1] - first), D, N, depth))
+    return value
+
+
+def block_delta(
+    rest: list[tuple[int, arb]], count: int, q: arb, first: int, free: int, D: arb, N: arb, depth: int
+) -> arb:
+    """The largest over `first` to `first + free` ones in the last group: all but `free` of its inputs are the same."""
+    parts = [*rest, (first, 1 - q), (count - first - free, q)]
+    start, u = clones(parts, depth)  # the number of ones of all but the free users
+    missing = (1 - sum(u, arb(0))).max(arb(0))
+    above, tail = [arb(0)] * (len(u) + 1), arb(0)  # above[k + 1] = P(more than start + k)
+    for k in range(len(u) - 1, -1, -1):
+        above[k + 1] = tail
+        tail += u[k]
+    above[0] = tail
+    users = sum(part[0] for part in parts) + free
+    # Tilted by N/D, t has its mode at the peak, next to its mean (Darroch): where to look, which is checked below.
+    tilt = N / D
+    zero, one = (float(tilt * x / (1 - x + tilt * x)) for x in (q, 1 - q))
+    mean = sum(n * float(tilt * x / (1 - x + tilt * x)) for n, x in parts)
+    peaks = [int(mean + b * one + (free - b) * zero) for b in range(free + 1)]
+    places = range(max(peaks[0] - 3, -1), min(peaks[-1] + 5, users + 2))
+
+    def law(k: int) -> arb:
+        return u[k - start] if 0 <= k - start < len(u) else arb(0)
+
+    def over(k: int) -> arb:
+        """P(more than k)."""
+        return above[min(max(k - start + 1, 0), len(u))]
+
+    # With b of the free users holding a one: t(m) = sum_j mix[b][j] law(m - j), and so for g.
+    width = range(free + 1)
+    mix = arb_mat([(arb_poly([q, 1 - q]) ** b * arb_poly([1 - q, q]) ** (free - b)).coeffs() for b in width])
+    t = mix * arb_mat([[law(m - j) for m in places] for j in width])
+    tails = mix * arb_mat([[over(m - j) for m in places] for j in width])
+    best = arb(0)
+    for b, peak in enumerate(peaks):
+        low, high = max(peak - 2, 0) - places[0], min(peak + 3, users) - places[0]
+        rises = low + places[0] == 0 or D * (t[b, low - 1] + missing) <= N * t[b, low]
+        falls = high + places[0] == users or D * t[b, high] >= N * (t[b, high + 1] + missing)
+        need(bool(rises and falls), "the precision does not suffice")
+        for k in range(low, high + 1):
+            best = best.max(D * t[b, k] - (N - D) * tails[b, k] + D * missing * arb(0.5, 0.5))
+    return best
 
 
 # --- sums of many like terms, on a lattice ---
@@ -381,6 +473,40 @@ def spread(cells: Iterable[tuple[arb, arb, arb, arb]], step: arb) -> Lattice:
     first, last = min(found), max(found)
     need(last - first < MOST_PLACES, f"more than {MOST_PLACES} places: this would take too long")
     return Lattice(first, arb_poly([found.get(k, arb(0)) for k in range(first, last + 1)]), arb(0), last)
+
+
+# --- several rounds ---
+# "Composition of dominating pairs" and "Losses on a grid" on the page of proofs. delta as a function of x = e^eps is
+# convex, so the broken line through it at x_k = e^(k h), k = -K..K, flat beyond the last and straight from (0, 1) to
+# the first, lies above it. It is the curve of a pair whose loss is k h with mass x_k (slope after x_k - slope before
+# it), and infinite with the height of the flat end. Either order of the pair of one round is the same, so that
+# delta(-eps) = 1 - e^-eps (1 - delta(eps)).
+
+
+def composed(once: Callable[[arb], arb], top: arb, eps: arb, rounds: int, delta: float) -> arb:
+    """A ball; its upper end is at least the delta(eps) of so many rounds, each with delta `once` up to eps = top."""
+    low, high = 0.0, float(top)
+    for _ in range(20):  # where to end the grid: where once is a small part of delta; any place will do
+        middle = (low + high) / 2
+        low, high = (low, middle) if once(arb(middle).exp()) < FORGONE * delta / rounds else (middle, high)
+    step = arb(high).min(top) / POINTS
+    half = [once((k * step).exp()) for k in range(POINTS)]
+    half.append(arb(0) if high >= float(top) else once((POINTS * step).exp()))
+    ends = range(-POINTS, POINTS + 1)
+    x = [(k * step).exp() for k in ends]
+    height = [half[k] if k >= 0 else 1 - x[k + POINTS] * (1 - half[-k]) for k in ends]
+    slopes = [(height[0] - 1) / x[0]]
+    slopes += [(height[k + 1] - height[k]) / (x[k + 1] - x[k]) for k in range(2 * POINTS)]
+    slopes.append(arb(0))
+    masses = arb_poly([x[k] * (slopes[k + 1] - slopes[k]) for k in range(2 * POINTS + 1)])
+    ctx.prec = BITS
+    sums = Lattice(-POINTS, masses, height[-1], POINTS).times(rounds, FORGONE * delta / 60)
+    total = sums.lost
+    for k, mass in enumerate(sums.masses.coeffs()):
+        loss = (sums.first + k) * step
+        if not loss <= eps:
+            total += mass * (1 - (eps - loss).exp()).max(arb(0))
+    return total
 
 
 # --- Laplace and Gaussian reports: the privacy blanket ---
@@ -605,6 +731,7 @@ def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> arb:
 
 
 METHODS = {
+    "exact law": exact_delta,
     "dominating pair": pair_delta,
     "privacy blanket": blanket_delta,
     "random allocation": allocation_delta,

@@ -867,30 +867,37 @@ def certify(
     n: int | None = None,
     budgets: Who = None,
     mechanism: Mechanism | str = "rr",
+    rounds: int = 1,
     honest: int | None = None,
 ) -> Certificate:
     """A certificate of a central eps that a stranger can check without this package (`gspa/check_certificate.py`).
 
-    It proves the dominating pair of one round, also for randomized response, whose exact law `epsilon` answers with a
-    smaller eps. What is claimed is the accountant's upper end, rounded up at the ninth digit, and has passed the check.
+    What is claimed has passed the check. For clones in one round it is the accountant's upper end, rounded up at the
+    ninth digit; on a line, of a training run and of several rounds some 5e-4 more. Shuffling is certified
+    for a victim with more than the least noise, too, where `epsilon` has only measured the worst inputs: users with
+    less noise than the victim then hide nobody.
 
     Args:
-        delta: central delta, 1e-300 to 0.999999.
+        delta: central delta, 1e-300 to 0.999999, on a line, of a training run and of several rounds at least 1e-100.
         eps: as n, budgets and honest, see `epsilon`; at most 1,000 distinct local eps up to 200, no local deltas.
-        mechanism: "rr", "aligned", "common" or a `TotalVariation`.
+        mechanism: "rr", "aligned", "common", "laplace", or a `TotalVariation`, `Laplace`, `Gaussian` or `Allocation`
+            (one epoch, k = 1, Gaussian noise).
+        rounds: how often everybody reports; on a line once.
 
     Raises:
         DataUnavailable: python-flint is not installed; `pip install 'gspa[certify]'`.
         InvalidValue: an argument out of range, missing or superfluous.
         OutsideValidity: a setting that certificates do not cover yet.
 
-    >>> certify(eps=0.5, n=10_000, delta=1e-4).eps
+    >>> certify(eps=0.5, n=10_000, delta=1e-4, mechanism="aligned").eps
     0.00966437499
     """
     runs = _mechanism(mechanism)
     if runs.name in COVERED:
         people = _people(eps, n, budgets, honest, runs)
-        return certificate(people, delta=delta, family=runs.name, tv=getattr(runs, "tv", None))
+        return certificate(people, delta=delta, family=runs.name, tv=getattr(runs, "tv", None), rounds=rounds)
+    if rounds != 1:
+        raise OutsideValidity("certify", f"one round, or {', '.join(COVERED)}", "other rounds are not covered yet")
     delta = check.probability(allow_zero=False, delta=delta)
     if isinstance(runs, Laplace | Gaussian):
         asked = _Setting(runs, eps, n, budgets, honest=honest)

@@ -23,8 +23,10 @@ from gspa.accountant.allocation import Allocated
 from gspa.accountant.bound import Bound, rounded
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import DataUnavailable, InternalError, InvalidValue, OutsideValidity
+from gspa.accountant.exact import sharpest_epsilon, tries_all
 from gspa.accountant.laplace_gaussian import Crowd, blanket_epsilon
 from gspa.accountant.one_round import central_epsilon
+from gspa.accountant.rounds import compose, shuffled
 
 _HINT = "certificates need python-flint: pip install 'gspa[certify]'"
 DIGITS = 9  # of the eps that is claimed
@@ -32,7 +34,6 @@ _PLAIN = {"rr": families.binary, "aligned": families.aligned, "common": families
 COVERED = (*_PLAIN, "tv")  # by pairs
 _ABOVE = 5e-4  # of the accountant's eps: what a coarser lattice may need
 _TRIES = 5
-_SLOPE = 3.0  # log delta falls faster than log eps rises, by about this factor or more
 
 
 @dataclass(frozen=True)
@@ -66,14 +67,21 @@ def _checker() -> ModuleType:
     return check_certificate
 
 
-def certificate(budgets: Budgets, *, delta: float, family: str, tv: float | None = None) -> Certificate:
+def certificate(
+    budgets: Budgets, *, delta: float, family: str, tv: float | None = None, rounds: int = 1
+) -> Certificate:
     """A checked certificate of the least central eps that the dominating pair proves.
+
+    For randomized response in one round the law of the shuffled bits takes its place, where all inputs can be tried. Of
+    several rounds, what is claimed is above the accountant's upper end by some 5e-4 of it: the checker's grid is
+    coarser.
 
     Args:
         budgets: local budgets, at most 1,000 distinct ones; local deltas are not covered.
-        delta: central delta, 1e-300 to 0.999999.
+        delta: central delta, 1e-300 to 0.999999; of several rounds at least 1e-100.
         family: one of `COVERED`, as the command line names it.
         tv: total variation, for "tv" alone.
+        rounds: how often everybody reports, each time with these budgets.
 
     Raises:
         InvalidValue: an argument out of range.
@@ -87,20 +95,35 @@ def certificate(budgets: Budgets, *, delta: float, family: str, tv: float | None
     made = families.total_variation(tv) if tv is not None else _PLAIN[family]()
     if budgets.delta_max > 0:
         raise OutsideValidity("certify", "local delta_i = 0", "local deltas are not covered yet")
-    bound = central_epsilon(budgets, delta=delta, mechanism=made)
     few = budgets.grouped()
     fields: dict[str, Any] = {
         "family": family,
         "parameters": {} if tv is None else {"tv": tv},
         "users": [[float(eps), int(count)] for eps, count in zip(few.eps, few.count, strict=True)],
-        "eps": min(float(rounded(bound.upper, up=True, digits=DIGITS)), budgets.eps_max),
+        "rounds": check.count(rounds=rounds),
         "delta": float(delta),
         "method": "dominating pair",
     }
-    text, found, missed = _checked(fields)
+    if rounds > 1:
+        bound = compose([(shuffled(budgets, mechanism=made), rounds)], delta=delta)
+        return _least(fields, bound, lambda eps: {})
+    if family == "rr" and tries_all(budgets):
+        try:
+            bound = sharpest_epsilon(budgets, delta=delta)
+            return _exactly(fields | {"method": "exact law"}, bound, budgets.eps_max)
+        except OutsideValidity:  # where a test's threshold lies beyond the checker's windows the pair serves
+            pass
+    bound = central_epsilon(budgets, delta=delta, mechanism=made)
+    return _exactly(fields, bound, budgets.eps_max)
+
+
+def _exactly(fields: dict[str, Any], bound: Bound, top: float) -> Certificate:
+    """The accountant's upper end, rounded up; `top` is what local privacy guarantees."""
+    eps = min(float(rounded(bound.upper, up=True, digits=DIGITS)), top)
+    text, found, missed = _checked(fields | {"eps": eps})
     if missed > 1:
-        raise InternalError(f"eps = {fields['eps']!r} at delta = {delta!r} was not proved")
-    return Certificate(text, found["statement"], fields["eps"], fields["delta"], bound)
+        raise InternalError(f"eps = {eps!r} at delta = {fields['delta']!r} was not proved")
+    return Certificate(text, found["statement"], eps, fields["delta"], bound)
 
 
 def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
@@ -184,7 +207,7 @@ def _least(fields: dict[str, Any], bound: Bound, proof: Callable[[float], dict[s
         text, found, missed = _checked(fields | {"eps": eps, "proof": proof(eps)})
         if missed <= 1:
             return Certificate(text, found["statement"], eps, fields["delta"], bound)
-        share += max(_ABOVE, math.log(missed) / _SLOPE)
+        share += max(_ABOVE, 2 * math.log(missed) / -math.log(fields["delta"]))  # log delta falls about so fast
     raise OutsideValidity("certify", "a setting near the accountant's own", f"eps = {eps!r} was not proved")
 
 
