@@ -5,13 +5,18 @@ PROFILE ?= paper
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: book test browser verify-slow repeat benchmark lint serve tidy clean
+.PHONY: book test certificates browser verify-slow repeat benchmark lint serve tidy clean
 
 book: $(VENV)/.book
 	$(BIN)/gspa build --profile $(PROFILE)
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not browser"
+
+# The built site's certificates, each proved by the site's own copy of the program, which imports nothing of gspa.
+certificates: $(VENV)/.book
+	find _build/html/certificates -name '*.json' -print0 | xargs -0 -n 1 -P 2 $(BIN)/python -I _build/html/check_certificate.py > _build/certificates.txt
+	@echo "$$(grep -c '^PROVED$$' _build/certificates.txt) of $$(ls _build/html/certificates | wc -l) certificates proved."
 
 # The built book in a real browser: Chromium from GSPA_CHROMIUM or the path; without one the tests are skipped.
 browser: $(VENV)/.test $(VENV)/.browser

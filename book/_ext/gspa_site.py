@@ -88,7 +88,7 @@ def plain_citations(app, pagename, templatename, context, doctree):
 
 
 def add_files(app, exception):
-    """Copy MathJax and the checker out of the installed packages; a missing package is an error."""
+    """Copy MathJax, the checker and the pages' certificates to the site; a missing package is an error."""
     if exception or app.builder.format != "html":
         return
     source = next(path.locate() for path in files("sphinx-mathjax-offline") if path.name == MATHJAX)
@@ -96,6 +96,9 @@ def add_files(app, exception):
     target.mkdir(exist_ok=True)
     shutil.copyfile(source, target / MATHJAX)
     shutil.copyfile(Path(gspa.__file__).with_name(CHECKER), Path(app.outdir) / CHECKER)
+    certificates = Path(app.srcdir) / "_generated" / "certificates"
+    if certificates.is_dir():
+        shutil.copytree(certificates, Path(app.outdir) / "certificates", dirs_exist_ok=True)
 
 
 def setup(app):

@@ -43,15 +43,17 @@ class Certificate:
     Attributes:
         text: the JSON file.
         statement: what it says, in words.
-        eps: central eps that is claimed: the upper end of `bound`, rounded up.
+        eps: central eps that is claimed: the upper end of `bound` rounded up, or a little more.
         delta: central delta.
-        bound: what the accountant answers to the same question about the same pair.
+        method: "dominating pair", "exact law", "privacy blanket" or "random allocation".
+        bound: what the accountant answers to the same question by the same method.
     """
 
     text: str
     statement: str
     eps: float
     delta: float
+    method: str
     bound: Bound
 
     def write(self, path: str | Path) -> None:
@@ -123,7 +125,7 @@ def _exactly(fields: dict[str, Any], bound: Bound, top: float) -> Certificate:
     text, found, missed = _checked(fields | {"eps": eps})
     if missed > 1:
         raise InternalError(f"eps = {eps!r} at delta = {fields['delta']!r} was not proved")
-    return Certificate(text, found["statement"], eps, fields["delta"], bound)
+    return Certificate(text, found["statement"], eps, fields["delta"], fields["method"], bound)
 
 
 def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
@@ -206,7 +208,7 @@ def _least(fields: dict[str, Any], bound: Bound, proof: Callable[[float], dict[s
         eps = float(rounded(bound.upper * (1 + share), up=True, digits=6))
         text, found, missed = _checked(fields | {"eps": eps, "proof": proof(eps)})
         if missed <= 1:
-            return Certificate(text, found["statement"], eps, fields["delta"], bound)
+            return Certificate(text, found["statement"], eps, fields["delta"], fields["method"], bound)
         share += max(_ABOVE, 2 * math.log(missed) / -math.log(fields["delta"]))  # log delta falls about so fast
     raise OutsideValidity("certify", "a setting near the accountant's own", f"eps = {eps!r} was not proved")
 

@@ -344,6 +344,14 @@ def certify(
     k: Items = None,
     size: SubsetSize = None,
     tv: Variation = None,
+    sigma: Sigma = None,
+    scale: Scale = None,
+    sensitivity: Sensitivity = None,
+    steps: Steps = None,
+    direction: Direction = None,
+    epochs: Epochs = None,
+    noise: NoiseKind = None,
+    rounds: Rounds = 1,
     honest: Honest = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write it; printed if left out.")
@@ -352,8 +360,20 @@ def certify(
     """A certificate of a central eps that a stranger can check: python check_certificate.py cert.json."""
     from gspa.accountant import api
 
-    asked = _question(eps, n, budgets, mechanism, k=k, size=size, tv=tv)
-    found = api.certify(**asked, delta=delta, honest=honest)
+    asked = _question(
+        *(eps, n, budgets, mechanism),
+        k=k,
+        size=size,
+        tv=tv,
+        sigma=sigma,
+        scale=scale,
+        sensitivity=sensitivity,
+        steps=steps,
+        direction=direction,
+        epochs=epochs,
+        noise=noise,
+    )
+    found = api.certify(**asked, delta=delta, rounds=rounds, honest=honest)
     if output is None:
         typer.echo(found.text, nl=False)
         return

@@ -191,6 +191,12 @@ class Outcome:
         same = sum(one.verdict == self.verdict for one in admissible)
         return "" if same == len(admissible) else f"in {same} of {len(admissible)} readings"
 
+    @property
+    def certified(self) -> bool:
+        """Whether its words speak of certified numbers."""
+        said = [self.reason, self.correction, *self.evidence, *(one.found for one in self.readings)]
+        return "certif" in " ".join(said).lower()
+
     def differs(self) -> bool:
         """Whether it contradicts the record. A run that lacked something contradicts nothing."""
         return not self.missing and self.verdict != claim(self.claim).verdict

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MIME = "application/vnd.gspa.figure+json"
 """Of a figure's name, caption, alternative text and tables, beside it in the cell's output."""
+FILES = "application/vnd.gspa.files+json"
+"""Of files that a page gives to the site, name to text."""
 CAPTION = "gspa-caption"
 """The metadata of the output that says the caption; the site puts it under the figure instead."""
 LIMIT = 1_000_000  # bytes of one table's CSV; a longer table is thinned

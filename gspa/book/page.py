@@ -76,6 +76,13 @@ class Page(Show):
         """A table in the book's form: heads and texts are Markdown."""
         return figures.table(rows, digits=digits, floor=floor)
 
+    def ship(self, files: Mapping[str, str]) -> None:
+        """Give files to the site, which keeps them in its folder `certificates`, by name."""
+        from IPython.display import display
+
+        many = f"{len(files)} file{'s' * (len(files) != 1)} for the site"
+        display({figures.FILES: dict(files), "text/plain": many}, raw=True)
+
     def footer(self) -> Any:
         """Parameters, versions, sources and data: the block that ends a page."""
         return provenance.footer(self.used, data=self.data)

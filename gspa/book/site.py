@@ -103,6 +103,7 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     )
     for name, text in parts.items():
         write_atomically(folder / f"{name}.md", text)
+    _ship(executed, folder / "certificates")
 
 
 _QUICK = """```{admonition} A quick build
@@ -111,6 +112,18 @@ Every number here comes from small sizes. Claims that need the papers' own sizes
 `gspa build` (profile `paper`) settles them.
 ```
 """
+
+
+def _ship(executed: Iterable[Path], folder: Path) -> None:
+    """Write the files that pages give to the site; the site's extension copies the folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for path in executed:
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            for output in cell.get("outputs", []):
+                for name, text in output.get("data", {}).get(figures.FILES, {}).items():
+                    write_atomically(ensure_writable(folder) / Path(name).name, text)
+
+
 HEADLINE = "figure-headline"
 """The figure, drawn by some notebook, that the front page shows as well."""
 

@@ -45,6 +45,9 @@ CONTINUOUS: tuple[Setting, ...] = (
     ("Laplace, groups of Figure 3: 0.1, 0.5, 1", "laplace", [10.0, 2.0, 1.0], [5_400, 3_700, 900], 1e-4),
     ("Gaussian, $\\sigma$ = 1", "gaussian", [1.0], [10_000], 1e-6),
 )
+LOCAL = (0.1, 0.5, 1.0, 2.0, 4.0)
+SIZES = (1_000, 10_000, 1_000_000)
+FEWER = (100, 1_000, 10_000)  # where the law of the bits is compared with the pair
 _INPUTS = (0.0, 1.0)
 _CELLS = 150  # of the linear program, a third of their number; they lose about 1e-4 of mu, to either side
 _TAIL = 1e-15

@@ -42,6 +42,8 @@ _FEW_CELLS = 6  # for the enumeration, where it is possible at all
 # Su25 is this book's own certified number, and Liu24 is proved for nobody.
 ASKED = tuple(key for key in CATALOGUE if key not in ("su25", "liu24"))
 LOWER = ("attack", "enumerated", "sampled")
+USERS, CENTRAL = 1_000, 1e-4  # of the headline's figure
+LOCAL = tuple(float(f"{eps:.4g}") for eps in np.geomspace(0.1, 8, 50))
 """Columns of rigorous lower bounds, the last one with a stated confidence."""
 
 

@@ -66,6 +66,7 @@ NOTEBOOKS = [
     "18_composition_and_renyi",
     "19_auditing",
     "20_shuffled_batches",
+    "21_certificates",
 ]
 PAPERS = ["gspa", "clones", "flame", "since"]
 ID_PATTERNS = {

@@ -1,0 +1,111 @@
+"""Page 21: the certificates behind the book's headline numbers, issued and checked.
+
+>>> [one] = certified(settings(local=(0.5,), users=1_000)[:1])
+>>> one.certificate.eps >= one.certificate.bound.lower
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+import gspa
+from gspa.accountant.certificates import Certificate
+from gspa.pages import p17_exact, p19_auditing
+
+FIGURE, PAGE_17, PAGE_20 = (
+    f"[{words}]({file}.ipynb)"
+    for words, file in (
+        ("the first page's figure", "19_auditing"),
+        ("page 17", "17_exact_accounting"),
+        ("page 20", "20_shuffled_batches"),
+    )
+)
+_METHODS = {
+    "exact law": "law of the shuffled bits",
+    "dominating pair": "dominating pair",
+    "privacy blanket": "privacy blanket",
+    "random allocation": "random allocation",
+}
+
+
+class Setting(NamedTuple):
+    """A number of the book: where it stands, which setting it is for, and what `gspa.certify` is asked."""
+
+    file: str
+    where: str
+    what: str
+    asked: Mapping[str, Any]
+
+
+class Issued(NamedTuple):
+    """A setting's certificate."""
+
+    setting: Setting
+    certificate: Certificate
+
+
+def headline(*, eps0: float, n: int, delta: float) -> list[Setting]:
+    """Page 17's own numbers: the pair, the bits themselves, and reports on a line; and one training run."""
+    found = [
+        Setting(f"{name}-{eps0:g}-{n}", PAGE_17, f"{words}, $\\epsilon_0$ = {eps0:g}, {n:,} users", asked)
+        for name, words, asked in (
+            ("aligned", "randomizers with aligned clones", _clones("aligned", eps0, n, delta)),
+            ("rr", "randomized response", _clones("rr", eps0, n, delta)),
+        )
+    ]
+    for i, (words, mechanism, scales, count, small) in enumerate(p17_exact.CONTINUOUS, 1):
+        values = [scale for scale, many in zip(scales, count, strict=True) for _ in range(many)]
+        runs = gspa.Laplace(scale=values) if mechanism == "laplace" else gspa.Gaussian(sigma=values)
+        found.append(Setting(f"line-{i}", PAGE_17, words, {"mechanism": runs, "delta": small}))
+    run = gspa.Allocation(sigma=1.0, steps=1_000)
+    words = f"random allocation, $\\sigma$ = {run.sigma:g}, {run.steps:,} steps"
+    return [*found, Setting("allocation", PAGE_20, words, {"mechanism": run, "delta": 1e-6})]
+
+
+def settings(
+    *, local: Sequence[float] = p19_auditing.LOCAL, users: int = p19_auditing.USERS, delta: float = p19_auditing.CENTRAL
+) -> list[Setting]:
+    """The other settings: the certified line of the first page's figure, and page 17's tables."""
+    asked = [("figure", FIGURE, "aligned", eps0, users) for eps0 in local]
+    asked += [("pair", PAGE_17, "aligned", eps0, n) for eps0 in p17_exact.LOCAL for n in p17_exact.SIZES]
+    asked += [("bits", PAGE_17, "rr", eps0, n) for eps0 in p17_exact.LOCAL for n in p17_exact.FEWER]
+    return [
+        Setting(f"{kind}-{eps0:g}-{n}", where, f"$\\epsilon_0$ = {eps0:g}, {n:,} users", _clones(name, eps0, n, delta))
+        for kind, where, name, eps0, n in asked
+    ]
+
+
+def _clones(mechanism: str, eps0: float, n: int, delta: float) -> dict[str, Any]:
+    return {"mechanism": mechanism, "eps": eps0, "n": n, "delta": delta}
+
+
+def certified(asked: Iterable[Setting]) -> list[Issued]:
+    """A certificate for each of them, which its checker has proved."""
+    return [Issued(one, gspa.certify(**one.asked)) for one in asked]
+
+
+def table(issued: Iterable[Issued]) -> pd.DataFrame:
+    """A row each: number on, setting, method, delta, the accountant's upper end, proved, file (Markdown)."""
+    rows = [
+        (
+            one.where,
+            one.what,
+            _METHODS[found.method],
+            found.delta,
+            found.bound.upper,
+            found.eps,
+            f"[{one.file}.json](../certificates/{one.file}.json)",
+        )
+        for one, found in issued
+    ]
+    columns = ["number on", "setting", "method", "$\\delta$", "accountant", "proved $\\epsilon$", "certificate"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def files(issued: Iterable[Issued]) -> dict[str, str]:
+    """File name to JSON text."""
+    return {f"{one.file}.json": found.text for one, found in issued}
