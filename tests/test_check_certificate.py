@@ -273,7 +273,7 @@ PLANTED = {
     "the tail not cut": [("tail -= pmf", "tail -= 0")],
     "the step in c wrong": [("pmf = pmf * c / (2 * (c - k + 1))", "pmf = pmf * c / (2 * (c - k + 2))")],
     "mass dropped silently": [
-        ("missing = (1 - held).max(arb(0))", "missing = arb(0)"),
+        ("missing = (1 - sum(masses, arb(0))).max(arb(0))\n\n    def once", "missing = arb(0)\n\n    def once"),
         ("adjusted()) + 30", "adjusted()) * 0 + 2"),
     ],
     "q too large": [("2 / (eps.exp() + 1)", "2.1 / (eps.exp() + 1)")],
@@ -281,8 +281,10 @@ PLANTED = {
     "q too large, tv": [("2 * a) for", "3 * a) for")],
     "a too small": [("a = 1 / (p + 1)", "a = 1 / (p + 2)")],
     "a too small, tv": [("/ (p - 1)\n", "/ p\n")],
-    "the victim counted as a clone": [("count - (i == worst)", "count")],
-    "the best victim": [("worst = max(", "worst = min(")],
+    "the victim counted as a clone": [
+        ("budgets = [(ball(eps), count - (i == worst))", "budgets = [(ball(eps), count)")
+    ],
+    "the best victim": [('worst = max(range(len(found["users"])', 'worst = min(range(len(found["users"])')],
     "the window shifted": [("low + first, arb_poly", "low + first + 1, arb_poly")],
     "users without a budget counted twice": [("shift += count", "shift += 2 * count")],
 }

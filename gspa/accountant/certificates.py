@@ -28,6 +28,8 @@ from gspa.accountant.laplace_gaussian import Crowd, blanket_epsilon
 from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.rounds import compose, shuffled
 
+PROGRAM = Path(__file__).parents[1] / "check_certificate.py"
+"""The checker's file, which imports nothing of this package."""
 _HINT = "certificates need python-flint: pip install 'gspa[certify]'"
 DIGITS = 9  # of the eps that is claimed
 _PLAIN = {"rr": families.binary, "aligned": families.aligned, "common": families.common}

@@ -7,13 +7,17 @@ True
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-import gspa
-from gspa.accountant.certificates import Certificate
+from gspa.accountant import api
+from gspa.accountant.certificates import PROGRAM, Certificate
 from gspa.pages import p17_exact, p19_auditing
 
 FIGURE, PAGE_17, PAGE_20 = (
@@ -59,9 +63,9 @@ def headline(*, eps0: float, n: int, delta: float) -> list[Setting]:
     ]
     for i, (words, mechanism, scales, count, small) in enumerate(p17_exact.CONTINUOUS, 1):
         values = [scale for scale, many in zip(scales, count, strict=True) for _ in range(many)]
-        runs = gspa.Laplace(scale=values) if mechanism == "laplace" else gspa.Gaussian(sigma=values)
+        runs = api.Laplace(scale=values) if mechanism == "laplace" else api.Gaussian(sigma=values)
         found.append(Setting(f"line-{i}", PAGE_17, words, {"mechanism": runs, "delta": small}))
-    run = gspa.Allocation(sigma=1.0, steps=1_000)
+    run = api.Allocation(sigma=1.0, steps=1_000)
     words = f"random allocation, $\\sigma$ = {run.sigma:g}, {run.steps:,} steps"
     return [*found, Setting("allocation", PAGE_20, words, {"mechanism": run, "delta": 1e-6})]
 
@@ -85,7 +89,7 @@ def _clones(mechanism: str, eps0: float, n: int, delta: float) -> dict[str, Any]
 
 def certified(asked: Iterable[Setting]) -> list[Issued]:
     """A certificate for each of them, which its checker has proved."""
-    return [Issued(one, gspa.certify(**one.asked)) for one in asked]
+    return [Issued(one, api.certify(**one.asked)) for one in asked]
 
 
 def table(issued: Iterable[Issued]) -> pd.DataFrame:
@@ -109,3 +113,16 @@ def table(issued: Iterable[Issued]) -> pd.DataFrame:
 def files(issued: Iterable[Issued]) -> dict[str, str]:
     """File name to JSON text."""
     return {f"{one.file}.json": found.text for one, found in issued}
+
+
+def as_a_stranger(certificate: Certificate) -> str:
+    """What the program prints of a saved certificate, in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        certificate.write(Path(folder) / "cert.json")
+        program = [sys.executable, "-I", str(PROGRAM), "cert.json"]
+        return subprocess.run(program, cwd=folder, capture_output=True, text=True).stdout.rstrip()
+
+
+def lines_of_the_program() -> int:
+    """How long it is."""
+    return len(PROGRAM.read_text(encoding="utf-8").splitlines())

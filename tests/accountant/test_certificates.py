@@ -80,8 +80,8 @@ def test_nothing_to_prove_where_delta_is_large():
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"eps": 0.5, "n": 100, "mechanism": gspa.KRR(k=3)}, "'krr' is not covered yet"),
-        ({"eps": 0.5, "n": 100, "mechanism": "laplace"}, "'laplace' is not covered yet"),
+        ({"eps": 0.5, "n": 100, "mechanism": gspa.KRR(k=3)}, "'krr' is not covered"),
+        ({"eps": 0.5, "n": 100, "mechanism": "laplace", "rounds": 2}, "other rounds are not covered"),
         ({"eps": 300.0, "n": 100}, "must be in \\[0, 200\\]"),
         ({"budgets": [0.001 * i for i in range(1, 1_002)]}, "1 to 1000"),
         ({"budgets": budgets.from_array([0.5, 1.0], delta=[1e-9, 0.0])}, "local deltas are not covered"),

@@ -62,7 +62,8 @@ OPTIONS: dict[tuple[str, ...], dict[str, st.SearchStrategy[str] | None]] = {
     ("calibrate",): {"--target-eps": number, "--delta": number, "--n": count, "--eps": number, "--mechanism": word}
     | {"--k": count, "--size": count, "--tv": number, "--sensitivity": number, "--json": None},
     ("certify",): {"--eps": number, "--n": count, "--budgets": place, "--delta": number, "--mechanism": word}
-    | {"--k": count, "--size": count, "--tv": number, "--honest": count, "-o": place},
+    | {"--k": count, "--size": count, "--tv": number, "--sigma": number, "--scale": number, "--sensitivity": number}
+    | {"--steps": count, "--rounds": count, "--honest": count, "-o": place},
     ("per-user",): {"--budgets": place, "--delta": number, "--mechanism": word, "--k": count, "--size": count}
     | {"--sensitivity": number, "--json": None},
     ("attack",): {"--eps": number, "--n": count, "--budgets": place, "--delta": number, "--mechanism": word}
