@@ -2,20 +2,14 @@
 
 Needs Python and python-flint (Arb's balls); nothing of gspa. Exit status 0 PROVED, 1 NOT PROVED, 2 not a certificate.
 
-What is proved: delta(eps) <= delta for the dominating pair (Feldman, McMillan and Talwar 2021; Chen et al. 2024,
-Theorem 1; the book's page of proofs, "Aligned clones"). The victim reports one of two outcomes with mass p a and a,
-p = e^eps_n, else nothing that depends on the input. C others are copies of either outcome, C = sum_j Bernoulli(q_j).
-Given C = c, k copies of the first outcome among c + 1 have the masses, b(k) = P(A = k) for A ~ Bin(c, 1/2),
+What is proved: delta(eps) <= delta, for the users and the family that the statement names. A theorem bounds delta(eps)
+(the book's page of proofs has each, by the names that are given here), and this program computes a ball that contains
+the bound, or lies above it. Nothing is dropped without being counted. By method:
 
-    a (p b(k-1) + b(k))    against    a (b(k-1) + p b(k)),
-
-and the part of the first above e = e^eps times the second is positive from k = theta (c+1) on,
-theta = (p e - 1)/((p - 1)(e + 1)), because b(k-1)/b(k) = k/(c+1-k) rises. So with K = ceil(theta (c+1))
-
-    delta_c = a [(p - e) b(K-1) - (p + 1)(e - 1) P(A >= K)]        delta(eps) = sum_c P(C = c) delta_c.
-
-Nothing is dropped without being counted: what a window leaves out is 1 minus what it holds, at delta_c <= a (p - e).
-The victim is the user with the largest eps, which is the worst ("The worst victim" there).
+    dominating pair     a sum over the number of clones; several rounds: a sum of losses on a grid
+    exact law           randomized response: the best test on the number of ones, at all inputs of the others
+    privacy blanket     Laplace and Gaussian reports: the mean of the positive part of a sum, on a lattice
+    random allocation   one of t noisy sums: the same
 """
 
 import json
@@ -23,6 +17,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from itertools import pairwise, product
+from math import prod
 from typing import Any, NamedTuple
 
 from flint import arb, arb_mat, arb_poly, ctx
@@ -32,10 +27,17 @@ FIELDS = ["format", "statement", "family", "parameters", "users", "relation", "r
 FIELDS += ["method", "proof"]
 REPLACE = "replace one user's record"
 Ranges = dict[str, tuple[str, str] | tuple[int, int]]
-MOST_USERS, MOST_GROUPS, MOST_TERMS, MOST_EPS = 10**12, 1000, 2 * 10**6, 200
-# Of sums on a lattice: cells of a law, places in its standard deviation, blocks of c, bits; what is forgone, of delta.
-CELLS, PER_DEVIATION, BLOCKS, BITS, FORGONE, MOST_PLACES, MOST_COVERS = 20_000, 32, 80, 64, 1e-6, 10**6, 8
-MOST_Z, POINTS, MOST_ROUNDS, MOST_INPUTS, BLOCK = 40, 300, 10**5, 2**16, 40
+# What is taken; beyond it a check would last for hours.
+MOST_USERS, MOST_GROUPS, MOST_EPS, MOST_ROUNDS = 10**12, 1000, 200, 10**5
+MOST_TERMS, MOST_CLONES = 2 * 10**6, 2 * 10**5  # numbers of clones in one round, and in each of several
+MOST_INPUTS = 2**16  # of the others, for the exact law
+MOST_PLACES, MOST_COVERS, MOST_SLOPES = 10**6, 4, 8  # on a lattice; of a blanket
+# How fine; any choice is valid.
+BLOCK = 40  # inputs of the others that are looked at together
+POINTS = 300  # of a grid of losses, on either side of 0
+CELLS, PER_DEVIATION = 20_000, 32  # of a term's law; places of the lattice in its standard deviation
+BLOCKS = 80  # of numbers of draws from a blanket
+BITS, FORGONE, FAR = 64, 1e-6, 40  # of a mass on a lattice; of delta, what may be cut; how far cuts are looked for
 
 
 class Family(NamedTuple):
@@ -73,8 +75,8 @@ FAMILIES = {
         least="0.01",
     ),
     "allocation": Family(
-        "A record contributes a vector of norm at most 1 to one of {steps} sums, chosen at random. All sums together, "
-        "each with Gaussian noise of standard deviation {sigma}",
+        "A record contributes a vector of norm at most 1 to one of {steps} sums, chosen uniformly at random and by "
+        "itself. All sums together, each with Gaussian noise of standard deviation {sigma}",
         ("random allocation",),
         {"sigma": ("0.01", "1000000"), "steps": (1, 10**8)},
     ),
@@ -167,7 +169,7 @@ def read_covers(proof: Any, many: int) -> None:
         )
         slopes, breaks = cover["slopes"], cover["breaks"]
         need(isinstance(slopes, list) and isinstance(breaks, list), "slopes and breaks: lists")
-        need(len(breaks) + 1 == len(slopes) <= MOST_COVERS, f"1 to {MOST_COVERS} slopes, a break between any two")
+        need(len(breaks) + 1 == len(slopes) <= MOST_SLOPES, f"1 to {MOST_SLOPES} slopes, a break between any two")
         number(cover["radius"], "radius", "0.5", "1000000")
         for values, name in ((slopes, "a slope"), (breaks, "a break")):
             found = [number(value, name, "0", "1e12") for value in values]
@@ -205,6 +207,22 @@ def read(text: str) -> dict[str, Any]:
 def ball(value: object) -> arb:
     """A number of the file, which is decimal, as a ball."""
     return arb(str(value))
+
+
+# --- the dominating pair ---
+# Feldman, McMillan and Talwar 2021; Chen et al. 2024, Theorem 1; "Aligned clones". The victim, the user with the
+# largest eps ("The worst victim"), reports one of two outcomes with mass p a and a, p = e^eps_n, else nothing that
+# depends on the input. C others are copies of either outcome, C = sum_j Bernoulli(q_j). Given C = c, k copies of the
+# first outcome among c + 1 have the masses, b(k) = P(A = k) for A ~ Bin(c, 1/2),
+#
+#     a (p b(k-1) + b(k))    against    a (b(k-1) + p b(k)),
+#
+# and the part of the first above e = e^eps times the second is positive from k = theta (c+1) on,
+# theta = (p e - 1)/((p - 1)(e + 1)), because b(k-1)/b(k) = k/(c+1-k) rises. So with K = ceil(theta (c+1))
+#
+#     delta_c = a [(p - e) b(K-1) - (p + 1)(e - 1) P(A >= K)]        delta(eps) = sum_c P(C = c) delta_c.
+#
+# What a window of c leaves out is 1 minus what it holds, at delta_c <= a (p - e).
 
 
 def depth_for(delta: Decimal) -> int:
@@ -302,6 +320,10 @@ def pair_delta(found: dict[str, Any]) -> arb:
     else:
         others = [(count, 2 / (eps.exp() + 1)) for eps, count in budgets]
     first, masses = clones(others, depth)
+    need(
+        rounds == 1 or len(masses) <= MOST_CLONES,
+        f"more than {MOST_CLONES} numbers of clones: this would take too long",
+    )
     missing = (1 - sum(masses, arb(0))).max(arb(0))
 
     def once(e: arb) -> arb:
@@ -341,10 +363,10 @@ def exact_delta(found: dict[str, Any]) -> arb:
     groups = [(count - (i == worst), 1 / (ball(eps).exp() + 1)) for i, (eps, count) in enumerate(users)]
     groups.sort(key=lambda group: (group[1] < arb(0.5), group[0]))  # users at eps = 0, whose input is not heard, first
     choices = [range(count + 1 if q < arb(0.5) else 1) for count, q in groups]
-    many = 1
-    for choice in choices:
-        many *= len(choice)
-    need(many <= MOST_INPUTS, f"more than {MOST_INPUTS} inputs of the others: this would take too long")
+    need(
+        prod(len(choice) for choice in choices) <= MOST_INPUTS,
+        f"more than {MOST_INPUTS} inputs of the others: this would take too long",
+    )
     value = arb(0)
     for ones in product(*choices[:-1]):
         rest = [
@@ -572,9 +594,12 @@ class Noise(NamedTuple):
         """delta(eps) of one report that nobody hides, at 0 against 1."""
         if self.power == 1:
             return (1 - ((eps - self.kappa) / 2).exp()).max(arb(0))
-        mu = (2 * self.kappa).sqrt()
-        middle = 0.5 - eps / mu**2  # where f0 = e f1
-        return self.below(middle) - e * self.below(middle - 1)
+        place = self.crossing(eps)
+        return self.below(place) - e * self.below(place - 1)
+
+    def crossing(self, eps: arb) -> arb:
+        """Where f0 = e f1, Gaussian noise; left of it f0 is the larger."""
+        return 0.5 - eps / (2 * self.kappa)
 
 
 def cover_of(noise: Noise, given: dict[str, Any]) -> Cover:
@@ -609,11 +634,11 @@ def cells(cover: Cover, total: arb, noise: Noise, e: arb) -> Iterator[tuple[arb,
 
 
 def outside(cover: Cover, noise: Noise, e: arb, eps: arb) -> arb:
-    """Of the victim's report outside B, radius >= 1/2: only y < 1/2 - radius counts, where f0/f1 grows outwards."""
+    """Of the victim's report outside B, radius >= 1/2: f0 > e f1 only on its left, up to where the two cross."""
     edge = 1 - cover.corners[-1]  # 1/2 - radius
-    first, second = noise.below(edge), noise.below(edge - 1)
-    log_ratio = noise.kappa * ((1 - edge) ** noise.power - (-edge) ** noise.power)
-    return (first - e * second).max(arb(0)) if log_ratio >= eps else first
+    if noise.power == 2:
+        edge = edge.min(noise.crossing(eps))  # Laplace: f0/f1 is constant there
+    return (noise.below(edge) - e * noise.below(edge - 1)).max(arb(0))
 
 
 def blanket_delta(found: dict[str, Any]) -> arb:
@@ -712,9 +737,9 @@ def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> arb:
         return level(z) * below(z) - below(z - u) + e * below(z - v)
 
     low, high = -3, 3
-    while low > -MOST_Z and not beneath(arb(low)) < FORGONE * float(u - v) / (100 * steps**0.5):
+    while low > -FAR and not beneath(arb(low)) < FORGONE * float(u - v) / (100 * steps**0.5):
         low -= 1
-    while high < MOST_Z and not above(arb(high)) < FORGONE * delta:
+    while high < FAR and not above(arb(high)) < FORGONE * delta:
         high += 1
     z = [low + arb(k) * (high - low) / CELLS for k in range(CELLS + 1)]
     levels, masses = [level(x) for x in z], [below(x) for x in z]
@@ -758,7 +783,7 @@ def main(arguments: list[str]) -> int:
         need(len(text) <= 10**6, "longer than a certificate")
         found = read(text)
         bound = delta_of(found)
-    except (OSError, UnicodeDecodeError, Refused) as wrong:
+    except (OSError, ArithmeticError, ValueError, Refused) as wrong:
         print(f"REFUSED: {wrong}", file=sys.stderr)
         return 2
     proved = proves(found, bound)
