@@ -144,6 +144,10 @@ def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
         DataUnavailable: python-flint is not installed.
     """
     bound = blanket_epsilon(crowd.scales, count=crowd.reports.count, delta=delta, mechanism=crowd.mechanism)
+    needy = sum(crowd.local_delta(i, bound.upper) > delta for i in range(crowd.scales.size))
+    if needy > (most := _checker().MOST_COVERS):
+        hint = f"here {needy} have to be hidden; let users share scales"
+        raise OutsideValidity("certify", f"at most {most} scales whose reports say too much alone", hint)
     laplace = crowd.mechanism == "laplace"
     fields = {
         "family": crowd.mechanism,

@@ -20,7 +20,7 @@ from gspa.accountant import api
 from gspa.accountant.certificates import PROGRAM, Certificate
 from gspa.pages import p17_exact, p19_auditing
 
-FIGURE, PAGE_17, PAGE_20 = "the first page", "page 17", "page 20"
+FIGURE, PAGE_17, PAGE_20 = "first page", "page 17", "page 20"
 _METHODS = {
     "exact law": "law of the shuffled bits",
     "dominating pair": "dominating pair",
@@ -86,7 +86,7 @@ def certified(asked: Iterable[Setting]) -> list[Issued]:
 
 
 def table(issued: Iterable[Issued]) -> pd.DataFrame:
-    """A row each: number on, setting, method, delta, the accountant's upper end, proved, file (Markdown)."""
+    """A row each: on which page, setting, method, delta, the accountant's upper end, proved eps, file (Markdown)."""
     rows = [
         (
             one.where,
@@ -95,11 +95,11 @@ def table(issued: Iterable[Issued]) -> pd.DataFrame:
             found.delta,
             found.bound.upper,
             found.eps,
-            f"[{one.file}.json](../certificates/{one.file}.json)",
+            f"[JSON](../certificates/{one.file}.json)",
         )
         for one, found in issued
     ]
-    columns = ["number on", "setting", "method", "$\\delta$", "accountant", "proved $\\epsilon$", "certificate"]
+    columns = ["on", "setting", "method", "$\\delta$", "accountant", "proved", "file"]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -158,3 +158,88 @@ class TestTheCommand:
     def test_a_place_that_cannot_be_written(self, tmp_path, capsys):
         assert run(["certify", "--eps", "0.5", "--n", "100", "-o", str(tmp_path / "no" / "c.json")]) == 2
         assert "cannot write" in capsys.readouterr().err
+
+
+# --- Beyond one round of clones ---
+
+
+def test_randomized_response_gets_the_law_of_the_bits():
+    found = gspa.certify(eps=1.0, n=200, delta=1e-6)
+    upper = gspa.epsilon(eps=1.0, n=200, delta=1e-6).upper
+    assert found.method == "exact law"
+    assert upper <= found.eps <= upper * (1 + 1e-7)
+    assert found.eps < gspa.certify(eps=1.0, n=200, delta=1e-6, mechanism="aligned").eps
+    # Too many inputs to try, or a threshold too far out: the pair.
+    assert gspa.certify(eps=1.0, n=10**6, delta=1e-6).method == "dominating pair"
+    assert gspa.certify(eps=5.0, n=1_000, delta=1e-8).method == "dominating pair"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"eps": 0.5, "n": 500, "mechanism": "aligned", "rounds": 5},
+        {"eps": 1.0, "n": 100, "mechanism": "laplace"},
+        {"mechanism": gspa.Laplace(scale=[1.0] * 20 + [2.0] * 40)},
+        {"n": 100, "mechanism": gspa.Gaussian(sigma=2.0)},
+        {"n": 50, "mechanism": gspa.Gaussian(sigma=3.0, sensitivity=2.0)},
+        {"mechanism": gspa.Allocation(sigma=2.0, steps=30)},
+        {"mechanism": gspa.Allocation(sigma=4.0, steps=30, sensitivity=2.0, direction="replace")},
+    ],
+    ids=["rounds", "laplace", "two scales", "gaussian", "range", "allocation", "replace"],
+)
+def test_coarser_methods_are_proved_and_lose_little(asked, monkeypatch):
+    monkeypatch.setattr(check_certificate, "CELLS", 4_000)  # which is valid, too
+    found = gspa.certify(**asked, delta=1e-5)
+    upper = gspa.epsilon(**asked, delta=1e-5).upper
+    assert proved(found.text)
+    assert upper * (1 + 4e-4) <= found.eps <= upper * 1.01
+    fields = json.loads(found.text)
+    fields["eps"] = upper * 0.98
+    fields["statement"] = check_certificate.worded(json.dumps(fields))
+    assert not proved(json.dumps(fields))
+
+
+def test_a_report_that_needs_nobody_else():
+    found = gspa.certify(eps=0.01, n=3, delta=0.1, mechanism="laplace")
+    assert found.eps == 0.0
+    assert json.loads(found.text)["proof"] == {"covers": [None]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"mechanism": gspa.Allocation(sigma=1.0, steps=10, epochs=2)}, "one epoch"),
+        ({"mechanism": gspa.Allocation(sigma=1.0, steps=10, k=2)}, "one epoch"),
+        ({"mechanism": gspa.Allocation(sigma=1.0, steps=10, noise="laplace")}, "Gaussian noise"),
+        ({"mechanism": gspa.Allocation(sigma=0.1, steps=10)}, "too long"),
+        ({"eps": 0.0, "n": 5, "mechanism": "laplace"}, "local eps"),
+        ({"n": 5, "mechanism": gspa.Gaussian(sigma=0.001)}, "standard deviation"),
+        ({"mechanism": gspa.Laplace(scale=[1 + i / 100 for i in range(9)] * 9)}, "share scales"),
+    ],
+)
+def test_what_the_other_methods_do_not_cover(asked, words):
+    with pytest.raises(OutsideValidity, match=words):
+        gspa.certify(**asked, delta=1e-6)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--eps 1 --n 30 --mechanism laplace",
+        "--n 30 --mechanism gaussian --sigma 2",
+        "--mechanism allocation --sigma 2 --steps 10 --direction replace",
+        "--eps 1 --n 30 --mechanism aligned --rounds 3",
+    ],
+)
+def test_the_command_for_other_methods(tmp_path, capsys, options):
+    path = tmp_path / "cert.json"
+    assert run(f"certify {options} --delta 1e-4 -o {path}".split()) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("PROVED; ")
+    assert check_certificate.main([str(path)]) == 0
+
+
+def test_the_command_refuses_in_a_line(capsys):
+    assert run(["certify", "--eps", "1", "--n", "30", "--mechanism", "laplace", "--rounds", "2"]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "other rounds are not covered" in err

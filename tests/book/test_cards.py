@@ -112,6 +112,21 @@ class TestTheCard:
             assert re.search(rf"\.gspa-{slug(word)}[ ,]", style)
 
 
+@pytest.mark.parametrize(
+    ("reason", "evidence", "said"),
+    [
+        ("It is 2.", {"gap": 1}, False),
+        ("Certified, it is 2.", {"gap": 1}, True),
+        ("It is 2.", {"gap, a certified one": 1}, True),
+    ],
+)
+def test_a_card_that_speaks_of_certified_numbers_says_what_that_means(reason, evidence, said):
+    shown = card(Outcome("G-C3", "verified", reason, evidence))
+    (terms,) = shown("dl", class_="gspa-standard")
+    assert ("Certified" in [term.get_text() for term in terms("dt")]) == said
+    assert [link["href"] for link in terms("a")] == ["21_certificates.html"] * said
+
+
 def test_headlines_are_claims():
     assert set(HEADLINES) <= set(registry())
     assert len(set(HEADLINES)) == len(HEADLINES)

@@ -521,3 +521,23 @@ class TestExclusive:
         (tmp_path / "b").mkdir()
         with site.exclusive(Project(tmp_path / "a")), site.exclusive(Project(tmp_path / "b")):
             assert (tmp_path / "a" / "_build").is_dir()
+
+
+def test_files_that_a_page_ships_lie_in_a_folder_of_their_own(tmp_path, monkeypatch):
+    from IPython import display
+
+    from gspa.book.page import Page
+
+    shown = []
+    monkeypatch.setattr(display, "display", lambda data, raw: shown.append(data))
+    Page.ship(object.__new__(Page), {"a.json": "1\n", "../b.json": "2\n"})
+    path = tmp_path / "page.ipynb"
+    path.write_text(json.dumps({"cells": [{"outputs": [{"data": shown[0]}]}, {"source": ""}]}), encoding="utf-8")
+    folder = tmp_path / "out" / "certificates"
+    folder.mkdir(parents=True)
+    (folder / "old.json").write_text("0", encoding="utf-8")
+    site._ship([path], folder)
+    assert {found.name: found.read_text(encoding="utf-8") for found in tmp_path.rglob("*.json")} == {
+        "a.json": "1\n",
+        "b.json": "2\n",
+    }
