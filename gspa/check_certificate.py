@@ -61,6 +61,12 @@ FAMILIES = {
         {"tv": ("1e-30", "1")},
         True,
     ),
+    "krr": Family("{k}-ary randomized response, own eps each", ("dominating pair",), {"k": (3, 10**9)}),
+    "subset": Family(
+        "subset selection, {size} of {k} items, own eps each",
+        ("dominating pair",),
+        {"k": (3, 10**9), "size": (1, 10**9)},
+    ),
     "laplace": Family(
         "Laplace reports of values in [0, 1], density (eps/2) e^(-eps |report - value|), own eps each",
         ("privacy blanket",),
@@ -187,7 +193,8 @@ def read(text: str) -> dict[str, Any]:
     alone = found["family"] == "allocation"
     relations = tuple(CONTRIBUTIONS) if alone else (REPLACE,)
     need(found["relation"] in relations, f"relation: one of {'; '.join(relations)}")
-    most = MOST_ROUNDS if found["method"] == "dominating pair" else 1
+    pairs = found["method"] == "dominating pair" and found["family"] not in ("krr", "subset")
+    most = MOST_ROUNDS if pairs else 1
     need(type(found["rounds"]) is int and 1 <= found["rounds"] <= most, f"rounds: must be 1 to {most}")
     numbers(found["parameters"], "parameters", family.parameters)
     if alone:
@@ -249,8 +256,7 @@ def clones(groups: list[tuple[int, arb]], depth: int) -> tuple[int, list[arb]]:
         elif count:
             need(bool(q < 1), "the precision does not suffice")
             mean, variance = float(count * q), float(count * q * (1 - q))
-            reach = (2 * depth * variance) ** 0.5 + depth
-            low, high = max(0, int(mean - reach)), min(count, int(mean + reach) + 1)
+            low, high = window(count, q, depth)
             terms += high - low + 1
             need(terms <= MOST_TERMS, f"more than {MOST_TERMS} terms: this would take too long")
             parts.append((mean, variance, low, arb_poly(binomial(count, q, low, high))))
@@ -266,6 +272,13 @@ def clones(groups: list[tuple[int, arb]], depth: int) -> tuple[int, list[arb]]:
     return shift + parts[0][2], parts[0][3].coeffs()
 
 
+def threshold(x: arb, c: int) -> int:
+    """The least k >= x, or c + 1 if that is less; where x is nearly whole the k after it."""
+    k = min(int(float((x.mid() + arb(2) ** -40).floor())) + 1, c + 1)
+    need(bool(x > k - 2) and (k == c + 1 or bool(x < k)), "the precision does not suffice")
+    return k
+
+
 def terms(first: int, many: int, p: arb, e: arb) -> Iterator[arb]:
     """delta_c/a for c = first, first + 1, ..., `many` of them."""
     theta = (p * e - 1) / ((p - 1) * (e + 1))
@@ -273,8 +286,7 @@ def terms(first: int, many: int, p: arb, e: arb) -> Iterator[arb]:
     k, pmf, tail = 0, arb(0), arb(0)
     for c in range(first, first + many):
         x = theta * (c + 1)
-        wanted = min(int(float((x.mid() + arb(2) ** -40).floor())) + 1, c + 1)  # theta < 1
-        need(bool(x > wanted - 2) and (wanted == c + 1 or bool(x < wanted)), "the precision does not suffice")
+        wanted = threshold(x, c)
         if k == 0:
             k = wanted
             mass = pmf = binomial(c, arb(0.5), k - 1, k - 1)[0]  # b(k-1)
@@ -335,6 +347,87 @@ def pair_delta(found: dict[str, Any]) -> arb:
     if rounds == 1:
         return once(ball(found["eps"]).exp())
     return composed(once, ball(top), ball(found["eps"]), rounds, float(delta))
+
+
+# --- k-ary randomized response and subset selection ---
+# "Aligned clones", with a blanket in the place of the clones. Sets of `size` items are reported with odds p if they
+# hold one's own item: so a report is a draw from all sets alike, a blanket, with probability q_j. A blanket is one of
+# the victim's two outcomes, a set with one of the two inputs alone, with probability `coin`. Told who is a blanket, one
+# sees S of them and the victim, and C ~ Bin(S, coin) of the S are clones. A victim who is neither outcome looks like a
+# blanket that is none, with mass 2 a (1 - coin)/coin, or else says nothing of the input. With b as above, and because
+# P(C = c+1)/P(C = c) = (S-c) coin/((c+1) (1 - coin)) and the b(k) of c + 1 reports is (b(k-1) + b(k))/2, c + 1 reports
+# of the two outcomes have, k of the first among them and up to the factor P(C = c) a/(c+1), the masses
+#
+#     (c+1) (p b(k-1) + b(k)) + (S-c) (b(k-1) + b(k))    against    (c+1) (b(k-1) + p b(k)) + (S-c) (b(k-1) + b(k)).
+#
+# From K on the first is above e times the second, as for the pair.
+
+
+def blankets_delta(found: dict[str, Any]) -> arb:
+    """A ball; its upper end is at least delta(eps)."""
+    delta, users, of = Decimal(found["delta"]), found["users"], found["parameters"]
+    k, size = int(of["k"]), int(of.get("size", 1))
+    need(size < k, "size: must be below k")
+    depth = depth_for(delta)
+    worst = max(range(len(users)), key=lambda i: Decimal(users[i][0]))
+    ctx.prec = 128 + 3 * depth + 3 * int(Decimal(users[worst][0]))
+    if Decimal(found["eps"]) >= Decimal(users[worst][0]):
+        return arb(0)
+    p, e = ball(users[worst][0]).exp(), ball(found["eps"]).exp()
+    own, other = arb(k - 1) / (k - size), arb(k - 1) / size  # sets that hold an item, and that do not, up to a factor
+    coin, a = 2 / (own + other), 1 / (own * p + other)
+    others = [(n - (i == worst), (own + other) / (own * ball(eps).exp() + other)) for i, (eps, n) in enumerate(users)]
+    first, masses = clones(others, depth)
+    windows = [window(s, coin, depth) for s in range(first, first + len(masses))]
+    need(
+        sum(high - low for low, high in windows) <= MOST_TERMS,
+        f"more than {MOST_TERMS} terms: this would take too long",
+    )
+    rows: dict[int, tuple[int, list[arb], list[arb]]] = {}
+    scale, last = (p - 1) * (e + 1), first + len(masses) - 1
+    held, total = arb(0), arb(0)
+    for s, mass, (low, high) in zip(range(first, last + 1), masses, windows, strict=True):
+        for c, share in zip(range(low, high + 1), binomial(s, coin, low, high), strict=True):
+            if c not in rows:
+                ends = (((p * e - 1) * (c + 1) + (e - 1) * max(n - c, 0)) / scale for n in (first, last))
+                rows[c] = fair(c, *(int(float(x)) for x in ends))
+            held += mass * share
+            x = ((p * e - 1) * (c + 1) + (e - 1) * (s - c)) / scale
+            wanted = threshold(x, c)
+            one, more = (p - e) * (c + 1) - (e - 1) * (s - c), (e - 1) * ((p + 1) * (c + 1) + 2 * (s - c))
+            start, point, tail = rows[c]
+            need(start <= wanted, "the precision does not suffice")
+            value = one * point[wanted - start] - more * tail[wanted - start]
+            if wanted > 1 and not x > wanted - 1:  # nearly whole, as for the pair
+                need(start < wanted, "the precision does not suffice")
+                value = value.max(one * point[wanted - 1 - start] - more * tail[wanted - 1 - start])
+            total += mass * share * value.max(arb(0)) / (c + 1)
+    return a * total + a * (p - e) * (1 - held).max(arb(0)) * arb(0.5, 0.5)
+
+
+def window(count: int, q: arb, depth: int) -> tuple[int, int]:
+    """Where Bin(count, q) has nearly all of its mass."""
+    mean, variance = float(count * q), float(count * q * (1 - q))
+    reach = (2 * depth * variance) ** 0.5 + depth
+    return max(0, int(mean - reach)), min(count, int(mean + reach) + 1)
+
+
+def fair(c: int, least: int, most: int) -> tuple[int, list[arb], list[arb]]:
+    """`start`, and for K = start, ..., b(K-1) and P(A >= K), A ~ Bin(c, 1/2), from K = least to most + 1 at least."""
+    start, end = min(max(least, 1), c + 1), min(most + 2, c + 1)
+    point = binomial(c, arb(0.5), start - 1, max(end, start) - 1)
+    mass, beyond = point[-1], arb(0)
+    for j in range(max(end, start), c + 1):
+        mass = mass * (c - j + 1) / j
+        beyond += mass
+        ratio = arb(c - j) / (j + 1)  # falls: the rest is at most a geometric series
+        if mass < point[-1] * arb(2) ** -ctx.prec and ratio < 1:
+            beyond += arb(0, 1) * (mass * ratio / (1 - ratio))
+            break
+    tail = [beyond]
+    for mass in point[:0:-1]:
+        tail.append(tail[-1] + mass)
+    return start, point, tail[::-1]
 
 
 # --- randomized response: the law of the shuffled bits themselves ---
@@ -755,7 +848,7 @@ def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> arb:
     return sums.positive(step) / steps + rest
 
 
-METHODS = {
+METHODS: dict[str, Callable[[dict[str, Any]], arb]] = {
     "exact law": exact_delta,
     "dominating pair": pair_delta,
     "privacy blanket": blanket_delta,
@@ -765,7 +858,8 @@ METHODS = {
 
 def delta_of(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps)."""
-    return METHODS[found["method"]](found)
+    method = blankets_delta if found["family"] in ("krr", "subset") else METHODS[found["method"]]
+    return method(found)
 
 
 def proves(found: dict[str, Any], bound: arb) -> bool:

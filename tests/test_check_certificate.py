@@ -265,7 +265,7 @@ def test_extreme_budgets(local):
 # --- Planted errors ---
 
 PLANTED = {
-    "the threshold one too large": [("floor())) + 1, c + 1)", "floor())) + 2, c + 1)"), ("x > wanted - 2", "x > -1")],
+    "the threshold one too large": [("floor())) + 1, c + 1)", "floor())) + 2, c + 1)"), ("x > k - 2", "x > -1")],
     "nearly whole, and not added": [("if k > 1 and not x > k - 1:", "if False:")],
     "theta of another pair": [("theta = (p * e - 1)", "theta = (p * e - e)")],
     "the first part too small": [("value = (p - e) * pmf", "value = (p - e) / 2 * pmf")],

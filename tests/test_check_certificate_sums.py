@@ -109,6 +109,72 @@ def test_the_law_of_the_bits_of_many(n, local, eps):
     )
 
 
+# --- k-ary randomized response whose blankets are told, by enumeration ---
+
+
+@cache
+def told(users, k, eps):
+    """delta(eps) where one sees the counts of all items among the victim and the S others who drew uniformly, and S."""
+    victim, e = max(local for local, _ in users), math.exp(eps)
+    others = [local for local, count in users for _ in range(count)]
+    others.remove(victim)
+    blankets = np.ones(1)
+    for local in others:
+        q = k / (math.exp(local) + k - 1)
+        blankets = np.convolve(blankets, [1 - q, q])
+    lie = 1 / (math.exp(victim) + k - 1)
+    reports = [[1 - (k - 1) * lie if item == held else lie for item in range(k)] for held in (0, 1)]
+    total, counts = 0.0, {(0,) * k: 1.0}
+    for share in blankets:
+        seen = {}
+        for before, mass in counts.items():
+            for item in range(k):
+                after = tuple(n + (i == item) for i, n in enumerate(before))
+                one, other = seen.get(after, (0.0, 0.0))
+                seen[after] = (one + mass * reports[0][item], other + mass * reports[1][item])
+        total += share * sum(max(one - e * other, 0) for one, other in seen.values())
+        more = {}
+        for before, mass in counts.items():
+            for item in range(k):
+                after = tuple(n + (i == item) for i, n in enumerate(before))
+                more[after] = more.get(after, 0.0) + mass / k
+        counts = more
+    return total
+
+
+ITEMS = [
+    (((1.0, 5),), 3, 0.4),
+    (((1.0, 1),), 4, 0.4),
+    (((2.0, 6),), 4, 0.0),
+    (((1.5, 2), (0.5, 3), (0.0, 1)), 3, 0.8),
+    (((3.0, 12),), 3, 1.5),
+]
+
+
+@pytest.mark.parametrize(("users", "k", "eps"), ITEMS)
+def test_k_items(users, k, eps):
+    found = bound(fields("krr", "dominating pair", users, eps, 1e-9, parameters={"k": k}))
+    assert found == pytest.approx(told(users, k, eps), rel=1e-12)
+    subset = bound(fields("subset", "dominating pair", users, eps, 1e-9, parameters={"k": k, "size": 1}))
+    assert subset == found
+
+
+def test_subsets():
+    """Above what all sets reveal, enumerated: two users, two of four items."""
+    sets = list(itertools.combinations(range(4), 2))
+    p, e = math.exp(1.0), math.exp(0.4)
+    law = [np.array([p if item in one else 1.0 for one in sets]) for item in range(4)]
+    law = [one / one.sum() for one in law]
+    truth = 0.0
+    for third in range(4):
+        one, other = (np.outer(law[item], law[third]) for item in (0, 1))
+        one, other = one + one.T, other + other.T
+        truth = max(truth, np.maximum(one - e * other, 0).sum() / 2)
+    found = bound(fields("subset", "dominating pair", [(1.0, 2)], 0.4, 1e-9, parameters={"k": 4, "size": 2}))
+    alone = np.maximum(law[0] - e * law[1], 0).sum()
+    assert truth < found < alone
+
+
 # --- Several rounds, by convolution of the pair's own losses ---
 
 
@@ -326,12 +392,18 @@ PLANTED = {
         ("need(bool(rises and falls)", "need(True"),
         ("for k in range(low, high + 1):", "for k in range(low, low + 1):"),
     ],
+    "nobody hides a victim who is neither": [("(e - 1) * (s - c)) / scale", "(e - 1) * 0) / scale")],
+    "hidden twice": [("(p - e) * (c + 1) - (e - 1) * (s - c)", "(p - e) * (c + 1) - 2 * (e - 1) * (s - c)")],
+    "too many blankets": [("(own + other) / (own * ball(eps)", "1.2 * (own + other) / (own * ball(eps)")],
+    "a coin too large": [("coin, a = 2 / (own + other)", "coin, a = 2.2 / (own + other)")],
+    "the victim a blanket": [("others = [(n - (i == worst), (own", "others = [(n, (own")],
     "the tail twice": [("(N - D) * tails[b, k]", "2 * (N - D) * tails[b, k]")],
     "the victim counted among the others": [("groups = [(count - (i == worst), 1 / (", "groups = [(count, 1 / (")],
 }
 CASES = [
     *(("bits", users, eps) for users, eps in BITS),
     ("many", 43, 1.0, 0.4),
+    *(("items", users, k, eps) for users, k, eps in ITEMS[:4]),
     *(("rounds", 3, 0.5, 0.4, 3), ("rounds", 5, 1.0, 0.8, 3)),
     *(("two", "laplace", 1.0, 0.2), ("two", "gaussian", 1.0, 0.0), ("alone", 1.0, 0.3)),
     *(("plane", relation, 1.0, 0.5) for relation in ("remove one record", "add one record", "replace one record")),
@@ -342,6 +414,9 @@ def case(kind, *at):
     """An outside value, and the certificate that it is for."""
     if kind == "bits":
         return bits(*at), fields("rr", "exact law", *at, 1e-9)
+    if kind == "items":
+        users, k, eps = at
+        return told(*at), fields("krr", "dominating pair", users, eps, 1e-9, parameters={"k": k})
     if kind == "many":
         return bits_of_many(*at), fields("rr", "exact law", [(at[1], at[0])], at[2], 1e-9)
     if kind == "rounds":
@@ -387,13 +462,14 @@ def test_planted_errors_are_seen(changes):
 
 HONEST = [
     case("bits", ((1.0, 3), (0.25, 4)), 0.4),
+    case("items", ((1.0, 5),), 3, 0.4),
     case("rounds", 5, 1.0, 0.8, 3),
     case("two", "laplace", 1.0, 0.2),
     case("plane", "replace one record", 1.0, 0.5),
 ]
 
 
-@pytest.mark.parametrize(("truth", "asked"), HONEST, ids=["bits", "rounds", "line", "allocation"])
+@pytest.mark.parametrize(("truth", "asked"), HONEST, ids=["bits", "items", "rounds", "line", "allocation"])
 def test_proved_above_the_truth_and_not_below(truth, asked, tmp_path, capsys):
     path = tmp_path / "cert.json"
     for share, status in ((1.01, 0), (0.995, 1)):
@@ -409,7 +485,7 @@ def test_proved_above_the_truth_and_not_below(truth, asked, tmp_path, capsys):
 ODD = [None, True, [], {}, "0.5", -1, 0, 0.5, 1.5, 10**13, [[1, 2]], float("nan"), float("inf"), [None], "exact law"]
 
 
-@pytest.mark.parametrize(("truth", "asked"), HONEST, ids=["bits", "rounds", "line", "allocation"])
+@pytest.mark.parametrize(("truth", "asked"), HONEST, ids=["bits", "items", "rounds", "line", "allocation"])
 def test_odd_fields_are_refused_in_a_line_or_mean_what_they_say(truth, asked, tmp_path, capsys):
     """Whatever is put in the place of a field or a part of one: no traceback, and nothing is proved that is not so."""
     rng, path = random.Random(7), tmp_path / "cert.json"

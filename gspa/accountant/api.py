@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -880,9 +880,9 @@ def certify(
     Args:
         delta: central delta, 1e-300 to 0.999999, on a line, of a training run and of several rounds at least 1e-100.
         eps: as n, budgets and honest, see `epsilon`; at most 1,000 distinct local eps up to 200, no local deltas.
-        mechanism: "rr", "aligned", "common", "laplace", or a `TotalVariation`, `Laplace`, `Gaussian` or `Allocation`
-            (one epoch, k = 1, Gaussian noise).
-        rounds: how often everybody reports; on a line once.
+        mechanism: "rr", "aligned", "common", "laplace", or a `TotalVariation`, `KRR`, `SubsetSelection`, `Laplace`,
+            `Gaussian` or `Allocation` (one epoch, k = 1, Gaussian noise).
+        rounds: how often everybody reports; 1 for `KRR`, `SubsetSelection` and on a line.
 
     Raises:
         DataUnavailable: python-flint is not installed; `pip install 'gspa[certify]'`.
@@ -895,19 +895,16 @@ def certify(
     runs = _mechanism(mechanism)
     if runs.name in COVERED:
         people = _people(eps, n, budgets, honest, runs)
-        return certificate(people, delta=delta, family=runs.name, tv=getattr(runs, "tv", None), rounds=rounds)
+        return certificate(people, delta=delta, family=runs.name, rounds=rounds, **asdict(runs))
     if rounds != 1:
-        raise OutsideValidity("certify", f"one round, or {', '.join(COVERED)}", "other rounds are not covered yet")
+        raise OutsideValidity("certify", "one round of this mechanism", "other rounds are not covered yet")
     delta = check.probability(allow_zero=False, delta=delta)
     if isinstance(runs, Laplace | Gaussian):
         asked = _Setting(runs, eps, n, budgets, honest=honest)
         return on_a_line(laplace_gaussian.Crowd.of(asked.scales, asked.count, runs.name, (0.0, 1.0)), delta=delta)
-    if isinstance(runs, Allocation):
-        run = _Run(runs, eps, n, budgets, honest=honest).asked
-        return allocated(run, sigma=runs.sigma / runs.sensitivity, delta=delta)
-    raise OutsideValidity(
-        "certify", f"{', '.join(COVERED)}, laplace, gaussian, allocation", f"{runs.name!r} is not covered"
-    )
+    assert isinstance(runs, Allocation)
+    run = _Run(runs, eps, n, budgets, honest=honest).asked
+    return allocated(run, sigma=runs.sigma / runs.sensitivity, delta=delta)
 
 
 def to_dp_accounting(

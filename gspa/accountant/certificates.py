@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -32,8 +33,15 @@ PROGRAM = Path(__file__).parents[1] / "check_certificate.py"
 """The checker's file, which imports nothing of this package."""
 _HINT = "certificates need python-flint: pip install 'gspa[certify]'"
 DIGITS = 9  # of the eps that is claimed
-_PLAIN = {"rr": families.binary, "aligned": families.aligned, "common": families.common}
-COVERED = (*_PLAIN, "tv")  # by pairs
+_FAMILIES: dict[str, Callable[..., families.Family]] = {
+    "rr": families.binary,
+    "aligned": families.aligned,
+    "common": families.common,
+    "tv": families.total_variation,
+    "krr": families.krr,
+    "subset": families.subset,
+}
+COVERED = tuple(_FAMILIES)  # by pairs
 _ABOVE = 5e-4  # of the accountant's eps: what a coarser lattice may need
 _TRIES = 5
 
@@ -71,9 +79,7 @@ def _checker() -> ModuleType:
     return check_certificate
 
 
-def certificate(
-    budgets: Budgets, *, delta: float, family: str, tv: float | None = None, rounds: int = 1
-) -> Certificate:
+def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1, **parameters: float) -> Certificate:
     """A checked certificate of the least central eps that the dominating pair proves.
 
     For randomized response in one round the law of the shuffled bits takes its place, where all inputs can be tried. Of
@@ -84,8 +90,8 @@ def certificate(
         budgets: local budgets, at most 1,000 distinct ones; local deltas are not covered.
         delta: central delta, 1e-300 to 0.999999; of several rounds at least 1e-100.
         family: one of `COVERED`, as the command line names it.
-        tv: total variation, for "tv" alone.
         rounds: how often everybody reports, each time with these budgets.
+        **parameters: tv, the total variation, for "tv"; k, the number of items, for "krr"; k and size for "subset".
 
     Raises:
         InvalidValue: an argument out of range.
@@ -94,15 +100,20 @@ def certificate(
     """
     _checker()
     check.one_of(COVERED, family=family)
-    if (tv is None) == (family == "tv"):
-        raise InvalidValue("tv", tv, 'a number with "tv", and left out otherwise')
-    made = families.total_variation(tv) if tv is not None else _PLAIN[family]()
+    if set(parameters) != set(signature(_FAMILIES[family]).parameters):
+        wanted = ", ".join(signature(_FAMILIES[family]).parameters) or "none"
+        raise InvalidValue("parameters", sorted(parameters), f"those of {family}: {wanted}")
+    made = _FAMILIES[family](**parameters)
+    if made.coin is not None and rounds > 1:
+        raise OutsideValidity("certify", "one round of this family", "other rounds are not covered yet")
+    if parameters.get("k") == 2:  # which is binary randomized response
+        family, parameters = "rr", {}
     if budgets.delta_max > 0:
         raise OutsideValidity("certify", "local delta_i = 0", "local deltas are not covered yet")
     few = budgets.grouped()
     fields: dict[str, Any] = {
         "family": family,
-        "parameters": {} if tv is None else {"tv": tv},
+        "parameters": parameters,
         "users": [[float(eps), int(count)] for eps, count in zip(few.eps, few.count, strict=True)],
         "rounds": check.count(rounds=rounds),
         "delta": float(delta),

@@ -80,7 +80,7 @@ def test_nothing_to_prove_where_delta_is_large():
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"eps": 0.5, "n": 100, "mechanism": gspa.KRR(k=3)}, "'krr' is not covered"),
+        ({"eps": 0.5, "n": 100, "mechanism": gspa.KRR(k=3), "rounds": 2}, "other rounds are not covered"),
         ({"eps": 0.5, "n": 100, "mechanism": "laplace", "rounds": 2}, "other rounds are not covered"),
         ({"eps": 300.0, "n": 100}, "must be in \\[0, 200\\]"),
         ({"budgets": [0.001 * i for i in range(1, 1_002)]}, "1 to 1000"),
