@@ -19,6 +19,7 @@ import pandas as pd
 from gspa.book import text
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MIME = "application/vnd.gspa.figure+json"
@@ -32,6 +33,17 @@ LIMIT = 1_000_000  # bytes of one table's CSV; a longer table is thinned
 # Okabe and Ito's palette, black first; yellow is left out, it is too light for lines.
 PALETTE = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 DASHES = ((), (5, 2), (1, 1.5), (6, 2, 1, 2), (3, 1), (8, 2), (2, 2, 6, 2))
+# What a series is, and its colour and dashes on every page. Series that are none of these, sizes or seeds for instance,
+# take the palette in its order, or shades of one of these colours.
+ROLES = {
+    "paper": ("#D55E00", ()),  # what a paper promises, states or prints
+    "certified": ("#009E73", ()),  # proved
+    "attack": ("#0072B2", (5, 2)),  # what an attack or an experiment reaches
+    "truth": ("#000000", ()),  # the exact value
+    "numerical": ("#E69F00", (6, 2, 1, 2)),  # another author's numerical bound
+    "closed form": ("#CC79A7", (1, 1.5)),  # another author's formula
+    "reference": ("#666666", (8, 2)),  # without shuffling, a level, a limit
+}
 
 
 def use_style() -> None:
@@ -50,6 +62,27 @@ def use_style() -> None:
             "svg.fonttype": "path",
             "legend.frameon": False,
         }
+    )
+
+
+def role(name: str) -> dict[str, Any]:
+    """A line's colour and dashes, by what it stands for."""
+    colour, dashes = ROLES[name]
+    return {"color": colour, "dashes": dashes or (None, None), "lw": 2}
+
+
+def name_line(axis: Axes, x: float, y: float, words: str, *, colour: str, right: float = 5, up: float = 0) -> None:
+    """A series' name beside a point of it, so many points right and up; it ends there if `right` is negative."""
+    axis.annotate(
+        words,
+        (x, y),
+        xytext=(right, up),
+        textcoords="offset points",
+        color=colour,
+        fontsize=9,
+        ha="left" if right >= 0 else "right",
+        va="center",
+        annotation_clip=False,
     )
 
 
