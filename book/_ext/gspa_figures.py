@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx.util import logging, osutil
 
 from gspa.book import parameters
-from gspa.book.figures import MIME
+from gspa.book.figures import MIME, knobs
 from gspa.book.notebook_source import INJECTED
 from gspa.book.project import find
 
@@ -43,8 +43,13 @@ def annotate(app, doctree, docname):
             name = next(found["name"] for output in outputs(notebook, cell) if (found := about(output)))
             anchor = anchored(cell, number)
             files = written(app, path.stem, name, tables)
+            moves = next(
+                (found["moves"] for output in outputs(notebook, cell) if "moves" in (found := about(output))), None
+            )
             caption += made_from(app, docname, number, anchor, remake(app, path.stem, notebook), files)
             boxed(figure)
+            if moves:
+                figure += moved(app, docname, name, moves)
 
 
 def is_cell(node):
@@ -102,6 +107,15 @@ def remake(app, page, notebook):
     """The command that makes the page's figures again, with the parameters they were made with."""
     used = notebook["metadata"].get("papermill", {}).get("parameters", {})
     return parameters.command(parameters.select(find(Path(app.confdir)), page), used)
+
+
+def moved(app, docname, name, moves):
+    """Write a moving figure's frames as files; what the page's script needs to exchange them."""
+    address = f"{FOLDER}/{Path(docname).name}"
+    for i, frame in enumerate(moves["frames"]):
+        (Path(app.outdir) / address / f"{name}-{i}.svg").write_text(frame["svg"], encoding="utf-8", newline="\n")
+    folder = osutil.relative_uri(app.builder.get_target_uri(docname), address)
+    return nodes.raw("", knobs(moves, folder, name), format="html")
 
 
 def made_from(app, docname, number, anchor, command, files):

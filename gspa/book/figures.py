@@ -10,9 +10,11 @@ from __future__ import annotations
 import functools
 import inspect
 import io
+import json
 import math
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
@@ -86,12 +88,12 @@ def name_line(axis: Axes, x: float, y: float, words: str, *, colour: str, right:
     )
 
 
-def as_svg(figure: Figure) -> str:
-    """A figure as SVG, the same bytes every time; it is closed."""
+def as_svg(figure: Figure, *, tight: bool = True) -> str:
+    """A figure as SVG, the same bytes every time; it is closed. Frames of one that moves are not cut, and so alike."""
     from matplotlib import pyplot as plt
 
     stream = io.StringIO()
-    figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
+    figure.savefig(stream, format="svg", bbox_inches="tight" if tight else None, metadata={"Date": None})
     plt.close(figure)
     return stream.getvalue()
 
@@ -149,6 +151,55 @@ def bundle(figure: Figure, *, name: str, caption: str, alt: str) -> dict[str, An
     tables = getattr(figure, "gspa_tables", [])
     about = {"name": name, "caption": caption, "alt": alt, "tables": tables}
     return {"image/svg+xml": as_svg(figure), "text/plain": alt, MIME: about}
+
+
+class Frame(NamedTuple):
+    """A figure at one setting of the knobs, and what it shows, for those who cannot see it."""
+
+    figure: Figure
+    alt: str
+
+
+def moving(
+    frames: Mapping[tuple[Any, ...], Frame],
+    *,
+    knobs: Sequence[str],
+    start: tuple[Any, ...],
+    data: pd.DataFrame,
+    name: str,
+    caption: str,
+) -> dict[str, Any]:
+    """What a notebook shows of a figure with knobs: the picture to start with, and beside it what the site needs.
+
+    Args:
+        frames: at every setting of all knobs a figure; all of one size.
+        knobs: what each place of a setting is, in words.
+        start: the setting that is shown where no script runs, and in print.
+        data: the numbers of all frames.
+        name: as `bundle`.
+        caption: as `bundle`.
+    """
+    each = [list(dict.fromkeys(setting[i] for setting in frames)) for i in range(len(knobs))]
+    pictures = {setting: as_svg(frame.figure, tight=False) for setting, frame in frames.items()}
+    written, rows = as_csv(data)
+    tables = [{"name": name, "rows": rows, "of": len(data), "csv": written}]
+    moves = {
+        "knobs": [
+            {"name": knob, "values": [text.html_value(value) for value in values], "at": values.index(at)}
+            for knob, values, at in zip(knobs, each, start, strict=True)
+        ],
+        "frames": [{"svg": pictures[setting], "alt": frames[setting].alt} for setting in product(*each)],
+    }
+    alt = frames[start].alt
+    about = {"name": name, "caption": caption, "alt": alt, "tables": tables, "moves": moves}
+    return {"image/svg+xml": pictures[start], "text/plain": alt, MIME: about}
+
+
+def knobs(moves: Mapping[str, Any], folder: str, name: str) -> str:
+    """HTML that the page's script reads: the knobs, and the address of each frame, which is a file in `folder`."""
+    frames = [{"src": f"{folder}/{name}-{i}.svg", "alt": frame["alt"]} for i, frame in enumerate(moves["frames"])]
+    told = json.dumps({"knobs": moves["knobs"], "frames": frames}).replace("</", "<\\/")
+    return f"<script type='application/json' class='gspa-moves'>{told}</script>"
 
 
 def table(rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -31,10 +31,28 @@ class Show:
             caption: Markdown, filled like %%say.
             alt: what the figure shows, for those who cannot see it; filled too.
         """
+        said = say.render(caption, self._namespace)
+        self._display(
+            figures.bundle(figure, name=name, caption=said, alt=text.plain(say.render(alt, self._namespace))), said
+        )
+
+    def moving(
+        self,
+        frames: Mapping[tuple[Any, ...], figures.Frame],
+        name: str,
+        *,
+        knobs: Sequence[str],
+        start: tuple[Any, ...],
+        data: pd.DataFrame,
+        caption: str,
+    ) -> None:
+        """Show a figure with knobs, which turn on the site; see `figures.moving`."""
+        said = say.render(caption, self._namespace)
+        self._display(figures.moving(frames, knobs=knobs, start=start, data=data, name=name, caption=said), said)
+
+    def _display(self, shown: dict[str, Any], said: str) -> None:
         from IPython.display import display
 
-        said = say.render(caption, self._namespace)
-        shown = figures.bundle(figure, name=name, caption=said, alt=text.plain(say.render(alt, self._namespace)))
         display(shown, raw=True)
         display({"text/markdown": said, "text/plain": text.plain(said)}, raw=True, metadata={figures.CAPTION: True})
 

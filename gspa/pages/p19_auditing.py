@@ -11,8 +11,9 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.published import CATALOGUE, compare, gspa_epsilon
 from gspa.accountant.sampled_audit import sampled_epsilon
 from gspa.accountant.tradeoff import gdp_epsilon
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, PALETTE, Frame, keeps_data
 
 _CELLS = 16  # answers or cells of the sampled attack
 _FEW_CELLS = 6  # for the enumeration, where it is possible at all
@@ -312,6 +313,15 @@ def headline(*, local: Sequence[float], n: int, delta: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["local", "paper", "closed", "numerical", "certified", "attack", "broken"])
 
 
+def headline_at(*, local: Sequence[float], sizes: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame:
+    """`headline` for each number of users and delta, which are its first columns."""
+    parts = [
+        headline(local=local, n=n, delta=delta).assign(n=n, delta=delta) for n, delta in product(sizes, list(deltas))
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    return table[["n", "delta", *table.columns[:-2]]]
+
+
 def _or_nan(key: str, people: Budgets, delta: float) -> float:
     try:
         return CATALOGUE[key].epsilon(people, delta)
@@ -388,10 +398,10 @@ def _draw(axis: Axes, shown: pd.DataFrame, place: np.ndarray, columns: tuple[str
 
 
 @keeps_data
-def headline_curves(table: pd.DataFrame) -> Figure:
-    """`headline` on logarithmic axes; where the paper's promise is broken the gap is shaded."""
+def headline_curves(table: pd.DataFrame, *, low: float | None = None) -> Figure:
+    """`headline` on logarithmic axes from `low`; where the paper's promise is broken the gap is shaded."""
     figure, axis = plt.subplots(figsize=(6.4, 3.9), layout="constrained")
-    local, low = table["local"], float(table["attack"].min()) * 0.8
+    local, low = table["local"], low or float(table["attack"].min()) * 0.8
     axis.fill_between(
         local, table["paper"], table["attack"], where=table["broken"], interpolate=True, color=PALETTE[2], alpha=0.22
     )
@@ -413,6 +423,34 @@ def headline_curves(table: pd.DataFrame) -> Figure:
     _notes(axis, table)
     axis.legend(loc="lower right", fontsize=9.5, labelspacing=0.4)
     return figure
+
+
+def headline_frames(table: pd.DataFrame) -> dict[tuple[int, float], Frame]:
+    """A picture of `headline` at each n and delta of the table."""
+    low = float(table["attack"].min()) * 0.8
+    return {
+        (int(n), float(delta)): Frame(headline_curves(part, low=low), _headline_words(part))  # type: ignore[arg-type]
+        for (n, delta), part in table.groupby(["n", "delta"])
+    }
+
+
+def _headline_words(table: pd.DataFrame) -> str:
+    """What the picture shows."""
+    first, broken = table.iloc[0], table[table["broken"]]
+    said = (
+        f"Central epsilon against the local budget, both logarithmic, for {first['n']:,} users and delta "
+        f"{first['delta']:g}. The certified bound and the attack run close together, from {first['certified']:.2g} and "
+        f"{first['attack']:.2g} at {first['local']:g}. There the paper's promise, without its error term, is "
+        f"{first['paper']:.2g}, {first['paper'] / first['certified']:.0f} times the certified bound."
+    )
+    if broken.empty:
+        return said
+    peak = most_broken(table)
+    return (
+        f"{said} From {broken['local'].min():.2g} to {broken['local'].max():.2g} it lies below the attack, which makes "
+        f"it false without that term: at {peak['local']:.2g} it promises {peak['paper']:.3g} and the attack reaches "
+        f"{peak['attack']:.3g}."
+    )
 
 
 def _notes(axis: Axes, table: pd.DataFrame) -> None:
