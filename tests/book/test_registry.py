@@ -46,6 +46,7 @@ TOLERANCES = {
     "slope",
 }
 NOTEBOOKS = [
+    "00_shuffling_in_pictures",
     "01_local_privacy",
     "02_hypothesis_testing",
     "03_dominating_pairs",
