@@ -82,7 +82,7 @@ def test_missing_pages_are_named(site):
         ("<pre>Traceback (most recent call last)\n  Cell In[1]</pre>", "traceback"),
         ("<pre>Traceback (most recent call last):\n  File x, line 1</pre>", "traceback"),
         ('<div class="output traceback highlight-ipythontb">SyntaxError</div>', "error output"),
-        ("<span class='pre'>PosixPath('/home/me')</span>", "a path of the machine"),
+        ("<span class='pre'>PosixPath('gspa/check_certificate.py')</span>", "a path of the machine"),
         ('<span class="gt">Traceback (most recent call last):</span>\n  <span>File</span> "x"', "traceback"),
     ],
 )
