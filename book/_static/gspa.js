@@ -44,37 +44,39 @@
     one.append(...inside);
     return one;
   };
-  for (const told of document.querySelectorAll("script.gspa-moves")) {
-    const { knobs, frames } = JSON.parse(told.textContent);
-    const figure = told.closest("figure");
-    const picture = figure.querySelector("img");
-    const said = made("p", { className: "gspa-unseen", ariaLive: "polite" });
-    const at = knobs.map((knob) => knob.at);
-    const turn = () => {
-      const frame = frames[at.reduce((sum, place, i) => sum * knobs[i].values.length + place, 0)];
-      picture.src = frame.src;
-      said.textContent = picture.alt = frame.alt;
-    };
-    const box = made("div", { className: "gspa-knobs" });
-    for (const [i, knob] of knobs.entries()) {
-      const value = made("output", { innerHTML: knob.values[at[i]] });
-      const input = made("input", { type: "range", min: 0, max: knob.values.length - 1, step: 1, value: at[i] });
-      const name = () => input.setAttribute("aria-valuetext", value.textContent);
-      input.addEventListener("input", () => {
-        at[i] = Number(input.value);
-        value.innerHTML = knob.values[at[i]];
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const told of document.querySelectorAll("script.gspa-moves")) {
+      const { knobs, frames } = JSON.parse(told.textContent);
+      const figure = told.closest("figure");
+      const picture = figure.querySelector("img");
+      const said = made("p", { className: "gspa-unseen", ariaLive: "polite" });
+      const at = knobs.map((knob) => knob.at);
+      const turn = () => {
+        const frame = frames[at.reduce((sum, place, i) => sum * knobs[i].values.length + place, 0)];
+        picture.src = frame.src;
+        said.textContent = picture.alt = frame.alt;
+      };
+      const box = made("div", { className: "gspa-knobs" });
+      for (const [i, knob] of knobs.entries()) {
+        const value = made("output", { innerHTML: knob.values[at[i]] });
+        const input = made("input", { type: "range", min: 0, max: knob.values.length - 1, step: 1, value: at[i] });
+        const name = () => input.setAttribute("aria-valuetext", value.textContent);
+        input.addEventListener("input", () => {
+          at[i] = Number(input.value);
+          value.innerHTML = knob.values[at[i]];
+          name();
+          turn();
+        });
         name();
-        turn();
-      });
-      name();
-      box.append(made("label", {}, `${knob.name} `, input, " ", value));
+        box.append(made("label", {}, `${knob.name} `, input, " ", value));
+      }
+      const fetched = () => frames.forEach((frame) => { new Image().src = frame.src; });
+      box.addEventListener("pointerenter", fetched, { once: true });
+      box.addEventListener("focusin", fetched, { once: true });
+      figure.prepend(box);
+      figure.append(said);
     }
-    const fetched = () => frames.forEach((frame) => { new Image().src = frame.src; });
-    box.addEventListener("pointerenter", fetched, { once: true });
-    box.addEventListener("focusin", fetched, { once: true });
-    figure.prepend(box);
-    figure.append(said);
-  }
+  });
 
   // The search fetches each page that it found for an excerpt, which a browser refuses to a page opened as a file.
   if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined")

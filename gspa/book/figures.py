@@ -154,10 +154,15 @@ def bundle(figure: Figure, *, name: str, caption: str, alt: str) -> dict[str, An
 
 
 class Frame(NamedTuple):
-    """A figure at one setting of the knobs, and what it shows, for those who cannot see it."""
+    """A picture at one setting of the knobs, and what it shows, for those who cannot see it."""
 
-    figure: Figure
+    svg: str
     alt: str
+
+    @classmethod
+    def of(cls, figure: Figure, alt: str) -> Frame:
+        """From a figure, which is closed."""
+        return cls(as_svg(figure, tight=False), alt)
 
 
 def moving(
@@ -172,7 +177,7 @@ def moving(
     """What a notebook shows of a figure with knobs: the picture to start with, and beside it what the site needs.
 
     Args:
-        frames: at every setting of all knobs a figure; all of one size.
+        frames: at every setting of all knobs a picture; all of one size.
         knobs: what each place of a setting is, in words.
         start: the setting that is shown where no script runs, and in print.
         data: the numbers of all frames.
@@ -180,7 +185,6 @@ def moving(
         caption: as `bundle`.
     """
     each = [list(dict.fromkeys(setting[i] for setting in frames)) for i in range(len(knobs))]
-    pictures = {setting: as_svg(frame.figure, tight=False) for setting, frame in frames.items()}
     written, rows = as_csv(data)
     tables = [{"name": name, "rows": rows, "of": len(data), "csv": written}]
     moves = {
@@ -188,11 +192,11 @@ def moving(
             {"name": knob, "values": [text.html_value(value) for value in values], "at": values.index(at)}
             for knob, values, at in zip(knobs, each, start, strict=True)
         ],
-        "frames": [{"svg": pictures[setting], "alt": frames[setting].alt} for setting in product(*each)],
+        "frames": [frames[setting]._asdict() for setting in product(*each)],
     }
-    alt = frames[start].alt
+    svg, alt = frames[start]
     about = {"name": name, "caption": caption, "alt": alt, "tables": tables, "moves": moves}
-    return {"image/svg+xml": pictures[start], "text/plain": alt, MIME: about}
+    return {"image/svg+xml": svg, "text/plain": alt, MIME: about}
 
 
 def knobs(moves: Mapping[str, Any], folder: str, name: str) -> str:

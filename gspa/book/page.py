@@ -94,12 +94,19 @@ class Page(Show):
         """A table in the book's form: heads and texts are Markdown."""
         return figures.table(rows, digits=digits, floor=floor)
 
-    def ship(self, files: Mapping[str, str]) -> None:
-        """Give files to the site, which keeps them in its folder `certificates`, by name."""
+    def ship(self, files: Mapping[str, str], folder: str = "certificates") -> None:
+        """Give files to the site, by name, in a folder of the book's generated parts."""
         from IPython.display import display
 
+        named = {f"{folder}/{name}": text for name, text in files.items()}
         many = f"{len(files)} file{'s' * (len(files) != 1)} for the site"
-        display({figures.FILES: dict(files), "text/plain": many}, raw=True)
+        display({figures.FILES: named, "text/plain": many}, raw=True)
+
+    def front(self, rows: pd.DataFrame, name: str) -> Any:
+        """A table that the first page shows as well."""
+        shown = self.table(rows)
+        self.ship({f"{name}.md": f"```{{raw}} html\n{shown.data}\n```\n"}, "front")
+        return shown
 
     def footer(self) -> Any:
         """Parameters, versions, sources and data: the block that ends a page."""

@@ -103,7 +103,7 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     )
     for name, text in parts.items():
         write_atomically(folder / f"{name}.md", text)
-    _ship(executed, folder / "certificates")
+    _ship(executed, folder)
 
 
 _QUICK = """```{admonition} A quick build
@@ -114,14 +114,22 @@ Every number here comes from small sizes. Claims that need the papers' own sizes
 """
 
 
+_SHIPPED = ("certificates", "front")
+_FRONT = ("budgets",)  # tables that pages give to the first page
+
+
 def _ship(executed: Iterable[Path], folder: Path) -> None:
-    """Write the files that pages give to the site; the site's extension copies the folder."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Write the files that pages give to the site into its generated parts."""
+    for name in _SHIPPED:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for name in _FRONT:  # a book without that page has an empty place
+        write_atomically(ensure_writable(folder / "front") / f"{name}.md", "")
     for path in executed:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             for output in cell.get("outputs", []):
-                for name, text in output.get("data", {}).get(figures.FILES, {}).items():
-                    write_atomically(ensure_writable(folder) / Path(name).name, text)
+                for shipped, text in output.get("data", {}).get(figures.FILES, {}).items():
+                    kind = _SHIPPED[_SHIPPED.index(Path(shipped).parts[0])]
+                    write_atomically(ensure_writable(folder / kind) / Path(shipped).name, text)
 
 
 HEADLINE = "figure-headline"

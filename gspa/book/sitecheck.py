@@ -49,6 +49,7 @@ _ERRORS = {
     r"Traceback \(most recent call last\)(?!:(?:<[^>]*>|\s)*\.\.\.)": "a traceback",
     # As MyST-NB writes it; a syntax error, for one, has no line that says "Traceback".
     'class="output traceback ': "an error output",
+    'class="output stderr ': "a warning",
     # The package reference prints the value of a constant, which may be a place on the machine that built it.
     r"(?:Posix|Windows)Path\(": "a path of the machine",
 }

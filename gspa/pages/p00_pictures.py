@@ -78,7 +78,7 @@ def ten_coins(table: pd.DataFrame) -> Frame:
         f"Ten people's coins, heads and tails in turn. Below them what each says: {lied}, ringed in "
         f"orange. Below that the answers in random order, without names: {heads} heads of 10."
     )
-    return Frame(figure, alt)
+    return Frame.of(figure, alt)
 
 
 def _coin(axis: Axes, x: float, y: float, heads: int, *, edge: str = "0.3", width: float = 1.0) -> None:
@@ -120,7 +120,7 @@ def stories(table: pd.DataFrame) -> Frame:
         f"Two laws of the number of heads among {n:,}, one if Ada holds tails and one if she holds heads. "
         f"They are so close that the best guess is right {100 * right:.1f}% of the time."
     )
-    return Frame(figure, alt)
+    return Frame.of(figure, alt)
 
 
 def _bars(axis: Axes, table: pd.DataFrame) -> None:
@@ -168,7 +168,7 @@ def clones(table: pd.DataFrame) -> Frame:
         f"{len(table)} dots, of which {many} are coloured: clones, whose answer was a fair coin. Beside them the "
         "number of heads among Ada and the clones, if she says tails and if she says heads: one bell, moved by one."
     )
-    return Frame(figure, alt)
+    return Frame.of(figure, alt)
 
 
 # --- a narrow peak over a flat crowd -------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def flat_crowd(*, own: float, crowd: float, n: int, seed: int) -> Frame:
         f"of {n - 1} others with budget {crowd:g}: {near} fall under the peaks, and {far} lie outside of the "
         "picture."
     )
-    return Frame(figure, alt)
+    return Frame.of(figure, alt)
 
 
 def cover(*, own: float, crowd: Sequence[float], n: int, delta: float) -> pd.DataFrame:
@@ -244,4 +244,4 @@ def cover_curves(table: pd.DataFrame, *, limits: tuple[float, float]) -> Frame:
         f"Numbers with noise: from {first['noise']:.2g} to {last['noise']:.2g}, and least at "
         f"{table.sort_values('noise')['crowd'].iloc[0]:.2g}."
     )
-    return Frame(figure, alt)
+    return Frame.of(figure, alt)

@@ -429,7 +429,7 @@ def headline_frames(table: pd.DataFrame) -> dict[tuple[int, float], Frame]:
     """A picture of `headline` at each n and delta of the table."""
     low = float(table["attack"].min()) * 0.8
     return {
-        (int(part["n"].iloc[0]), float(part["delta"].iloc[0])): Frame(
+        (int(part["n"].iloc[0]), float(part["delta"].iloc[0])): Frame.of(
             headline_curves(part, low=low), _headline_words(part)
         )
         for _, part in table.groupby(["n", "delta"])

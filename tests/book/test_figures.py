@@ -80,6 +80,39 @@ class TestData:
         assert curve.__doc__ == "A line."
 
 
+def test_a_figure_with_knobs_has_a_frame_for_each_setting_in_the_order_of_its_knobs():
+    sizes, levels = (10, 10**6), (1e-6, 0.5, 2.0)
+    frames = {
+        (n, level): figures.Frame.of(curve(pd.DataFrame({"x": [0, n * level]})), f"{n} at {level:g}.")
+        for n in sizes
+        for level in levels
+    }
+    data = pd.DataFrame({"n": sizes})
+    knobs = {"knobs": ["users", "level"], "start": (10**6, 0.5)}
+    shown = figures.moving(frames, **knobs, data=data, name="figure-x", caption="A line.")
+    assert plt.get_fignums() == []
+    about = shown[figures.MIME]
+    moves = about["moves"]
+    assert [frame["alt"] for frame in moves["frames"]] == [f"{n} at {level:g}." for n in sizes for level in levels]
+    assert [(knob["name"], knob["at"], len(knob["values"])) for knob in moves["knobs"]] == [
+        ("users", 1, 2),
+        ("level", 1, 3),
+    ]
+    assert moves["knobs"][0]["values"][1] == "1,000,000"
+    assert "<sup>" in moves["knobs"][1]["values"][0]
+    assert shown["text/plain"] == about["alt"] == "1000000 at 0.5."
+    assert shown["image/svg+xml"] == moves["frames"][4]["svg"]
+    assert about["tables"] == [{"name": "figure-x", "rows": 2, "of": 2, "csv": "n\n10\n1000000\n"}]
+    sizes_drawn = {frame["svg"].split("viewBox=")[1].split(">")[0] for frame in moves["frames"]}
+    assert len(sizes_drawn) == 1, "frames of one size do not jump"
+
+
+def test_a_knob_has_no_setting_without_a_frame():
+    frames = {key: figures.Frame.of(curve(pd.DataFrame({"x": [1]})), "A.") for key in [(1, 1), (1, 2), (2, 1)]}
+    with pytest.raises(KeyError):
+        figures.moving(frames, knobs=["a", "b"], start=(1, 1), data=pd.DataFrame(), name="x", caption="A.")
+
+
 def test_a_picture_has_the_same_bytes_every_time_and_is_closed():
     first = figures.as_svg(curve(pd.DataFrame({"x": [1, 2]})))
     assert plt.get_fignums() == []

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import nbformat
+import pandas as pd
 import pytest
 import yaml
 from bs4 import BeautifulSoup
@@ -43,9 +44,9 @@ UNREADABLE = ["\x1b[0;36m  Cell In[1], line 1\x1b[0m\n    x = = 1\n        ^\n\x
 SVG = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'/>"
 
 
-def drawn(name, *tables, alt="A line that rises."):
+def drawn(name, *tables, alt="A line that rises.", **more):
     """A cell that drew a figure, as `Page.figure` leaves it."""
-    about = {"name": name, "caption": "What it shows, in words.", "alt": alt, "tables": list(tables)}
+    about = {"name": name, "caption": "What it shows, in words.", "alt": alt, "tables": list(tables), **more}
     return new_code_cell(
         f"page.figure({name!r})",
         id=name,
@@ -86,6 +87,10 @@ FIGURES = [
         "figure-headline",
         {"name": "table", "rows": 1, "of": 1, "csv": "x\n1\n"},
         {"name": "printed", "rows": 1, "of": 5000, "csv": "z\n3\n"},
+        moves={
+            "knobs": [{"name": "users", "values": ["1", "10<sup>6</sup>"], "at": 0}],
+            "frames": [{"svg": SVG, "alt": "Few."}, {"svg": SVG.replace("9", "8"), "alt": "</script> Many."}],
+        },
     ),
 ]
 
@@ -214,6 +219,8 @@ class TestTheRealBook:
         ]
         data = project.html / "_static" / "data" / DRAWN
         assert sorted(path.name for path in data.iterdir()) == [
+            "figure-headline-0.svg",
+            "figure-headline-1.svg",
             "figure-headline-printed.csv",
             "figure-headline-table.csv",
             "figure-one.csv",
@@ -222,6 +229,17 @@ class TestTheRealBook:
         for figure in page("figure"):
             assert figure.find(class_="gspa-figure").find("img")["alt"] == "A line that rises."
             assert figure.find("figcaption").find_parent(class_="gspa-figure") is None
+
+    @pytest.mark.parametrize("page", ["intro", f"notebooks/{DRAWN}"])
+    def test_a_figure_with_knobs_finds_its_frames_from_whatever_page(self, built, soups, page):
+        project, _ = built
+        [told] = soups[page]("script", class_="gspa-moves")
+        assert told.find_parent("figure").find("img")["alt"] == "A line that rises."
+        found = json.loads(told.string)
+        assert found["knobs"] == [{"name": "users", "values": ["1", "10<sup>6</sup>"], "at": 0}]
+        assert [frame["alt"] for frame in found["frames"]] == ["Few.", "</script> Many."]
+        places = [(project.html / page).parent / frame["src"] for frame in found["frames"]]
+        assert [place.read_text(encoding="utf-8") for place in places] == [SVG, SVG.replace("9", "8")]
 
     def test_every_page_says_from_what_it_was_made(self, soups):
         for page, soup in soups.items():
@@ -531,12 +549,20 @@ def test_files_that_a_page_ships_lie_in_a_folder_of_their_own(tmp_path, monkeypa
     shown = []
     monkeypatch.setattr(display, "display", lambda data, raw: shown.append(data))
     Page.ship(object.__new__(Page), {"a.json": "1\n", "../b.json": "2\n"})
+    table = Page.front(object.__new__(Page), pd.DataFrame({"n": [1000]}), "budgets")
     path = tmp_path / "page.ipynb"
-    path.write_text(json.dumps({"cells": [{"outputs": [{"data": shown[0]}]}, {"source": ""}]}), encoding="utf-8")
+    cells = [{"outputs": [{"data": one} for one in shown]}, {"source": ""}]
+    path.write_text(json.dumps({"cells": cells}), encoding="utf-8")
     folder = tmp_path / "out" / "certificates"
     folder.mkdir(parents=True)
     (folder / "old.json").write_text("0", encoding="utf-8")
-    site._ship([path], folder)
+    site._ship([path], folder.parent)
+    front = folder.parent / "front" / "budgets.md"
+    assert table.data in front.read_text(encoding="utf-8")
+    assert "1,000" in table.data
+    site._ship([], folder.parent)
+    assert front.read_text(encoding="utf-8") == ""  # a book without that page
+    site._ship([path], folder.parent)
     assert {found.name: found.read_text(encoding="utf-8") for found in tmp_path.rglob("*.json")} == {
         "a.json": "1\n",
         "b.json": "2\n",

@@ -82,6 +82,7 @@ def test_missing_pages_are_named(site):
         ("<pre>Traceback (most recent call last)\n  Cell In[1]</pre>", "traceback"),
         ("<pre>Traceback (most recent call last):\n  File x, line 1</pre>", "traceback"),
         ('<div class="output traceback highlight-ipythontb">SyntaxError</div>', "error output"),
+        ('<div class="output stderr highlight-myst-ansi">RuntimeWarning</div>', "a warning"),
         ("<span class='pre'>PosixPath('gspa/check_certificate.py')</span>", "a path of the machine"),
         ('<span class="gt">Traceback (most recent call last):</span>\n  <span>File</span> "x"', "traceback"),
     ],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import re
 import subprocess
@@ -466,6 +467,52 @@ class TestKeyboard:
         page.set_viewport_size(DESK)
         page.wait_for_function("() => document.querySelector('.gspa-figure').tabIndex === -1")
         assert figure.evaluate(hint) == "none"
+
+
+class TestKnobs:
+    """A figure that moves: frames that the notebook drew, exchanged by a slider."""
+
+    @pytest.mark.parametrize(("where", "figures"), [("notebooks/00_shuffling_in_pictures", 5), ("intro", 1)])
+    def test_each_figure_turns_by_keyboard_to_each_of_its_frames(self, page, where, figures):
+        page.goto((SITE / f"{where}.html").as_uri())
+        boxes = page.locator("figure:has(.gspa-knobs)")
+        assert boxes.count() == figures
+        for i in range(figures):
+            box = boxes.nth(i)
+            picture, seen = box.locator("img"), set()
+            for k in range(box.locator("input").count()):
+                knob = box.locator("input").nth(k)
+                for _ in range(2):
+                    at = knob.input_value()
+                    knob.focus()
+                    page.keyboard.press("ArrowRight" if at != knob.get_attribute("max") else "ArrowLeft")
+                    assert knob.input_value() != at
+                    page.wait_for_function("(e) => e.complete && e.naturalWidth > 0", arg=picture.element_handle())
+                    seen.add((picture.get_attribute("src"), picture.get_attribute("alt")))
+                    assert knob.get_attribute("aria-valuetext") == box.locator("output").nth(k).inner_text()
+                    assert box.locator("[aria-live]").inner_text() == picture.get_attribute("alt")
+            assert len(seen) >= 2
+
+    def test_the_values_beside_the_knobs_are_those_of_the_frame(self, page):
+        page.goto((SITE / "notebooks/00_shuffling_in_pictures.html").as_uri())
+        box = page.locator("figure:has(.gspa-knobs)").nth(1)
+        people, budget = box.locator("input").nth(0), box.locator("input").nth(1)
+        people.focus()
+        page.keyboard.press("Home")
+        budget.focus()
+        page.keyboard.press("End")
+        assert box.locator("output").all_inner_texts() == ["1", "4"]
+        alone = 100 / (1 + math.exp(-4))  # what one answer tells
+        assert f"right {alone:.1f}% of the time" in box.locator("img").get_attribute("alt")
+
+    def test_without_scripts_the_still_picture_and_the_text_are_there(self, browser):
+        context = browser.new_context(offline=True, java_script_enabled=False)
+        page = context.new_page()
+        page.goto((SITE / "notebooks/00_shuffling_in_pictures.html").as_uri())
+        assert page.locator(".gspa-knobs").count() == 0
+        assert page.locator("figure img").count() == 5
+        assert all(page.locator("figure img").nth(i).bounding_box()["height"] > 100 for i in range(5))
+        context.close()
 
 
 class TestThemeAndPrint:

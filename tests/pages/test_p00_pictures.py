@@ -79,4 +79,4 @@ def test_every_picture_says_what_it_shows():
     for frame in frames:
         assert frame.alt.endswith(".")
         assert "nan" not in frame.alt
-        plt.close(frame.figure)
+    assert plt.get_fignums() == []
