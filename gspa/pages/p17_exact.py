@@ -18,6 +18,7 @@ integral becomes int_B v^2 max_j c_j/omega_j: convex in c, a linear program once
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -180,6 +181,14 @@ def local_budget_for(*, targets: Sequence[float], sizes: Sequence[int], delta: f
     """The largest local eps0 that meets a central eps: central, n, local (certified to suffice)."""
     rows = [(eps, n, largest_local_epsilon(eps=eps, delta=delta, n=n).lower) for eps in targets for n in sizes]
     return pd.DataFrame(rows, columns=["central", "n", "local"])
+
+
+def budget_table(choice: pd.DataFrame) -> pd.DataFrame:
+    """`local_budget_for` with a row for each number of users, rounded down."""
+    wide = choice.pivot(index="n", columns="central", values="local").reset_index()
+    floors = wide.iloc[:, 1:].map(lambda eps: math.floor(100 * eps) / 100)
+    heads = [f"$\\epsilon = {central:g}$" for central in floors]
+    return pd.concat([wide["n"], floors], axis=1).set_axis(["users", *heads], axis=1)
 
 
 # --- figures -----------------------------------------------------------------------------------------------

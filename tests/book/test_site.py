@@ -181,8 +181,8 @@ class TestTheRealBook:
         assert (project.html / image["src"]).read_text(encoding="utf-8") == SVG
         data = soups["intro"].find("a", class_="download", href=lambda href: href.endswith("headline.csv"))
         assert (project.html / data["href"]).read_text(encoding="utf-8") == "x\n1\n"
-        doors = [card["href"] for card in soups["intro"]("a", class_="sd-stretched-link")]
-        assert doors == ["notebooks/08_comparison.html", "rerun.html", "claims.html"]
+        doors = [door.find("a", class_="reference")["href"] for door in soups["intro"](class_="sd-card-body")]
+        assert doors == ["calculator.html", "notebooks/00_shuffling_in_pictures.html", "claims.html"]
 
     def test_a_clean_build_elsewhere_has_the_same_bytes_but_for_its_times(self, built, tmp_path):
         first, _ = built

@@ -139,3 +139,12 @@ def test_the_page_shows_the_sum_that_the_accountant_encloses():
     assert few.lower <= names["total"] <= few.upper
     assert few.relative_width < 1e-9
     assert names["best_name"] == "Blanket, RR"
+
+
+def test_the_table_of_local_budgets_is_rounded_down():
+    found = p.local_budget_for(targets=(0.1, 1.0), sizes=(1_000, 10_000), delta=1e-4)
+    shown = p.budget_table(found)
+    assert shown["users"].tolist() == [1_000, 10_000]
+    for row in found.itertuples():
+        cell = shown.loc[shown["users"] == row.n, f"$\\epsilon = {row.central:g}$"].item()
+        assert 0 <= row.local - cell < 0.01 + 1e-12
