@@ -103,6 +103,7 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     )
     for name, text in parts.items():
         write_atomically(folder / f"{name}.md", text)
+    write_atomically(folder / "claims-index.js", cards.index(found))
     _ship(executed, folder)
 
 

@@ -415,6 +415,21 @@ class TestSearch:
         assert page.url.endswith(f"/api/accounting.html#{name}")
         assert 0 <= heading.bounding_box()["y"] < DESK["height"]
 
+    @pytest.mark.parametrize(
+        ("query", "first"),
+        [("33%25", "G-C4"), ("Theorem+3", "G-T3"), ("Theorem 5", "G-T5"), ("Laplace", ""), ("clipping", "")],
+    )
+    def test_claims_are_found_by_their_place_and_their_words(self, page, query, first):
+        page.goto(f"{(SITE / 'search.html').as_uri()}?q={query}")
+        page.wait_for_selector(".gspa-found li a")
+        found = page.locator(".gspa-found li a")
+        assert first in found.first.get_attribute("href")
+        assert "\\(" not in page.locator(".gspa-found").inner_text(), "no raw formulas"
+        found.first.click()
+        page.wait_for_load_state()
+        here = page.evaluate("() => document.getElementById(decodeURIComponent(location.hash.slice(1))) !== null")
+        assert here, "the link leads to the card or the claim itself"
+
     def test_a_word_that_is_nowhere_is_not_found(self, page):
         page.goto(f"{(SITE / 'search.html').as_uri()}?q=xylophonist")
         page.get_by_text("did not match any documents").wait_for()
