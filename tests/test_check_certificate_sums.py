@@ -394,7 +394,7 @@ PLANTED = {
     ],
     "nobody hides a victim who is neither": [("(e - 1) * (s - c)) / scale", "(e - 1) * 0) / scale")],
     "hidden twice": [("(p - e) * (c + 1) - (e - 1) * (s - c)", "(p - e) * (c + 1) - 2 * (e - 1) * (s - c)")],
-    "too many blankets": [("(own + other) / (own * ball(eps)", "1.2 * (own + other) / (own * ball(eps)")],
+    "too many blankets": [("k / (size * ball(eps)", "1.2 * k / (size * ball(eps)")],
     "a coin too large": [("coin, a = 2 / (own + other)", "coin, a = 2.2 / (own + other)")],
     "the victim a blanket": [("others = [(n - (i == worst), (own", "others = [(n, (own")],
     "the tail twice": [("(N - D) * tails[b, k]", "2 * (N - D) * tails[b, k]")],
