@@ -575,6 +575,7 @@ class Lattice(NamedTuple):
 
 def whole(x: arb) -> int:
     """An exact whole number."""
+    need(bool(abs(x) < 2**62), "a loss is too large, or no number")
     found = x.unique_fmpz()
     need(found is not None, "the precision does not suffice")
     return int(str(found))
@@ -731,7 +732,8 @@ def cells(cover: Cover, total: arb, noise: Noise, e: arb) -> Iterator[tuple[arb,
                 got = [side * (law[k + 1] - law[k]) for law in laws]
                 inside, cell = v[k].union(v[k + 1]), places[k].union(places[k + 1])
                 shared = noise.height.log() - cover.log(piece, inside) + total.log()
-                f0, f1 = ((shared - noise.kappa * abs(cell - x) ** noise.power).exp() for x in (0, 1))
+                away = (prod([abs(cell - x)] * noise.power) for x in (0, 1))  # `**` is NaN for a ball around 0
+                f0, f1 = ((shared - noise.kappa * far).exp() for far in away)
                 range_ = f0 - e * f1
                 yield mass, got[0] - e * got[1], range_.lower(), range_.upper()
 
@@ -746,10 +748,11 @@ def outside(cover: Cover, noise: Noise, e: arb, eps: arb) -> arb:
 
 def blanket_delta(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps) of every user."""
-    delta, eps = Decimal(found["delta"]), ball(found["eps"])
+    delta = Decimal(found["delta"])
     need(delta >= Decimal("1e-100"), "delta: at least 1e-100 for this family")
     family, users, worst = found["family"], found["users"], arb(0)
     ctx.prec = precision = 192 + 3 * depth_for(delta)
+    eps = ball(found["eps"])
     noises = [Noise.of(family, ball(scale)) for scale, _ in users]
     for i, (victim, cover) in enumerate(zip(noises, found["proof"]["covers"], strict=True)):
         ctx.prec = precision
@@ -814,11 +817,12 @@ def below(z: arb) -> arb:
 
 def allocation_delta(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps)."""
-    delta, steps, a = Decimal(found["delta"]), found["parameters"]["steps"], 1 / ball(found["parameters"]["sigma"])
+    delta, steps = Decimal(found["delta"]), found["parameters"]["steps"]
     need(delta >= Decimal("1e-100"), "delta: at least 1e-100 for this family")
     worst = arb(0)
     for one, other in CONTRIBUTIONS[found["relation"]]:
         ctx.prec = 192 + 3 * depth_for(delta)
+        a = 1 / ball(found["parameters"]["sigma"])
         worst = worst.max(allocated(one * a, other * a, ball(found["eps"]).exp(), steps, float(delta)))
     return worst
 
