@@ -104,8 +104,8 @@ def number(value: Any, name: str, low: str, high: str) -> Decimal:
     """An exact decimal in [low, high]."""
     need(isinstance(value, (int, Decimal)) and not isinstance(value, bool), f"{name}: must be a number")
     found = Decimal(value)
-    need(found.is_finite() and Decimal(low) <= found <= Decimal(high), f"{name} = {value}: must be in [{low}, {high}]")
     need(len(found.as_tuple().digits) <= 30, f"{name}: at most 30 digits")
+    need(found.is_finite() and Decimal(low) <= found <= Decimal(high), f"{name} = {value}: must be in [{low}, {high}]")
     return found
 
 
