@@ -352,13 +352,14 @@ def pair_delta(found: dict[str, Any]) -> arb:
 
 
 # --- k-ary randomized response and subset selection ---
-# "Aligned clones", with a blanket in the place of the clones. Sets of `size` items are reported with odds p if they
-# hold one's own item: so a report is a draw from all sets alike, a blanket, with probability q_j. A blanket is one of
-# the victim's two outcomes, a set with one of the two inputs alone, with probability `coin`. Told who is a blanket, one
-# sees S of them and the victim, and C ~ Bin(S, coin) of the S are clones. A victim who is neither outcome looks like a
-# blanket that is none, with mass 2 a (1 - coin)/coin, or else says nothing of the input. With b as above, and because
-# P(C = c+1)/P(C = c) = (S-c) coin/((c+1) (1 - coin)) and the b(k) of c + 1 reports is (b(k-1) + b(k))/2, c + 1 reports
-# of the two outcomes have, k of the first among them and up to the factor P(C = c) a/(c+1), the masses
+# "Aligned clones", with a blanket; the victim as in "The worst victim" on the page of proofs. Sets of `size` items are
+# reported with odds p if they hold one's own item: so a report is a draw from all sets alike, a blanket, with
+# probability q_j. A blanket is one of the victim's two outcomes, a set with one of the two inputs alone, with
+# probability `coin`. Told who is a blanket, one sees S of them and the victim, and C ~ Bin(S, coin) of the S are
+# clones. A victim who is neither outcome looks like a blanket that is none, with mass 2 a (1 - coin)/coin, or else
+# (both inputs) says nothing of the input, and is told. With b as above, and because P(C = c+1)/P(C = c) = (S-c)
+# coin/((c+1) (1 - coin)) and the b(k) of c + 1 reports is (b(k-1) + b(k))/2, c + 1 reports of the two outcomes have, k
+# of the first among them and up to the factor P(C = c) a/(c+1), the masses
 #
 #     (c+1) (p b(k-1) + b(k)) + (S-c) (b(k-1) + b(k))    against    (c+1) (b(k-1) + p b(k)) + (S-c) (b(k-1) + b(k)).
 #
