@@ -125,7 +125,7 @@ def statement(read: dict[str, Any]) -> str:
     if read["family"] == "allocation":
         return f"{words}, {private}."
     users = ", ".join(f"{count} with {family.unit} = {scale}" for scale, count in read["users"])
-    rounds = f" in {read['rounds']} rounds" if read["rounds"] != 1 else ""
+    rounds = f" in {read['rounds']} rounds, with these budgets in each," if read["rounds"] != 1 else ""
     return f"The shuffled reports of these users{rounds} {private}: {users}; {words}."
 
 
