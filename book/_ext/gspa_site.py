@@ -92,8 +92,7 @@ def plain_citations(app, pagename, templatename, context, doctree):
 def claims_first(app, pagename, templatename, context, doctree):
     """The search page looks through the claims as well."""
     if pagename == "search" and (Path(app.srcdir) / "_generated" / INDEX).is_file():
-        for name in (INDEX, "claims.js"):
-            app.add_js_file(name)
+        app.add_js_file(INDEX)
 
 
 def add_files(app, exception):

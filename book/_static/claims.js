@@ -59,8 +59,8 @@
     document.getElementById("search-results").before(box);
   }
 
-  if (typeof GSPA_CLAIMS !== "undefined") document.addEventListener("DOMContentLoaded", function () {
-    list(new URLSearchParams(location.search).get("q") || "");
+  document.addEventListener("DOMContentLoaded", function () {
+    if (typeof GSPA_CLAIMS !== "undefined") list(new URLSearchParams(location.search).get("q") || "");
   });
 
   var form = document.getElementById("gspa-filter");

@@ -86,13 +86,17 @@ def index(found: Found) -> str:
             "id": entry.id,
             "title": text.plain(entry.title),
             "place": f"{SHORT[entry.paper]}, {text.plain(entry.location)}",
-            "words": text.plain(entry.quote),
+            "words": text.plain(" ".join([entry.quote, *_said(found.outcomes.get(entry.id))])),
             "verdict": found.verdict(entry),
             "url": found.where(entry),
         }
         for entry in found.registry.values()
     ]
     return f"const GSPA_CLAIMS = {json.dumps(rows, ensure_ascii=False)};\n"
+
+
+def _said(outcome: Outcome | None) -> list[str]:
+    return [outcome.reason, outcome.correction] if outcome else []
 
 
 def departures(executed: Iterable[Path]) -> str:
