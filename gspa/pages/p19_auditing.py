@@ -483,28 +483,32 @@ def _headline_words(table: pd.DataFrame) -> str:
     first, broken = table.iloc[0], table[table["broken"]]
     said = (
         f"Central epsilon against the local budget, both logarithmic, for {first['n']:,} users and delta "
-        f"{first['delta']:g}. "
+        f"{_plain(first['delta'])}. "
     )
     if first["certified"] > 0:
         said += (
-            f"The certified bound and the attack run close together, from {first['certified']:.2g} and "
-            f"{first['attack']:.2g} at {first['local']:g}. There the paper's promise, without its error term, is "
-            f"{first['paper']:.2g}, {first['paper'] / first['certified']:.0f} times the certified bound."
+            f"The certified bound and the attack run close together, from {_plain(first['certified'], 2)} and "
+            f"{_plain(first['attack'], 2)} at {first['local']:g}. There the paper's promise, without its error term, is "
+            f"{_plain(first['paper'], 2)}, {first['paper'] / first['certified']:.0f} times the certified bound."
         )
     else:
         zero = table[table["certified"] == 0].iloc[-1]
         said += (
-            f"The certified bound is 0 up to a local budget of {zero['local']:.2g}, where the paper's promise, without "
-            f"its error term, is {zero['paper']:.2g}. Above that budget the bound and the attack run close together."
+            f"The certified bound is 0 up to a local budget of {_plain(zero['local'], 2)}, where the paper's promise, without "
+            f"its error term, is {_plain(zero['paper'], 2)}. Above that budget the bound and the attack run close together."
         )
     if broken.empty:
         return said
     peak = most_broken(table)
     return (
-        f"{said} From {broken['local'].min():.2g} to {broken['local'].max():.2g} it lies below the attack, which makes "
-        f"it false without that term: at {peak['local']:.2g} it promises {peak['paper']:.3g} and the attack reaches "
-        f"{peak['attack']:.3g}."
+        f"{said} From {_plain(broken['local'].min(), 2)} to {_plain(broken['local'].max(), 2)} the promise lies below the "
+        f"attack, which makes it false without that term: at {_plain(peak['local'], 2)} it promises "
+        f"{_plain(peak['paper'], 3)} and the attack reaches {_plain(peak['attack'], 3)}."
     )
+
+
+def _plain(value: float, digits: int = 4) -> str:
+    return text.plain(text.number(float(value), digits))
 
 
 def _notes(axis: Axes, table: pd.DataFrame, *, late: bool) -> None:
