@@ -370,12 +370,12 @@ def audit_intervals(table: pd.DataFrame) -> Figure:
         axis.axvline(1, color=ROLES["certified"][0], lw=1)
         _draw(axis, shown, place, columns)
         axis.grid(visible=False, axis="y")
-    for row, y in zip(shown.itertuples(), place, strict=True):
-        words = f"{row.setting}, $\\delta$ = {text.number(row.delta)}"
+    for row, y in zip(shown.to_dict("records"), place, strict=True):
+        words = f"{row['setting']}, $\\delta$ = {text.number(row['delta'])}"
         behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
         near.annotate(words, (0, y), (3, 9), ("axes fraction", "data"), "offset points", fontsize=8, bbox=behind)
-        if row.broken:
-            name_line(far, row.paper / row.certified, y, "broken", colour=ROLES["paper"][0], right=-9)
+        if row["broken"]:
+            name_line(far, row["paper"] / row["certified"], y, "broken", colour=ROLES["paper"][0], right=-9)
     least = 1.0 if share.isna().all() else float(share.min())
     near.set(
         xlim=(max(least - 0.06, 0), 1.03),
@@ -384,7 +384,8 @@ def audit_intervals(table: pd.DataFrame) -> Figure:
         xlabel=r"$\epsilon$ over certified $\epsilon$",
         title="From the best attack to the certified bound",
     )
-    ends = (shown[list(_FAR)].div(shown["certified"], axis=0)).where(shown[list(_FAR)] > 0).stack()
+    ends = shown[list(_FAR)].div(shown["certified"], axis=0).to_numpy(dtype=float)
+    ends = ends[ends > 0]  # nothing that is unknown, either
     far.set(
         xscale="log",
         xlim=(float(ends.min()) * 0.2, float(ends.max()) * 1.6),
@@ -420,8 +421,8 @@ def bound_ratios(table: pd.DataFrame) -> Figure:
         axis.plot(table["least"][some], place[some], **_look(column))
     axis.axvline(1, color=ROLES["attack"][0], dashes=ROLES["attack"][1], lw=2)
     name_line(axis, 1, len(table) - 0.1, "the best attack", colour=ROLES["attack"][0], right=0, up=4)
-    for row, y in zip(table.itertuples(), place, strict=True):
-        name_line(axis, row.least, y, f"{row.least:.3g}", colour="0.25", right=9)
+    for ratio, y in zip(table["least"], place, strict=True):
+        name_line(axis, ratio, y, f"{ratio:.3g}", colour="0.25", right=9)
     axis.set(
         xscale="log",
         xlim=(float(table["least"].min()) * 0.6, float(table["least"].max()) * 2),
@@ -465,8 +466,8 @@ def headline_curves(table: pd.DataFrame) -> Figure:
         each.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     late = bool((table["attack"][local > 1.8] == 0).any())  # the lines rise where else the legend stands
     _notes(axis, table, late=late)
-    place = "upper left" if late else "lower right"
-    axis.legend(loc=place, fontsize=9.5, labelspacing=0.4, frameon=late, edgecolor="none", framealpha=1)
+    look: dict[str, Any] = {"fontsize": 9.5, "labelspacing": 0.4, "edgecolor": "none", "framealpha": 1}
+    axis.legend(loc="upper left" if late else "lower right", frameon=late, **look)
     return figure
 
 
@@ -486,24 +487,26 @@ def _headline_words(table: pd.DataFrame) -> str:
         f"{_plain(first['delta'])}. "
     )
     if first["certified"] > 0:
+        ends = _plain(first["certified"], 2), _plain(first["attack"], 2)
         said += (
-            f"The certified bound and the attack run close together, from {_plain(first['certified'], 2)} and "
-            f"{_plain(first['attack'], 2)} at {first['local']:g}. There the paper's promise, without its error term, is "
-            f"{_plain(first['paper'], 2)}, {first['paper'] / first['certified']:.0f} times the certified bound."
+            f"The certified bound and the attack run close together, from {ends[0]} and {ends[1]} at "
+            f"{first['local']:g}. There the paper's promise, without its error term, is {_plain(first['paper'], 2)}, "
+            f"{first['paper'] / first['certified']:.0f} times the certified bound."
         )
     else:
         zero = table[table["certified"] == 0].iloc[-1]
         said += (
-            f"The certified bound is 0 up to a local budget of {_plain(zero['local'], 2)}, where the paper's promise, without "
-            f"its error term, is {_plain(zero['paper'], 2)}. Above that budget the bound and the attack run close together."
+            f"The certified bound is 0 up to a local budget of {zero['local']:.2g}, where the paper's promise, without "
+            f"its error term, is {_plain(zero['paper'], 2)}. Above that budget the bound and the attack run close "
+            "together."
         )
     if broken.empty:
         return said
     peak = most_broken(table)
     return (
-        f"{said} From {_plain(broken['local'].min(), 2)} to {_plain(broken['local'].max(), 2)} the promise lies below the "
-        f"attack, which makes it false without that term: at {_plain(peak['local'], 2)} it promises "
-        f"{_plain(peak['paper'], 3)} and the attack reaches {_plain(peak['attack'], 3)}."
+        f"{said} From {broken['local'].min():.2g} to {broken['local'].max():.2g} the promise lies below the attack, "
+        f"which makes it false without that term: at {peak['local']:.2g} it promises {peak['paper']:.3g} and the "
+        f"attack reaches {peak['attack']:.3g}."
     )
 
 
@@ -522,10 +525,8 @@ def _notes(axis: Axes, table: pd.DataFrame, *, late: bool) -> None:
         ratio = f"{first['paper'] / first['certified']:.0f} times\nthe certified"
         behind = {"facecolor": "white", "edgecolor": "none", "pad": 1}
         axis.text(at * 1.08, middle, ratio, fontsize=11, va="center", bbox=behind)
-    x, turned = (
-        1.5 if late else _room(table),
-        {"rotation": 45, "transform_rotates_text": True, "rotation_mode": "anchor"},
-    )
+    x = 1.5 if late else _room(table)
+    turned: dict[str, Any] = {"rotation": 45, "transform_rotates_text": True, "rotation_mode": "anchor"}
     axis.text(x, x * 1.12, "no shuffling", color=colour, fontsize=9.5, **turned)
     if table["broken"].any():
         row = most_broken(table)
@@ -545,11 +546,11 @@ def _notes(axis: Axes, table: pd.DataFrame, *, late: bool) -> None:
 
 def _room(table: pd.DataFrame) -> float:
     """Where on the line of no shuffling its name is farthest from the promise."""
+    local, paper = table["local"].to_numpy(dtype=float), table["paper"].to_numpy(dtype=float)
     with np.errstate(divide="ignore"):
-        gap = np.log(table["paper"] / (1.25 * table["local"])).abs().clip(upper=9)  # not infinite
-    along = gap[::-1].rolling(8, min_periods=1).min()[::-1]  # the name's length
-    some = table["local"].between(0.25, 1)
-    return float(table["local"].loc[along[some].idxmax()]) if some.any() else float(table["local"].iloc[0])
+        gap = np.abs(np.log(paper / (1.25 * local)))
+    along = [gap[i : i + 8].min() if 0.25 <= local[i] <= 1 else -1.0 for i in range(local.size)]  # the name's length
+    return float(local[int(np.argmax(along))])
 
 
 def most_broken(table: pd.DataFrame) -> pd.Series:
