@@ -36,7 +36,8 @@ from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.published import CATALOGUE, compare, gspa_epsilon
 from gspa.accountant.sampled_audit import sampled_epsilon
 from gspa.accountant.tradeoff import gdp_epsilon
-from gspa.book.figures import DASHES, PALETTE, Frame, keeps_data
+from gspa.book import text
+from gspa.book.figures import ROLES, Frame, keeps_data, name_line, role
 
 _CELLS = 16  # answers or cells of the sampled attack
 _FEW_CELLS = 6  # for the enumeration, where it is possible at all
@@ -331,107 +332,149 @@ def _or_nan(key: str, people: Budgets, delta: float) -> float:
 
 # --- figures -----------------------------------------------------------------------------------------------
 
-# column -> name, marker, colour, filled, size: shapes differ as well as colours
+# column -> name, role, marker, filled, size: shapes differ as well as colours
 _MARKS = {
-    "attack": ("exact attack", "D", PALETTE[1], True, 7),
-    "enumerated": ("all histograms enumerated", "s", PALETTE[1], False, 8),
-    "truth_low": ("truth (its lower end)", "|", PALETTE[0], True, 17),
-    "limit": ("Gaussian limit (estimate)", "x", PALETTE[4], True, 7),
-    "certified": ("certified", "o", PALETTE[3], True, 7),
-    "sampled": ("sampled attack", "<", PALETTE[5], False, 7),
-    "published": ("smallest proved published", "^", PALETTE[6], False, 8),
-    "paper": ("paper's promise", "*", PALETTE[2], True, 13),
+    "lower": ("best attack", "attack", "D", True, 6),
+    "truth_low": ("truth (its lower end)", "truth", "|", True, 16),
+    "certified": ("certified bound", "certified", "o", True, 7),
+    "published": ("smallest proved published bound", "numerical", "^", False, 8),
+    "paper": ("the paper's promise", "paper", "*", True, 12),
 }
-_NEAR = ("certified", "attack", "enumerated", "limit", "truth_low")
-_FAR = ("certified", "attack", "sampled", "published", "paper")
-# column -> label, colour, dashes, width
+_NEAR = ("certified", "lower", "truth_low")
+_FAR = ("certified", "lower", "published", "paper")
+# column -> label, role, width
 _LINES = {
-    "closed": ("closed form that the\npaper compares with", PALETTE[4], DASHES[2], 2.0),
-    "numerical": ("numerical bound by\nthe same authors", PALETTE[6], DASHES[3], 2.0),
-    "paper": ("the paper's promise", PALETTE[2], DASHES[0], 3.0),
-    "certified": ("certified", PALETTE[3], DASHES[0], 3.0),
-    "attack": ("reached by an attack", PALETTE[1], DASHES[1], 2.0),
+    "closed": ("closed form that the\npaper compares with", "closed form", 2),
+    "numerical": ("numerical bound by\nthe same authors", "numerical", 2),
+    "paper": ("the paper's promise", "paper", 3),
+    "certified": ("certified", "certified", 3),
+    "attack": ("reached by an attack", "attack", 2),
 }
 
 
 @keeps_data
 def audit_intervals(table: pd.DataFrame) -> Figure:
-    """`intervals`, every eps over the certified one: left the interval, right what else was promised or reached.
+    """`intervals`, every eps over the certified one: left the interval, right what was published and promised.
 
-    The truth lies on the bar between the best attack and the certified bound. A promise left of the attack is broken,
-    and ringed. What is 0 is not drawn, nor an estimate that is far off the left panel.
+    The truth lies on the bar between the best attack and the certified bound. Rows whose certified eps is 0 are left
+    out, and so is a lower bound of 0.
     """
     shown = table[table["certified"] > 0].reset_index(drop=True)
     place = np.arange(len(shown))[::-1]
     figure, (near, far) = plt.subplots(
-        1, 2, figsize=(10, 0.45 * len(shown) + 2.2), sharey=True, width_ratios=(5, 4), layout="constrained"
+        1, 2, figsize=(7, 0.44 * len(shown) + 1.5), sharey=True, width_ratios=(4, 3), layout="constrained"
     )
     share = (shown["lower"] / shown["certified"]).where(shown["lower"] > 0)
-    near.hlines(place, share, 1, color=PALETTE[3], lw=9, alpha=0.3)
-    _draw(near, shown, place, _NEAR)
-    _draw(far, shown, place, _FAR)
-    broken = shown["broken"].to_numpy(dtype=bool)
-    ring: dict[str, Any] = {"marker": "o", "mfc": "none", "mec": PALETTE[2], "ls": "", "mew": 1.8}
-    far.plot((shown["paper"] / shown["certified"])[broken], place[broken], **ring, ms=20)
-    for axis in (near, far):
-        axis.axvline(1, color=PALETTE[3], lw=1, dashes=(2, 2))
+    near.hlines(place, share, 1, color=ROLES["certified"][0], lw=7, alpha=0.3)
+    for axis, columns in ((near, _NEAR), (far, _FAR)):
+        axis.axvline(1, color=ROLES["certified"][0], lw=1)
+        _draw(axis, shown, place, columns)
+        axis.grid(visible=False, axis="y")
+    for row, y in zip(shown.to_dict("records"), place, strict=True):
+        words = f"{row['setting']}, $\\delta$ = {text.number(row['delta'])}"
+        behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        near.annotate(words, (0, y), (3, 9), ("axes fraction", "data"), "offset points", fontsize=8, bbox=behind)
+        if row["broken"]:
+            name_line(far, row["paper"] / row["certified"], y, "broken", colour=ROLES["paper"][0], right=-9)
     least = 1.0 if share.isna().all() else float(share.min())
-    near.set(xlim=(max(least - 0.06, 0), 1.06), xlabel=r"$\epsilon$ / certified $\epsilon$", title="The interval")
-    far.set(xscale="log", xlabel=r"$\epsilon$ / certified $\epsilon$, logarithmic", title="Samples and promises")
+    near.set(
+        xlim=(max(least - 0.06, 0), 1.03),
+        ylim=(-0.6, len(shown) - 0.2),
+        yticks=[],
+        xlabel=r"$\epsilon$ over certified $\epsilon$",
+        title="From the best attack to the certified bound",
+    )
+    ends = shown[list(_FAR)].div(shown["certified"], axis=0).to_numpy(dtype=float)
+    ends = ends[ends > 0]  # nothing that is unknown, either
+    far.set(
+        xscale="log",
+        xlim=(float(ends.min()) * 0.2, float(ends.max()) * 1.6),
+        xlabel=r"$\epsilon$ over certified $\epsilon$, logarithmic",
+        title="What was published",
+    )
     far.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-    near.set_yticks(place, [f"{row.setting}\n$\\delta$ = {row.delta:g}" for row in shown.itertuples()], fontsize=8.5)
-    handles = [
-        Line2D([], [], marker=mark, color=colour, mfc=colour if filled else "white", mew=1.5, ms=min(size, 11), ls="")
-        for _, mark, colour, filled, size in _MARKS.values()
-    ]
-    labels = [*(mark[0] for mark in _MARKS.values()), "promise broken"]
-    figure.legend([*handles, Line2D([], [], **ring, ms=14)], labels, loc="outside lower center", ncols=3)
+    looks = [_look(column) | {"ms": min(_MARKS[column][-1], 11)} for column in _MARKS]
+    handles = [Line2D([], [], **look, label=mark[0]) for look, mark in zip(looks, _MARKS.values(), strict=True)]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=9)
     return figure
+
+
+def _look(column: str) -> dict[str, Any]:
+    """A mark's style."""
+    _, role_name, marker, filled, size = _MARKS[column]
+    colour = ROLES[role_name][0]
+    width = 2 if marker == "|" else 1.4
+    return {"marker": marker, "color": colour, "mfc": colour if filled else "white", "mew": width, "ms": size, "ls": ""}
 
 
 def _draw(axis: Axes, shown: pd.DataFrame, place: np.ndarray, columns: tuple[str, ...]) -> None:
     for column in columns:
-        _, marker, colour, filled, size = _MARKS[column]
-        ratio = (shown[column] / shown["certified"]).where(shown[column] > 0)
-        face = colour if filled else "white"
-        axis.plot(ratio, place, marker, color=colour, mfc=face, mew=2 if marker in "|x" else 1.4, ms=size, ls="")
+        axis.plot((shown[column] / shown["certified"]).where(shown[column] > 0), place, **_look(column))
 
 
 @keeps_data
-def headline_curves(table: pd.DataFrame, *, low: float | None = None) -> Figure:
-    """`headline` on logarithmic axes from `low`; where the paper's promise is broken the gap is shaded."""
-    figure, axis = plt.subplots(figsize=(6.4, 3.9), layout="constrained")
-    local, low = table["local"], low or float(table["attack"].min()) * 0.8
-    axis.fill_between(
-        local, table["paper"], table["attack"], where=table["broken"], interpolate=True, color=PALETTE[2], alpha=0.22
+def bound_ratios(table: pd.DataFrame) -> Figure:
+    """`by_bound`: each bound's smallest ratio to a lower bound, on a logarithmic axis; what is left of 1 is refuted."""
+    figure, axis = plt.subplots(figsize=(6.4, 0.26 * len(table) + 0.9), layout="constrained")
+    place = np.arange(len(table))[::-1]
+    for column, some in (("published", table["proved"] == "yes"), ("paper", table["proved"] == "no")):
+        axis.plot(table["least"][some], place[some], **_look(column))
+    axis.axvline(1, color=ROLES["attack"][0], dashes=ROLES["attack"][1], lw=2)
+    name_line(axis, 1, len(table) - 0.1, "the best attack", colour=ROLES["attack"][0], right=0, up=4)
+    for ratio, y in zip(table["least"], place, strict=True):
+        name_line(axis, ratio, y, f"{ratio:.3g}", colour="0.25", right=9)
+    axis.set(
+        xscale="log",
+        xlim=(float(table["least"].min()) * 0.6, float(table["least"].max()) * 2),
+        xlabel="the bound over the best attack, smallest ratio (logarithmic)",
+        ylim=(-0.7, len(table) - 0.3),
     )
-    axis.plot(local, local, color="0.5", lw=1)
-    for column, (label, colour, dashes, width) in _LINES.items():
-        axis.plot(local, table[column], color=colour, dashes=dashes or (None, None), lw=width, label=label)
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axis.set_yticks(place, table["bound"], fontsize=9)
+    axis.grid(visible=False, axis="y")
+    return figure
+
+
+@keeps_data
+def headline_curves(table: pd.DataFrame) -> Figure:
+    """`headline` on logarithmic axes; where the paper's promise is broken the gap is shaded."""
+    figure, axis = plt.subplots(figsize=(6.4, 3.9), layout="constrained")
+    local, least = table["local"], float(table["attack"].min())
+    axis.fill_between(
+        local,
+        table["paper"],
+        table["attack"],
+        where=table["broken"],
+        interpolate=True,
+        color=ROLES["paper"][0],
+        alpha=0.22,
+    )
+    axis.plot(local, local, **role("reference") | {"lw": 1})
+    for column, (label, stands_for, width) in _LINES.items():
+        axis.plot(local, table[column], **role(stands_for) | {"lw": width}, label=label)
     axis.set(
         xlabel=r"local budget $\epsilon_0$ of each user",
         ylabel=r"central $\epsilon$ after shuffling",
         xscale="log",
         yscale="log",
         xlim=(float(local.min()), float(local.max())),
-        ylim=(low, float(local.max()) * 1.3),
+        ylim=(least * 0.8 or 1e-3, float(local.max()) * 1.3),
     )
     for each, ticks in ((axis.xaxis, (0.1, 0.2, 0.5, 1, 2, 4, 8)), (axis.yaxis, (0.01, 0.1, 1, 10))):
         each.set_major_locator(FixedLocator(ticks))
         each.set_minor_locator(NullLocator())
         each.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-    _notes(axis, table)
-    axis.legend(loc="lower right", fontsize=9.5, labelspacing=0.4)
+    late = bool((table["attack"][local > 1.8] == 0).any())  # the lines rise where else the legend stands
+    _notes(axis, table, late=late)
+    look: dict[str, Any] = {"fontsize": 9.5, "labelspacing": 0.4, "edgecolor": "none", "framealpha": 1}
+    axis.legend(loc="upper left" if late else "lower right", frameon=late, **look)
     return figure
 
 
 def headline_frames(table: pd.DataFrame) -> dict[tuple[int, float], Frame]:
     """A picture of `headline` at each n and delta of the table."""
-    low = float(table["attack"].min()) * 0.8
     return {
-        (int(part["n"].iloc[0]), float(part["delta"].iloc[0])): Frame.of(
-            headline_curves(part, low=low), _headline_words(part)
-        )
+        (int(part["n"].iloc[0]), float(part["delta"].iloc[0])): Frame.of(headline_curves(part), _headline_words(part))
         for _, part in table.groupby(["n", "delta"])
     }
 
@@ -441,43 +484,75 @@ def _headline_words(table: pd.DataFrame) -> str:
     first, broken = table.iloc[0], table[table["broken"]]
     said = (
         f"Central epsilon against the local budget, both logarithmic, for {first['n']:,} users and delta "
-        f"{first['delta']:g}. The certified bound and the attack run close together, from {first['certified']:.2g} and "
-        f"{first['attack']:.2g} at {first['local']:g}. There the paper's promise, without its error term, is "
-        f"{first['paper']:.2g}, {first['paper'] / first['certified']:.0f} times the certified bound."
+        f"{_plain(first['delta'])}. "
     )
+    if first["certified"] > 0:
+        ends = _plain(first["certified"], 2), _plain(first["attack"], 2)
+        said += (
+            f"The certified bound and the attack run close together, from {ends[0]} and {ends[1]} at "
+            f"{first['local']:g}. There the paper's promise, without its error term, is {_plain(first['paper'], 2)}, "
+            f"{first['paper'] / first['certified']:.0f} times the certified bound."
+        )
+    else:
+        zero = table[table["certified"] == 0].iloc[-1]
+        said += (
+            f"The certified bound is 0 up to a local budget of {zero['local']:.2g}, where the paper's promise, without "
+            f"its error term, is {_plain(zero['paper'], 2)}. Above that budget the bound and the attack run close "
+            "together."
+        )
     if broken.empty:
         return said
     peak = most_broken(table)
     return (
-        f"{said} From {broken['local'].min():.2g} to {broken['local'].max():.2g} it lies below the attack, which makes "
-        f"it false without that term: at {peak['local']:.2g} it promises {peak['paper']:.3g} and the attack reaches "
-        f"{peak['attack']:.3g}."
+        f"{said} From {broken['local'].min():.2g} to {broken['local'].max():.2g} the promise lies below the attack, "
+        f"which makes it false without that term: at {peak['local']:.2g} it promises {peak['paper']:.3g} and the "
+        f"attack reaches {peak['attack']:.3g}."
     )
 
 
-def _notes(axis: Axes, table: pd.DataFrame) -> None:
+def _plain(value: float, digits: int = 4) -> str:
+    return text.plain(text.number(float(value), digits))
+
+
+def _notes(axis: Axes, table: pd.DataFrame, *, late: bool) -> None:
     """What the picture says, at the places where it shows."""
-    first = table.iloc[0]
-    at = float(first["local"]) * 1.12
-    ends = (at, first["certified"] * 1.35), (at, first["paper"] * 0.93)
-    axis.annotate("", *ends, arrowprops={"arrowstyle": "<->", "color": "0.25"})
-    middle = (first["certified"] * first["paper"]) ** 0.5
-    ratio = f"{first['paper'] / first['certified']:.0f} times\nthe certified"
-    axis.text(at * 1.08, middle, ratio, fontsize=11, va="center")
-    axis.text(at * 1.25, at * 2.0, "no shuffling", color="0.35", fontsize=9.5, rotation=33)
+    first, colour = table.iloc[0], ROLES["reference"][0]
+    if first["certified"] > 0:
+        at = float(first["local"]) * 1.12
+        ends = (at, first["certified"] * 1.35), (at, first["paper"] * 0.93)
+        axis.annotate("", *ends, arrowprops={"arrowstyle": "<->", "color": "0.25"})
+        middle = (first["certified"] * first["paper"]) ** 0.5
+        ratio = f"{first['paper'] / first['certified']:.0f} times\nthe certified"
+        behind = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        axis.text(at * 1.08, middle, ratio, fontsize=11, va="center", bbox=behind)
+    x = 1.5 if late else _room(table)
+    turned: dict[str, Any] = {"rotation": 45, "transform_rotates_text": True, "rotation_mode": "anchor"}
+    axis.text(x, x * 1.12, "no shuffling", color=colour, fontsize=9.5, **turned)
     if table["broken"].any():
         row = most_broken(table)
         axis.annotate(
             "promise\nbroken",
             (row["local"], (row["paper"] * row["attack"]) ** 0.5),
-            (row["local"] * 0.42, row["attack"] * 0.95),
+            (0.985, 0.2 if late else 0.55),
+            textcoords="axes fraction",
             color="#a03e00",
             fontsize=11,
             fontweight="bold",
+            ha="right",
+            va="top",
             arrowprops={"arrowstyle": "->", "color": "#a03e00"},
         )
 
 
+def _room(table: pd.DataFrame) -> float:
+    """Where on the line of no shuffling its name is farthest from the promise."""
+    local, paper = table["local"].to_numpy(dtype=float), table["paper"].to_numpy(dtype=float)
+    with np.errstate(divide="ignore"):
+        gap = np.abs(np.log(paper / (1.25 * local)))
+    along = [gap[i : i + 8].min() if 0.25 <= local[i] <= 1 else -1.0 for i in range(local.size)]  # the name's length
+    return float(local[int(np.argmax(along))])
+
+
 def most_broken(table: pd.DataFrame) -> pd.Series:
     """The row of `headline` in which the attack exceeds the promise the most."""
-    return table.iloc[int((table["attack"] / table["paper"]).to_numpy().argmax())]
+    return table.iloc[int((table["attack"] / table["paper"]).fillna(0).to_numpy().argmax())]

@@ -22,7 +22,7 @@ from gspa.accountant.published import renyi_to_epsilon
 from gspa.accountant.samplers import SAMPLERS
 from gspa.accountant.tradeoff import gdp_delta
 from gspa.book.claims import Outcome, claim, judge, settles
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, PALETTE, keeps_data, name_line, role
 from gspa.book.verdicts import Said, at_least, exactly, ranked, reading, unknown, within
 
 Array = NDArray[np.float64]
@@ -171,26 +171,32 @@ def separation(counts: Sequence[int]) -> pd.DataFrame:
 
 # --- figures -----------------------------------------------------------------------------------------------
 
+# column -> name, style
 LINES = {
-    "told": "shuffled, certified",
-    "shuffled": "shuffled, attacked",
-    "poisson": "Poisson sampling",
-    "dealt": "random allocation",
+    "told": ("shuffled batches, certified", role("certified")),
+    "shuffled": ("shuffled batches, attacked", role("attack")),
+    "poisson": ("Poisson sampling", role("reference")),
+    "dealt": ("random allocation", {"color": PALETTE[5], "dashes": DASHES[3], "lw": 2}),
 }
 
 
 @keeps_data
 def delta_curves(table: pd.DataFrame) -> Figure:
     """`by_sampler`, one epoch: delta against eps, a line a sampler."""
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     drawn = table.assign(dealt=table[["remove", "add"]].max(axis=1))
-    for index, (key, label) in enumerate(LINES.items()):
-        dashes = DASHES[index] or (None, None)
-        axis.plot(
-            drawn["epsilon"], drawn[key], color=PALETTE[index], dashes=dashes, lw=2, marker="o", ms=4, label=label
-        )
-    axis.set(xlabel=r"$\epsilon$", ylabel=r"$\delta$", yscale="log")
-    axis.legend()
+    for key, (_, style) in LINES.items():
+        axis.plot(drawn["epsilon"], drawn[key], marker="o", ms=4, **style)
+    middle, late = drawn.iloc[len(drawn) // 2], drawn.iloc[(len(drawn) - 1) * 5 // 6]
+    for key, at, right, up in (
+        ("told", middle, 4, 9),
+        ("shuffled", late, -8, -9),
+        ("poisson", late, 4, 9),
+        ("dealt", late, -8, -7),
+    ):
+        name, style = LINES[key]
+        name_line(axis, at["epsilon"], at[key], name, colour=style["color"], right=right, up=up)
+    axis.set(xlabel=r"$\epsilon$", ylabel=r"$\delta$ (logarithmic)", yscale="log")
     return figure
 
 
@@ -210,10 +216,10 @@ def _gap(name: str, table: pd.DataFrame, what: str) -> Outcome:
         r"number of $\epsilon$": len(table),
     }
     said: Said = {
-        "verified": f"{what} has a $\\delta$ of at least {at['shuffled']:.3g} at $\\epsilon$ = {at['epsilon']:g}, "
-        f"where Poisson accounting says at most {at['poisson']:.3g}: a factor of {ratio.iloc[best]:.3g}.",
-        "not checkable": f"The known attack exceeds Poisson accounting by a factor of {ratio.iloc[best]:.3g} at most; "
-        "what other attacks reach is not known.",
+        "verified": f"For {what}, $\\delta$ at $\\epsilon$ = {at['epsilon']:g} is at least {at['shuffled']:.3g}. "
+        f"Poisson accounting gives at most {at['poisson']:.3g}, smaller by a factor of {ratio.iloc[best]:.3g}.",
+        "not checkable": "The known attack exceeds Poisson accounting by a factor of at most "
+        f"{ratio.iloc[best]:.3g}; what other attacks reach is not known.",
     }
     return judge(name, evidence, reading("as printed", at_least(float(ratio.iloc[best]), math.inf, least), said))
 
@@ -221,13 +227,13 @@ def _gap(name: str, table: pd.DataFrame, what: str) -> Outcome:
 @settles("N-1")
 def one_epoch(table: pd.DataFrame) -> Outcome:
     """Shuffled batches, attacked, against Poisson accounting."""
-    return _gap("N-1", table, "One epoch of shuffled batches")
+    return _gap("N-1", table, "one epoch of shuffled batches")
 
 
 @settles("N-10")
 def many_epochs(table: pd.DataFrame) -> Outcome:
     """The same batches in several epochs against Poisson accounting."""
-    return _gap("N-10", table, "The run with the same shuffled batches in all epochs")
+    return _gap("N-10", table, "several epochs over the same shuffled batches")
 
 
 @settles("N-2")
@@ -237,14 +243,14 @@ def add_below_remove(table: pd.DataFrame) -> Outcome:
     high = float(((table["remove"] - table["add_low"]) / table["remove"]).min())
     evidence = {
         r"number of $\epsilon$": len(table),
-        "remove less add, over remove: least, lower end": low,
-        "the same, upper end": high,
-        "add over remove, largest": float((table["add"] / table["remove_low"]).max()),
+        "least share by which a record added shows less, lower end": low,
+        "least share by which a record added shows less, upper end": high,
+        "record added over record removed, largest": float((table["add"] / table["remove_low"]).max()),
     }
     said: Said = {
-        "verified": f"At each of {len(table)} values of $\\epsilon$ the $\\delta$ for a record added is smaller, by at "
-        f"least {100 * low:.3g}%, certified.",
-        "refuted": "At some $\\epsilon$ the $\\delta$ for a record added is larger, certified.",
+        "verified": f"At each of {len(table)} values of $\\epsilon$, the $\\delta$ for a record added is certified to "
+        f"be smaller than that for a record removed, by at least {100 * low:.3g}%.",
+        "refuted": "At some $\\epsilon$ the $\\delta$ for a record added is certified to be larger.",
         "not reproduced": "At some $\\epsilon$ the two certified intervals overlap.",
     }
     return judge("N-2", evidence, reading("as printed", ranked(low, high), said))
@@ -270,8 +276,8 @@ def similar_or_better(table: pd.DataFrame) -> Outcome:
     """One random allocation against Poisson sampling, as eps."""
     worst, evidence = _ratios(table)
     said: Said = {
-        "verified": f"In {len(table)} settings the $\\epsilon$ of random allocation is at most {worst:.4g} times that "
-        f"of Poisson sampling, and at least {table['ratio'].min():.3g} times.",
+        "verified": f"In {len(table)} settings the $\\epsilon$ of random allocation is {table['ratio'].min():.3g} to "
+        f"{worst:.4g} times that of Poisson sampling.",
         "not reproduced": f"The $\\epsilon$ of random allocation is up to {worst:.4g} times that of Poisson sampling.",
     }
     return judge("N-3", evidence, reading("as printed", within(max(worst - 1, 0), _allowed("N-3")), said))
@@ -293,9 +299,11 @@ def at_least_as_good(table: pd.DataFrame, curve: pd.DataFrame) -> Outcome:
         "not reproduced": f"The $\\epsilon$ of random allocation is up to {worst:.4g} times that of Poisson sampling.",
     }
     every: Said = {
-        "verified": f"With little noise too the $\\delta$ is at most {ratio.max():.4g} times that of Poisson sampling.",
-        "refuted": f"With little noise the $\\delta$ of random allocation at $\\epsilon$ = {at['epsilon']:g} is "
-        f"{ratio.max():.4g} times that of Poisson sampling, certified: a Poisson sample may leave a record out.",
+        "verified": f"With little noise, too, the $\\delta$ is at most {ratio.max():.4g} times that of Poisson "
+        "sampling.",
+        "refuted": f"With little noise, the $\\delta$ of random allocation at $\\epsilon$ = {at['epsilon']:g} is "
+        f"certified to be at least {ratio.max():.4g} times that of Poisson sampling, because a Poisson sample may "
+        "leave a record out.",
     }
     allowed = _allowed("N-4")
     return judge(
@@ -319,8 +327,8 @@ def package_brackets(table: pd.DataFrame) -> Outcome:
     evidence["farthest outside"] = gap
     evidence["the package's width over the certified one's, least"] = float(wider.min())
     said: Said = {
-        "verified": "The package's intervals contain the certified ones, which are at least "
-        f"{wider.min():.3g} times narrower.",
+        "verified": "The package's intervals contain the certified ones, which are narrower by a factor of at least "
+        f"{wider.min():.3g}.",
         "not reproduced": f"The package's intervals miss the certified ones by {gap:.2g}.",
     }
     limit = float((claim("N-5").tolerance or {})["eps"])
@@ -333,14 +341,15 @@ def renyi_below(table: pd.DataFrame) -> Outcome:
     below = table["shuffled"] < table["alone"]
     evidence = {
         "orders, users and noises": len(table),
-        "of these not below": int((~below).sum()),
+        "cases in which it is not below": int((~below).sum()),
         "shuffled over unshuffled, least": float(table["share"].min()),
         "shuffled over unshuffled, largest": float(table["share"].max()),
     }
     said: Said = {
-        "verified": f"The shuffled divergence is between {table['share'].min():.2g} and {table['share'].max():.4g} of "
-        f"the unshuffled one in {len(table)} cases.",
-        "refuted": f"In {(~below).sum()} of {len(table)} cases it is not below.",
+        "verified": f"In {len(table)} cases the shuffled divergence is {table['share'].min():.2g} to "
+        f"{table['share'].max():.4g} times the unshuffled one.",
+        "refuted": f"In {(~below).sum()} of {len(table)} cases the shuffled divergence is not below the unshuffled "
+        "one.",
     }
     return judge("N-6", evidence, reading("as printed", exactly(bool(below.all())), said))
 
@@ -362,13 +371,13 @@ def example_reproduced(example: dict[str, float], other: dict[str, float]) -> Ou
     limit = float((claim("N-7").tolerance or {})["eps"])
 
     def one(name: str, found: float) -> tuple[str, float, Said]:
-        ours = f"The divergences give {found:.5g}, the program {EXAMPLE}"
+        ours = f"The divergences give {found:.5g}, and the program prints {EXAMPLE}"
         return (
             name,
             found,
             {
-                "verified": f"{ours}. It is valid where all other reports are alike, and {loose:.3g} times what is "
-                "certified there.",
+                "verified": f"{ours}. The number is valid where all other reports are alike; it is {loose:.3g} times "
+                "as large as what is certified there.",
                 "not reproduced": f"{ours}.",
             },
         )
@@ -393,21 +402,21 @@ def million_steps(found: dict[str, float], needed: int) -> Outcome:
         "steps, a power of two, that suffice for random allocation": needed,
     }
     dealt: Said = {
-        "verified": f"After {found['steps']:,} steps $\\delta(0)$ is at most {found['upper']:.3g}, certified; "
-        f"{needed:,} steps suffice.",
+        "verified": f"After {found['steps']:,} steps $\\delta(0)$ is certified to be at most {found['upper']:.3g}. "
+        f"For 1/100, {needed:,} steps suffice.",
         "refuted": f"After {found['steps']:,} steps $\\delta(0)$ is at least {found['lower']:.3g}.",
         "not reproduced": "The certified interval contains 1/100.",
     }
     fixed: Said = {
-        "refuted": f"An attack reaches {found['shuffled']:.3g}.",
-        "not checkable": f"The known attack reaches {found['shuffled']:.3g}, which is no contradiction; the paper's "
-        "proof was not read, and what is certified here is one Gaussian step.",
+        "refuted": f"An attack reaches {found['shuffled']:.3g}, which exceeds 1/100.",
+        "not checkable": f"The known attack reaches {found['shuffled']:.3g}, which does not contradict the claim. The "
+        "paper's proof was not read, and from above nothing less than one Gaussian step is certified here.",
     }
     known = ranked(0.01 - found["upper"], 0.01 - found["lower"])
     return judge(
         "N-8",
         evidence,
-        reading("the record's place says nothing of the others' (random allocation)", known, dealt),
+        reading("each record's step is drawn by itself (random allocation)", known, dealt),
         reading(
             "batches of a fixed size, whatever the other records are",
             exactly(False) if found["shuffled"] > 0.01 else unknown(),
@@ -426,8 +435,9 @@ def separation_stated(table: pd.DataFrame) -> Outcome:
         "separation over the stated bound, largest": float((table["kappa"] / table["stated"]).max()),
     }
     said: Said = {
-        "verified": f"At each of {len(table)} numbers of steps the separation is at least {margin.min():.3g} above the "
-        "stated bound, already where only one step tells of the record.",
-        "refuted": f"At {(margin < 0).sum()} of {len(table)} numbers of steps random allocation has less.",
+        "verified": "For random allocation, where only the record's own step tells of it, the separation exceeds the "
+        f"stated bound by at least {margin.min():.3g} at each of {len(table)} numbers of steps.",
+        "refuted": f"For {(margin < 0).sum()} of {len(table)} numbers of steps the separation of random allocation is "
+        "below the stated bound.",
     }
     return judge("N-9", evidence, reading("as printed", exactly(bool((margin >= 0).all())), said))

@@ -17,7 +17,6 @@ from gspa.accountant.exact import exact_epsilon
 from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.published import CATALOGUE, gspa_epsilon
 from gspa.accountant.tradeoff import gdp_delta
-from gspa.book import text
 from gspa.pages import p19_auditing as p
 
 PAGE = "19_auditing"
@@ -173,19 +172,28 @@ class TestAuditFigure:
     def test_it_draws_every_row_with_a_certified_bound(self, rows):
         figure = p.audit_intervals(rows)
         near, far = figure.axes
-        assert [tick.get_text().split("\n")[0] for tick in near.get_yticklabels()] == ["first", "second"]
+        assert [one.get_text().split(",")[0] for one in near.texts] == ["first", "second"]
         (bars,) = near.collections
         assert [bar[:, 0].tolist() for bar in bars.get_segments()] == [pytest.approx([0.9, 1]), pytest.approx([0.8, 1])]
-        ring = next(line for line in far.get_lines() if line.get_markersize() == 20)
-        assert ring.get_xydata().tolist() == [[pytest.approx(0.2), 0]]
+        # The broken promise is named beside its star: 0.1 of 0.5, in the second row.
+        assert [(one.get_text(), one.xy) for one in far.texts] == [("broken", (pytest.approx(0.2), 0))]
         # No two marks look alike.
         legend = figure.legends[0]
         looks = {(h.get_marker(), h.get_color(), h.get_markerfacecolor()) for h in legend.legend_handles}
-        assert len(looks) == len(legend.get_texts()) == 9
+        assert len(looks) == len(legend.get_texts()) == 5
 
     def test_it_draws_where_no_attack_reaches_anything(self, rows):
         nothing = p.judge(rows.assign(attack=0.0, enumerated=math.nan, sampled=0.0))
         assert p.audit_intervals(nothing).axes[0].get_xlim()[0] < 1
+
+    def test_the_catalogues_figure_draws_each_bound_at_its_ratio(self, settings, table):
+        found = p.by_bound(settings, table)
+        (axis,) = p.bound_ratios(found).axes
+        assert [tick.get_text() for tick in axis.get_yticklabels()] == found["bound"].tolist()
+        drawn = {(x, y) for line in axis.lines if line.get_marker() != "None" for x, y in line.get_xydata().tolist()}
+        assert drawn == set(zip(found["least"], range(len(found) - 1, -1, -1), strict=True))
+        low, high = axis.get_xlim()
+        assert low < found["least"].min() < 1 < found["least"].max() < high
 
 
 class TestHeadline:
@@ -211,6 +219,18 @@ class TestHeadline:
     def test_a_closed_form_outside_its_conditions_is_left_out(self):
         assert p.headline(local=[1.0, 3.0], n=1000, delta=1e-4)["closed"].isna().tolist() == [False, True]
 
+    @pytest.mark.parametrize(("n", "delta"), [(1_000, 1e-2), (10_000, 1e-2), (100, 1e-4)])
+    def test_bounds_of_zero_are_said_and_not_divided_by(self, n, delta):
+        table = p.headline_at(local=p.LOCAL[::7], sizes=[n], deltas=[delta])
+        (frame,) = p.headline_frames(table).values()
+        zero = bool((table["certified"] == 0).any())
+        assert ("is 0 up to a local budget" in frame.alt) is zero
+        assert "nan" not in frame.alt
+        assert "inf" not in frame.alt
+        said = [each.get_text() for each in p.headline_curves(table).axes[0].texts]
+        assert any("times" in each for each in said) is not zero
+        plt.close("all")
+
     def test_a_table_without_a_broken_promise_is_drawn_too(self, headline):
         for broken in (True, False):
             figure = p.headline_curves(headline[headline["broken"] == broken])
@@ -220,10 +240,13 @@ class TestHeadline:
 
     def test_the_readmes_copy_has_its_numbers_and_its_text(self, headline):
         committed = pd.read_csv(ROOT / "book" / "_static" / "headline.csv")
-        pd.testing.assert_frame_equal(committed, headline, rtol=1e-9)
+        pd.testing.assert_frame_equal(committed, headline[committed.columns], rtol=1e-9)
         shown = re.search(r"!\[(.+)\]\((\S+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
         assert shown[2] == "book/_static/headline.svg"
-        assert shown[1] in map(text.plain, run_page(PAGE).said)
+        ((start, frame),) = p.headline_frames(headline).items()
+        assert start == (p.USERS, p.CENTRAL)
+        assert shown[1] == frame.alt
+        assert shown[1].startswith("Central epsilon against the local budget")
 
 
 def test_the_page_shows_what_an_attack_proves():
@@ -235,5 +258,5 @@ def test_the_page_shows_what_an_attack_proves():
 @pytest.mark.slow
 def test_what_is_said_follows_the_run():
     said = "\n".join(run_page(PAGE, shrink=0.99, samples=1_000).said)
-    assert re.search(r"\d+ of 13 are then found wrong", said)
-    assert "all 13 rows are in order" in said
+    assert re.search(r"Of these spoiled bounds \d+ of 13 (is|are) found wrong", said)
+    assert "In all 13 settings no attack exceeds" in said
