@@ -15,7 +15,7 @@ the bound, or lies above it. Nothing is dropped without being counted. By method
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from itertools import pairwise, product
 from math import prod
 from typing import Any, NamedTuple
@@ -29,7 +29,9 @@ REPLACE = "replace one user's record"
 Ranges = dict[str, tuple[str, str] | tuple[int, int]]
 # What is taken; beyond it a check would last for hours.
 MOST_USERS, MOST_GROUPS, MOST_EPS, MOST_ROUNDS = 10**12, 1000, 200, 10**5
+EXACT = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)  # a number of 30 digits times MOST_ROUNDS; by default 28 digits
 MOST_TERMS, MOST_CLONES = 2 * 10**6, 2 * 10**5  # numbers of clones in one round, and in each of several
+MOST_STEPS = 5 * 10**7  # in the tails of blankets' laws, and in laws of bits at all inputs
 MOST_INPUTS = 2**16  # of the others, for the exact law
 MOST_PLACES, MOST_COVERS, MOST_SLOPES = 10**6, 4, 8  # on a lattice; of a blanket
 # How fine; any choice is valid.
@@ -102,8 +104,8 @@ def number(value: Any, name: str, low: str, high: str) -> Decimal:
     """An exact decimal in [low, high]."""
     need(isinstance(value, (int, Decimal)) and not isinstance(value, bool), f"{name}: must be a number")
     found = Decimal(value)
-    need(found.is_finite() and Decimal(low) <= found <= Decimal(high), f"{name} = {value}: must be in [{low}, {high}]")
     need(len(found.as_tuple().digits) <= 30, f"{name}: at most 30 digits")
+    need(found.is_finite() and Decimal(low) <= found <= Decimal(high), f"{name} = {value}: must be in [{low}, {high}]")
     return found
 
 
@@ -123,7 +125,7 @@ def statement(read: dict[str, Any]) -> str:
     if read["family"] == "allocation":
         return f"{words}, {private}."
     users = ", ".join(f"{count} with {family.unit} = {scale}" for scale, count in read["users"])
-    rounds = f" in {read['rounds']} rounds" if read["rounds"] != 1 else ""
+    rounds = f" in {read['rounds']} rounds, with these budgets in each," if read["rounds"] != 1 else ""
     return f"The shuffled reports of these users{rounds} {private}: {users}; {words}."
 
 
@@ -319,7 +321,7 @@ def pair_delta(found: dict[str, Any]) -> arb:
     ctx.prec = 128 + 3 * depth + 3 * int(top)
     budgets = [(ball(eps), count - (i == worst)) for i, (eps, count) in enumerate(found["users"])]
     p, family = ball(top).exp(), found["family"]
-    if Decimal(found["eps"]) >= rounds * top:
+    if Decimal(found["eps"]) >= EXACT.multiply(top, Decimal(rounds)):
         return arb(0)  # every local report is (eps_n, 0)-differentially private
     a = 1 / (p + 1)
     if family == "common":
@@ -350,13 +352,14 @@ def pair_delta(found: dict[str, Any]) -> arb:
 
 
 # --- k-ary randomized response and subset selection ---
-# "Aligned clones", with a blanket in the place of the clones. Sets of `size` items are reported with odds p if they
-# hold one's own item: so a report is a draw from all sets alike, a blanket, with probability q_j. A blanket is one of
-# the victim's two outcomes, a set with one of the two inputs alone, with probability `coin`. Told who is a blanket, one
-# sees S of them and the victim, and C ~ Bin(S, coin) of the S are clones. A victim who is neither outcome looks like a
-# blanket that is none, with mass 2 a (1 - coin)/coin, or else says nothing of the input. With b as above, and because
-# P(C = c+1)/P(C = c) = (S-c) coin/((c+1) (1 - coin)) and the b(k) of c + 1 reports is (b(k-1) + b(k))/2, c + 1 reports
-# of the two outcomes have, k of the first among them and up to the factor P(C = c) a/(c+1), the masses
+# "Aligned clones", with a blanket; the victim as in "The worst victim" on the page of proofs. Sets of `size` items are
+# reported with odds p if they hold one's own item: so a report is a draw from all sets alike, a blanket, with
+# probability q_j. A blanket is one of the victim's two outcomes, a set with one of the two inputs alone, with
+# probability `coin`. Told who is a blanket, one sees S of them and the victim, and C ~ Bin(S, coin) of the S are
+# clones. A victim who is neither outcome looks like a blanket that is none, with mass 2 a (1 - coin)/coin, or else
+# (both inputs) says nothing of the input, and is told. With b as above, and because P(C = c+1)/P(C = c) = (S-c)
+# coin/((c+1) (1 - coin)) and the b(k) of c + 1 reports is (b(k-1) + b(k))/2, c + 1 reports of the two outcomes have, k
+# of the first among them and up to the factor P(C = c) a/(c+1), the masses
 #
 #     (c+1) (p b(k-1) + b(k)) + (S-c) (b(k-1) + b(k))    against    (c+1) (b(k-1) + p b(k)) + (S-c) (b(k-1) + b(k)).
 #
@@ -376,11 +379,13 @@ def blankets_delta(found: dict[str, Any]) -> arb:
     p, e = ball(users[worst][0]).exp(), ball(found["eps"]).exp()
     own, other = arb(k - 1) / (k - size), arb(k - 1) / size  # sets that hold an item, and that do not, up to a factor
     coin, a = 2 / (own + other), 1 / (own * p + other)
-    others = [(n - (i == worst), (own + other) / (own * ball(eps).exp() + other)) for i, (eps, n) in enumerate(users)]
+    others = [(n - (i == worst), k / (size * ball(eps).exp() + (k - size))) for i, (eps, n) in enumerate(users)]
     first, masses = clones(others, depth)
     windows = [window(s, coin, depth) for s in range(first, first + len(masses))]
+    least, most = min((low for low, _ in windows), default=0), max((high for _, high in windows), default=0)
     need(
-        sum(high - low for low, high in windows) <= MOST_TERMS,
+        sum(high - low for low, high in windows) <= MOST_TERMS
+        and (most - least + 1) * (most * ctx.prec) ** 0.5 <= MOST_STEPS,  # so many c, so long a tail of each
         f"more than {MOST_TERMS} terms: this would take too long",
     )
     rows: dict[int, tuple[int, list[arb], list[arb]]] = {}
@@ -454,11 +459,16 @@ def exact_delta(found: dict[str, Any]) -> arb:
     D = p / (1 + p) - e / (1 + p)
     N = D + e - 1
     groups = [(count - (i == worst), 1 / (ball(eps).exp() + 1)) for i, (eps, count) in enumerate(users)]
-    groups.sort(key=lambda group: (group[1] < arb(0.5), group[0]))  # users at eps = 0, whose input is not heard, first
-    choices = [range(count + 1 if q < arb(0.5) else 1) for count, q in groups]
+    groups.sort(key=lambda group: (-(group[1] == 0.5), group[0]))  # users at eps = 0, whose input is not heard, first
+    choices = [range(1 if q == 0.5 else count + 1) for count, q in groups]  # exactly 1/2: a tiny eps is no 0
     need(
         prod(len(choice) for choice in choices) <= MOST_INPUTS,
         f"more than {MOST_INPUTS} inputs of the others: this would take too long",
+    )
+    blocks = prod(len(choice) for choice in choices[:-1]) * (len(choices[-1]) // BLOCK + 1)
+    need(
+        blocks * (sum(count for count, _ in groups) * ctx.prec) ** 0.5 <= MOST_STEPS,
+        "so many inputs of so many users: this would take too long",
     )
     value = arb(0)
     for ones in product(*choices[:-1]):
@@ -566,6 +576,7 @@ class Lattice(NamedTuple):
 
 def whole(x: arb) -> int:
     """An exact whole number."""
+    need(bool(abs(x) < 2**62), "a loss is too large, or no number")
     found = x.unique_fmpz()
     need(found is not None, "the precision does not suffice")
     return int(str(found))
@@ -604,9 +615,10 @@ def composed(once: Callable[[arb], arb], top: arb, eps: arb, rounds: int, delta:
     for _ in range(20):  # where to end the grid: where once is a small part of delta; any place will do
         middle = (low + high) / 2
         low, high = (low, middle) if once(arb(middle).exp()) < FORGONE * delta / rounds else (middle, high)
-    step = arb(high).min(top) / POINTS
+    all_of_it = high >= float(top)  # once is 0 at top itself, not at the double below it
+    step = (top if all_of_it else arb(high)) / POINTS
     half = [once((k * step).exp()) for k in range(POINTS)]
-    half.append(arb(0) if high >= float(top) else once((POINTS * step).exp()))
+    half.append(arb(0) if all_of_it else once((POINTS * step).exp()))
     ends = range(-POINTS, POINTS + 1)
     x = [(k * step).exp() for k in ends]
     height = [half[k] if k >= 0 else 1 - x[k + POINTS] * (1 - half[-k]) for k in ends]
@@ -721,7 +733,8 @@ def cells(cover: Cover, total: arb, noise: Noise, e: arb) -> Iterator[tuple[arb,
                 got = [side * (law[k + 1] - law[k]) for law in laws]
                 inside, cell = v[k].union(v[k + 1]), places[k].union(places[k + 1])
                 shared = noise.height.log() - cover.log(piece, inside) + total.log()
-                f0, f1 = ((shared - noise.kappa * abs(cell - x) ** noise.power).exp() for x in (0, 1))
+                away = (prod([abs(cell - x)] * noise.power) for x in (0, 1))  # `**` is NaN for a ball around 0
+                f0, f1 = ((shared - noise.kappa * far).exp() for far in away)
                 range_ = f0 - e * f1
                 yield mass, got[0] - e * got[1], range_.lower(), range_.upper()
 
@@ -736,10 +749,11 @@ def outside(cover: Cover, noise: Noise, e: arb, eps: arb) -> arb:
 
 def blanket_delta(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps) of every user."""
-    delta, eps = Decimal(found["delta"]), ball(found["eps"])
+    delta = Decimal(found["delta"])
     need(delta >= Decimal("1e-100"), "delta: at least 1e-100 for this family")
     family, users, worst = found["family"], found["users"], arb(0)
     ctx.prec = precision = 192 + 3 * depth_for(delta)
+    eps = ball(found["eps"])
     noises = [Noise.of(family, ball(scale)) for scale, _ in users]
     for i, (victim, cover) in enumerate(zip(noises, found["proof"]["covers"], strict=True)):
         ctx.prec = precision
@@ -804,11 +818,12 @@ def below(z: arb) -> arb:
 
 def allocation_delta(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps)."""
-    delta, steps, a = Decimal(found["delta"]), found["parameters"]["steps"], 1 / ball(found["parameters"]["sigma"])
+    delta, steps = Decimal(found["delta"]), found["parameters"]["steps"]
     need(delta >= Decimal("1e-100"), "delta: at least 1e-100 for this family")
     worst = arb(0)
     for one, other in CONTRIBUTIONS[found["relation"]]:
         ctx.prec = 192 + 3 * depth_for(delta)
+        a = 1 / ball(found["parameters"]["sigma"])
         worst = worst.max(allocated(one * a, other * a, ball(found["eps"]).exp(), steps, float(delta)))
     return worst
 

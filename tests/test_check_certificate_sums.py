@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import flint
+import mpmath
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -175,6 +176,57 @@ def test_subsets():
     assert truth < found < alone
 
 
+@cache
+def told_sets(users, k, size, eps):
+    """The same for sets of items, by the counts of sets with one of the two inputs alone; "both" is told."""
+    victim, *others = sorted((local for local, count in users for _ in range(count)), reverse=True)
+    own, other, alone = (math.comb(k - 1, size - 1), math.comb(k - 1, size), math.comb(k - 2, size - 1))
+    blankets = np.ones(1)
+    for local in others:
+        q = (own + other) / (own * math.exp(local) + other)
+        blankets = np.convolve(blankets, [1 - q, q])
+    p, total = math.exp(victim), 0.0
+    a, coin = alone / (own * p + other), alone / (own + other)
+    for s, share in enumerate(blankets):
+        one, two = np.zeros((s + 2, s + 2)), np.zeros((s + 2, s + 2))
+        for x, y in itertools.product(range(s + 1), repeat=2):
+            if x + y <= s:
+                mass = share * math.comb(s, x) * math.comb(s - x, y) * coin ** (x + y) * (1 - 2 * coin) ** (s - x - y)
+                for (i, j), first, second in (((1, 0), p, 1), ((0, 1), 1, p), ((0, 0), *[(1 - 2 * coin) / coin] * 2)):
+                    one[x + i, y + j] += mass * a * first
+                    two[x + i, y + j] += mass * a * second
+        total += np.maximum(one - math.exp(eps) * two, 0).sum()
+    return total
+
+
+SETS = [
+    (((1.0, 2), (0.0, 3)), 8, 3, 0.4),  # neither (k-1)/(k-size) nor (k-1)/size is a binary fraction
+    (((2.5, 1), (0.2, 3), (0.0, 2)), 5, 4, 0.3),
+    (((0.7, 7),), 6, 5, 0.0),
+    (((4.0, 3), (3.9, 3)), 9, 4, 3.95),
+    (((1.0, 2), (1e-6, 2)), 1000, 999, 0.9),
+]
+
+
+@pytest.mark.parametrize(("users", "k", "size", "eps"), SETS)
+def test_sets_of_items(users, k, size, eps):
+    found = fields("subset", "dominating pair", users, eps, 1e-9, parameters={"k": k, "size": size})
+    assert bound(found) == pytest.approx(told_sets(users, k, size, eps), rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("family", "method", "users", "parameters"),
+    [
+        ("krr", "dominating pair", ((1.0, 1), (0.0, 10**9)), {"k": 3}),
+        ("rr", "exact law", ((1.0, 1), (0.0, 10**9), *((0.01 * i, 1) for i in range(1, 15))), {}),
+    ],
+)
+def test_what_would_take_hours_is_refused(family, method, users, parameters):
+    """Few inputs or numbers of blankets, but a long sum for each."""
+    with pytest.raises(checker.Refused, match="too long"):
+        bound(fields(family, method, users, 0.0, 1e-6, parameters=parameters))
+
+
 # --- Several rounds, by convolution of the pair's own losses ---
 
 
@@ -201,6 +253,27 @@ def test_rounds(n, local, eps, times):
     truth = rounds_of(n, local, eps, times)
     found = bound(fields("aligned", "dominating pair", [(local, n)], eps, truth, rounds=times))
     assert truth * (1 - 1e-12) <= found <= truth * 1.002
+
+
+@pytest.mark.parametrize(
+    ("local", "eps", "times"),
+    [
+        ("0.3", "0.599999999999999995", 2),  # the double next to 0.3 is below it
+        ("0.100000000000000000000000000004", "0.2", 2),  # twice the one is the other, to 28 digits
+        ("0.100000000000000000000000000004", "0.1000000000000000000000000000", 1),
+    ],
+)
+def test_eps_just_below_the_largest_loss(local, eps, times):
+    """One user: both reports are the truth with probability (p/(p+1))^2, and then the loss is a little above eps."""
+    with mpmath.workdps(60):
+        most = times * mpmath.mpf(local)
+        truth = (1 / (1 + mpmath.exp(-mpmath.mpf(local)))) ** times * -mpmath.expm1(mpmath.mpf(eps) - most)
+    found = fields("aligned", "dominating pair", [("LOCAL", 1)], "EPS", 0.5, rounds=times)
+    text = json.dumps(found)
+    for name, digits in (("LOCAL", local), ("EPS", eps)):
+        text = text.replace(f'"{name}"', digits).replace(name, digits)
+    high = checker.delta_of(checker.read(text)).upper()
+    assert 0 < truth * (1 - 1e-9) < float(high) < 1e-6
 
 
 def test_two_rounds_of_many_are_between():
@@ -265,6 +338,74 @@ def blanket_of_two(family, scale, eps):
 def test_two_reports(family, scale, eps):
     found, truth = line(family, [(scale, 2)], eps, [UNIFORM]), blanket_of_two(family, scale, eps)
     assert truth * (1 - 1e-5) <= found <= truth * 1.003
+
+
+@cache
+def blanket_of_many(family, users, i, cover, eps):
+    """The blanket's delta of a user, by the masses of L on a fine lattice, and least densities on a grid."""
+    radius, slopes, breaks = cover
+    e, power, scale = math.exp(eps), 1 if family == "laplace" else 2, users[i][0]
+
+    def density(scale, t):
+        if family == "laplace":
+            return 0.5 * scale * np.exp(-scale * abs(t))
+        return norm.pdf(t, scale=scale)
+
+    edges = np.linspace(0.5 - radius, 0.5 + radius, 40_001)
+    y, width = (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
+    u = (abs(y - 0.5) + 0.5) ** power
+    corners = [0.5**power, *breaks, (radius + 0.5) ** power]
+    log = sum(-slope * np.clip(u - a, 0, b - a) for slope, a, b in zip(slopes, corners, corners[1:], strict=False))
+    cover = np.exp(log) / (np.exp(log).sum() * width)
+    clones = np.ones(1)
+    for k, (other, count) in enumerate(users):
+        if other <= scale if family == "laplace" else other >= scale:
+            c = min((density(other, y - x) / cover).min() for x in (0, 0.3, 0.5, 1))
+            for _ in range(count - (k == i)):
+                clones = np.convolve(clones, [1 - c, c])
+    L = (density(scale, y) - e * density(scale, y - 1)) / cover
+    step = math.sqrt(np.mean(L**2)) / 100
+    low = np.floor(L / step).astype(int)
+    up = L / step - low
+    law = np.zeros(low.max() - low.min() + 2)
+    np.add.at(law, low - low.min(), cover * width * (1 - up))
+    np.add.at(law, low - low.min() + 1, cover * width * up)
+    t = np.linspace(0.5 - radius - 30, 0.5 - radius, 200_001)
+    total = np.maximum(density(scale, t) - e * density(scale, t - 1), 0).sum() * (t[1] - t[0])
+    sums = np.ones(1)
+    for c, mass in enumerate(clones):
+        sums = np.convolve(sums, law)
+        values = (np.arange(len(sums)) + low.min() * (c + 1)) * step
+        total += mass * (sums @ np.maximum(values, 0)) / (c + 1)
+    return total
+
+
+@pytest.mark.parametrize(
+    ("family", "users", "i", "cover", "eps"),
+    [
+        ("laplace", ((1.0, 4), (0.5, 3)), 0, (3.0, (0.2, 0.8), (1.5,)), 0.3),  # a cell of it has 1 in its middle
+        ("laplace", ((1.0, 4), (0.5, 3)), 1, (2.0, (0.0, 0.4), (1.0,)), 0.1),
+        ("gaussian", ((0.7, 3), (0.9, 4), (0.5, 2)), 0, (1.5, (0.3, 0.9), (1.0,)), 0.8),
+    ],
+)
+def test_several_slopes_and_budgets(family, users, i, cover, eps):
+    radius, slopes, breaks = cover
+    covers = [None] * len(users)
+    covers[i] = {"radius": radius, "slopes": list(slopes), "breaks": list(breaks)}
+    read = checker.read(json.dumps(fields(family, "privacy blanket", users, eps, 1e-6, proof={"covers": covers})))
+    flint.ctx.prec = 300
+    noises = [checker.Noise.of(family, checker.ball(scale)) for scale, _ in read["users"]]
+    more = [scale <= users[i][0] if family == "laplace" else scale >= users[i][0] for scale, _ in users]
+    others = [(noises[k], n - (k == i)) for k, (_, n) in enumerate(users) if more[k]]
+    found = checker.covered_delta(
+        checker.cover_of(noises[i], read["proof"]["covers"][i]),
+        noises[i],
+        others,
+        checker.ball(eps),
+        checker.Decimal("1e-6"),
+    )
+    truth = blanket_of_many(family, users, i, cover, eps)
+    assert truth * (1 - 1e-4) <= float(found.upper()) <= truth * 1.003
 
 
 def test_users_with_less_noise_hide_nobody_with_more():
@@ -394,9 +535,9 @@ PLANTED = {
     ],
     "nobody hides a victim who is neither": [("(e - 1) * (s - c)) / scale", "(e - 1) * 0) / scale")],
     "hidden twice": [("(p - e) * (c + 1) - (e - 1) * (s - c)", "(p - e) * (c + 1) - 2 * (e - 1) * (s - c)")],
-    "too many blankets": [("(own + other) / (own * ball(eps)", "1.2 * (own + other) / (own * ball(eps)")],
+    "too many blankets": [("k / (size * ball(eps)", "1.2 * k / (size * ball(eps)")],
     "a coin too large": [("coin, a = 2 / (own + other)", "coin, a = 2.2 / (own + other)")],
-    "the victim a blanket": [("others = [(n - (i == worst), (own", "others = [(n, (own")],
+    "the victim a blanket": [("others = [(n - (i == worst), k", "others = [(n, k")],
     "the tail twice": [("(N - D) * tails[b, k]", "2 * (N - D) * tails[b, k]")],
     "the victim counted among the others": [("groups = [(count - (i == worst), 1 / (", "groups = [(count, 1 / (")],
 }

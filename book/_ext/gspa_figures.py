@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx.util import logging, osutil
 
 from gspa.book import parameters
-from gspa.book.figures import MIME, knobs
+from gspa.book.figures import MIME, script
 from gspa.book.notebook_source import INJECTED
 from gspa.book.project import find
 
@@ -40,16 +40,12 @@ def annotate(app, doctree, docname):
                 LOG.warning("cell %s has a figure without %s", number, what, location=docname, type="gspa")
             if any(lacking.values()):
                 continue
-            name = next(found["name"] for output in outputs(notebook, cell) if (found := about(output)))
+            drawn = next(found for output in outputs(notebook, cell) if (found := about(output)))
             anchor = anchored(cell, number)
-            files = written(app, path.stem, name, tables)
-            moves = next(
-                (found["moves"] for output in outputs(notebook, cell) if "moves" in (found := about(output))), None
-            )
+            files = written(app, path.stem, drawn["name"], tables)
             caption += made_from(app, docname, number, anchor, remake(app, path.stem, notebook), files)
             boxed(figure)
-            if moves:
-                figure += moved(app, docname, name, moves)
+            figure += moved(app, docname, drawn)
 
 
 def is_cell(node):
@@ -109,13 +105,14 @@ def remake(app, page, notebook):
     return parameters.command(parameters.select(find(Path(app.confdir)), page), used)
 
 
-def moved(app, docname, name, moves):
-    """Write a moving figure's frames as files; what the page's script needs to exchange them."""
+def moved(app, docname, drawn):
+    """Write the frames of a figure with knobs as files; what the page's script needs to exchange and to read them."""
     address = f"{FOLDER}/{Path(docname).name}"
-    for i, frame in enumerate(moves["frames"]):
-        (Path(app.outdir) / address / f"{name}-{i}.svg").write_text(frame["svg"], encoding="utf-8", newline="\n")
+    for i, frame in enumerate(drawn.get("moves", {}).get("frames", [])):
+        place = Path(app.outdir) / address / f"{drawn['name']}-{i}.svg"
+        place.write_text(frame["svg"], encoding="utf-8", newline="\n")
     folder = osutil.relative_uri(app.builder.get_target_uri(docname), address)
-    return nodes.raw("", knobs(moves, folder, name), format="html")
+    return nodes.raw("", script(drawn, folder), format="html")
 
 
 def made_from(app, docname, number, anchor, command, files):

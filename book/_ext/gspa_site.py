@@ -1,6 +1,7 @@
 """What this book adds to Jupyter Book: a site that asks no other host for anything, and its provenance.
 
 * MathJax is copied into the site from an installed package, and so is the checker of certificates, to be saved.
+* The search page finds claims, too.
 * The thebe scripts, which load from a CDN even when unused, are left out.
 * The sidebar's buttons have names for those who cannot see them.
 * Every page's footer says from which version, commit and profile it was made.
@@ -19,6 +20,7 @@ from gspa.book import provenance
 
 MATHJAX = "tex-svg-full.js"
 CHECKER = "check_certificate.py"
+INDEX = "claims-index.js"
 RECORD = "{build record}"  # stands in the footer for a link whose address differs from page to page
 # Shown once the repository has an address; until then nothing points to an invented one.
 LINKS = {
@@ -87,6 +89,12 @@ def plain_citations(app, pagename, templatename, context, doctree):
     )
 
 
+def claims_first(app, pagename, templatename, context, doctree):
+    """The search page looks through the claims as well."""
+    if pagename == "search" and (Path(app.srcdir) / "_generated" / INDEX).is_file():
+        app.add_js_file(INDEX)
+
+
 def add_files(app, exception):
     """Copy MathJax, the checker and the pages' certificates to the site; a missing package is an error."""
     if exception or app.builder.format != "html":
@@ -99,6 +107,9 @@ def add_files(app, exception):
     certificates = Path(app.srcdir) / "_generated" / "certificates"
     if certificates.is_dir():
         shutil.copytree(certificates, Path(app.outdir) / "certificates", dirs_exist_ok=True)
+    index = Path(app.srcdir) / "_generated" / INDEX
+    if index.is_file():
+        shutil.copyfile(index, Path(app.outdir) / "_static" / INDEX)
 
 
 def setup(app):
@@ -110,5 +121,6 @@ def setup(app):
     app.connect("html-page-context", without_thebe, priority=900)
     app.connect("html-page-context", named_toggles, priority=900)
     app.connect("html-page-context", plain_citations)
+    app.connect("html-page-context", claims_first)
     app.connect("build-finished", add_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,17 +2,10 @@
 // verdict. The state is in the address: #claims-gspa-refuted (the anchors) or #paper=gspa&verdict=refuted&q=tanh.
 (function () {
   "use strict";
-  var form = document.getElementById("gspa-filter");
-  if (!form) return;
   var GREEK = {
     α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "eps", η: "eta", θ: "theta", λ: "lambda", μ: "mu", ν: "nu",
     π: "pi", ρ: "rho", σ: "sigma", τ: "tau", φ: "phi", χ: "chi", ω: "omega"
   };
-  var rows = Array.prototype.map.call(document.querySelectorAll(".gspa-registry tbody tr"), function (row) {
-    return { row: row, data: row.dataset, text: plain(row.textContent) };
-  });
-  var status = form.querySelector("[role=status]");
-  var names = ["paper", "verdict", "kind"];
 
   // Text as the keyboard has it, so that eps_0, ε0, ε₀ and \epsilon_0 find each other, and 1e-6 finds a power of ten.
   function plain(text) {
@@ -28,6 +21,56 @@
       .replace(/√/g, "sqrt").replace(/∑/g, "sum").replace(/[_^{}()]/g, "");
   }
 
+  // On the search page: the claims that have the words, before the pages. The whole phrase comes first, and first of all
+  // where it is the claim's place in the paper: "Theorem 3".
+  function find(query) {
+    var phrase = plain(query.trim());
+    var words = phrase.split(/\s+/).filter(Boolean);
+    var whole = new RegExp("(^|[^\\w.])" + phrase.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "(?![\\w.]*\\w)");
+    return words.length === 0 ? [] : GSPA_CLAIMS.map(function (claim) {
+      var head = plain(claim.place + " " + claim.title);
+      var all = head + " " + plain(claim.id + " " + claim.words);
+      var rank = whole.test(plain(claim.place)) ? 0 : whole.test(head) ? 1 : whole.test(all) ? 2 :
+        words.every(function (word) { return all.indexOf(word) >= 0; }) ? 3 : 4;
+      return { claim: claim, rank: rank };
+    }).filter(function (one) { return one.rank < 4; }).sort(function (a, b) { return a.rank - b.rank; });
+  }
+
+  function list(query) {
+    var found = find(query);
+    if (found.length === 0) return;
+    var best = found.slice(0, 10);
+    var items = best.map(function (one) {
+      var link = document.createElement("a");
+      link.href = one.claim.url;
+      link.textContent = one.claim.title;
+      var item = document.createElement("li");
+      item.append(link, " " + one.claim.place + ": " + one.claim.verdict);
+      return item;
+    });
+    var box = document.createElement("section");
+    var head = document.createElement("h2");
+    head.textContent = found.length === 1 ? "1 claim" : found.length + " claims" +
+      (best.length < found.length ? ", the nearest first" : "");
+    var shown = document.createElement("ul");
+    shown.append.apply(shown, items);
+    box.className = "gspa-found";
+    box.append(head, shown);
+    document.getElementById("search-results").before(box);
+  }
+
+  document.addEventListener("DOMContentLoaded", function () {
+    if (typeof GSPA_CLAIMS !== "undefined") list(new URLSearchParams(location.search).get("q") || "");
+  });
+
+  var form = document.getElementById("gspa-filter");
+  if (!form) return;
+  var rows = Array.prototype.map.call(document.querySelectorAll(".gspa-registry tbody tr"), function (row) {
+    return { row: row, data: row.dataset, text: plain(row.textContent) };
+  });
+  var status = form.querySelector("[role=status]");
+  var names = ["paper", "verdict", "kind"];
+
   function state() {
     var found = { q: form.q.value.trim() };
     names.forEach(function (name) { found[name] = form[name].value; });
@@ -36,7 +79,8 @@
 
   function show() {
     var wanted = state();
-    var words = plain(wanted.q).split(/\s+/).filter(Boolean);
+    var phrase = /^"(.+)"$/.exec(wanted.q); // in quotation marks: as it stands
+    var words = phrase ? [plain(phrase[1])] : plain(wanted.q).split(/\s+/).filter(Boolean);
     var shown = 0;
     rows.forEach(function (one) {
       var fits = names.every(function (name) { return !wanted[name] || one.data[name] === wanted[name]; }) &&

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gspa.book import claims, say
+from gspa.book import claims, say, text
 from gspa.book.claims import PAPERS, SHORT, Claim, Outcome
 from gspa.book.fill import fill
 from gspa.book.verdicts import VERDICTS
@@ -77,6 +77,26 @@ def parts(found: Found, executed: Iterable[Path]) -> dict[str, str]:
     values |= {"PAPERS": PAPERS, "SHORT": SHORT, "READING": claims.READING, "WEIGHTS": claims.WEIGHTS}
     made = {name: fill(f"{name}.md", **values) for name in names}
     return made | {"departures": departures(executed)}
+
+
+def index(found: Found) -> str:
+    """A script with all claims as the search page looks through them: what they say, where, and the verdict."""
+    rows = [
+        {
+            "id": entry.id,
+            "title": text.plain(entry.title),
+            "place": f"{SHORT[entry.paper]}, {text.plain(entry.location)}",
+            "words": text.plain(" ".join([entry.quote, *_said(found.outcomes.get(entry.id))])),
+            "verdict": found.verdict(entry),
+            "url": found.where(entry),
+        }
+        for entry in found.registry.values()
+    ]
+    return f"const GSPA_CLAIMS = {json.dumps(rows, ensure_ascii=False)};\n"
+
+
+def _said(outcome: Outcome | None) -> list[str]:
+    return [outcome.reason, outcome.correction] if outcome else []
 
 
 def departures(executed: Iterable[Path]) -> str:

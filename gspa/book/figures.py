@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from gspa.book import text
@@ -23,6 +24,7 @@ from gspa.book import text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
 MIME = "application/vnd.gspa.figure+json"
 """Of a figure's name, caption, alternative text and tables, beside it in the cell's output."""
@@ -88,14 +90,62 @@ def name_line(axis: Axes, x: float, y: float, words: str, *, colour: str, right:
     )
 
 
-def as_svg(figure: Figure, *, tight: bool = True) -> str:
-    """A figure as SVG, the same bytes every time; it is closed. Frames of one that moves are not cut, and so alike."""
+def as_svg(figure: Figure, *, tight: bool = True) -> tuple[str, list[dict[str, Any]]]:
+    """A figure as SVG, the same bytes every time, and its `readings`; it is closed.
+
+    Frames of one that moves are not cut to what is drawn, and so alike.
+    """
     from matplotlib import pyplot as plt
 
+    figure.canvas.draw()
+    whole = figure.bbox_inches
+    cut = figure.get_tightbbox().padded(0.1) if tight else whole
     stream = io.StringIO()
-    figure.savefig(stream, format="svg", bbox_inches="tight" if tight else None, metadata={"Date": None})
+    figure.savefig(stream, format="svg", bbox_inches=cut, metadata={"Date": None})
+    read = readings(figure, cut)
     plt.close(figure)
-    return stream.getvalue()
+    return stream.getvalue(), read
+
+
+def readings(figure: Figure, cut: Bbox) -> list[dict[str, Any]]:
+    """What a pointer over the picture can read: of each panel its place in the picture, x axis and named lines.
+
+    Args:
+        figure: laid out.
+        cut: the part of it that the picture shows, in inches.
+    """
+    from matplotlib.colors import to_hex
+
+    width, height = figure.get_size_inches()
+    found = []
+    for axis in figure.axes:
+        named = [line for line in axis.lines if not str(line.get_label()).startswith("_")]
+        points = {line: np.asarray(line.get_xydata(), dtype=float) for line in named}
+        lines = [
+            {
+                "name": text.plain(" ".join(str(line.get_label()).split())),
+                "colour": to_hex(line.get_color()),
+                "points": [[float(f"{x:.6g}"), float(f"{y:.6g}")] for x, y in places if math.isfinite(x + y)],
+            }
+            for line, places in points.items()
+            if len(places) > 2 and line.get_transform() == axis.transData
+        ]
+        if not lines or axis.get_xscale() not in ("linear", "log"):
+            continue
+        place = axis.get_position()
+        found.append(
+            {
+                "left": round((place.x0 * width - cut.x0) / cut.width, 5),
+                "right": round((place.x1 * width - cut.x0) / cut.width, 5),
+                "top": round((cut.y1 - place.y1 * height) / cut.height, 5),
+                "bottom": round((cut.y1 - place.y0 * height) / cut.height, 5),
+                "x": text.plain(axis.get_xlabel()),
+                "ends": [float(f"{end:.9g}") for end in axis.get_xlim()],
+                "log": axis.get_xscale() == "log",
+                "lines": lines,
+            }
+        )
+    return found
 
 
 def keeps_data(draw: Callable[..., Figure]) -> Callable[..., Figure]:
@@ -149,8 +199,9 @@ def as_csv(table: pd.DataFrame, *, limit: int = LIMIT) -> tuple[str, int]:
 def bundle(figure: Figure, *, name: str, caption: str, alt: str) -> dict[str, Any]:
     """What a notebook shows of a figure: the picture, and beside it what the site needs."""
     tables = getattr(figure, "gspa_tables", [])
-    about = {"name": name, "caption": caption, "alt": alt, "tables": tables}
-    return {"image/svg+xml": as_svg(figure), "text/plain": alt, MIME: about}
+    svg, reads = as_svg(figure)
+    about = {"name": name, "caption": caption, "alt": alt, "tables": tables, "reads": reads}
+    return {"image/svg+xml": svg, "text/plain": alt, MIME: about}
 
 
 class Frame(NamedTuple):
@@ -158,11 +209,13 @@ class Frame(NamedTuple):
 
     svg: str
     alt: str
+    reads: list[dict[str, Any]]
 
     @classmethod
     def of(cls, figure: Figure, alt: str) -> Frame:
         """From a figure, which is closed."""
-        return cls(as_svg(figure, tight=False), alt)
+        svg, reads = as_svg(figure, tight=False)
+        return cls(svg, alt, reads)
 
 
 def moving(
@@ -194,16 +247,22 @@ def moving(
         ],
         "frames": [frames[setting]._asdict() for setting in product(*each)],
     }
-    svg, alt = frames[start]
+    svg, alt, _ = frames[start]
     about = {"name": name, "caption": caption, "alt": alt, "tables": tables, "moves": moves}
     return {"image/svg+xml": svg, "text/plain": alt, MIME: about}
 
 
-def knobs(moves: Mapping[str, Any], folder: str, name: str) -> str:
-    """HTML that the page's script reads: the knobs, and the address of each frame, which is a file in `folder`."""
-    frames = [{"src": f"{folder}/{name}-{i}.svg", "alt": frame["alt"]} for i, frame in enumerate(moves["frames"])]
-    told = json.dumps({"knobs": moves["knobs"], "frames": frames}).replace("</", "<\\/")
-    return f"<script type='application/json' class='gspa-moves'>{told}</script>"
+def script(about: Mapping[str, Any], folder: str) -> str:
+    """HTML for the page's script: the knobs, the frames, which are files in `folder`, and what a pointer reads."""
+    frames = [
+        {"src": f"{folder}/{about['name']}-{i}.svg", "alt": frame["alt"], "reads": frame["reads"]}
+        for i, frame in enumerate(about.get("moves", {}).get("frames", []))
+    ]
+    told = {"knobs": about.get("moves", {}).get("knobs", []), "frames": frames or [{"reads": about.get("reads", [])}]}
+    if not (told["knobs"] or told["frames"][0]["reads"]):
+        return ""
+    written = json.dumps(told, ensure_ascii=False).replace("</", "<\\/")
+    return f"<script type='application/json' class='gspa-moves'>{written}</script>"
 
 
 def table(rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> Any:

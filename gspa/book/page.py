@@ -102,10 +102,11 @@ class Page(Show):
         many = f"{len(files)} file{'s' * (len(files) != 1)} for the site"
         display({figures.FILES: named, "text/plain": many}, raw=True)
 
-    def front(self, rows: pd.DataFrame, name: str) -> Any:
-        """A table that the first page shows as well."""
+    def front(self, rows: pd.DataFrame, name: str, *, says: str) -> Any:
+        """A table that the first page shows as well, after a sentence that is filled like %%say."""
         shown = self.table(rows)
-        self.ship({f"{name}.md": f"```{{raw}} html\n{shown.data}\n```\n"}, "front")
+        said = say.render(says, self._namespace)
+        self.ship({f"{name}.md": f"{said}\n\n```{{raw}} html\n{shown.data}\n```\n"}, "front")
         return shown
 
     def footer(self) -> Any:

@@ -103,6 +103,7 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     )
     for name, text in parts.items():
         write_atomically(folder / f"{name}.md", text)
+    write_atomically(folder / "claims-index.js", cards.index(found))
     _ship(executed, folder)
 
 
@@ -145,10 +146,9 @@ def _headline(executed: Iterable[Path], folder: Path) -> str:
                 if about.get("name") == HEADLINE:
                     write_atomically(folder / "headline.svg", "".join(output["data"]["image/svg+xml"]))
                     write_atomically(folder / "headline.csv", about["tables"][0]["csv"])
-                    turned = ""
-                    if "moves" in about:  # the frames are files of that page, which `gspa_figures` writes
-                        script = figures.knobs(about["moves"], f"_static/data/{path.stem}", HEADLINE)
-                        turned = f"\n```{{raw}} html\n{script}\n```\n"
+                    # The frames are files of that page, which `gspa_figures` writes.
+                    script = figures.script(about, f"_static/data/{path.stem}")
+                    turned = f"\n```{{raw}} html\n{script}\n```\n" if script else ""
                     return (
                         f"````{{figure}} _generated/headline.svg\n:alt: {about['alt']}\n\n{about['caption']} "
                         f"{{download}}`CSV <_generated/headline.csv>`, from [this page](notebooks/{path.name})\n"

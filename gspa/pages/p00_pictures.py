@@ -230,7 +230,7 @@ def cover_curves(table: pd.DataFrame, *, limits: tuple[float, float]) -> Frame:
     figure, axis = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
     own, first, last = float(table["own"].iloc[0]), table.iloc[0], table.iloc[-1]
     for key, words, colour in (("noise", "numbers with noise", PALETTE[1]), ("coins", "coins", PALETTE[6])):
-        axis.plot(table["crowd"], table[key], color=colour, lw=2.5, marker="o", ms=4)
+        axis.plot(table["crowd"], table[key], color=colour, lw=2.5, marker="o", ms=4, label=words)
         name_line(axis, first["crowd"], first[key], words, colour="0.15", right=8, up=9 if key == "noise" else -12)
     axis.set(xscale="log", yscale="log", xlabel="budget of everybody else", xlim=(0.008, 5), ylim=limits)
     axis.set_ylabel(r"Ada's central $\epsilon$")

@@ -14,7 +14,9 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 from scipy.special import logsumexp
 
 from gspa.accountant import budgets
@@ -25,7 +27,7 @@ from gspa.accountant.published import girgis21_renyi, gspa_mu, renyi_to_epsilon
 from gspa.accountant.rounds import compose, shuffled
 from gspa.accountant.tradeoff import compose_gdp, gdp_epsilon
 from gspa.book.claims import Outcome, judge, settles
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import ROLES, keeps_data, name_line, role
 from gspa.book.verdicts import Said, exactly, reading, shown
 
 # Orders tried for a conversion: dense where few rounds want large ones, sparse beyond.
@@ -106,18 +108,58 @@ def small_cases(*, local: Sequence[float], sizes: Sequence[int], orders: Sequenc
 
 # --- figures -----------------------------------------------------------------------------------------------
 
-LINES = {"certified": "certified", "paper": r"paper: $\sqrt{T} \mu$", "basic": "$T$ times one certified round"}
+LINES = {
+    "certified": ("certified", "certified"),
+    "paper": ("paper", r"paper: $\sqrt{T} \mu$"),
+    "basic": ("reference", "adding up $T$\ncertified rounds"),
+}
+"""Columns of `over_rounds`: what they are, by the roles of figures, and what they are called."""
+_APART = 0.09  # of an axis's height, at least, between the names of two lines
+
+
+def name_ends(figure: Figure, axis: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
+    """Names of lines right of their last points, (x, y, words, colour), moved apart where they would collide.
+
+    The axis's scales must be set before; it ends where the lines do.
+    """
+    axis.set_xlim(right=max(x for x, *_ in ends))
+    to_share = axis.transScale + axis.transLimits
+    wanted = sorted((float(to_share.transform((x, y))[1]), x, y, words, colour) for x, y, words, colour in ends)
+    places = [one[0] for one in wanted]
+    for k in range(1, len(places)):
+        places[k] = max(places[k], places[k - 1] + _APART)
+    over = max(0.0, max(places) - 1.0)
+    height = 0.8 * 72 * float(figure.get_size_inches()[1])
+    for place, (share, x, y, words, colour) in zip(places, wanted, strict=True):
+        name_line(axis, x, y, words, colour=colour, right=7, up=(place - over - share) * height)
 
 
 @keeps_data
 def rounds_curves(table: pd.DataFrame) -> Figure:
     """`over_rounds`: central eps against the number of rounds, a line an account."""
     figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
-    for index, (key, label) in enumerate(LINES.items()):
-        dashes = DASHES[index] or (None, None)
-        axis.plot(table["rounds"], table[key], color=PALETTE[index], dashes=dashes, lw=2, marker="o", ms=4, label=label)
-    axis.set(xlabel="rounds", ylabel=r"central $\epsilon$", xscale="log", yscale="log")
-    axis.legend()
+    for key, (kind, _) in LINES.items():
+        axis.plot(table["rounds"], table[key], marker="o", ms=5, clip_on=False, **role(kind))
+    axis.set(xlabel="rounds $T$, logarithmic", ylabel=r"central $\epsilon$, logarithmic", xscale="log", yscale="log")
+    last = table.iloc[-1]
+    name_ends(
+        figure, axis, [(last["rounds"], last[key], words, ROLES[kind][0]) for key, (kind, words) in LINES.items()]
+    )
+    return figure
+
+
+@keeps_data
+def divergence_curves(table: pd.DataFrame) -> Figure:
+    """`beside_published`: the pair's divergence and the published bound against the order."""
+    figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
+    named = {"upper": ("certified", "the pair,\ncertified"), "girgis21": ("closed form", "Girgis et al.\n2021")}
+    for key, (kind, _) in named.items():
+        axis.plot(table["order"], table[key], marker="o", ms=5, clip_on=False, **role(kind))
+    axis.set(xscale="log", yscale="log", xlabel=r"order $\alpha$, logarithmic", ylabel="Renyi divergence, logarithmic")
+    axis.set_xticks(table["order"], [f"{order}" for order in table["order"]])
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    last = table.iloc[-1]
+    name_ends(figure, axis, [(last["order"], last[key], words, ROLES[kind][0]) for key, (kind, words) in named.items()])
     return figure
 
 
@@ -145,12 +187,13 @@ def renyi_privacy(orders: pd.DataFrame, small: pd.DataFrame) -> Outcome:
         "relative width of the interval, largest": f"{width:.1e}",
     }
     said: Said = {
-        "illustrated": "A plan, carried out here: the pair's Renyi divergence is certified at every order, no law "
-        f"written out exceeds it ({len(small)} laws), and the published bound for any common randomizer is "
-        f"{orders['ratio'].min():.3g} to {orders['ratio'].max():.3g} times as large. It holds for binary randomized "
-        "response.",
-        "refuted": f"{len(exceeded)} of {len(small)} laws written out exceed what the pair certifies; the published "
-        f"bound is below the pair at {len(below)} of {len(orders)} orders: the pair does not carry over.",
+        "illustrated": "This was a plan; it is carried out here. The pair's Renyi divergence is certified at every "
+        f"order, and none of {len(small)} laws written out exceeds it. The published bound for any common randomizer "
+        f"is {orders['ratio'].min():.3g} to {orders['ratio'].max():.3g} times as large. The result holds for binary "
+        "randomized response.",
+        "refuted": f"{len(exceeded)} of {len(small)} laws written out exceed what the pair certifies, and the "
+        f"published bound is below the pair at {len(below)} of {len(orders)} orders. So the pair does not carry over "
+        "to Renyi divergences.",
     }
     # A plan: nothing that it says can fail, but what was made of it here can.
     carried_out = exactly(False) if len(exceeded) or len(below) else shown()

@@ -132,9 +132,10 @@ def test_headlines_are_claims():
     assert len(set(HEADLINES)) == len(HEADLINES)
 
 
-def test_findings_give_an_entry_to_each_settled_headline(parts):
+def test_findings_give_an_entry_to_each_settled_headline(monkeypatch):
     # In the order of the headlines; the correction where there is one, else the reason; nothing on G-SGD1.
-    soup = html(parts["findings"])
+    monkeypatch.setattr(cards, "HEADLINES", ("G-C3", "G-SGD1", "G-A2"))
+    soup = html(cards.parts(Found(FOUND, {"08_comparison"}), [])["findings"])
     titles = [BeautifulSoup(text.html(claim(name).title), "html.parser").get_text() for name in ("G-C3", "G-A2")]
     assert [(term.get_text(), said.get_text()) for term, said in zip(soup("dt"), soup("dd"), strict=True)] == [
         (f"holds with correction {titles[0]}", r"smaller by \(10\) percent. G-C3"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import matplotlib as mpl
 import numpy as np
@@ -107,6 +108,28 @@ def test_a_figure_with_knobs_has_a_frame_for_each_setting_in_the_order_of_its_kn
     assert len(sizes_drawn) == 1, "frames of one size do not jump"
 
 
+@pytest.mark.parametrize("tight", [True, False])
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_what_a_pointer_reads_lies_where_the_picture_shows_it(tight, scale):
+    """A dot drawn at the middle of the panel: its place in the SVG against the place that the readings give."""
+    figure, (axis, other) = plt.subplots(1, 2, layout="constrained")
+    axis.plot([1, 10, 100], [5, np.nan, 7.0000001234], label="of $\\epsilon_0$\nand more", color="#009E73")
+    axis.plot([1, 100], [5, 5], label="_a level")
+    axis.plot([10], [6], marker="o", ls="", gid="dot")
+    axis.set(xscale=scale, xlim=(1, 100), ylim=(5, 7), xlabel="users $n$")
+    other.bar([1], [2], label="no line")
+    svg, [panel] = figures.as_svg(figure, tight=tight)
+    assert panel["lines"] == [{"name": "of eps_0 and more", "colour": "#009e73", "points": [[1.0, 5.0], [100.0, 7.0]]}]
+    assert (panel["x"], panel["ends"], panel["log"]) == ("users n", [1.0, 100.0], scale == "log")
+    width, height = (float(part) for part in re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg).groups())
+    x, y = (
+        float(part) for part in re.search(r'id="dot".*?<use [^>]*x="([\d.]+)" y="([\d.]+)"', svg, re.DOTALL).groups()
+    )
+    along = 0.5 if scale == "log" else 9 / 99
+    assert x / width == pytest.approx(panel["left"] + along * (panel["right"] - panel["left"]), abs=0.004)
+    assert y / height == pytest.approx((panel["top"] + panel["bottom"]) / 2, abs=0.004)
+
+
 def test_a_knob_has_no_setting_without_a_frame():
     frames = {key: figures.Frame.of(curve(pd.DataFrame({"x": [1]})), "A.") for key in [(1, 1), (1, 2), (2, 1)]}
     with pytest.raises(KeyError):
@@ -114,9 +137,9 @@ def test_a_knob_has_no_setting_without_a_frame():
 
 
 def test_a_picture_has_the_same_bytes_every_time_and_is_closed():
-    first = figures.as_svg(curve(pd.DataFrame({"x": [1, 2]})))
+    first, _ = figures.as_svg(curve(pd.DataFrame({"x": [1, 2]})))
     assert plt.get_fignums() == []
-    assert figures.as_svg(curve(pd.DataFrame({"x": [1, 2]}))) == first
+    assert figures.as_svg(curve(pd.DataFrame({"x": [1, 2]})))[0] == first
     assert "<dc:date>" not in first
 
 

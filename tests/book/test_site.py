@@ -549,7 +549,9 @@ def test_files_that_a_page_ships_lie_in_a_folder_of_their_own(tmp_path, monkeypa
     shown = []
     monkeypatch.setattr(display, "display", lambda data, raw: shown.append(data))
     Page.ship(object.__new__(Page), {"a.json": "1\n", "../b.json": "2\n"})
-    table = Page.front(object.__new__(Page), pd.DataFrame({"n": [1000]}), "budgets")
+    page = object.__new__(Page)
+    page._namespace = {"delta": 1e-6}
+    table = page.front(pd.DataFrame({"n": [1000]}), "budgets", says="At {{ delta | number }}:")
     path = tmp_path / "page.ipynb"
     cells = [{"outputs": [{"data": one} for one in shown]}, {"source": ""}]
     path.write_text(json.dumps({"cells": cells}), encoding="utf-8")
@@ -559,6 +561,7 @@ def test_files_that_a_page_ships_lie_in_a_folder_of_their_own(tmp_path, monkeypa
     site._ship([path], folder.parent)
     front = folder.parent / "front" / "budgets.md"
     assert table.data in front.read_text(encoding="utf-8")
+    assert front.read_text(encoding="utf-8").startswith("At $10^{-6}$:\n")
     assert "1,000" in table.data
     site._ship([], folder.parent)
     assert front.read_text(encoding="utf-8") == ""  # a book without that page

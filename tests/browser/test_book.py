@@ -415,6 +415,21 @@ class TestSearch:
         assert page.url.endswith(f"/api/accounting.html#{name}")
         assert 0 <= heading.bounding_box()["y"] < DESK["height"]
 
+    @pytest.mark.parametrize(
+        ("query", "first"),
+        [("33%25", "G-C4"), ("Theorem+3", "G-T3"), ("Theorem 5", "G-T5"), ("Laplace", ""), ("clipping", "")],
+    )
+    def test_claims_are_found_by_their_place_and_their_words(self, page, query, first):
+        page.goto(f"{(SITE / 'search.html').as_uri()}?q={query}")
+        page.wait_for_selector(".gspa-found li a")
+        found = page.locator(".gspa-found li a")
+        assert first in found.first.get_attribute("href")
+        assert "\\(" not in page.locator(".gspa-found").inner_text(), "no raw formulas"
+        found.first.click()
+        page.wait_for_load_state()
+        here = page.evaluate("() => document.getElementById(decodeURIComponent(location.hash.slice(1))) !== null")
+        assert here, "the link leads to the card or the claim itself"
+
     def test_a_word_that_is_nowhere_is_not_found(self, page):
         page.goto(f"{(SITE / 'search.html').as_uri()}?q=xylophonist")
         page.get_by_text("did not match any documents").wait_for()
@@ -504,6 +519,29 @@ class TestKnobs:
         assert box.locator("output").all_inner_texts() == ["1", "4"]
         alone = 100 / (1 + math.exp(-4))  # what one answer tells
         assert f"right {alone:.1f}% of the time" in box.locator("img").get_attribute("alt")
+
+    def test_arrow_keys_and_a_pointer_read_the_values_off_the_lines(self, page):
+        page.goto((SITE / "notebooks/00_shuffling_in_pictures.html").as_uri())
+        table = pd.read_csv(SITE / "_static/data/00_shuffling_in_pictures/figure-cover.csv")
+        table = table[table["own"] == 2].reset_index()
+        box = page.locator("figure:has(.gspa-knobs)").nth(4)
+        picture, reading = box.locator("img"), box.locator(".gspa-reading")
+        assert not reading.is_visible()
+        picture.focus()
+        for row in (0, 1):
+            page.keyboard.press("ArrowRight")
+            said = reading.inner_text()
+            assert f"{table['crowd'][row]:.4g}" in said
+            assert f"numbers with noise: {table['noise'][row]:.4g}" in said
+            assert f"coins: {table['coins'][row]:.4g}" in said
+        assert "coins" in box.locator("[aria-live]").inner_text()
+        page.keyboard.press("Escape")
+        assert not reading.is_visible()
+        shape = picture.bounding_box()
+        picture.hover(position={"x": shape["width"] / 2, "y": shape["height"] / 2})
+        assert "budget of everybody else" in reading.inner_text()
+        page.mouse.move(1, 1)
+        assert not reading.is_visible()
 
     def test_without_scripts_the_still_picture_and_the_text_are_there(self, browser):
         context = browser.new_context(offline=True, java_script_enabled=False)

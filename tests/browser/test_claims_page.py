@@ -133,6 +133,16 @@ def test_a_formula_is_found_as_the_keyboard_has_it_and_as_the_page_has_it(page, 
     assert all(len(names) < ALL / 2 for names in found)
 
 
+def test_words_in_quotation_marks_are_a_phrase(page, address):
+    page.goto(address)
+    page.get_by_label("Search").fill("Theorem 3")
+    words = shown(page)
+    page.get_by_label("Search").fill('"Theorem 3"')
+    phrase = shown(page)
+    assert "G-T3" in phrase
+    assert set(phrase) < set(words)
+
+
 def test_the_keyboard_is_enough(page, address):
     page.goto(address)
     page.keyboard.press("Tab")

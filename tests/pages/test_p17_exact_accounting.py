@@ -122,14 +122,42 @@ class TestBlanketLimit:
 
 
 def test_the_figures_draw_their_tables():
-    table = p.delta_curve(budgets.constant(0.5, n=100), eps_max=0.5, points=3)
-    assert p.delta_curves(table).axes[0].lines[0].get_ydata().tolist() == table["paper"].tolist()
+    people = budgets.constant(0.5, n=100)
+    table = p.delta_curve(people, eps_max=0.5, points=3)
+    drawn = p.delta_curves(table, {"certified": 0.2, "paper": 0.3}, delta=1e-3).axes[0].lines
+    assert [drawn[i].get_ydata().tolist() for i in (1, 3)] == [table["upper"].tolist(), table["paper"].tolist()]
+    assert [drawn[i].get_xdata() for i in (2, 4)] == [[0.2], [0.3]]
     users = p.by_user(budgets.from_array([0.1, 2.0], count=[50, 1]), delta=1e-3)
-    upper, lower = p.per_user(users).axes[0].lines
-    assert (upper.get_ydata().tolist(), lower.get_ydata().tolist()) == (
-        users["upper"].tolist(),
-        users["lower"].tolist(),
-    )
+    [line] = p.per_user(users).axes[0].lines
+    assert line.get_ydata().tolist() == users["upper"].tolist()
+    plt.close("all")
+
+
+def test_every_bound_that_applies_has_its_dot():
+    table = p.against_published(eps0=0.5, n=1_000, delta=1e-4)
+    bits, certified, *dots = p.published_bounds(table, {"certified": 0.04, "bits": 0.03}).axes[0].lines
+    assert (bits.get_xdata()[0], certified.get_xdata()[0]) == (0.03, 0.04)
+    assert [dot.get_xdata()[0] for dot in dots] == table["epsilon"].dropna().tolist()
+    hollow = [dot.get_markerfacecolor() == "white" for dot in dots]
+    assert hollow == (table.dropna(subset="epsilon")["proved"] == "no").tolist()
+    plt.close("all")
+
+
+def test_a_line_for_each_number_of_users():
+    table = p.paper_against_exact(local=(0.5, 4.0), sizes=(1_000, 10_000), delta=1e-4)
+    level, *lines = p.by_budget(table, "ratio", words="", level=("reference", ""), log=True).axes[0].lines
+    assert level.get_ydata() == [1, 1]
+    assert [line.get_ydata().tolist() for line in lines] == [rows["ratio"].tolist() for _, rows in table.groupby("n")]
+    plt.close("all")
+
+
+def test_each_setting_on_a_line_from_its_attack_to_its_bound():
+    table = p.continuous([("one, of many", "laplace", [1.0], [2_000], 1e-4)])
+    row, (limit, span, attack, certified, least) = table.iloc[0], p.on_a_line(table).axes[0].lines
+    assert limit.get_xdata() == [1, 1]
+    assert span.get_xdata().tolist() == [attack.get_xdata()[0], certified.get_xdata()[0]]
+    assert span.get_xdata().tolist() == [row["attack"] / row["limit"], row["ratio"]]
+    assert least.get_xdata()[0] == row["least ratio"]
     plt.close("all")
 
 

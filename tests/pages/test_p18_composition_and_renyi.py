@@ -62,6 +62,19 @@ def test_the_figure_draws_its_table():
     table = p.over_rounds(eps0=0.5, n=100, delta=1e-5, rounds=(1, 2))
     lines = p.rounds_curves(table).axes[0].lines
     assert [line.get_ydata().tolist() for line in lines] == [table[key].tolist() for key in p.LINES]
+    orders = p.beside_published(eps0=0.5, n=100, orders=(2, 4))
+    lines = p.divergence_curves(orders).axes[0].lines
+    assert [line.get_ydata().tolist() for line in lines] == [orders["upper"].tolist(), orders["girgis21"].tolist()]
+    plt.close("all")
+
+
+def test_names_of_lines_that_end_together_stand_apart():
+    # One round: the certified account and the sum of one round are the same point.
+    axis = p.rounds_curves(p.over_rounds(eps0=0.5, n=100, delta=1e-5, rounds=(1,))).axes[0]
+    axis.figure.canvas.draw()
+    boxes = [words.get_window_extent() for words in axis.texts]
+    assert len(boxes) == len(p.LINES)
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
     plt.close("all")
 
 
