@@ -420,13 +420,13 @@ def bound_ratios(table: pd.DataFrame) -> Figure:
     for column, some in (("published", table["proved"] == "yes"), ("paper", table["proved"] == "no")):
         axis.plot(table["least"][some], place[some], **_look(column))
     axis.axvline(1, color=ROLES["attack"][0], dashes=ROLES["attack"][1], lw=2)
-    name_line(axis, 1, len(table) - 0.1, "the best attack", colour=ROLES["attack"][0], right=0, up=4)
+    name_line(axis, 1, len(table) - 0.1, "the best lower bound", colour=ROLES["attack"][0], right=0, up=4)
     for ratio, y in zip(table["least"], place, strict=True):
         name_line(axis, ratio, y, f"{ratio:.3g}", colour="0.25", right=9)
     axis.set(
         xscale="log",
         xlim=(float(table["least"].min()) * 0.6, float(table["least"].max()) * 2),
-        xlabel="the bound over the best attack, smallest ratio (logarithmic)",
+        xlabel="bound over best lower bound, smallest ratio (logarithmic)",
         ylim=(-0.7, len(table) - 0.3),
     )
     axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))

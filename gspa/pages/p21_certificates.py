@@ -18,6 +18,7 @@ import pandas as pd
 
 from gspa.accountant import api
 from gspa.accountant.certificates import PROGRAM, Certificate
+from gspa.book import text
 from gspa.pages import p17_exact, p19_auditing
 
 FIGURE, PAGE_17, PAGE_20 = "first page", "page 17", "page 20"
@@ -86,21 +87,17 @@ def certified(asked: Iterable[Setting]) -> list[Issued]:
 
 
 def table(issued: Iterable[Issued]) -> pd.DataFrame:
-    """A row each: on which page, setting, method, delta, the accountant's upper end, proved eps, file (Markdown)."""
+    """A row each: setting with page, delta and method, the accountant's upper end, proved eps, file (Markdown)."""
     rows = [
         (
-            one.where,
-            one.what,
-            _METHODS[found.method],
-            found.delta,
+            f"{one.where}: {one.what}, $\\delta$ = {text.number(found.delta)} ({_METHODS[found.method]})",
             found.bound.upper,
             found.eps,
             f"[JSON](../certificates/{one.file}.json)",
         )
         for one, found in issued
     ]
-    columns = ["on", "setting", "method", "$\\delta$", "accountant", "proved", "file"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=["setting", "accountant", "proved", "file"])
 
 
 def files(issued: Iterable[Issued]) -> dict[str, str]:
