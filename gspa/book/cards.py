@@ -14,7 +14,7 @@ from gspa.book.fill import fill
 from gspa.book.verdicts import VERDICTS
 
 # What a reader should know first, by weight: what is broken, what stands with another number, what holds.
-HEADLINES = ("G-T5", "G-T2p", "G-T3", "F12", "E2", "G-C4", "G-T2", "G-C3", "G-SGD3")
+HEADLINES = ("G-T5", "G-T2p", "G-T3", "F12", "E2", "G-C4", "G-C3", "G-SGD3")
 _FIRST = 6  # of them have room in the reviewer's card
 _SECTION = re.compile(r"^## What differs from the papers?\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 # A link to another notebook, as the notebooks write it: beside their own file.

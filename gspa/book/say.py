@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -49,6 +49,11 @@ def percent(value: float, digits: int = 3) -> str:
 def count(value: int, one: str, many: str = "") -> str:
     """A number of things, singular or plural."""
     return f"{value:,} {one if value == 1 else many or one + 's'}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def all_of(value: int, total: int) -> str:

@@ -445,16 +445,16 @@ def outperforms(table: pd.DataFrame, ratios: pd.DataFrame, pair: pd.DataFrame) -
         label = rf"paper's $\epsilon$ / {bound}, smallest to largest ({len(part)} points)"
         evidence[label] = f"{part['ratio'].min():.3f} to {part['ratio'].max():.3f}"
     holds = (
-        r"For randomized response its $\epsilon$ is certified to be kept at each point of the figure"
+        r"For randomized response its $\epsilon$ is certified at each point of the figure"
         if below == 0
         else rf"For randomized response its $\epsilon$ is no bound at {below} of {len(joint)} points"
     )
-    margin = f"by {100 * (1 - own['ratio'].max()):.0f} to {100 * (1 - own['ratio'].min()):.0f} percent"
+    margin = f"by {100 * (1 - own['ratio'].max()):.0f}% to {100 * (1 - own['ratio'].min()):.0f}%"
     first: Said = {
-        "verified": f"Against the paper's own baselines it is smaller at {smaller} of {len(own)} points, {margin}. "
-        f"It is a Gaussian approximation, set beside proved bounds. {holds}.",
+        "verified": f"It is smaller than the paper's own baselines at {smaller} of {len(own)} points, {margin}. They "
+        f"are proved bounds, and it is a Gaussian approximation. {holds}.",
         "holds with correction": f"It is smaller at each of {len(own)} points, {margin}. {holds}.",
-        "refuted": f"Against the paper's own baselines it is smaller at {smaller} of {len(own)} points only.",
+        "refuted": f"It is smaller than the paper's own baselines at only {smaller} of {len(own)} points.",
         "not checkable": "None of the paper's baselines applies anywhere in this run.",
     }
     names = "; ".join(dict.fromkeys(worse.sort_values("ratio", ascending=False)["bound"]))
@@ -650,8 +650,8 @@ def at_least_33_percent(table: pd.DataFrame, ratios: pd.DataFrame) -> Outcome:
             "a third less at the figure's largest $n$; the sentence names none",
             within(short, allowed, setting=True),
             right_end,
-            correction=rf"at $n$ = {n_last:,}, the largest of Figure 2, at least {at_last:.1f}% less privacy loss than "
-            f"its own baselines; at the smallest, {found['least'].min():.1f}%.",
+            correction=rf"At $n$ = {n_last:,}, the largest of Figure 2, the loss is at least {at_last:.1f}% below that "
+            f"of the paper's own baselines; over the whole figure, {found['least'].min():.1f}%.",
         ),
         reading("as printed: a third of the loss is kept", exactly(kept >= _PERCENT - allowed), literally),
     )

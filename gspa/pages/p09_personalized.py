@@ -42,6 +42,7 @@ from gspa.accountant.pair import Victim, divergence
 from gspa.accountant.tradeoff import gdp_delta
 from gspa.book.claims import Outcome, judge, settles
 from gspa.book.figures import PALETTE, keeps_data, role
+from gspa.book.say import listed
 from gspa.book.verdicts import Said, exactly, reading, unknown
 from gspa.pages import shuffles
 
@@ -670,26 +671,26 @@ def any_personalized(
     failed = [name for name, is_broken in broken.items() if is_broken]
     pair = r"the pair of Theorem 1 with $r_j = \inf_{x,y} R_j(x)(y)/(R_n(x_0)(y) + R_n(x_1)(y))$"
     if len(exceeded):
-        corrected = f"Nor does {pair} repair it: exceeded in {len(exceeded)} of {len(verified)} crowds."
+        corrected = f"Nor does {pair} repair it, which is exceeded in {len(exceeded)} of {len(verified)} crowds."
     else:
-        corrected = f"Corrected: {pair} is exceeded in none of {len(verified)} crowds enumerated exactly"
+        corrected = f"What holds instead: {pair} is exceeded in none of {len(verified)} crowds, enumerated exactly"
         same = not binary.empty and bool((binary["printed"] <= 0).all())
-        printed = "; for binary response that is the paper's own $r_j$, so there its pair holds as printed"
-        corrected += f"{printed if same else ''}."
+        printed = " For binary response this $r_j$ is the paper's own, so that its pair holds there as printed."
+        corrected += f".{printed if same else ''}"
     # With the contrived families alone a near statement is left, if its theorem stands.
     repaired = not set(failed) - {_SIGNED, _TRUTH} and exceeded.empty
     by_user: Said = {
         "not checkable": f"None of {len(broken)} families tried breaks the promise; that does not prove it for every "
         "randomizer.",
-        "holds with correction": f"Broken by {', '.join(failed)}, of {len(broken)} families tried.",
-        "refuted": rf"Broken by {', '.join(failed)}. {laplace['crowd'].capitalize()}, Laplace noise: at the "
-        rf"$\epsilon$ = {laplace['promised']:.4f} promised for $\delta$ = {delta:g}, without the theorem's error term, "
-        rf"$\delta$ is at least {laplace['attacked']:.4f}. {corrected}",
+        "holds with correction": f"It is broken by {listed(failed)}, of {len(broken)} families tried.",
+        "refuted": rf"It is broken by {listed(failed)}. Take {laplace['crowd']}, with Laplace noise: without the "
+        rf"theorem's error term, the promise for $\delta$ = {delta:g} is $\epsilon$ = {laplace['promised']:.4f}, and "
+        rf"there $\delta$ is at least {laplace['attacked']:.4f}. {corrected}",
     }
     position: Said = {
         "not checkable": "The family tried does not break the promise; that does not prove it for every randomizer.",
-        "refuted": f"Broken by {_TRUTH}, with probability {more['reached']:g} by everybody: $\\delta$ is at least that "
-        rf"at every $\epsilon$ and every $n$, and no constant $C$ covers it.",
+        "refuted": f"It is broken by {_TRUTH}: if everybody tells it with probability {more['reached']:g}, $\\delta$ "
+        rf"is at least that at every $\epsilon$ and every $n$, and no constant $C$ covers it.",
     }
     return judge(
         "G-T2p",

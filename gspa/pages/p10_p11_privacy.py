@@ -580,8 +580,8 @@ def theorem_3(
         worst = broken.iloc[-1]
         elsewhere = (
             f"{here} With {100 * worst['users'] / _here(groups)['users'].sum():.0f}% liberal users and all others at "
-            f"{worst['eps_conservative']:g}, a liberal user is promised {worst['promised']:.4f} and has more than "
-            f"{worst['lower']:.4f}."
+            f"{worst['eps_conservative']:g}, a liberal user is promised {worst['promised']:.4f}, and the true value is "
+            f"more than {worst['lower']:.4f}."
         )
     largest = terms["constant"].max()
     nothing = "No attack tried asks for more than one constant; that does not prove one for all."

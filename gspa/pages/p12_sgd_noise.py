@@ -778,15 +778,17 @@ def _broken(broken: pd.DataFrame, by_samples: pd.DataFrame) -> str:
     worst = broken.iloc[int(np.argmax(broken["attacked"] - broken["promised"]))]
     first = broken[broken["T"] == broken["T"].min()]
     text = (
-        f"An attack on Algorithm 3 shows $\\epsilon$ of at least {first['attacked'].min():.4g} at $T$ = "
-        f"{first['T'].iloc[0]} in every broken setting, where at most {first['promised'].max():.4g} is promised; for "
-        f"{worst['setting']} and $T$ = {worst['T']} it is {worst['attacked']:.4g} against {worst['promised']:.4g}."
+        f"In each setting that is broken, an attack on Algorithm 3 proves an $\\epsilon$ of "
+        f"{first['attacked'].min():.4g} or more at $T$ = {first['T'].iloc[0]}, where the theorem promises at most "
+        f"{first['promised'].max():.4g}. For {worst['setting']} at $T$ = {worst['T']} the attack proves "
+        f"{worst['attacked']:.4g}, and the promise is {worst['promised']:.4g}."
     )
     still = by_samples[by_samples["repaired_attacked"] > by_samples["promised"]]
     if still.empty:
         return text
     end = still.iloc[-1]
     return (
-        f"{text} With each record clipped and $m$ the records of a client it still fails for {end['setting']}: at "
-        f"least {end['repaired_attacked']:.4g} against {end['promised']:.4g} at $T$ = {end['T']}."
+        f"{text} If each record is clipped and $m$ is the number of a client's records, the theorem still fails for "
+        f"{end['setting']}: at $T$ = {end['T']} the attack proves {end['repaired_attacked']:.4g}, and the promise is "
+        f"{end['promised']:.4g}."
     )

@@ -1111,9 +1111,9 @@ def same_amplification(one: Setting, accounts: pd.DataFrame, there: float) -> Ou
     }
     said: Said = {
         "verified": f"SS-Topk is certified at {top['certified']:.3f}, no more.",
-        "refuted": "The $k$ largest are a function of the data, so nothing is subsampled: two users with the same "
-        rf"selection and opposite values are told apart at $\epsilon$ = {top['attack']:.2f}; SS-Double is certified at "
-        f"{double['certified']:.3f}.",
+        "refuted": "The $k$ largest coordinates depend on the data, so that choosing them is no subsampling. An attack "
+        r"tells two users with the same selection and opposite values apart, and proves that $\epsilon$ is at least "
+        rf"{top['attack']:.2f}. SS-Double is certified at {double['certified']:.3f}.",
         "not checkable": "The certified intervals overlap.",
     }
     verdict = at_least(-top["certified"], -top["attack"], -double["certified"])

@@ -321,8 +321,8 @@ class TestAnyPersonalized:
     def test_it_is_refuted_with_these_numbers(self, tables):
         found = settle(tables)
         assert found.verdict == "refuted"
-        families = "messages signed by their sender, 10-ary response, Laplace noise, the truth told now and then"
-        assert f"Broken by {families}." in found.reason
+        families = "messages signed by their sender, 10-ary response, Laplace noise and the truth told now and then"
+        assert f"It is broken by {families}." in found.reason
         assert (found.agreeing, [one.verdict for one in found.readings]) == ("", ["refuted"] * 2)
         assert found.evidence["truth told, a few users, randomizers by position: $\\delta$, the pair's"] == "1/10 and 0"
         assert found.evidence[r"Laplace: $\delta$ there, at least"] > 1e-2
@@ -332,7 +332,7 @@ class TestAnyPersonalized:
         assert found.evidence[r"of them, $\delta$ exceeds the corrected pair"] == 0
         assert found.evidence["binary response: largest excess over the paper's pair"] <= 0
         assert "4/15 and 1/4" in found.evidence.values()
-        assert "that is the paper's own $r_j$, so there its pair holds" in found.reason
+        assert "this $r_j$ is the paper's own, so that its pair holds there" in found.reason
 
     @pytest.mark.parametrize(
         ("changes", "readings", "words"),
@@ -340,16 +340,16 @@ class TestAnyPersonalized:
             # Nothing broken proves nothing.
             (KEPT, ["not checkable"] * 2, "does not prove"),
             # Contrived families ask for a correction, unless a constant covers them.
-            (KEPT | {"named": {}}, ["holds with correction", "not checkable"], "Broken by messages signed"),
-            (KEPT | {"told": {}}, ["holds with correction", "refuted"], "Broken by the truth told"),
+            (KEPT | {"named": {}}, ["holds with correction", "not checkable"], "It is broken by messages signed"),
+            (KEPT | {"told": {}}, ["holds with correction", "refuted"], "It is broken by the truth told"),
             (KEPT | {"named": {"constant": 2.0}}, ["not checkable"] * 2, "None of 4"),
             (KEPT | {"told": {"constant": 2.0}}, ["not checkable"] * 2, "None of 4"),
             (KEPT | {"told": {}, "in_small": {"excess": 0.0}}, ["not checkable"] * 2, "None of 4"),
             # Each natural family counts alone, for randomizers of the users.
-            (KEPT | {"krr": {}}, ["refuted", "not checkable"], "Broken by 10-ary response."),
-            (KEPT | {"crowds": {}}, ["refuted", "not checkable"], "Broken by Laplace noise."),
+            (KEPT | {"krr": {}}, ["refuted", "not checkable"], "It is broken by 10-ary response."),
+            (KEPT | {"crowds": {}}, ["refuted", "not checkable"], "It is broken by Laplace noise."),
             # A corrected statement that fails is not sold as one.
-            ({"verified": {"corrected": 0.01}}, ["refuted"] * 2, "repair it: exceeded in 10 of 10 crowds"),
+            ({"verified": {"corrected": 0.01}}, ["refuted"] * 2, "repair it, which is exceeded in 10 of 10 crowds"),
             (
                 KEPT | {"named": {}, "verified": {"corrected": 0.01}},
                 ["refuted", "not checkable"],
