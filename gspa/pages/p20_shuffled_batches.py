@@ -309,7 +309,7 @@ def at_least_as_good(table: pd.DataFrame, curve: pd.DataFrame) -> Outcome:
     return judge(
         "N-4",
         evidence,
-        reading(r"at the $\delta$ that guarantees have", within(max(worst - 1, 0), allowed), small),
+        reading(r"at the small $\delta$ of usual guarantees", within(max(worst - 1, 0), allowed), small),
         reading(r"at every $\delta$", exactly(bool(ratio.max() <= 1 + allowed)), every),
     )
 
