@@ -35,7 +35,7 @@ from gspa.accountant import binomial as _binomial
 from gspa.accountant.clones import clone_law
 from gspa.accountant.tradeoff import gdp_delta
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import PALETTE, keeps_data, name_line, role
 from gspa.book.say import fixed
 from gspa.book.verdicts import Said, exactly, reading, unknown
 
@@ -368,6 +368,9 @@ def entries(matrix: Sequence[Any]) -> str:
 # --- figures -----------------------------------------------------------------------------------------------
 
 
+_ROLES = ("truth", "paper", "closed form")  # of QUANTITIES
+
+
 @keeps_data
 def distance_curves(table: pd.DataFrame, *, delta: float) -> Figure:
     """The distances of one budget against the number of users, `delta` as a horizontal line."""
@@ -377,10 +380,9 @@ def distance_curves(table: pd.DataFrame, *, delta: float) -> Figure:
     axis.plot(m, table["leading"], color=PALETTE[5], lw=6, alpha=0.6, label="leading term of the total variation")
     for index, (key, label) in enumerate(QUANTITIES.items()):
         label = r"total variation of $\xi_0 - \xi_1$ alone" if key == "difference" else label
-        (line,) = axis.plot(m, table[key], color=PALETTE[index], lw=2, marker="osv"[index], ms=5, label=label)
-        line.set_dashes(DASHES[index])
-    axis.axhline(delta, color=PALETTE[6], lw=1.5)
-    axis.annotate(rf"$\delta$ = {delta:g}", (m.iloc[0], delta), xytext=(0, 3), textcoords="offset points")
+        axis.plot(m, table[key], **role(_ROLES[index]), marker="osv"[index], ms=5, label=label)
+    axis.axhline(delta, **role("reference") | {"lw": 1.5})
+    name_line(axis, m.iloc[0], delta, rf"$\delta$ = {delta:g}", colour=role("reference")["color"], up=7)
     axis.set(xlabel="number of users $m$", ylabel="distance from the normal law", xscale="log", yscale="log")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
     return figure

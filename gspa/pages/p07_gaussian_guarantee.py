@@ -52,7 +52,7 @@ from gspa.accountant.one_round import central_delta, central_epsilon, problem_of
 from gspa.accountant.published import clone_probabilities, compare, gspa_epsilon, gspa_mu
 from gspa.accountant.tradeoff import gaussian, gdp_epsilon
 from gspa.book.claims import Outcome, judge, settles, unsettled
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import ROLES, keeps_data, role
 from gspa.book.verdicts import Reading, Said, exactly, reading
 from gspa.pages import shuffles
 from gspa.pages.p06_normal_approximation import distances
@@ -457,15 +457,15 @@ def at_the_papers_eps(eps0: float, *, n: int, deltas: Sequence[float], delta: fl
 # --- figures -----------------------------------------------------------------------------------------------
 
 _LINES = {
-    "exact": "the pair, exact",
-    "paper": r"$G_\mu$, the paper's",
-    "slack": r"$G_\mu$ with its slack, proved",
-    "tanh": r"$G_\mu$ with the tanh factor, an estimate",
+    "exact": ("the pair, exact", "truth"),
+    "paper": (r"$G_\mu$, the paper's", "paper"),
+    "slack": (r"$G_\mu$ with its slack, proved", "certified"),
+    "tanh": (r"$G_\mu$ with the tanh factor, an estimate", "reference"),
 }
 _KINDS = {
-    "holds": ("#DDE8F3", r"paper's $\epsilon$ suffices"),
-    "too much": ("#D55E00", "too small: the pair has more (crosses)"),
-    "undecided": ("#BBBBBB", "undecided"),
+    "holds": ("0.92", r"paper's $\epsilon$ suffices"),
+    "too much": (ROLES["paper"][0], "too small: the pair has more (crosses)"),
+    "undecided": ("0.7", "undecided"),
 }
 
 
@@ -476,9 +476,8 @@ def guarantee_power(table: pd.DataFrame) -> Figure:
     figure, axes = plt.subplots(1, len(local), figsize=(9, 4), sharey=True, squeeze=False, layout="constrained")
     for axis, eps0 in zip(axes[0], local, strict=True):
         part = table[table["eps0"] == eps0]
-        for index, (key, label) in enumerate(_LINES.items()):
-            (line,) = axis.plot(part["alpha"], part[key] / part["exact"], color=PALETTE[index], lw=2, label=label)
-            line.set_dashes(DASHES[index])
+        for key, (label, kind) in _LINES.items():
+            axis.plot(part["alpha"], part[key] / part["exact"], **role(kind), label=label)
         axis.set(title=rf"$\epsilon_0$ = {eps0:g}", xscale="log", yscale="log", xlabel=r"type I error $\alpha$")
     axes[0, 0].set(ylabel="power allowed / power of the pair", ylim=(0.05, 40))
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)

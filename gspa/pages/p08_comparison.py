@@ -13,7 +13,8 @@ conditions, and a refused point counts for nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,7 @@ from gspa.accountant.one_round import central_epsilon, per_user_epsilon
 from gspa.algorithms.frequency import frequency_variance
 from gspa.algorithms.mean import mean_variance
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, keeps_data, name_line, role
 from gspa.book.verdicts import Said, Verdict, exactly, joined, ranked, reading, shown, unknown, within
 
 Population = tuple[str, str, budgets.Budgets]  # a law of Table 2, its label, and users with such budgets
@@ -275,24 +276,38 @@ def noise_adds_up(sizes: Sequence[int], *, eps: float) -> pd.DataFrame:
 
 # --- figures -------------------------------------------------------------------------------------------------
 
+_KINDS = {"GSPA": "paper", "Certified pair (this book)": "certified"}
+
+
+def _styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Each bound in the colour of what it is; bounds of one kind differ in their dashes."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in names:
+        kind = "numerical" if "numerical" in name else _KINDS.get(name, "closed form")
+        style = role(kind)
+        alike = sum(one["color"] == style["color"] for one in found.values())
+        found[name] = style | ({"lw": 3, "zorder": 1.9} if kind in ("paper", "certified") else {})
+        if alike:
+            found[name]["dashes"] = DASHES[3 + alike]
+    return found
+
 
 @keeps_data
 def bounds_panels(table: pd.DataFrame, *, delta: float) -> Figure:
     """Figure 2: central eps against n, a panel a distribution, a line a bound."""
     names = dict.fromkeys(table["bound"])
-    styles = {name: (PALETTE[i % len(PALETTE)], DASHES[i % len(DASHES)]) for i, name in enumerate(names)}
+    styles = _styles(names)
     figure, axes = plt.subplots(2, 2, figsize=(9, 6.6), sharex=True, sharey=True, layout="constrained")
     for axis, population in zip(axes.flat, table["population"].unique(), strict=True):
         part = table[(table["population"] == population) & table["valid"]]
         for name, line in part.groupby("bound", sort=False):
-            colour, dashes = styles[str(name)]
-            axis.plot(line["n"], line["epsilon"], color=colour, dashes=dashes or (None, None), lw=2, label=name)
+            axis.plot(line["n"], line["epsilon"], **styles[str(name)], label=name)
         axis.set(title=population, yscale="log")
     for axis in axes[-1]:
         axis.set_xlabel("number of users $n$")
     for axis in axes[:, 0]:
         axis.set_ylabel(rf"central $\epsilon$ at $\delta$ = {delta:g}")
-    handles = [Line2D([], [], color=c, dashes=d or (None, None), lw=2, label=n) for n, (c, d) in styles.items()]
+    handles = [Line2D([], [], **style, label=name) for name, style in styles.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(3, len(handles)))
     return figure
 
@@ -301,15 +316,28 @@ def bounds_panels(table: pd.DataFrame, *, delta: float) -> Figure:
 def extreme_budgets(extremes: pd.DataFrame, *, delta: float) -> Figure:
     """Central eps against a local budget that everybody has, logarithmic; budgets of 0 are not on the axes."""
     part = extremes[(extremes["crowd"] == "all") & (extremes["budget"] > 0)].sort_values("budget")
-    names = {"paper": "paper", "liu23": "Liu23", "certified": "certified", "budget": "the local budget itself"}
+    names = {
+        "budget": ("the local budget itself", "reference"),
+        "liu23": ("Liu23", "closed form"),
+        "paper": ("the paper's", "paper"),
+        "certified": ("certified", "certified"),
+    }
     figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
-    for index, (key, name) in enumerate(names.items()):
+    for key, (name, kind) in names.items():
         line = part[part[key] > 0]
-        dashes = DASHES[index] or (None, None)
-        axis.plot(line["budget"], line[key], color=PALETTE[index], dashes=dashes, lw=2, marker="o", ms=4, label=name)
+        style = role(kind)
+        axis.plot(line["budget"], line[key], **style, marker="o", ms=4, label=name)
+        if len(line):  # the paper's line is flat: its end lies among the others', its beginning does not
+            at, up = (line.iloc[0], 9) if key == "paper" else (line.iloc[-1], 0)
+            name_line(axis, at["budget"], at[key], name, colour=style["color"], right=8, up=up)
     axis.set(xscale="log", yscale="log", xlabel=r"local budget $\epsilon_0$ of every user")
+    none = part[part["certified"] == 0]
+    if len(none):  # a logarithmic axis has no 0
+        low, colour = axis.get_ylim()[0], role("certified")["color"]
+        axis.plot(none["budget"], [low] * len(none), ls="", marker="v", color=colour, clip_on=False)
+        name_line(axis, none["budget"].iloc[-1], low, "certified: 0", colour=colour, up=10)
+        axis.set_ylim(bottom=low)
     axis.set_ylabel(rf"central $\epsilon$ at $\delta$ = {delta:g}")
-    axis.legend()
     return figure
 
 

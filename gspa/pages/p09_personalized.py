@@ -41,7 +41,7 @@ from gspa.accountant.one_round import Problem, central_delta, central_epsilon, e
 from gspa.accountant.pair import Victim, divergence
 from gspa.accountant.tradeoff import gdp_delta
 from gspa.book.claims import Outcome, judge, settles
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import PALETTE, keeps_data, role
 from gspa.book.verdicts import Said, exactly, reading, unknown
 from gspa.pages import shuffles
 
@@ -296,10 +296,13 @@ def silent_crowd(*, eps: float, others: Sequence[float], n: int, delta: float) -
 
 
 def broken_curve(one: Crowd, *, eps_max: float, points: int) -> pd.DataFrame:
-    """delta(eps) of a crowd's first victim: eps; promised; attack (lower); limit (estimate); certified."""
+    """delta(eps) of a crowd's first victim: eps; promised; attack (lower); limit (estimate); certified.
+
+    The points lie closer near 0, where the promise falls fast.
+    """
     people, victim = one.people, one.victims[0]
     mu, limit, rows = bounds.gspa_mu(people), _limit(people, victim), []
-    for eps in np.linspace(0.0, eps_max, points).tolist():
+    for eps in (eps_max * np.linspace(0.0, 1.0, points) ** 2).tolist():
         attack = attacked_delta(people, victim=victim, eps=eps, others=limit.others)
         certified = blanket_delta(1 / people.eps, count=people.count, victim=victim, eps=eps).upper
         rows.append((eps, gdp_delta(eps, mu=mu), attack, limit.delta(eps), certified))
@@ -528,11 +531,12 @@ def cut_against_blanket(
 
 # --- figures -------------------------------------------------------------------------------------------------
 
+# column -> what it is, role, width; the first lie under the others
 _CURVES = {
-    "promised": "promised",
-    "attack": "attack (certainly reached)",
-    "limit": "Gaussian limit (estimate)",
-    "certified": "certified (not exceeded)",
+    "certified": ("certified (not exceeded)", "certified", 4),
+    "limit": ("Gaussian limit (estimate)", "reference", 1.5),
+    "attack": ("attack (certainly reached)", "attack", 2),
+    "promised": ("promised", "paper", 2.5),
 }
 _MOST_TIMES = 1e4
 _PAPER = (0.01, 2.0)  # budgets of the paper's comparison
@@ -542,9 +546,9 @@ _PAPER = (0.01, 2.0)  # budgets of the paper's comparison
 def broken_promise(curve: pd.DataFrame) -> Figure:
     """delta against eps on a logarithmic axis: promised, attacked, estimated, certified."""
     figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
-    for index, (key, label) in enumerate(_CURVES.items()):
-        seen, dashes = curve[curve[key] > 0], DASHES[index] or (None, None)
-        axis.plot(seen["eps"], seen[key], color=PALETTE[index], dashes=dashes, lw=2, marker="os^D"[index], label=label)
+    for key, (label, kind, width) in _CURVES.items():
+        seen = curve[curve[key] > 0]
+        axis.plot(seen["eps"], seen[key], **role(kind) | {"lw": width}, label=label)
     floor = max(1e-12, float(curve.loc[curve["certified"] > 0, "certified"].min()) / 10)
     axis.set(xlabel=r"central $\epsilon$", ylabel=r"central $\delta$ of the victim", yscale="log", ylim=(floor, 1))
     axis.legend()
@@ -572,7 +576,9 @@ def map_of_promises(grid: pd.DataFrame) -> Figure:
             axis.scatter(chosen["victim"], chosen["others"], marker=marker, s=35, color=PALETTE[1], label=word)
     low, high = _PAPER
     side = high - low
-    axis.add_patch(Rectangle((low, low), side, side, fill=False, ls="--", lw=1.5, ec=PALETTE[2], label="paper's range"))
+    axis.add_patch(
+        Rectangle((low, low), side, side, fill=False, ls="--", lw=1.5, ec=role("paper")["color"], label="paper's range")
+    )
     axis.set(xscale="log", yscale="log", xlabel=r"the victim's budget $\epsilon_n$", ylabel="everybody else's budget")
     axis.grid(visible=False)
     figure.colorbar(drawn, ax=axis, extend="max", label=r"broken: attacked $\delta$ over the promised one")

@@ -28,25 +28,24 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
 from gspa.accountant import budgets, exact, one_round
 from gspa.accountant.families import common
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_line, role
 from gspa.book.verdicts import Said, exactly, joined, reading, shown
 from gspa.pages import shuffles as s
+from gspa.pages.p18_rounds import name_ends
 
 LINES = {
-    "bits": "randomized response, exact",
-    "any": "any common randomizer, certified",
-    "blog": "eq. (1)",
-    "source": "its source, Theorem 3.1",
-    "large": "eq. (2)",
-    "linear": "eq. (3)",
-    "small": r"small $\epsilon_L$",
+    "blog": ("paper", "eq. (1)"),
+    "source": ("closed form", "its source, Theorem 3.1"),
+    "any": ("certified", "certified for any common randomizer"),
+    "bits": ("truth", "exact for randomized response"),
 }
-"""Columns of `regimes` and what they are called."""
+"""Columns of `regimes`: what they are, by the roles of figures, and what they are called."""
 _MUCH = 10.0  # the least that "much larger" can mean
 _STEP = 1.05  # of the search for the users that eq. (1) needs
 _ONE = Fraction(1)
@@ -161,6 +160,20 @@ def expansions(delta: float) -> pd.DataFrame:
         blog, source, own = (scale(found[key]) for key in ("blog", "source", name))
         rows.append((name, x, n, delta, math.expm1(found["blog"]), own / blog, own / source))
     return pd.DataFrame(rows, columns=["formula", "eps_local", "n", "delta", "u", "over_blog", "over_source"])
+
+
+def quotients(local: Sequence[float], *, n: int, delta: float) -> pd.DataFrame:
+    """Both expansions over eq. (1), as quotients of u: eps_local, small, large.
+
+    >>> quotients([1e-3, 16.0], n=10**17, delta=1e-6).round(2).to_numpy().tolist()
+    [[0.0, 1.0, 1000.5], [16.0, 8.0, 0.5]]
+    """
+    rows = []
+    for x in local:
+        found = formulas(x, n=n, delta=delta)
+        blog = math.expm1(found["blog"])
+        rows.append((x, found["small"] / blog, math.expm1(found["large"]) / blog))
+    return pd.DataFrame(rows, columns=["eps_local", "small", "large"])
 
 
 def improvement(eps_local: float, sizes: Sequence[int], *, delta: float) -> pd.DataFrame:
@@ -312,21 +325,19 @@ def one_bit(*, k: int, ratio: float) -> dict[str, Any]:
 
 
 @keeps_data
-def clone_formulas(table: pd.DataFrame) -> Figure:
-    """Central eps against eps_L for one n, both logarithmic; `table` is from `regimes`."""
+def clone_formulas(table: pd.DataFrame, *, limit: float) -> Figure:
+    """Central eps against eps_L for one n, from `regimes`; grey from `limit`, where Theorem 3.1's condition ends."""
     figure, axis = plt.subplots(figsize=(7, 4.8), layout="constrained")
-    for index, (key, label) in enumerate(LINES.items()):
+    axis.plot(table["eps_local"], table["eps_local"], **role("reference"), label="without shuffling")
+    for key, (kind, label) in LINES.items():
         seen = table[table[key] > 0]
-        width = 2.6 if key in ("bits", "any") else 1.6
-        dashes = DASHES[index] or (None, None)
-        axis.plot(seen["eps_local"], seen[key], color=PALETTE[index], dashes=dashes, lw=width, label=label)
-    axis.plot(table["eps_local"], table["eps_local"], color="0.6", lw=1, label=r"no shuffling, $\epsilon = \epsilon_L$")
-    valid = table.loc[table["valid"], "eps_local"]
-    if 0 < len(valid) < len(table):
-        axis.axvspan(float(valid.max()), float(table["eps_local"].max()), color="0.93", zorder=0)
-    axis.set(xlabel=r"local budget $\epsilon_L$", ylabel=r"central $\epsilon$", xscale="log", yscale="log")
-    axis.set_xlim(float(table["eps_local"].min()), float(table["eps_local"].max()))
-    axis.legend(loc="upper left", fontsize=8.5)
+        width = 5 if kind == "certified" else 2  # the truth lies upon it in places
+        axis.plot(seen["eps_local"], seen[key], **{**role(kind), "lw": width}, label=label)
+    if limit < float(table["eps_local"].max()):
+        axis.axvspan(max(limit, 1e-9), float(table["eps_local"].max()), color="0.93", zorder=0)
+    axis.set(xlabel=r"local budget $\epsilon_L$, logarithmic", ylabel=r"central $\epsilon$, logarithmic")
+    axis.set(xscale="log", yscale="log", xlim=(table["eps_local"].min(), table["eps_local"].max()))
+    axis.legend(loc="upper left", fontsize=10)
     return figure
 
 
@@ -336,19 +347,48 @@ def clone_looseness(table: pd.DataFrame) -> Figure:
 
     Hollow where Theorem 3.1's condition fails; crossed out where eq. (1) is below the exact eps of randomized response.
     """
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
-    for index, (local, line) in enumerate(table.dropna(subset="loose").groupby("eps_local")):
-        colour = PALETTE[index % len(PALETTE)]
-        dashes = DASHES[index % len(DASHES)] or (None, None)
-        axis.plot(line["n"], line["loose"], color=colour, dashes=dashes, lw=1.8, label=rf"$\epsilon_L$ = {local:g}")
+    figure, axis = plt.subplots(figsize=(7, 4.6), layout="constrained")
+    axis.axhline(1, **role("reference"))
+    shown = table.dropna(subset="loose")
+    ends = []
+    for index, (local, line) in enumerate(shown.groupby("eps_local"), 1):
+        colour, dashes = PALETTE[index % len(PALETTE)], DASHES[index % len(DASHES)] or (None, None)
+        axis.plot(line["n"], line["loose"], color=colour, dashes=dashes, lw=2)
         for valid, part in line.groupby("valid"):
-            axis.scatter(part["n"], part["loose"], s=28, zorder=3, edgecolor=colour, color=colour if valid else "white")
+            axis.scatter(part["n"], part["loose"], s=32, zorder=3, edgecolor=colour, color=colour if valid else "white")
+        ends.append((line["n"].iloc[-1], line["loose"].iloc[-1], rf"$\epsilon_L$ = {local:g}", colour))
     wrong = table[table["blog"] < table["bits"]]
     if len(wrong):
-        axis.scatter(wrong["n"], wrong["loose"], s=70, marker="x", color="black", zorder=4, label="eq. (1) false")
-    axis.axhline(1, color="0.4", lw=1)
-    axis.set(xlabel="number of users $n$", ylabel=r"eq. (1) over the certified $\epsilon$", xscale="log", yscale="log")
-    axis.legend(fontsize=9, ncols=2)
+        axis.scatter(wrong["n"], wrong["loose"], s=90, marker="x", lw=2, color=ROLES["truth"][0], zorder=4)
+    axis.set(xlabel="number of users $n$, logarithmic", ylabel=r"eq. (1) over the certified $\epsilon$, logarithmic")
+    axis.set(xscale="log", yscale="log")
+    axis.yaxis.set_major_locator(FixedLocator([0.5, 1, 2, 5, 10, 20]))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    # Lines may end before the last n: all names stand right of the figure, in the order of the last values.
+    right = float(shown["n"].max())
+    name_ends(figure, axis, [(right, y, words, colour) for _, y, words, colour in ends], apart=0.055)
+    name_line(axis, right, 1, "1: as certified", colour=ROLES["reference"][0], right=-4, up=-8)
+    return figure
+
+
+@keeps_data
+def expansion_curves(table: pd.DataFrame) -> Figure:
+    """Both expansions over eq. (1) against eps_L; `table` is from `quotients`."""
+    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    axis.axhline(1, **role("paper"))
+    axis.axhline(0.5, **role("closed form"))
+    left, right = float(table["eps_local"].min()), float(table["eps_local"].max())
+    name_line(axis, left, 1, "eq. (1)", colour=ROLES["paper"][0], up=-8)
+    name_line(axis, left, 0.5, "half of it", colour=ROLES["closed form"][0], up=-8)
+    shown = {"small": (-1, "for small $\\epsilon_L$"), "large": (0, "eq. (2)")}  # at its last or first point
+    for index, (key, (end, words)) in enumerate(shown.items(), 1):
+        seen = table[table[key].between(0.3, 2.4)]
+        colour, at = PALETTE[2 * index - 1], seen.iloc[end]
+        axis.plot(seen["eps_local"], seen[key], color=colour, dashes=DASHES[index], lw=2)
+        name_line(axis, at["eps_local"], at[key], words, colour=colour, right=6)
+    axis.set(xscale="log", xlabel=r"local budget $\epsilon_L$, logarithmic", ylabel="expansion over eq. (1)")
+    axis.set(xlim=(left, right), ylim=(0, 2.5))
     return figure
 
 
@@ -385,15 +425,15 @@ def equation_one(table: pd.DataFrame, printed: pd.DataFrame, needed: pd.DataFram
     for row in failing.itertuples():
         evidence[
             f"$\\epsilon_L$ = {row.eps_local:g}, $n$ = {row.n:,} = ${row.constant:.2f}\\, e^{{\\epsilon_L}} "
-            "\\log(1/\\delta)$: exact $\\epsilon$; eq. (1)"
+            "\\ln(1/\\delta)$: exact $\\epsilon$; eq. (1)"
         ] = f"{row.exact:.3f}; {row.blog:.3f}"
     sound = min(least, over_source) >= 1
     turned = bool((printed["times"].iloc[:-1] > 1).any())
     limit = float(failing["constant"].max()) if len(failing) else 0.0
-    right = f"The formula is right, {least:.1f} to {most:.1f} times the certified $\\epsilon$"
+    right = f"The formula is right: it gives {least:.1f} to {most:.1f} times the certified $\\epsilon$"
     condition = (
-        f'"$n$ much larger than" has no number: with ${limit:.2f}\\, e^{{\\epsilon_L}} \\log(1/\\delta)$ users eq. (1) '
-        "is false for randomized response, the source asks for 16"
+        f'"$n$ much larger than" has no number: with ${limit:.2f}\\, e^{{\\epsilon_L}} \\ln(1/\\delta)$ users eq. (1) '
+        "is false for randomized response, and the source asks for a factor of 16"
         if limit
         else "eq. (1) holds at every $n$ tried"
     )
@@ -405,8 +445,8 @@ def equation_one(table: pd.DataFrame, printed: pd.DataFrame, needed: pd.DataFram
 
     def said(faults: Sequence[str]) -> Said:
         return {
-            "verified": f"{right}; {condition}.",
-            "holds with correction": f"{right}; but {' and '.join(faults)}. As to the condition, {condition}.",
+            "verified": f"{right}. As to the condition, {condition}.",
+            "holds with correction": f"{right}. But {' and '.join(faults)}. As to the condition, {condition}.",
             "refuted": f"Eq. (1) is below what is certified, by a factor {min(least, over_source):.3f}.",
         }
 
@@ -414,8 +454,8 @@ def equation_one(table: pd.DataFrame, printed: pd.DataFrame, needed: pd.DataFram
     faults = [fault] * turned + weak
     bound = (
         r"$(\epsilon, \delta)$-shuffle private for every "
-        r"$\epsilon \ge \log(1 + 16 \frac{e^{\epsilon_L}-1}{e^{\epsilon_L}+1} \sqrt{e^{\epsilon_L}\log(4/\delta)/n})$, "
-        r"if $n \ge 16 e^{\epsilon_L} \log(2/\delta)$."
+        r"$\epsilon \ge \ln(1 + 16 \frac{e^{\epsilon_L}-1}{e^{\epsilon_L}+1} \sqrt{e^{\epsilon_L}\ln(4/\delta)/n})$, "
+        r"if $n \ge 16 e^{\epsilon_L} \ln(2/\delta)$."
     )
     return judge(
         "B-1",
@@ -442,15 +482,15 @@ def small_budgets(table: pd.DataFrame, improved: pd.DataFrame) -> Outcome:
     tolerance, row = _tolerance("B-2"), table[table["formula"] == "small"].iloc[0]
     local, over, users = f"$\\epsilon_L$ = {row['eps_local']:g}", row["over_blog"], 64 * math.log(4 / row["delta"])
     evidence: dict[str, object] = {
-        f"$8 \\epsilon_L \\sqrt{{\\log(4/\\delta)/n}}$ over eq. (1), {local}, $n$ = {row['n']:,}": over,
+        f"$8 \\epsilon_L \\sqrt{{\\ln(4/\\delta)/n}}$ over eq. (1), {local}, $n$ = {row['n']:,}": over,
         "the same over Theorem 3.1 of its source, whose constant is 4": row["over_source"],
-        "users from which it is below $\\epsilon_L$ at all, $64 \\log(4/\\delta)$, "
+        "users from which it is below $\\epsilon_L$ at all, $64 \\ln(4/\\delta)$, "
         f"$\\delta$ = {row['delta']:g}": math.ceil(users),
     }
     for line in improved.itertuples():
         evidence[
             f"$\\epsilon_L$ over eq. (1), $n$ = {line.n:,}; over $\\sqrt{{n}}$; "
-            "over $\\sqrt{n}/(8 \\sqrt{\\log(4/\\delta)})$"
+            "over $\\sqrt{n}/(8 \\sqrt{\\ln(4/\\delta)})$"
         ] = f"{line.factor:.4g}; {line.over_root:.4f}; {line.over_scaled:.4f}"
     evidence["tolerance"] = tolerance
     expands = exactly(abs(over - 1) <= tolerance)
@@ -481,7 +521,7 @@ def small_budgets(table: pd.DataFrame, improved: pd.DataFrame) -> Outcome:
                 "refuted": refuted,
             },
             correction=r"for small $\epsilon_L$ shuffling improves $\epsilon$ by a factor "
-            r"$\sqrt{n}/(8\sqrt{\log(4/\delta)})$, if $n > 64 \log(4/\delta)$.",
+            r"$\sqrt{n}/(8\sqrt{\ln(4/\delta)})$, if $n > 64 \ln(4/\delta)$.",
         ),
     )
 
@@ -513,13 +553,14 @@ def large_budgets(table: pd.DataFrame) -> Outcome:
             exactly(own, near=source),
             {
                 "verified": "Eqs. (2) and (3) are the expansions of eq. (1).",
-                "holds with correction": f"Not expansions of eq. (1), of which they are {far['over_blog']:.3f} times: "
-                "$\\tanh(\\epsilon_L/2)$ tends to 1, and 16 stays. They expand Theorem 3.1 of its source (quotient "
-                f"{far['over_source']:.4f}). At its least $n$ eq. (3) is {edge_linear:.2f} times eq. (2).",
+                "holds with correction": "Eqs. (2) and (3) are no expansions of eq. (1), but "
+                f"{far['over_blog']:.3f} times that: $\\tanh(\\epsilon_L/2)$ tends to 1, so 16 stays 16. They expand "
+                f"Theorem 3.1 of its source (the quotient is {far['over_source']:.4f}). At that theorem's least $n$, "
+                f"eq. (3) is {edge_linear:.2f} times eq. (2).",
                 "refuted": refuted,
             },
-            correction=r"eq. (1) tends to $\log(1 + 16\sqrt{e^{\epsilon_L}\log(4/\delta)/n})$; the constant 8 is that "
-            r"of Theorem 3.1 of the source. (3) follows from (2) where $n \gg 64\, e^{\epsilon_L} \log(4/\delta)$.",
+            correction=r"eq. (1) tends to $\ln(1 + 16\sqrt{e^{\epsilon_L}\ln(4/\delta)/n})$; the constant 8 is that "
+            r"of Theorem 3.1 of the source. (3) follows from (2) where $n \gg 64\, e^{\epsilon_L} \ln(4/\delta)$.",
         ),
         reading(
             "expansions of Theorem 3.1 of the source",
@@ -546,8 +587,8 @@ def different_randomizers(table: pd.DataFrame) -> Outcome:
     other = "is" if last["own"] < last["local"] else "is not"
     said: Said = {
         "verified": f"With the sender's number on each message $\\delta(0)$ stays {last['local']}, by enumeration for "
-        f"up to {last['n']} users: the shuffler's permutation can be undone. That is one family; binary response with "
-        f"budgets that differ {other} amplified.",
+        f"up to {last['n']} users: the shuffler's permutation can be undone. This is one family of randomizers; binary "
+        f"response with budgets that differ {other} amplified.",
         "refuted": "Shuffling improves the example, or the example is not LDP.",
     }
     held = exactly(useless and excess <= 0 and last["plain"] < last["local"])
@@ -568,9 +609,9 @@ def one_message(found: Mapping[str, Any], bit: Mapping[str, Any]) -> Outcome:
     }
     kept = found["same_messages"] and found["alphabet"] and found["per_user"] == 1
     said: Said = {
-        "illustrated": "Permuting messages changes none of them, by definition. What this leaves out: the protocol "
-        "must be one whose users all run one randomizer. One-bit protocols for more than two items ask different users "
-        f"different questions, and one common bit tells {told} of {k - 1} directions of $p$.",
+        "illustrated": "Permuting messages changes none of them, by definition. But the blog leaves out that all "
+        "users of the protocol must run one randomizer. One-bit protocols for more than two items ask different users "
+        f"different questions; one common bit tells the server {told} of {k - 1} directions of $p$.",
         "refuted": "The shuffler changed the messages.",
     }
     verdict = shown() if kept and found["bits_after"] <= found["bits_before"] else exactly(False)
@@ -583,7 +624,7 @@ def malicious_users(small: pd.DataFrame, large: pd.DataFrame) -> Outcome:
     alone = small.iloc[0]
     worst, honest = max(small["delta"]), alone["honest_only"]
     evidence: dict[str, object] = {
-        f"$\\delta(\\log {alone['at']})$ with {alone['honest']} honest users and nobody else": str(honest),
+        f"$\\delta(\\ln {alone['at']})$ with {alone['honest']} honest users and nobody else": str(honest),
         **{f"the same beside one who sends {row.behaviour}": str(row.delta) for row in small.itertuples()},
     }
     large = large[large["any_all"] > 0]  # elsewhere delta is so large that eps is 0, with or without the malicious
@@ -596,13 +637,13 @@ def malicious_users(small: pd.DataFrame, large: pd.DataFrame) -> Outcome:
     below = bool((large["any_honest"] <= large["blog_honest"])[large["valid"]].all())
     final = large.iloc[-1]
     price, share = float(final["any_honest"] / final["any_all"]), float(final["honest"] / final["n"])
-    matched = ", and some do as much" if worst == honest else ""
+    matched = ", and some reveal as much" if worst == honest else ""
     said: Said = {
-        "verified": f"Of what {len(small)} kinds of malicious users do, nothing reveals more than their "
-        f"leaving{matched}. With {final['n']:,} users, {1 - share:.0%} of them malicious, $\\epsilon$ grows by a "
+        "verified": f"None of {len(small)} kinds of malicious behaviour reveals more than if these users had "
+        f"left{matched}. With {final['n']:,} users, {1 - share:.0%} of them malicious, $\\epsilon$ grows by a "
         f"factor {price:.3f} ($1/\\sqrt{{{share:.3g}}}$ is {share**-0.5:.3f}). The condition on $n$ must hold for "
-        "the honest.",
-        "refuted": f"Beside malicious users $\\delta$ reaches {worst}, with the honest alone {honest}.",
+        "the number of honest users.",
+        "refuted": f"Beside malicious users $\\delta$ reaches {worst}; with the honest alone it is {honest}.",
     }
     return judge("B-6", evidence, reading("the others as noise", exactly(worst <= honest and below), said))
 
@@ -613,8 +654,7 @@ def inherently_approximate(ratios: pd.DataFrame, floors: pd.DataFrame) -> Outcom
     evidence: dict[str, object] = {}
     for row in ratios.itertuples():
         evidence[
-            f"{row.reports}, {row.n} user(s): least $e^\\epsilon$ of a pure guarantee, "
-            f"$e^{{\\epsilon_L}}$ = {row.local}"
+            f"{row.reports}, $n$ = {row.n}: least $e^\\epsilon$ of a pure guarantee, $e^{{\\epsilon_L}}$ = {row.local}"
         ] = str(row.shuffled)
     for row in floors.itertuples():
         evidence[f"randomized response, $n$ = {row.n:,}: $\\log_{{10}} \\delta(0.99\\, \\epsilon_L)$, at least"] = (
@@ -622,7 +662,7 @@ def inherently_approximate(ratios: pd.DataFrame, floors: pd.DataFrame) -> Outcom
         )
     said: Said = {
         "verified": f"The least pure guarantee is $\\epsilon_L$ itself at every $n$ up to {max(ratios['n'])}, shuffled "
-        f"or not, and $\\delta$ just below $\\epsilon_L$ is above 0 up to {max(floors['n']):,} users.",
+        f"or not. Just below $\\epsilon_L$ the least $\\delta$ is above 0, for up to {max(floors['n']):,} users.",
         "refuted": "A shuffled protocol has a better pure guarantee than its reports.",
     }
     better = bool((ratios["shuffled"] < ratios["local"]).any())

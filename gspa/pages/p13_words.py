@@ -167,8 +167,8 @@ def improved_analysis(table: pd.DataFrame) -> Outcome:
     }
     said: Said = {
         "verified": f"FMT21's bound is {low:.2f} to {high:.2f} times that of 2019, and holds beyond $\\epsilon_L$ = "
-        "1/2, where that one ends. It is the one earlier bound for any randomizer whose constants are here; that the "
-        "analysis is simple is a judgement.",
+        "1/2, where the older one ends. That one is the only earlier bound for any randomizer whose constants we have. "
+        "Whether the analysis is simple is a matter of judgement.",
         "refuted": f"Somewhere FMT21's bound is {high:.2f} times that of 2019.",
     }
     return judge("B-16", evidence, reading("against EFMRTT19", exactly(high < 1), said))
@@ -205,7 +205,7 @@ def square_root(table: pd.DataFrame) -> Outcome:
     evidence |= {"exponent of $n$, stated -0.5": slope, "tolerance": tolerance}
     what = f"$\\epsilon$ of randomized response falls like $n^{{{slope:.3f}}}$"
     said: Said = {
-        "verified": f"{what}; that the power is a little larger in size than a half is the fixed $\\delta$.",
+        "verified": f"{what}. The power is a little steeper than a half because $\\delta$ is fixed.",
         "not reproduced": f"{what}.",
     }
     return judge("B-19", evidence, reading("at a fixed $\\delta$", within(slope + 0.5, tolerance), said))
@@ -230,8 +230,8 @@ def ruined(table: pd.DataFrame) -> Outcome:
             "they can in some protocol",
             exactly(bool(lost.any())),
             {
-                "verified": f"The answer is as bad as a guess, with any number of users, at {cases}. At large budgets "
-                f"it is not: the least error is {mildest:.3f}, about their share.",
+                "verified": f"With any number of users the answer is as bad as a guess at {cases}. At large budgets "
+                f"it is not: there the least error is {mildest:.3f}, about the share of malicious users.",
                 "refuted": "The answer is never as bad as a guess.",
             },
         ),
@@ -263,14 +263,14 @@ def approximate_too(table: pd.DataFrame) -> Outcome:
     low, high = float(inside["bound"].min()), float(inside["bound"].max())
     beyond = table.loc[table["bound"].isna(), "local_delta"]
     ends = (
-        f" From $\\delta_L$ = {beyond.min():g} on it says nothing here: it pays about $n \\delta_L$."
+        f" From $\\delta_L$ = {beyond.min():g} on it says nothing here: it adds about $n \\delta_L$ to $\\delta$."
         if len(beyond)
         else ""
     )
     said: Said = {
         "verified": f"Theorem 3.8 of the source gives $\\epsilon$ from {low:.4f} to {high:.4f} for "
         f"$\\epsilon_L$ = {inside['eps_local'].max():g}, above the exact {inside['pure'].max():.4f} of "
-        f"randomized response, which is one of these randomizers.{ends} Its proof is not re-done here.",
+        f"randomized response, which is one of these randomizers.{ends} We do not redo its proof.",
         "refuted": "The theorem's $\\epsilon$ is below an exact one, or no smaller than $\\epsilon_L$.",
     }
     return judge("B-24", evidence, reading("Theorem 3.8 of the source", exactly(sound and amplifies), said))
@@ -288,9 +288,9 @@ def mixture(table: pd.DataFrame) -> Outcome:
     evidence["noise and rest are laws, and mix to the randomizer"] = bool(table["laws"].all() and table["again"].all())
     held = bool(table["laws"].all() and table["again"].all() and (table["weight"] >= table["least"]).all())
     said: Said = {
-        "verified": "The noise takes of each message its least probability over the inputs. Under $\\epsilon_L$-LDP "
+        "verified": "The noise takes, of each message, its least probability over the inputs. Under $\\epsilon_L$-LDP "
         "that is at least $e^{-\\epsilon_L}$ times the probability under any one input, so the noise weighs at least "
-        f"$e^{{-\\epsilon_L}}$; checked in fractions for {len(table)} randomizers.",
+        f"$e^{{-\\epsilon_L}}$. Exact fractions confirm it for {len(table)} randomizers.",
         "refuted": "A randomizer is no such mixture, or its noise weighs less than $e^{-\\epsilon_L}$.",
     }
     return judge("B-45", evidence, reading("the largest common part", exactly(held), said))
@@ -310,9 +310,9 @@ def blanket_hides(table: pd.DataFrame) -> Outcome:
     last = table.iloc[-1]
     more = "a little more" if last["shuffled"] < last["noise"] else "nothing more"
     said: Said = {
-        "verified": f"Among the noise alone one user's $\\delta(0)$ is {float(last['noise']):.4f} with {last['n']} "
-        f"users, {float(last['local']):.4f} alone, and {float(last['shuffled']):.4f} among all "
-        f"reports: in the worst case the informative messages of the others hide {more}.",
+        "verified": f"One user's $\\delta(0)$ is {float(last['local']):.4f} for a report alone. With {last['n']} users "
+        f"it is {float(last['noise']):.4f} among the noise alone and {float(last['shuffled']):.4f} among all reports: "
+        f"in the worst case the informative messages of the others hide {more}.",
         "refuted": "The noise alone does not hide, or it hides more than all reports do.",
     }
     return judge("B-46", evidence, reading("the noise of the others alone", exactly(falls and between), said))

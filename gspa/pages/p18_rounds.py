@@ -114,24 +114,27 @@ LINES = {
     "basic": ("reference", "adding up $T$\ncertified rounds"),
 }
 """Columns of `over_rounds`: what they are, by the roles of figures, and what they are called."""
-_APART = 0.09  # of an axis's height, at least, between the names of two lines
 
 
-def name_ends(figure: Figure, axis: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
+def name_ends(
+    figure: Figure, axis: Axes, ends: Sequence[tuple[float, float, str, str]], *, apart: float = 0.09
+) -> None:
     """Names of lines right of their last points, (x, y, words, colour), moved apart where they would collide.
 
-    The axis's scales must be set before; it ends where the lines do.
+    The axis's scales must be set before; it ends where the lines do. `apart` is a share of its height.
     """
     axis.set_xlim(right=max(x for x, *_ in ends))
     to_share = axis.transScale + axis.transLimits
     wanted = sorted((float(to_share.transform((x, y))[1]), x, y, words, colour) for x, y, words, colour in ends)
     places = [one[0] for one in wanted]
     for k in range(1, len(places)):
-        places[k] = max(places[k], places[k - 1] + _APART)
-    over = max(0.0, max(places) - 1.0)
+        places[k] = max(places[k], places[k - 1] + apart)
+    places[-1] = min(places[-1], 1.0)
+    for k in range(len(places) - 2, -1, -1):
+        places[k] = min(places[k], places[k + 1] - apart)
     height = 0.8 * 72 * float(figure.get_size_inches()[1])
     for place, (share, x, y, words, colour) in zip(places, wanted, strict=True):
-        name_line(axis, x, y, words, colour=colour, right=7, up=(place - over - share) * height)
+        name_line(axis, x, y, words, colour=colour, right=7, up=(place - share) * height)
 
 
 @keeps_data

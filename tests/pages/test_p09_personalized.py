@@ -376,7 +376,7 @@ def test_the_figures_draw_their_tables():
         {"eps": [0.0, 0.1], "promised": [0.01, 0.0], "attack": [0.1, 0.02], "limit": [0.1, 0.03], "certified": 0.2}
     )
     (axis,) = p.broken_promise(curve).axes
-    assert [len(line.get_xdata()) for line in axis.lines] == [1, 2, 2, 2]
+    assert [len(line.get_xdata()) for line in axis.lines] == [2, 2, 2, 1]
     rows = [(0.1, 0.1, 0.0, "kept"), (1.0, 0.1, 50.0, "broken"), (0.1, 1.0, 7.0, "broken"), (1.0, 1.0, 0.5, "open")]
     figure = p.map_of_promises(pd.DataFrame(rows, columns=["victim", "others", "times", "promise"]))
     coloured = figure.axes[0].collections[0].get_array()

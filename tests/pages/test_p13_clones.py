@@ -137,11 +137,16 @@ def test_figures_draw_the_lines_of_their_table():
     names = ("bits", "any", "blog", "source", "large", "linear", "small")
     rows = [{"eps_local": x, "n": 1000, "valid": x < 5, **dict.fromkeys(names, x / 10)} for x in (0.1, 1.0, 10.0)]
     table = pd.DataFrame(rows).assign(loose=[9.0, 3.0, 0.5])
-    axis = p.clone_formulas(table).axes[0]
-    assert len(axis.get_legend().get_texts()) == 8
-    assert len(axis.patches) == 1  # where the condition fails
+    axis = p.clone_formulas(table, limit=5.0).axes[0]
+    assert len(axis.get_legend().get_texts()) == len(p.LINES) + 1
+    assert [patch.get_x() for patch in axis.patches] == [5.0]  # where the condition fails
+    assert axis.get_xlim() == (0.1, 10.0)
     axis = p.clone_looseness(table.assign(bits=[0.01, 0.2, 0.3])).axes[0]
-    assert "eq. (1) false" in [text.get_text() for text in axis.get_legend().get_texts()]
+    assert axis.collections[-1].get_offsets().tolist() == [[1000, 3.0]]  # crossed out: false
+    assert len(axis.texts) == 4
+    quotients = p.quotients([0.01, 16.0], n=10**17, delta=DELTA)
+    small, large = p.expansion_curves(quotients).axes[0].lines[2:]
+    assert (small.get_ydata()[0], large.get_ydata()[-1]) == pytest.approx((1, 0.5), rel=1e-2)
 
 
 class TestB1:
@@ -158,7 +163,7 @@ class TestB1:
         assert found.verdict == "holds with correction"
         assert found.readings[1].excluded
         assert "wrong way round" in found.reason
-        assert "with $0.94\\, e^{\\epsilon_L} \\log(1/\\delta)$ users eq. (1) is false" in found.reason
+        assert "with $0.94\\, e^{\\epsilon_L} \\ln(1/\\delta)$ users eq. (1) is false" in found.reason
         assert r"\ge" in found.correction
 
     def test_below_what_is_certified_or_below_its_source_it_is_refuted(self):
