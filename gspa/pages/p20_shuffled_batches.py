@@ -185,8 +185,8 @@ def delta_curves(table: pd.DataFrame) -> Figure:
     """`by_sampler`, one epoch: delta against eps, a line a sampler."""
     figure, axis = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     drawn = table.assign(dealt=table[["remove", "add"]].max(axis=1))
-    for key, (_, style) in LINES.items():
-        axis.plot(drawn["epsilon"], drawn[key], marker="o", ms=4, **style)
+    for key, (label, style) in LINES.items():
+        axis.plot(drawn["epsilon"], drawn[key], marker="o", ms=4, label=label, **style)
     middle, late = drawn.iloc[len(drawn) // 2], drawn.iloc[(len(drawn) - 1) * 5 // 6]
     for key, at, right, up in (
         ("told", middle, 4, 9),
@@ -309,7 +309,7 @@ def at_least_as_good(table: pd.DataFrame, curve: pd.DataFrame) -> Outcome:
     return judge(
         "N-4",
         evidence,
-        reading(r"at the $\delta$ that guarantees have", within(max(worst - 1, 0), allowed), small),
+        reading(r"at the small $\delta$ of usual guarantees", within(max(worst - 1, 0), allowed), small),
         reading(r"at every $\delta$", exactly(bool(ratio.max() <= 1 + allowed)), every),
     )
 

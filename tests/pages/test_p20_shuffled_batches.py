@@ -126,6 +126,9 @@ def test_the_figure_draws_its_table():
     lines = p.delta_curves(table).axes[0].lines
     drawn = table.assign(dealt=table[["remove", "add"]].max(axis=1))
     assert [line.get_ydata().tolist() for line in lines] == [drawn[key].tolist() for key in p.LINES]
+    names = [name for name, _ in p.LINES.values()]
+    assert [line.get_label() for line in lines] == names
+    assert {one.get_text() for one in lines[0].axes.texts} == set(names)
     plt.close("all")
 
 
