@@ -313,8 +313,8 @@ def free_learning(table: pd.DataFrame) -> Outcome:
     }
     said: Said = {
         "verified": f"${upper.max():.2g}\\, k/\\alpha^2$ users are enough and "
-        f"${lower.min():.2g}\\, k/\\alpha^2$ are necessary for a mean error of $\\alpha$ up to "
-        f"{table['alpha'].max():g}; both are proved above.",
+        f"${lower.min():.2g}\\, k/\\alpha^2$ are necessary for a mean error of $\\alpha$, up to $\\alpha$ = "
+        f"{table['alpha'].max():g}. Both are proved above.",
         "refuted": "One of the two bounds is of another order.",
     }
     return judge("B-27", evidence, reading("a mean error of $\\alpha$", exactly(_steady(upper, lower)), said))
@@ -330,9 +330,9 @@ def central_learning(table: pd.DataFrame) -> Outcome:
         "necessary under $\\epsilon$-DP, over the second term": _range(lower),
     }
     said: Said = {
-        "verified": f"For $\\epsilon$ up to {table['eps'].max():g}: {upper.max():.2g} times the sum is enough; "
-        f"{free.min():.2g} times the first term and {lower.min():.2g} times the second are necessary. Both are proved "
-        "above, the second for $(\\epsilon, \\delta)$-DP too, with $\\epsilon + \\delta$ for $\\epsilon$.",
+        "verified": f"For $\\epsilon$ up to {table['eps'].max():g}, {upper.max():.2g} times the sum is enough, and "
+        f"{free.min():.2g} times the first term and {lower.min():.2g} times the second are necessary. All this is "
+        "proved above, the last also for $(\\epsilon, \\delta)$-DP with $\\epsilon + \\delta$ in place of $\\epsilon$.",
         "refuted": "One of the bounds is of another order.",
     }
     held = exactly(_steady(upper, free, lower))
@@ -345,25 +345,25 @@ def optimal_learning(table: pd.DataFrame) -> Outcome:
     over = table["ratio"] / table["root"]
     evidence = {
         "shuffled over central, printed orders": _range(table["ratio"]),
-        "the same over $\\sqrt{\\log(1/\\delta)}$, largest": float(over.max()),
+        "the same over $\\sqrt{\\ln(1/\\delta)}$, largest": float(over.max()),
     }
     return judge(
         "B-29",
         evidence,
         reading(
-            "optimal but for $\\sqrt{\\log(1/\\delta)}$, which the text ignores",
+            "optimal but for $\\sqrt{\\ln(1/\\delta)}$, which the text ignores",
             exactly(bool((over <= 1 + 1e-9).all())),
             {
-                "verified": "A shuffled protocol is a central one, so what central DP needs is needed here; the "
-                f"shuffled learner has at most $\\sqrt{{\\log(1/\\delta)}}$ times as many users "
-                f"({table['ratio'].max():.2f} times at the most here).",
+                "verified": "A shuffled protocol is a central one, so the users that central DP needs are needed "
+                "here. The shuffled learner needs at most $\\sqrt{\\ln(1/\\delta)}$ times as many "
+                f"(at most {table['ratio'].max():.2f} times as many in these examples).",
                 "refuted": "The quotient exceeds the root of the logarithm.",
             },
         ),
         reading(
             "optimal up to a constant",
             unknown(),
-            {"not checkable": "Whether shuffled learners need the root of the logarithm is not known here."},
+            {"not checkable": "We do not know whether shuffled learners need the root of the logarithm."},
         ),
     )
 
@@ -377,9 +377,9 @@ def testing_without_privacy(table: pd.DataFrame) -> Outcome:
         "the published lower bound $k^{3/2}/(\\alpha^2 \\max \\mathrm{tr}\\, H)$, over the same": _range(lower),
     }
     said: Said = {
-        "verified": f"By exact means and variances {upper.max():.3g} $\\sqrt{{k}}/\\alpha^2$ users are enough against "
-        "Paninski's alternatives; the published lower bound, evaluated for channels that keep everything, is of the "
-        "same order, and its proof is not re-done here.",
+        "verified": f"By exact means and variances, {upper.max():.3g} $\\sqrt{{k}}/\\alpha^2$ users are enough against "
+        "Paninski's alternatives. The published lower bound, evaluated for channels that keep everything, is of the "
+        "same order; we do not redo its proof.",
         "refuted": "One of the two is of another order.",
     }
     how = "one tester, one family of alternatives; one published lower bound"
@@ -398,9 +398,9 @@ def testing_in_the_central_model(table: pd.DataFrame) -> Outcome:
     upper, lower = table["upper"], table["lower"]
     said: Said = {
         "verified": f"Wherever one of the terms leads, a tester needs {upper.min():.2f} to {upper.max():.2f} times the "
-        f"printed sum, and {lower.min():.2f} to {lower.max():.2f} times the sum are necessary: by the coupling above "
-        "for the terms with $\\epsilon$, by the published bound, up to its constant and not re-proved here, for the "
-        "one without.",
+        f"printed sum, and {lower.min():.2f} to {lower.max():.2f} times the sum are necessary. For the terms with "
+        "$\\epsilon$ the coupling above shows it. For the term without it is the published bound, up to its constant; "
+        "we do not redo its proof.",
         "refuted": "Users of the tester, or necessary users, are of another order than the sum.",
     }
     how = "one tester, simulated against one family of alternatives; a coupling, computed"
@@ -423,9 +423,9 @@ def seed_decides(table: pd.DataFrame) -> Outcome:
     last = float(table["ratio"].iloc[-1])
     least = min(slopes.values())
     said: Said = {
-        "verified": f"What is necessary without a common seed grows against (6) like $k$ to the power {least:.2f} or "
-        f"more; at $k$ = {table['k'].max():,} and $\\epsilon$ = {table['eps'].iloc[-1]:g} it is {last:.0f} times "
-        "that. Of users who can communicate only the equation is looked at.",
+        "verified": "Without a common seed, the users that are necessary grow faster than (6), by at least "
+        f"$k^{{{least:.2f}}}$: at $k$ = {table['k'].max():,} and $\\epsilon$ = {table['eps'].iloc[-1]:g} they are "
+        f"{last:,.0f} times as many. For users who can communicate we look at the equation only.",
         "refuted": f"The quotient grows only like $k$ to the power {least:.2f}.",
     }
     return judge("B-33", evidence, reading("$\\epsilon$ up to 1", exactly(least >= _GROWTH), said))
@@ -452,9 +452,10 @@ def any_known_law(table: pd.DataFrame, *, k: int = 10_000, alpha: float = 0.1) -
             "the number of users for the worst $q$",
             exactly(works),
             {
-                "verified": "Each user replaces the own sample by a random map that depends on $q$ alone. It makes $q$ "
-                f"uniform over $6k$ atoms, and keeps at least {float(least):.2f} of every distance tried (a third, by "
-                "the proof above). So $k$ and $\\alpha$ change by constants, and the uniform law is itself such a $q$.",
+                "verified": "Each user puts their own sample through a random map that depends on $q$ alone. The map "
+                f"makes $q$ uniform over $6k$ atoms and keeps at least {float(least):.2f} of every distance tried "
+                "(at least a third, by the proof above). So $k$ and $\\alpha$ change by constants, and the uniform law "
+                "is itself such a $q$.",
                 "refuted": "The map does not make $q$ uniform, or loses more than two thirds of a distance.",
             },
         ),
@@ -463,7 +464,7 @@ def any_known_law(table: pd.DataFrame, *, k: int = 10_000, alpha: float = 0.1) -
             exactly(easy * ORDER >= order),
             {
                 "verified": "A point mass needs as many users.",
-                "refuted": f"For a point mass {easy:.0f} users are enough without privacy, against an order of "
+                "refuted": f"For a point mass {easy:.0f} users are enough without privacy, where the order is "
                 f"{order:,.0f}.",
             },
         ),
@@ -481,9 +482,9 @@ def all_regimes(table: pd.DataFrame) -> Outcome:
     }
     many, one = _range(table["all"]), float(table["one"].iloc[-1] / table["one"].iloc[0])
     said: Said = {
-        "verified": f"With a learner for all regimes {many[0]:.2f} to {many[1]:.2f} times the printed users are "
-        f"enough, whatever $k$; with one that is optimal at small budgets only, the multiple grows {one:.3g}-fold. "
-        "That one randomizer is needed too is shown by messages with their sender's number (B-4).",
+        "verified": f"With a learner for all regimes, {many[0]:.2f} to {many[1]:.2f} times the printed number of users "
+        "is enough, whatever $k$ is. With one that is optimal at small budgets only, the multiple grows "
+        f"{one:,.0f}-fold. Messages with their sender's number (B-4) show that one common randomizer is needed too.",
         "refuted": "The first multiple grows, or the second does not.",
     }
     held = exactly(_steady(table["all"]) and one > ORDER)

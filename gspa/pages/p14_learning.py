@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from fractions import Fraction
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -30,8 +31,9 @@ from gspa.accountant.families import common
 from gspa.accountant.inverse import largest_local_epsilon
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, role
 from gspa.book.verdicts import Said, exactly, reading
+from gspa.pages.p18_rounds import name_ends
 
 Array = NDArray[np.float64]
 Points = list[tuple[int, float, float]]
@@ -83,7 +85,7 @@ LOCAL = {
         {"k": 2.0, "alpha": -2.0, "ratio": -1.0},
         around(8192, 0.05, 32.0, of_k=(0.5, 2.0, 4.0), of_budget=(0.5, 2.0, 4.0)),
     ),
-    "$\\epsilon$ above $\\log k$": Regime({"k": 1.0, "alpha": -2.0}, around(256, 0.05, 2.0**20, of_budget=())),
+    "$\\epsilon$ above $\\ln k$": Regime({"k": 1.0, "alpha": -2.0}, around(256, 0.05, 2.0**20, of_budget=())),
 }
 """Eq. (4)."""
 _PRIVACY = {"k": 1.0, "alpha": -1.0, "eps": -1.0}
@@ -244,10 +246,21 @@ def fitted(table: pd.DataFrame, regimes: Mapping[str, Regime]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["regime", "factor", "stated", "exponent", "low", "high", "points"])
 
 
+def spoken(regime: str) -> str:
+    """A regime's name as the page says it.
+
+    >>> spoken("public, small $\\\\epsilon$"), spoken("privacy")
+    ('public coin, small $\\\\epsilon$', 'shuffled, privacy')
+    """
+    words = {"privacy": "shuffled, privacy", "sampling": "shuffled, sampling", "central": "central, privacy"}
+    return words.get(regime, regime.replace("private,", "private coin,").replace("public,", "public coin,"))
+
+
 def readable(fitted: pd.DataFrame) -> pd.DataFrame:
     """`fitted` as the page shows it."""
     heads = {"factor": "power of", "low": "95% from", "high": "to"}
-    return fitted.assign(factor=fitted["factor"].map(FACTORS)).rename(columns=heads)
+    shown = fitted.assign(regime=fitted["regime"].map(spoken), factor=fitted["factor"].map(FACTORS))
+    return shown.rename(columns=heads)
 
 
 def placed(fitted: pd.DataFrame, tolerance: float) -> NDArray[np.str_]:
@@ -452,33 +465,57 @@ def learning_curves(table: pd.DataFrame) -> Figure:
         table.groupby("learner", sort=False), PALETTE, DASHES, "os^Dv", strict=False
     ):
         bars = 2 * line["tv_error"]
-        drawn = axis.errorbar(line["n"], line["tv"], yerr=bars, color=colour, lw=1.8, marker=mark, ms=5)
+        drawn = axis.errorbar(line["n"], line["tv"], yerr=bars, color=colour, lw=2, marker=mark, ms=6)
         drawn[0].set_dashes(dashes or (None, None))
         drawn.set_label(str(name))
-    axis.set(xlabel="number of users $n$", ylabel="error in total variation", xscale="log", yscale="log")
+    axis.set(xscale="log", yscale="log", xlabel="number of users $n$, logarithmic")
+    axis.set_ylabel("error in total variation, logarithmic")
     axis.legend()
+    return figure
+
+
+@keeps_data
+def literally(table: pd.DataFrame) -> Figure:
+    """The central eps of eq. (5) taken literally over its target against n, a line a target; from `choices`."""
+    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    axis.axhline(1, **role("reference"))
+    ends = []
+    for index, (eps, line) in enumerate(table.groupby("eps"), 1):
+        colour, dashes, mark = PALETTE[index % len(PALETTE)], DASHES[index % len(DASHES)], "os^Dv"[index % 5]
+        axis.plot(line["n"], line["own"], color=colour, dashes=dashes or (None, None), lw=2, marker=mark, clip_on=False)
+        ends.append((line["n"].iloc[-1], line["own"].iloc[-1], f"target {eps:g}", colour))
+    axis.set(xscale="log", xlabel="number of users $n$, logarithmic", ylabel=r"central $\epsilon$ over the target")
+    axis.set_ylim(bottom=0)
+    level = (table["n"].max(), 1.0, "the target", ROLES["reference"][0])
+    name_ends(figure, axis, [*ends, level], apart=0.06)
     return figure
 
 
 @keeps_data
 def exponent_dots(table: pd.DataFrame, *, tolerance: float) -> Figure:
     """Fitted less stated exponents with their intervals, a row each, from `fitted`; the band is the tolerance."""
-    figure, axis = plt.subplots(figsize=(7, 0.9 + 0.27 * len(table)), layout="constrained")
+    figure, axis = plt.subplots(figsize=(7, 0.9 + 0.33 * len(table)), layout="constrained")
     axis.axvspan(-tolerance, tolerance, color="0.92", zorder=0)
-    axis.axvline(0, color="0.4", lw=1)
+    axis.axvline(0, **role("reference"))
     rows = range(len(table))
     middle = table["exponent"] - table["stated"]
     reach = [table["exponent"] - table["low"], table["high"] - table["exponent"]]
-    axis.errorbar(middle, rows, xerr=reach, fmt="o", color=PALETTE[1], ms=4.5, lw=1.6)
-    names = [
-        f"{row['regime']}: {FACTORS[row['factor']]}, stated {row['stated']:.3g}" for row in table.to_dict("records")
-    ]
-    axis.set_yticks(rows, names)
-    axis.tick_params(axis="y", labelsize=9)
-    axis.set_ylim(len(table) - 0.3, -0.7)
+    axis.errorbar(middle, rows, xerr=reach, fmt="o", color=ROLES["attack"][0], ms=6, lw=2)
+    axis.set_yticks(rows, [_power(row) for row in table.to_dict("records")])
+    axis.set_ylim(len(table) - 0.4, -0.6)
     widest = max(1.5 * tolerance, float((middle.abs() + reach[0]).max()) * 1.05)
     axis.set(xlabel="fitted exponent less the stated one", xlim=(-widest, widest))
     return figure
+
+
+def _power(row: Mapping[Any, Any]) -> str:
+    factor, power = FACTORS[row["factor"]].strip("$"), f"{Fraction(row['stated']).limit_denominator(12)}"
+    if row["factor"] == "ratio":
+        written = rf"e^{{{power.replace('1', '') if power in ('1', '-1') else power}\epsilon}}"
+    else:
+        base = f"({factor})" if row["factor"] == "growth" else factor
+        written = base if power == "1" else f"{base}^{{{power}}}"
+    return f"{spoken(row['regime'])}: ${written}$"
 
 
 # --- checks ------------------------------------------------------------------------------------------------
@@ -506,14 +543,16 @@ def _of_exponents(
     off = [row for row, place in zip(rows, where, strict=True) if place == "outside"]
     unclear = [_named(row) for row, place in zip(rows, where, strict=True) if place == "open"]
     if unclear and not off and not wrong:
-        return unsettled(name, f"Too few draws to place an exponent within {tolerance:g}: {', '.join(unclear)}.")
+        return unsettled(
+            name, f"This run has too few draws to place these exponents within {tolerance:g}: {', '.join(unclear)}."
+        )
     intervals = f"the 95% intervals of all {len(fitted)} exponents lie within {tolerance:g} of the stated ones"
     if beside := missed(fitted):
-        intervals += f" ({beside} of them without containing it)"
+        intervals += f", though {beside} {'does' if beside == 1 else 'do'} not contain the stated exponent"
     said = [f"{_named(row)}: {row['exponent']:.3f}, stated {row['stated']:.3g}" for row in off]
     found: Said = {
         "verified": reason.replace("INTERVALS", intervals),
-        "refuted": f"Not the stated orders: {'; '.join(said) or wrong}.",
+        "refuted": f"The stated orders are not found: {'; '.join(said) or wrong}.",
     }
     shown = {**evidence, "tolerance on an exponent": tolerance, "how far the evidence goes": how}
     return judge(name, shown, reading(how, exactly(not off and not wrong), found))
@@ -552,8 +591,8 @@ def local_orders(
         fitted,
         {**_exponents(fitted), label: [low, high]},
         f"the lower bound is {times}" if high / low > ORDER else "",
-        f"Sufficient: INTERVALS for {sufficient}. Necessary: the published lower bound{kind}, evaluated, is {times} "
-        f"for $k$ from {necessary['k'].min():,.0f} to {necessary['k'].max():,.0f}; its proof is not re-done here.",
+        f"Sufficient: for {sufficient}, INTERVALS. Necessary: the published lower bound{kind}, evaluated, is {times} "
+        f"for $k$ from {necessary['k'].min():,.0f} to {necessary['k'].max():,.0f}. We do not redo its proof.",
         how=how,
     )
 
@@ -587,8 +626,8 @@ def shuffled_orders(
         fitted,
         {**evidence, **(more or {}), **_exponents(fitted)},
         wrong,
-        f"The algebra gives the printed terms and no other. With eq. (1)'s constants $n$ is {low:.1f} to {high:.1f} "
-        f"times the printed order for $\\epsilon$ up to 1. In the experiment INTERVALS, {where}.",
+        f"The algebra gives the printed terms and no other. With eq. (1)'s constants, $n$ is {low:.1f} to {high:.1f} "
+        f"times the printed order for $\\epsilon$ up to 1. In the experiment, {where}, INTERVALS.",
         how=how,
     )
 
@@ -614,8 +653,8 @@ def remark_on_first_term(limits: tuple[str, str]) -> Outcome:
         "the first term of eq. (4)",
         exactly(printed == "1", near=squared == "1"),
         {
-            "verified": "The quotient of the two tends to 1.",
-            "holds with correction": f"A square is missing: the quotient of the two tends to ${printed}$.",
+            "verified": "The quotient of the two terms tends to 1.",
+            "holds with correction": f"A square is missing: the quotient of the two terms tends to ${printed}$.",
             "refuted": f"The quotient tends to ${printed}$.",
         },
         correction=r"the first term is $k^2/(\alpha^2\epsilon^2)$ for small $\epsilon$.",
@@ -632,7 +671,7 @@ def budget_choice(table: pd.DataFrame, beyond: pd.DataFrame) -> Outcome:
     swapped, own, far = float(large["other"].max()), float(table["own"].max()), f"{beyond['eps'].max():g}"
     evidence: dict[str, object] = {}
     for case, ratio in ranges.items():
-        what = f"{case} ({_OVER[case]}), $s = \\epsilon^2 n/\\log(1/\\delta)$"
+        what = f"{case} ({_OVER[case]}), $s = \\epsilon^2 n/\\ln(1/\\delta)$"
         evidence[f"certified over eq. (5), {what}"] = f"{ratio.min():.2f} to {ratio.max():.2f}"
     evidence |= {
         "exact central $\\epsilon$ over the target, eq. (5) taken at its word, largest": own,
@@ -643,13 +682,15 @@ def budget_choice(table: pd.DataFrame, beyond: pd.DataFrame) -> Outcome:
         return unsettled("B-9", "This run has only one of the two cases.")
     near = low >= 1 / ORDER and high <= ORDER
     everywhere = near and least >= 1 / ORDER and float(beyond["ratio"].max()) <= ORDER
-    refuted = f"Off by factors from {low:.3g} to {high:.3g}."
+    refuted = f"What is certified is {low:.3g} to {high:.3g} times eq. (5)."
     order = (
-        f"Of the right order for $\\epsilon$ up to {table['eps'].max():g}: {low:.2f} to {high:.2f} of it is certified"
+        f"Eq. (5) is of the right order for $\\epsilon$ up to {table['eps'].max():g}: {low:.2f} to {high:.2f} times "
+        "its "
+        "value is certified"
     )
     correction = (
-        r"$\epsilon_L \approx \epsilon\sqrt{n/\log(1/\delta)}$ where $\epsilon^2 n/\log(1/\delta) \le 1$, and "
-        r"$e^{\epsilon_L} \approx \epsilon^2 n/\log(1/\delta)$ where it is at least 1, up to constants and for "
+        r"$\epsilon_L \approx \epsilon\sqrt{n/\ln(1/\delta)}$ where $\epsilon^2 n/\ln(1/\delta) \le 1$, and "
+        r"$e^{\epsilon_L} \approx \epsilon^2 n/\ln(1/\delta)$ where it is at least 1, up to constants and for "
         r"$\epsilon$ of order at most 1."
     )
     return judge(
@@ -659,7 +700,7 @@ def budget_choice(table: pd.DataFrame, beyond: pd.DataFrame) -> Outcome:
             f"the cases as the sentence after (5) has them, $\\epsilon$ up to {table['eps'].max():g}",
             exactly(near),
             {
-                "verified": f"{order}. Taken at its word, with constants ignored, (5) gives a central $\\epsilon$ up "
+                "verified": f"{order}. Taken literally, with constants ignored, it gives a central $\\epsilon$ up "
                 f"to {own:.2f} times the target.",
                 "refuted": refuted,
             },
@@ -669,13 +710,13 @@ def budget_choice(table: pd.DataFrame, beyond: pd.DataFrame) -> Outcome:
             exactly(everywhere, near=near),
             {
                 "verified": f"{order}, and {least:.2g} for $\\epsilon$ = {far}.",
-                "holds with correction": f"{order}; for $\\epsilon$ = {far} down to {least:.2g}.",
+                "holds with correction": f"{order}. For $\\epsilon$ = {far} only {least:.2g} times its value is.",
                 "refuted": refuted,
             },
             correction=correction,
         ),
         reading(
-            "the first formula where $\\epsilon^2 n/\\log(1/\\delta) \\geq 1$",
+            "the first formula where $\\epsilon^2 n/\\ln(1/\\delta) \\geq 1$",
             exactly(swapped <= 1, near=near),
             {
                 "verified": f"The central $\\epsilon$ is at most {swapped:.3g} times the target.",

@@ -21,7 +21,7 @@ from scipy.special import ndtri
 
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import Outcome, settles
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_line, role
 from gspa.pages import p14_learning as learning
 from gspa.pages.p14_learning import Regime, around
 
@@ -269,10 +269,11 @@ def power_lines(table: pd.DataFrame) -> Figure:
         table.groupby("tester", sort=False), PALETTE, DASHES, "os^Dv", strict=False
     ):
         style: dict[str, Any] = {"color": colour, "dashes": dashes or (None, None), "marker": mark}
-        axis.plot(line["n"], line["power"], lw=1.8, ms=5, label=str(name), **style)
-    axis.axhline(TARGET, color="0.4", lw=1)
-    axis.set(xlabel="number of users $n$", ylabel="probability to detect", xscale="log", ylim=(0, 1.03))
-    axis.legend(fontsize=9)
+        axis.plot(line["n"], line["power"], lw=2, ms=6, label=str(name), **style)
+    axis.axhline(TARGET, **role("reference"))
+    name_line(axis, table["n"].min(), TARGET, "2/3", colour=ROLES["reference"][0], right=0, up=8)
+    axis.set(xlabel="number of users $n$, logarithmic", ylabel="probability to detect", xscale="log", ylim=(0, 1.03))
+    axis.legend(fontsize=10)
     return figure
 
 

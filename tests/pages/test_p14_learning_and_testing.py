@@ -410,8 +410,11 @@ def test_figures_draw_the_lines_of_their_table():
     power = pd.DataFrame({"n": [10, 1000] * 2, "tester": ["a", "a", "b", "b"], "power": [0.7, 0.9, 0.3, 0.4]})
     assert len(testing.power_lines(power).axes[0].lines) == 3
     axis = learning.exponent_dots(exponents(learning.LOCAL, off=-0.3, reach=0.1), tolerance=0.1).axes[0]
-    assert axis.get_yticklabels()[0].get_text() == "small $\\epsilon$: $k$, stated 2"
+    assert axis.get_yticklabels()[0].get_text() == "small $\\epsilon$: $k^{2}$"
     assert axis.get_xlim()[0] < -0.4
+    table = pd.DataFrame({"eps": [0.1, 0.1, 1.0, 1.0], "n": [10, 1000] * 2, "own": [0.7, 0.9, 2.0, 2.1]})
+    lines = learning.literally(table).axes[0].lines
+    assert [line.get_ydata().tolist() for line in lines[1:]] == [[0.7, 0.9], [2.0, 2.1]]
 
 
 class TestEquationFive:
@@ -466,7 +469,7 @@ class TestOrders:
         assert other.verdict == "refuted"
         assert next(iter(regimes)) in other.reason
         assert CHECKS[name](exponents(regimes, reach=0.2), *rest(name)).missing == "size"
-        assert "without containing" in CHECKS[name](exponents(regimes, off=0.05), *rest(name)).reason
+        assert "not contain the stated exponent" in CHECKS[name](exponents(regimes, off=0.05), *rest(name)).reason
 
     @pytest.mark.parametrize("name", LOWER_BOUNDS)
     def test_a_lower_bound_of_another_order_refutes(self, name):
