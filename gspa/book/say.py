@@ -53,7 +53,7 @@ def count(value: int, one: str, many: str = "") -> str:
 
 def listed(parts: Sequence[str]) -> str:
     """ "a", "a and b", "a, b and c"."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return " and ".join([", ".join(parts[:-1]), *parts[-1:]]) if len(parts) > 1 else "".join(parts)
 
 
 def all_of(value: int, total: int) -> str:

@@ -138,7 +138,7 @@ def test_findings_give_an_entry_to_each_settled_headline(monkeypatch):
     soup = html(cards.parts(Found(FOUND, {"08_comparison"}), [])["findings"])
     titles = [BeautifulSoup(text.html(claim(name).title), "html.parser").get_text() for name in ("G-C3", "G-A2")]
     assert [(term.get_text(), said.get_text()) for term, said in zip(soup("dt"), soup("dd"), strict=True)] == [
-        (f"holds with correction {titles[0]}", r"smaller by \(10\) percent. G-C3"),
+        (f"holds with correction {titles[0]}", r"Why. What holds: smaller by \(10\) percent. G-C3"),
         (f"refuted {titles[1]}", "off by 3. G-A2"),
     ]
     assert [link["href"] for link in soup("a")] == ["notebooks/08_comparison.html#card-G-C3", "claims.html#G-A2"]

@@ -100,3 +100,10 @@ class TestInANotebook:
         }
         assert len(drawn.outputs) == 1
         nbformat.validate(notebook)
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
+)
+def test_a_list_in_words(parts, said):
+    assert say.listed(parts) == said

@@ -89,7 +89,10 @@ FIGURES = [
         {"name": "printed", "rows": 1, "of": 5000, "csv": "z\n3\n"},
         moves={
             "knobs": [{"name": "users", "values": ["1", "10<sup>6</sup>"], "at": 0}],
-            "frames": [{"svg": SVG, "alt": "Few."}, {"svg": SVG.replace("9", "8"), "alt": "</script> Many."}],
+            "frames": [
+                {"svg": SVG, "alt": "Few.", "reads": []},
+                {"svg": SVG.replace("9", "8"), "alt": "</script> Many.", "reads": []},
+            ],
         },
     ),
 ]

@@ -10,6 +10,8 @@ from matplotlib import pyplot as plt
 import gspa
 from gspa.pages import p00_pictures as p
 
+PLANTED = ()  # no claim is settled here
+
 
 def test_randomized_response_and_its_clones():
     assert p.truthful(0.0) == 0.5

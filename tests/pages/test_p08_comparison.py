@@ -351,7 +351,7 @@ class TestOutperforms:
         assert (found.verdict, found.agreeing) == ("verified", "in 1 of 2 readings")
         # Liu23 at 16 points, FMT21 at 15 (not for U(0.01, 2) at 1,000, where it needs eps0 <= 1.84), Erlingsson19 at 6
         # (eps0 <= 1/2, and n >= 144 log(1e4) = 1326).
-        assert found.reason.startswith("Against the paper's own baselines it is smaller at 37 of 37 points, by ")
+        assert found.reason.startswith("It is smaller than the paper's own baselines at 37 of 37 points, by ")
         # The class of the baselines: any one randomizer of all users; Liu23 is one of the baselines.
         wide = table[table["valid"]].pivot_table(index=["distribution", "n"], columns="key", values="epsilon")
         common = [key for key, bound in bounds.CATALOGUE.items() if "common" in bound.families]
@@ -374,7 +374,7 @@ class TestOutperforms:
         )
         sound = check(p.outperforms, fabricated(others=1.25))
         assert in_readings(sound) == ["verified", "verified"]
-        assert "by 20 to 60 percent" in sound.reason  # 1 - 1/1.25 and 1 - 1/2.5
+        assert "by 20% to 60%" in sound.reason  # 1 - 1/1.25 and 1 - 1/2.5
 
     @pytest.mark.parametrize("factor", [0.5, 0.999, 1.0])
     def test_a_baseline_as_small_at_one_point_refutes(self, factor):
@@ -383,7 +383,7 @@ class TestOutperforms:
         table.loc[ours + 1, "epsilon"] = factor * table.loc[ours, "epsilon"]
         found = check(p.outperforms, table)
         assert (found.verdict, in_readings(found)) == ("refuted", ["refuted"] * 2)
-        assert f"baselines it is smaller at {2 * POINTS - 1} of {2 * POINTS} points" in found.reason
+        assert f"own baselines at only {2 * POINTS - 1} of {2 * POINTS} points" in found.reason
         assert found.readings[1].found.startswith(f"At 1 of {2 * POINTS} points")
 
     @pytest.mark.parametrize(
@@ -511,7 +511,7 @@ class TestAtLeast33Percent:
         found = check(p.at_least_33_percent, table)
         assert in_readings(found) == ["refuted", "holds with correction", "refuted"]
         assert "at least 20.0% smaller" in found.readings[0].found
-        assert "at least 50.0% less privacy loss" in found.correction
+        assert "at least 50.0% below" in found.correction
         table.loc[table.index[table["key"] == "gspa"][6] + 1, "epsilon"] = table.loc[ours, "epsilon"]  # the largest n
         assert check(p.at_least_33_percent, table).readings[1].verdict == "not reproduced"
 
