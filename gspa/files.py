@@ -28,12 +28,12 @@ def ensure_writable(folder: Path) -> Path:
     return folder
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace `path` in one step: a reader, or a kill, sees the old bytes or the new ones."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
         os.chmod(temporary, 0o644)  # mkstemp makes it private
         os.replace(temporary, path)
     except BaseException as error:

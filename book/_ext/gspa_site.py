@@ -104,9 +104,10 @@ def add_files(app, exception):
     target.mkdir(exist_ok=True)
     shutil.copyfile(source, target / MATHJAX)
     shutil.copyfile(Path(gspa.__file__).with_name(CHECKER), Path(app.outdir) / CHECKER)
-    certificates = Path(app.srcdir) / "_generated" / "certificates"
-    if certificates.is_dir():
-        shutil.copytree(certificates, Path(app.outdir) / "certificates", dirs_exist_ok=True)
+    for name in ("certificates", "download"):
+        given = Path(app.srcdir) / "_generated" / name
+        if given.is_dir():
+            shutil.copytree(given, Path(app.outdir) / name, dirs_exist_ok=True)
     index = Path(app.srcdir) / "_generated" / INDEX
     if index.is_file():
         shutil.copyfile(index, Path(app.outdir) / "_static" / INDEX)

@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from gspa.accountant.errors import CheckFailed, InvalidOutput
-from gspa.book import build_record, cards, claims, evidence, figures, processes, provenance, sitecheck
+from gspa.book import build_record, cards, claims, download, evidence, figures, processes, provenance, sitecheck
 from gspa.book.project import Project
 from gspa.book.run import Run, place
 from gspa.files import digest, digest_tree, ensure_writable, remove_temporaries, write_atomically
@@ -98,6 +98,7 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
         | {
             "build_record": build_record.page(project, runs, profile),
             "headline": _headline(executed, folder),
+            "download": download.write(project, folder / download.FOLDER),
             "profile": "" if profile == "paper" else _QUICK,
         }
     )
