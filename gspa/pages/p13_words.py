@@ -253,12 +253,12 @@ def approximate_too(table: pd.DataFrame) -> Outcome:
     if inside.empty:
         return unsettled("B-24", "Theorem 3.8 applies to no point of this run.")
     evidence: dict[str, object] = {}
-    for row in table.itertuples():
-        stated = "none" if pd.isna(row.bound) else f"{row.bound:.4f}"
+    for row in table.to_dict("records"):
+        stated = "none" if math.isnan(row["bound"]) else f"{row['bound']:.4f}"
         evidence[
-            f"$\\delta_L$ = {row.local_delta:.3g}, $\\epsilon_L$ = {row.eps_local:g}, $n$ = {row.n:,}: Theorem "
-            "3.8; certified for leaky randomized response; exact without leak"
-        ] = f"{stated}; {row.certified:.5f}; {row.pure:.5f}"
+            f"$\\delta_L$ = {row['local_delta']:.3g}, $\\epsilon_L$ = {row['eps_local']:g}, $n$ = {row['n']:,}: "
+            "Theorem 3.8; certified for leaky randomized response; exact without leak"
+        ] = f"{stated}; {row['certified']:.5f}; {row['pure']:.5f}"
     sound = bool((inside["bound"] >= inside["pure"]).all())
     amplifies = bool((inside["bound"] < inside["eps_local"]).all())
     low, high = float(inside["bound"].min()), float(inside["bound"].max())
