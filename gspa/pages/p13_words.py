@@ -257,7 +257,7 @@ def approximate_too(table: pd.DataFrame) -> Outcome:
         evidence[
             f"$\\delta_L$ = {row.local_delta:.3g}, $\\epsilon_L$ = {row.eps_local:g}, $n$ = {row.n:,}: Theorem "
             "3.8; certified for leaky randomized response; exact without leak"
-        ] = f"{'none' if math.isnan(row.bound) else f'{row.bound:.4f}'}; {row.certified:.5f}; {row.pure:.5f}"
+        ] = f"{row.bound:.4f}; {row.certified:.5f}; {row.pure:.5f}".replace("nan", "none")
     sound = bool((inside["bound"] >= inside["pure"]).all())
     amplifies = bool((inside["bound"] < inside["eps_local"]).all())
     low, high = float(inside["bound"].min()), float(inside["bound"].max())
