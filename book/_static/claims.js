@@ -25,7 +25,8 @@
   // where it is the claim's place in the paper: "Theorem 3".
   function find(query) {
     var phrase = plain(query.trim());
-    var words = phrase.split(/\s+/).filter(Boolean);
+    // A word finds its other forms: "clipping" what says "clip".
+    var words = phrase.split(/\s+/).filter(Boolean).map(function (word) { return word.replace(/(?:(.)\1ing|ing|ed|s)$/, "$1"); });
     var whole = new RegExp("(^|[^\\w.])" + phrase.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "(?![\\w.]*\\w)");
     return words.length === 0 ? [] : GSPA_CLAIMS.map(function (claim) {
       var head = plain(claim.place + " " + claim.title);

@@ -105,8 +105,8 @@ class Page(Show):
     def front(self, rows: pd.DataFrame, name: str, *, says: str) -> Any:
         """A table that the first page shows as well, after a sentence that is filled like %%say."""
         shown = self.table(rows)
-        said = say.render(says, self._namespace)
-        self.ship({f"{name}.md": f"{said}\n\n```{{raw}} html\n{shown.data}\n```\n"}, "front")
+        said = text.html(say.render(says, self._namespace))
+        self.ship({f"{name}.html": f"<p>{said}</p>\n{shown.data}\n"}, "front")
         return shown
 
     def footer(self) -> Any:

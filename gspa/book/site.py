@@ -125,7 +125,7 @@ def _ship(executed: Iterable[Path], folder: Path) -> None:
     for name in _SHIPPED:
         shutil.rmtree(folder / name, ignore_errors=True)
     for name in _FRONT:  # a book without that page has an empty place
-        write_atomically(ensure_writable(folder / "front") / f"{name}.md", "")
+        write_atomically(ensure_writable(folder / "front") / f"{name}.html", "<!-- not in this book -->\n")
     for path in executed:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             for output in cell.get("outputs", []):
