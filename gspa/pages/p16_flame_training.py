@@ -509,9 +509,11 @@ _TITLES = {"fresh": "fresh noise in every round", "released": "the released trai
 _SWEEPS = (
     ("figure 6", r"budget of one report $\epsilon_{lk}$", False),
     ("figure 7", "$n/n_p$", False),
-    ("figure 8", r"share of coordinates $\beta$", True),
+    ("figure 8", r"share of coordinates $\beta$ (log scale)", True),
 )
 _MARKS = {SIMPLE: "s", DOUBLE: "D", TOPK: "o"}
+# As the methods have them in Figure 5's order.
+_COLOURS = {DP: PALETTE[2], TOPK: PALETTE[3], DOUBLE: PALETTE[4], SIMPLE: PALETTE[5]}
 
 
 @keeps_data
@@ -573,10 +575,10 @@ def worth_figure(protocols: pd.DataFrame, curator: pd.DataFrame, *, dataset: str
     at = float(curve.loc[curve["label"] == "DP-FL", "value"].iloc[0])
     figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
     axis.plot(
-        curve["value"], curve["mean (%)"], color=PALETTE[0], marker="x", ms=6, lw=2, label="DP-FL, analytic Gaussian"
+        curve["value"], curve["mean (%)"], color=_COLOURS[DP], marker="x", ms=6, lw=2, label="DP-FL, analytic Gaussian"
     )
-    for index, one in enumerate(protocols.to_dict("records")):
-        colour, mark, height = PALETTE[index + 1], _MARKS[one["method"]], [one["accuracy"]]
+    for one in protocols.to_dict("records"):
+        colour, mark, height = _COLOURS[one["method"]], _MARKS[one["method"]], [one["accuracy"]]
         ends = [one["lower"], one["upper"]]
         axis.plot(ends, height * 2, color=colour, marker=mark, ms=7, lw=3, label=one["method"])
         if one["printed"] > 0:
