@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ from gspa.algorithms.flame.protocols import Rules, play
 from gspa.algorithms.flame.randomizers import Buckets, Laplace
 from gspa.algorithms.flame.sealing import keypair
 from gspa.book.claims import Outcome, claim, judge, settles
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, ROLES, keeps_data, name_line, role
 from gspa.book.verdicts import Reading, Said, Verdict, at_least, exactly, joined, reading, shown, unknown, within
 from gspa.pages import p15_amplification as amplification
 from gspa.pages.p15_amplification import Setting
@@ -679,92 +680,142 @@ def selected_share(*, d: int, k: int, users: int, seed: int, spread: float = 0.2
 # --- figures -----------------------------------------------------------------------------------------------
 
 _FORMS = {
-    "old_bennett": ("paper's form (first version of Bennett's)", "x", 0),
-    "bennett": ("corrected Bennett form", "^", 3),
-    "exact": ("exact bound of one coordinate", "s", 2),
+    "old_bennett": ("paper's form (first version of Bennett's)", "x", "paper"),
+    "bennett": ("corrected Bennett form", "^", "closed form"),
+    "exact": ("exact bound of one coordinate", "s", "numerical"),
 }
+_ENDS = {"attack": "an attack reaches this", "certified": "certified: at most this"}
 _RATIOS = {
-    "simple": "SS-Simple, same budget per coordinate",
     "double": "SS-Double",
+    "simple": "SS-Simple, same budget per coordinate",
     "equal": r"SS-Simple, same $\epsilon_l$",
 }
+_PROTOCOLS = ("SS-Simple", "SS-Double", "SS-Topk")
 _INDICES = "$l$ (indices reported, over $k$)"
+
+
+def _mark(name: str, marker: str) -> dict[str, Any]:
+    return {"color": role(name)["color"], "marker": marker, "lw": 0, "mew": 1.8, "mfc": "none"}
+
+
+def _rows_of_intervals(axis: Axes, low: pd.Series, high: pd.Series, names: Sequence[str]) -> None:
+    """A row for each name with the interval in which the truth lies; its first and last end are `low` and `high`."""
+    places = np.arange(len(names))
+    axis.hlines(places, low, high, color=ROLES["reference"][0], lw=5, alpha=0.5)
+    axis.set_yticks(places, names, fontsize=9)
+    axis.set(xscale="log", ylim=(len(names) - 0.5, -0.5))
 
 
 @keeps_data
 def draw_budgets(table: pd.DataFrame) -> Figure:
     """eps_c in each row of `accounts`: by the paper's theorems, and the interval from attack to certified."""
-    figure, axis = plt.subplots(figsize=(8, 4.6), layout="constrained")
+    figure, axis = plt.subplots(figsize=(6.6, 4.8), layout="constrained")
+    names = [f"{row.protocol}\n{row.variant}" for row in table.itertuples()]
+    _rows_of_intervals(axis, table["attack"], table["certified"], names)
     rows = np.arange(len(table))
-    shown = "from attack to certified"
-    axis.hlines(rows, table["attack"], table["certified"], color=PALETTE[1], lw=7, alpha=0.6, label=shown)
-    for end in ("attack", "certified"):
-        axis.plot(table[end], rows, color=PALETTE[1], marker="|", ms=14, lw=0, mew=2)
-    for name, (label, marker, number) in _FORMS.items():
-        colour = PALETTE[number]
-        axis.plot(table[name], rows, label=label, color=colour, marker=marker, ms=7, lw=0, mew=1.8, mfc="none")
-    axis.set_yticks(rows, [f"{row.protocol}\n{row.variant}" for row in table.itertuples()], fontsize=9)
-    axis.set(xscale="log", xlabel=r"central $\epsilon_c$ at $\delta_c$ (log scale)", ylim=(len(table) - 0.5, -0.5))
+    for end, label in _ENDS.items():
+        axis.plot(table[end], rows, label=label, ms=15, **_mark(end, "|"))
+    for name, (label, marker, meaning) in _FORMS.items():
+        axis.plot(table[name], rows, label=label, ms=7, **_mark(meaning, marker))
+    axis.set_xlabel(r"central $\epsilon_c$ at $\delta_c$ (log scale)")
     figure.legend(loc="outside lower center", ncols=2, fontsize=9)
     return figure
 
 
 @keeps_data
 def draw_ratios(table: pd.DataFrame, *, certified: pd.DataFrame, eps: float) -> Figure:
-    """Figure 3: `amplification_ratios` as lines, `certified_ratios`, which are at one eps, as bars."""
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
-    proved = certified.set_index("case")
-    for index, (name, label) in enumerate(_RATIOS.items()):
-        colour, dashes = PALETTE[index + 1], DASHES[index] or (None, None)
-        axis.plot(table["eps"], table[name], color=colour, dashes=dashes, lw=2, label=f"{label}, printed")
-        low, high = (float(proved.loc[name, end]) for end in ("ratio_low", "ratio_high"))  # type: ignore[arg-type]
-        place, marker = eps * (1 + 0.03 * (index - 1)), "osD"[index]
-        axis.plot([place, place], [low, min(high, 1e12)], color=colour, marker=marker, ms=7, lw=3, mfc="white")
-    axis.plot([], [], color="0.4", marker="o", ms=7, lw=3, mfc="white", label="what holds: least and most")
-    axis.axhline(1, color="0.4", lw=1)
+    """Figure 3: `amplification_ratios` as lines, and below them, at one eps, beside `certified_ratios`."""
+    figure, (above, below) = plt.subplots(
+        2, 1, figsize=(6.6, 6.8), height_ratios=(5, 3), layout="constrained"
+    )  # not one x axis: a budget and an amplification
+    last = table.iloc[-1]
+    for (name, label), dashes in zip(_RATIOS.items(), DASHES, strict=False):
+        style = role("paper") | {"dashes": dashes or (None, None)}
+        above.plot(table["eps"], table[name], label=f"{label}, printed", **style)
+        name_line(above, last["eps"], last[name], label, colour=style["color"], right=-2, up=9)
+    above.axhline(1, color=ROLES["reference"][0], lw=1)
+    name_line(above, last["eps"], 1, "no amplification", colour=ROLES["reference"][0], right=-2, up=-8)
     xlabel = r"budget of one reported coordinate, $\epsilon_{ld}$ or $\epsilon_{lk}$"
-    axis.set(xlabel=xlabel, ylabel=r"amplification $\epsilon_l/\epsilon_c$", yscale="log")
-    figure.legend(loc="outside lower center", ncols=2, fontsize=9)
+    above.set(xlabel=xlabel, ylabel="as printed: $\\epsilon_l/\\epsilon_c$\n(log scale)", yscale="log")
+    above.margins(y=0.12)
+    proved = certified.set_index("case").loc[list(_RATIOS)]
+    high = proved["ratio_high"].clip(upper=1e12)
+    _rows_of_intervals(below, proved["ratio_low"], high, [label.replace(", ", ",\n") for label in _RATIOS.values()])
+    rows = np.arange(len(proved))
+    printed = table.iloc[(table["eps"] - eps).abs().argmin()][list(_RATIOS)]
+    below.plot(printed, rows, label="printed", ms=7, **_mark("paper", "x"))
+    below.plot(proved["ratio_low"], rows, label="certified: at least this", ms=15, **_mark("certified", "|"))
+    below.plot(high, rows, label="by an attack: at most this", ms=15, **_mark("attack", "|"))
+    below.set_xlabel(rf"amplification $\epsilon_l/\epsilon_c$ at a budget of {eps:g} (log scale)")
+    figure.legend(*below.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
     return figure
 
 
 @keeps_data
-def draw_index_privacy(table: pd.DataFrame, overflow: pd.DataFrame) -> Figure:
-    """Figure 4, from `figure4`; and from `overflow_by_l` where n_(s,j) no longer fits into n_p."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
+def draw_index_privacy(table: pd.DataFrame, overflow: pd.DataFrame, *, many: int = 0) -> Figure:
+    """Figure 4, from `figure4`; and from `overflow_by_l` where n_(s,j) no longer fits into n_p; `many` is marked."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7.4, 4.2), layout="constrained")
     finite = table[table["l"] > 1]
-    left.plot(table["l"], table["first"], color=PALETTE[1], dashes=DASHES[1], lw=2, label=r"$1/(l\beta)$")
-    left.plot(finite["l"], finite["second"], color=PALETTE[2], dashes=DASHES[2], lw=2, label=r"$(1-\beta)l/(l-1)$")
-    left.plot(finite["l"], finite["nu"], color=PALETTE[0], lw=2, label=r"least $\nu$ (none at $l=1$)")
-    left.set(xlabel=_INDICES, ylabel=r"index privacy $\nu$", yscale="log")
-    left.legend()
+    left.plot(table["l"], table["first"], label=r"$1/(l\beta)$", **role("paper"))
+    left.plot(finite["l"], finite["second"], label=r"$(1-\beta)l/(l-1)$", **role("closed form"))
+    left.plot(finite["l"], finite["nu"], label=r"least $\nu$ (none at $l=1$)", **role("truth") | {"dashes": (5, 2)})
+    left.set(xlabel=_INDICES, ylabel=r"index privacy $\nu$ (log scale)", yscale="log")
+    left.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    left.legend(fontsize=9)
     shown = overflow[overflow["any"] > 0]
-    right.plot(shown["l"], shown["one"], color=PALETTE[1], dashes=DASHES[1], lw=2, label="one coordinate")
-    right.plot(shown["l"], shown["any"], color=PALETTE[0], lw=2, label="some coordinate, at most")
-    right.set(xlabel=_INDICES, ylabel=r"$P(n_{s,j}>n_p)$, largest spread evenly", yscale="log", ylim=(1e-12, 2))
-    right.legend(loc="lower right")
+    right.plot(shown["l"], shown["one"], label="one coordinate", **role("truth"))
+    right.plot(shown["l"], shown["any"], label="some coordinate: at most", **role("certified"))
+    right.set(xlabel=_INDICES, ylabel=r"$P(n_{s,j}>n_p)$ (log scale)", yscale="log", ylim=(_LEAST, 4))
+    right.set_xlim(0, float(overflow["l"].max()))
+    if 0 < many <= overflow["l"].max():
+        for axis in (left, right):
+            axis.axvline(many, color=ROLES["reference"][0], lw=1)
+        name_line(right, many, 1e-9, f"paper's $l$ = {many}", colour=ROLES["reference"][0])
+    right.legend(loc="lower right", fontsize=9)
     return figure
+
+
+_LEAST = 1e-12
+"""Smaller probabilities are not drawn."""
 
 
 @keeps_data
 def draw_sweeps(by_budget: pd.DataFrame, by_dimension: pd.DataFrame) -> Figure:
-    """Figures 9 and 10, from `sweep` over "eps_l" and "d": printed (thin) and certified (thick)."""
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4.6), sharey=True, layout="constrained")
-    labels = (r"local budget of the vector $\epsilon_l$", "coordinates $d$")
+    """Figures 9 and 10, from `sweep` over "eps_l" and "d": colours are by kind, dashes by protocol."""
+    figure, axes = plt.subplots(2, 1, figsize=(6.6, 7.4), layout="constrained")
+    labels = (r"local budget of the vector $\epsilon_l$ (log scale)", "coordinates $d$ (log scale)")
     for axis, table, label in zip(axes, (by_budget, by_dimension), labels, strict=True):
         for (line, kind), part in table.groupby(["line", "kind"], sort=False):
-            number = ["SS-Simple", "SS-Double", "SS-Topk"].index(str(line)) + 1
-            style: dict[str, Any] = {"lw": 1, "marker": "x", "ms": 5} if kind == "printed" else {"lw": 2.5}
-            style |= {"color": PALETTE[number], "dashes": DASHES[number - 1] or (None, None)}
-            axis.plot(part[table.columns[0]], part["epsilon"], label=f"{line}, {kind}", **style)
+            style = role("paper" if kind == "printed" else "certified")
+            style |= {"dashes": DASHES[_PROTOCOLS.index(str(line))] or (None, None)}
+            marks: dict[str, Any] = {"marker": "x", "ms": 5, "lw": 1.2} if kind == "printed" else {}
+            axis.plot(part[table.columns[0]], part["epsilon"], label=f"{line}, {kind}", **style | marks)
         axis.set(xlabel=label, yscale="log", xscale="log")
         # An axis of about a decade would be labelled at each of its minor ticks, one over the other.
         axis.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
         axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
         axis.xaxis.set_minor_formatter(NullFormatter())
-    axes[0].set_ylabel(r"central $\epsilon_c$ at $\delta_c$")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
+        axis.set_ylabel(r"central $\epsilon_c$ at $\delta_c$ (log scale)")
+    for axis in axes:
+        _name_ends(axis)
     return figure
+
+
+def _name_ends(axis: Axes, gap: float = 12.0) -> None:
+    """Each line's label at its last point, moved so that neighbours are at least so many points apart."""
+    axis.figure.draw_without_rendering()  # type: ignore[union-attr]
+    scale = 72 / axis.figure.dpi
+    places = []
+    for line in axis.lines:
+        x, y = np.asarray(line.get_xydata(), dtype=float).T
+        last = np.flatnonzero(np.isfinite(y))
+        if last.size:
+            height = float(axis.transData.transform((x[last[-1]], y[last[-1]]))[1]) * scale
+            places.append((height, float(x[last[-1]]), float(y[last[-1]]), line))
+    below = -math.inf
+    for height, x_last, y_last, line in sorted(places, key=lambda place: place[0]):
+        below = max(height, below + gap)
+        name_line(axis, x_last, y_last, str(line.get_label()), colour=str(line.get_color()), up=below - height)
 
 
 # --- checks: what FLAME is built from ----------------------------------------------------------------------
@@ -789,8 +840,9 @@ def split(one: Setting) -> Outcome:
     }
     holds = math.isclose(full.eps, 0.01, rel_tol=1e-12) and math.isclose(one.eps, 0.5, rel_tol=1e-12)
     said: Said = {
-        "verified": f"{whole:g}/{one.d} = {full.eps:g} and {whole:g}/{one.k} = {one.eps:g}.",
-        "refuted": f"{full.eps:g} and {one.eps:g} come out.",
+        "verified": rf"$\epsilon_l/d$ is {whole:g}/{one.d:,} = {full.eps:g}, and $\epsilon_l/k$ is "
+        f"{whole:g}/{one.k} = {one.eps:g}.",
+        "refuted": f"The two quotients are {full.eps:g} and {one.eps:g}.",
     }
     return judge("F3", evidence, reading("as printed", exactly(holds), said))
 
@@ -806,9 +858,10 @@ def definition_2(found: Mapping[str, Any]) -> Outcome:
         r"randomized response, $\delta$ = 0: over answers and over sets": f"{pure[0]:.1e} and {pure[1]:.1e}",
     }
     said: Said = {
-        "illustrated": "A report that tells the input outright, with a random number beside it, meets the definition "
-        rf"at $\delta$ = {pointwise:g}; over sets of answers its $\delta$ is {events:g}. For $\delta > 0$ it is a "
-        "weaker notion than the usual one, which the next card needs.",
+        "illustrated": "A report may tell the input outright and carry a random number beside it. Judged by single "
+        rf"answers, as the definition asks, it has $\delta$ = {pointwise:g}; judged by sets of answers it has "
+        rf"$\delta$ = {events:g}. So for $\delta > 0$ the definition is weaker than the usual one, which the next card "
+        "needs.",
     }
     return judge("F22", evidence, reading("as printed", shown(), said))
 
@@ -830,9 +883,9 @@ def algorithm_1(table: pd.DataFrame) -> Outcome:
     printed = table.iloc[0]
     ratio = "infinite" if math.isinf(printed["ratio"]) else f"{printed['ratio']:.4g}"
     fails = (
-        f"As printed the rounded value can be 0, which the uniform answer never is: its likelihood ratio is {ratio}, "
-        rf"and the mean is off by {printed['bias']:.4f} ($\gamma/(2b(1-\gamma))$ = {printed['stated']:.4f}) at "
-        rf"$\epsilon$ = {printed['eps']:g}, $b$ = {printed['b']}."
+        "As printed, the rounded value can be 0, and the uniform answer cannot: the largest likelihood ratio is "
+        rf"{ratio}. The estimated mean is off by {printed['bias']:.4f} at $\epsilon$ = {printed['eps']:g} and $b$ = "
+        rf"{printed['b']}, where $\gamma/(2b(1-\gamma))$ is {printed['stated']:.4f}."
     )
     said: Said = {
         "verified": r"As printed it is unbiased and its reports are $\epsilon$-LDP.",
@@ -857,8 +910,9 @@ def laplace_blanket(table: pd.DataFrame) -> Outcome:
     worst = float((table["integral"] / table["stated"] - 1).abs().max())
     evidence["largest relative difference"] = worst
     said: Said = {
-        "verified": f"The integral agrees to {worst:.1e}.",
-        "refuted": f"The integral differs by {worst:.3g} relatively.",
+        "verified": r"The least density, integrated, agrees with $e^{-\epsilon/2}$ up to a relative "
+        f"{worst:.1e}.",
+        "refuted": rf"The least density, integrated, differs from $e^{{-\epsilon/2}}$ by a relative {worst:.3g}.",
     }
     return judge("F13", evidence, reading("as printed", exactly(worst < 1e-8), said))
 
@@ -876,14 +930,14 @@ def lemma_1(table: pd.DataFrame) -> Outcome:
     evidence[r"corrected Algorithm 1: certified $\epsilon$ over Lemma 1 with $b + 1$, largest"] = worst
     evidence["the same with $b$, for which there is no proof"] = float((table["certified"] / table["printed"]).max())
     said: Said = {
-        "verified": rf"The exact $\epsilon$ is at most {worst:.3f} times the lemma's.",
-        "refuted": rf"The exact $\epsilon$ is {worst:.3f} times the lemma's with $b + 1$.",
-        "holds with correction": "For Algorithm 1 as printed the answer 0 alone gives "
-        r"$\delta = 1 - \gamma$ at every $\epsilon$. For the corrected one the exact $\epsilon$ is at most "
-        f"{worst:.2f} of the lemma's value.",
+        "verified": rf"The certified $\epsilon$ is at most {worst:.3f} times the lemma's.",
+        "refuted": rf"The certified $\epsilon$ is {worst:.3f} times the lemma's with $b + 1$.",
+        "holds with correction": "For Algorithm 1 as printed the lemma is false: by the answer 0 alone $\\delta$ is "
+        r"$1 - \gamma$ at every $\epsilon$. For the corrected algorithm the certified $\epsilon$ is at most "
+        f"{worst:.2f} times the lemma's.",
     }
     correction = (
-        r"for the corrected $\mathcal{R}_{\gamma,b}$, which has $b+1$ answers: "
+        r"for the corrected $\mathcal{R}_{\gamma,b}$, which has $b+1$ answers, "
         r"$\epsilon_c=\sqrt{14\log(2/\delta_c)(e^{\epsilon_l}+b)/(n-1)}$, where that is at most 1."
     )
     sound = worst <= 1
@@ -930,15 +984,15 @@ def _one_coordinate(
     evidence |= more
     worst = max(found, tight)
     said: Said = {
-        "verified": rf"The exact $\delta$ is at most {worst:.2g} of the stated one.",
-        "refuted": rf"The exact $\delta$ is {worst:.3g} times the stated one.",
-        "holds with correction": r"For the corrected $\mathcal{R}_{\gamma,b}$ the exact $\delta$ stays below the "
-        f"stated one, even with a sharp bound in place of Lemma 1 (at most {worst:.2g} of it). As printed, an answer 0 "
-        rf"gives its sender away: $\delta$ is up to {printed:.2g} times the stated one.",
+        "verified": rf"The {word} $\delta$ is at most {worst:.2g} times the stated one.",
+        "refuted": rf"The {word} $\delta$ is {worst:.3g} times the stated one.",
+        "holds with correction": rf"For the corrected $\mathcal{{R}}_{{\gamma,b}}$ the {word} $\delta$ is at most "
+        f"{worst:.2g} times the stated one, even with a sharp bound in place of Lemma 1. For the printed one it is "
+        rf"not: an answer 0 gives its sender away, and $\delta$ is up to {printed:,.0f} times the stated one.",
     }
     correction = (
-        r"for the corrected $\mathcal{R}_{\gamma,b}$, $\gamma=(b+1)/(e^{\epsilon_{lk}}+b)$, with $b+1$ "
-        rf"for $b$ in the formula, $\epsilon_{{ck}}\leq 1$ and ${size}$ reports in every case."
+        r"it holds for the corrected $\mathcal{R}_{\gamma,b}$, where $\gamma=(b+1)/(e^{\epsilon_{lk}}+b)$, with $b+1$ "
+        rf"for $b$ in the formula, if $\epsilon_{{ck}}\leq 1$ and there are ${size}$ reports in every case."
     )
     verdict = exactly(worst <= 1 and printed <= 1, near=worst <= 1)
     return judge(name, evidence, reading("as printed", verdict, said, correction=correction))
@@ -960,14 +1014,20 @@ def proposition_1(table: pd.DataFrame, share: float, simulated: Mapping[str, flo
     check = "check of the exact formula, $b$ = {b}, $n_s$ = {n_s}, $n_p$ = {n_p}".format(b=b, **simulated)
     evidence[check] = "{exact:.4f}, simulated {simulated:.4f} ± {error:.4f}".format(**simulated)
     off = table[table["dummies"] & ~((table["exponent"] - table["stated"]).abs() <= tolerance)]
-    listed = ", ".join(f"{names[line.varied]}: {line.exponent:.2f} for {line.stated:.2f}" for line in _rows(off))
-    alone = [f"{line.exponent:.2f} for {line.stated:.2f}" for line in table[~table["dummies"]].itertuples()]
+    listed, alone = (
+        [
+            f"the exponent of {names[line.varied]} is {line.exponent:.2f}, stated {line.stated:.2f}"
+            for line in _rows(part)
+        ]
+        for part in (off, table[~table["dummies"]])
+    )
     said: Said = {
-        "verified": f"All exponents are within {tolerance:g}.",
+        "verified": f"All exponents are within {tolerance:g} of the stated ones.",
         "not checkable": "The exact variance disagrees with its simulation.",
-        "refuted": f"With dummies the exponents are off ({listed}). A dummy is all noise, with variance $(b+2)/(12b)$ "
-        r"at least 1/12 whatever $\epsilon$, so $n_p - n_s$ of them leave $\sqrt{(n_p - n_s)/12}/n_s$. Without dummies "
-        f"the stated order holds (exponents {' and '.join(alone)}).",
+        "refuted": f"With dummies {' and '.join(listed)}. A dummy is all noise: "
+        r"whatever $\epsilon$, its variance $(b+2)/(12b)$ is at least 1/12, so that $n_p - n_s$ dummies leave an error "
+        r"of at least $\sqrt{(n_p - n_s)/12}/n_s$. "
+        f"Without dummies the stated order holds: {' and '.join(alone)}.",
     }
     agree = abs(simulated["simulated"] - simulated["exact"]) <= 5 * simulated["error"]
     verdict = exactly(off.empty) if agree else unknown()
@@ -985,15 +1045,18 @@ def gaussian_noise(table: pd.DataFrame, delta: float) -> Outcome:
     evidence[rf"the formula holds at $\delta$ = {delta:g} up to $\epsilon$"] = limit
     good = table["exact_eps"] <= table["eps"]
     broken = [(line.eps, f"({line.exact_eps:.2f}, {delta:g})") for line in _rows(table[~good])]
-    really = ", ".join(f"({eps:g}, {delta:g}) is really {real}" for eps, real in broken)
-    kept = ", ".join(f"({line.exact_eps:.3f}, {delta:g}) for ({line.eps:g}, {delta:g})" for line in _rows(table[good]))
+    really = " and ".join(f"what is stated as ({eps:g}, {delta:g}) is {real}" for eps, real in broken)
+    kept = " and ".join(
+        f"what is stated as ({line.eps:g}, {delta:g}) is ({line.exact_eps:.3f}, {delta:g})"
+        for line in _rows(table[good])
+    )
     said: Said = {
         "verified": "The formula's noise gives what is stated, or better.",
-        "refuted": f"{really}.",
-        "holds with correction": r"The formula is proved for $\epsilon$ up to 1 and holds at this $\delta$ up to "
-        f"{limit:.2f}: {really}.",
+        "refuted": f"The formula's noise does not give what is stated: {really}.",
+        "holds with correction": r"The formula is proved for $\epsilon$ up to 1, and at this $\delta$ it is true up to "
+        f"{limit:.2f}. Beyond, it is not: {really}.",
     }
-    correction = f"the noise used gives {broken[0][1] if len(broken) == 1 else really} and {kept}."
+    correction = f"with the noise that is used, {really}, and {kept}."
     verdict = exactly(bool(good.all()), near=bool(good.any()))
     return judge("F15", evidence, reading("as printed", verdict, said, correction=correction))
 
@@ -1020,13 +1083,13 @@ def theorem_1(table: pd.DataFrame, one: Setting, whole: Mapping[str, float], rat
     worst = float((table["certified"] / table["stated"]).max())
     first, last = (float(ratios["ratio"].iloc[i]) for i in (0, -1))
     said: Said = {
-        "verified": rf"The certified $\epsilon$ is at most {worst:.2f} of the theorem's.",
+        "verified": rf"The certified $\epsilon$ is at most {worst:.2f} times the theorem's.",
         "refuted": rf"The certified $\epsilon$ is {worst:.3f} times the theorem's.",
-        "holds with correction": r"With each coordinate shuffled on its own the certified $\epsilon$ is at most "
-        f"{worst:.2f} of the theorem's. Algorithm 2 shuffles whole messages: there an attack has "
-        rf"$\delta$ {shown_delta:.2g} where the theorem says {one.delta:g}. Corollary 2 drops the term "
-        r"$d \epsilon_{cd} (e^{\epsilon_{cd}} - 1)$: its ratio to the theorem grows from "
-        f"{first:.1f} to {last:.0f}.",
+        "holds with correction": r"With each coordinate shuffled on its own, the certified $\epsilon$ is at most "
+        f"{worst:.2f} times the theorem's. But Algorithm 2 shuffles whole messages, and of those an attack shows "
+        rf"$\delta \geq$ {shown_delta:.2g} where the theorem says {one.delta:g}. "
+        r"Corollary 2 drops the term $d \epsilon_{cd} (e^{\epsilon_{cd}} - 1)$, so that the theorem's value over the "
+        rf"corollary's grows with $d$, from {first:.1f} to {last:.0f}.",
     }
     correction = (
         "with a permutation of its own for each coordinate; and Corollary 2 where "
@@ -1046,12 +1109,12 @@ def linked_messages(table: pd.DataFrame) -> Outcome:
         evidence[rf"{at}: $\delta$ of reading the indices of SS-Topk"] = line.indices
         evidence[rf"{at}: SS-Double as separate (index, value) pairs, index by index, certified $\delta$"] = line.pairs
     values, indices, pairs = (float((table[name] / table["delta"]).max()) for name in ("values", "indices", "pairs"))
-    apart = "keep within it" if pairs <= 1 else f"exceed it {pairs:.2g} times"
+    apart = "keep within it" if pairs <= 1 else f"exceed it by a factor of {pairs:.2g}"
     said: Said = {
         "verified": r"The attacks on whole messages stay within the stated $\delta$.",
-        "refuted": rf"Whole messages give away up to {values:,.0f} times the stated $\delta$ by their values, and in "
-        f"SS-Topk {indices:,.0f} times by their indices, which name the selection. Separate (index, value) pairs of "
-        f"SS-Double {apart}.",
+        "refuted": rf"An attack on the values of whole messages reaches up to {values:,.0f} times the stated "
+        rf"$\delta$. In SS-Topk the indices, which name the selection, give {indices:,.0f} times. Separate (index, "
+        f"value) pairs of SS-Double {apart}.",
     }
     return judge("F14", evidence, reading("as printed", exactly(max(values, indices) <= 1), said))
 
@@ -1091,11 +1154,12 @@ def theorem_4(
     holds = not (exact > 0 or laplace["shown"] > one.delta or two["shown"] > bits.delta)
     said: Said = {
         "verified": "No attack at $k$ = 1 exceeds what is stated.",
-        "refuted": r"$2 \beta d$ folds of an $\epsilon_{cd}$ that already contains $\beta$ count the subsampling "
-        rf"twice. With one of $d$ = {small[0]} indices it promises (log {power}, 0) where $\delta$ is {exact}; with "
-        rf"one of {one.d} and {one.n_p} reports ({laplace['stated']:.2g}, {one.delta:g}) where $\delta$ is "
-        rf"{laplace['shown']:.2g}. Valid: $d$ folds of $\epsilon_{{cd}}$ if each index is drawn independently, or $k$ "
-        r"folds of $\epsilon_{ck}$ for exactly $k$.",
+        "refuted": r"The theorem composes $2 \beta d$ folds of an $\epsilon_{cd}$ that already contains $\beta$: it "
+        rf"counts the subsampling twice. For one of $d$ = {small[0]} indices it promises $(\ln({power}), 0)$, where "
+        rf"$\delta$ is {exact}. For one of {one.d} indices and {one.n_p} reports it promises ({laplace['stated']:.2g}, "
+        rf"{one.delta:g}), where an attack reaches $\delta$ = {laplace['shown']:.2g}. What holds is $d$ folds of "
+        r"$\epsilon_{cd}$ if each index is drawn independently, or $k$ folds of $\epsilon_{ck}$ for exactly $k$ "
+        "indices.",
     }
     return judge("F11", evidence, reading("as printed", exactly(holds), said))
 
@@ -1110,10 +1174,10 @@ def same_amplification(one: Setting, accounts: pd.DataFrame, there: float) -> Ou
         rf"$\delta$ of the attack on SS-Topk at SS-Double's $\epsilon$ ($\delta_c$ = {one.delta:.2g})": there,
     }
     said: Said = {
-        "verified": f"SS-Topk is certified at {top['certified']:.3f}, no more.",
-        "refuted": "The $k$ largest coordinates depend on the data, so that choosing them is no subsampling. An attack "
-        r"tells two users with the same selection and opposite values apart, and proves that $\epsilon$ is at least "
-        rf"{top['attack']:.2f}. SS-Double is certified at {double['certified']:.3f}.",
+        "verified": rf"SS-Topk is certified to have $\epsilon \leq$ {top['certified']:.3f}, no more than SS-Double.",
+        "refuted": "The $k$ largest are a function of the data, so nothing is subsampled. An attack that tells two "
+        rf"users with the same selection and opposite values apart shows $\epsilon \geq$ {top['attack']:.2f}; "
+        rf"SS-Double is certified to have $\epsilon \leq$ {double['certified']:.3f}.",
         "not checkable": "The certified intervals overlap.",
     }
     verdict = at_least(-top["certified"], -top["attack"], -double["certified"])
@@ -1134,12 +1198,12 @@ def any_randomizer(table: pd.DataFrame) -> Outcome:
     broken = table["attack"] > table["theorem4"]
     worst = float((table["attack"] / table["theorem4"]).max())
     one = "holds" if first else "does not hold"
-    folds = "stay above it" if (table["attack"] <= table["double"]).all() else "are below it too"
+    folds = "stay above the attack" if (table["attack"] <= table["double"]).all() else "are below it too"
     said: Said = {
-        "verified": f"Both hold at every randomizer tried ({len(table)}).",
-        "refuted": f"Theorem 1 {one} at the {len(table)} randomizers tried; its composition needs nothing but a bound "
-        f"of one coordinate, each shuffled on its own. Theorem 4 fails at {broken.sum()} of them, at $k$ = 1, as it "
-        rf"does above: an attack shows up to {worst:.2g} times its $\epsilon_c$. $d$ folds {folds}.",
+        "verified": f"Both hold for each of the {len(table)} randomizers tried.",
+        "refuted": f"Theorem 1 {one} for the {len(table)} randomizers tried: its composition needs nothing but a bound "
+        f"of one coordinate, each shuffled on its own. Theorem 4 fails for {broken.sum()} of them at $k$ = 1, for the "
+        rf"reason given above: an attack shows up to {worst:.2g} times its $\epsilon_c$. Bounds by $d$ folds {folds}.",
     }
     return judge("F21", evidence, reading("as printed", joined(exactly(first), exactly(not broken.any())), said))
 
@@ -1172,9 +1236,9 @@ def proposition_2(
     said: Said = {
         "verified": "Both ends hold as stated.",
         "refuted": r"$\nu$ = 1 is not reached at $l = 1/\beta$, or the posterior is not $1/l$.",
-        "holds with correction": r"$\nu$ = 1 is reached at $l = 1/\beta$, where that is whole; otherwise "
-        r"$\lceil 1/\beta \rceil k$ is more than $d$. At $l$ = 1 the second inequality of Definition 3 holds for no "
-        r"finite $\nu$: no index privacy is right, $\nu = 1/\beta$ is not.",
+        "holds with correction": r"$\nu$ = 1 is reached at $l = 1/\beta$ if that is a whole number; otherwise there "
+        r"are fewer than $\lceil 1/\beta \rceil k$ indices to report. At $l$ = 1 no finite $\nu$ meets the second "
+        r"inequality of Definition 3. So 'no index privacy' is right there, and $\nu = 1/\beta$ is not.",
     }
     correction = (
         r"the least $\nu$ is $\max\{1, 1/(l\beta), (1-\beta)l/(l-1)\}$: 1 at $l=1/\beta$ if $k$ divides "
@@ -1205,14 +1269,14 @@ def theorem_5(
         ),
         "the same for a coordinate among half of the users' largest": popular or "none, not even $l$ = 1",
     }
-    allowed = rf"$l$ = {fits}, $\nu$ = {best:.2f}, is the most" if fits else "no $l$ is possible"
-    rest = f"$l$ = {popular} is" if popular else "none is"
+    allowed = rf"$l$ = {fits}, $\nu$ = {best:.2f}" if fits else "no $l$ at all"
+    rest = f"it is $l$ = {popular}" if popular else "no $l$ fits"
     said: Said = {
-        "not reproduced": rf"$l$ = {many} and $\nu$ = {nu:g} come out.",
-        "verified": f"At $l$ = {many} every coordinate fits but with probability {some:.1g}.",
-        "refuted": f"$l$ = {many} fits into $n_p$ on average only: with the largest indices spread evenly "
-        f"{100 * share:.0f}% of the coordinates exceed it. Then {allowed}; for an index that half of the users select "
-        f"{rest}.",
+        "not reproduced": rf"The formulas give $l$ = {many} and $\nu$ = {nu:g}.",
+        "verified": f"At $l$ = {many} some coordinate does not fit with a probability of at most {some:.1g}.",
+        "refuted": f"At $l$ = {many} the reports fit into $n_p$ on average only: even if the largest indices are "
+        f"spread evenly, {100 * share:.0f}% of the coordinates exceed it. The most that fits then is {allowed}. If "
+        f"half of the users select one index, {rest}.",
     }
     verdict = joined(within(max(abs(many - 16), abs(nu - 3.125)), 0), exactly(some <= delta))
     return judge("F8", evidence, reading("as printed", verdict, said))
@@ -1250,29 +1314,30 @@ def _budget(
     old, attack, certified = (float(found[column]) for column in ("old_bennett", "attack", "certified"))
     broken = whole > one.delta
     valid = _valid(attack, certified, printed + tolerance, broken=broken)
-    source = f"{printed:g} comes out of the first version of the Bennett form ({old:.4f}{at})"
+    source = f"The number is that of the first version of the Bennett form, which gives {old:.4f}{at}"
     apart = (
-        rf" Whole messages, which the algorithms send, show $\delta$ = {whole:.2g} at it, not {one.delta:.2g}."
+        rf" Of whole messages, which the algorithms send, an attack shows $\delta$ = {whole:.2g} at the printed "
+        rf"$\epsilon$, where {one.delta:.2g} is promised."
         if broken
         else ""
     )
     between = rf"$\epsilon$ is between {attack:.4g} and {certified:.4g}"
     pairs = (
-        rf"an attack on pairs shuffled one by one shows $\epsilon$ to be at least {attack:.3f}."
+        rf"For pairs shuffled one by one an attack shows that $\epsilon$ is at least {attack:.3f}."
         if attack > printed + tolerance
-        else rf"of pairs shuffled one by one {between}, which does not decide."
+        else rf"For pairs shuffled one by one {between}, which does not decide."
     )
 
     def read(how: str, gap: float) -> Reading:
         said: Said = {
             "not reproduced": f"The first version of the Bennett form gives {old:.5f}, {gap:.5f} away (tolerance "
             f"{tolerance:g}).",
-            "refuted": f"{source}.{apart} And {pairs}",
-            "not checkable": f"{source}; {pairs}",
+            "refuted": f"{source}.{apart} {pairs}",
+            "not checkable": f"{source}. {pairs}",
             "holds with correction": f"{source}. That form is no bound; with the corrected one the same theorem gives "
             f"{found['bennett']:.3f}.{apart} {note}",
         }
-        correction = rf"{conditions} {between} at that $\delta$, so the printed value is true and loose."
+        correction = rf"{conditions} {between} at that $\delta$: the printed value is true there, and loose."
         return reading(how, joined(within(gap, tolerance), valid), said, correction=correction)
 
     return _shown(found, printed, whole), read
@@ -1282,8 +1347,8 @@ def _budget(
 def simple_budget(accounts: pd.DataFrame, one: Setting, whole: float) -> Outcome:
     """(0.91, 5e-6) for SS-Simple; `whole` is from `whole_messages` at `one`."""
     printed, found = 0.91, row(accounts, SIMPLE)
-    note = rf"For coordinates shuffled one by one $\epsilon$ is below {found['certified']:.4f}."
-    conditions = "with each coordinate shuffled on its own,"
+    note = rf"For coordinates shuffled one by one $\epsilon$ is certified to be below {found['certified']:.4f}."
+    conditions = "with each coordinate shuffled on its own"
     evidence, read = _budget("F4", printed, found, one, whole, conditions, note)
     return judge("F4", evidence, read("as printed", abs(found["old_bennett"] - printed)))
 
@@ -1303,23 +1368,23 @@ def double_budget(accounts: pd.DataFrame, excess: float, one: Setting, whole: fl
     attacked = {"SS-Double": double["attack"], "SS-Topk": top["attack"]}
     attack, most = max(attacked.values()), max(double["certified"], top["certified"])
     why = [
-        rf"{name}, where an attack shows $\epsilon$ to be at least {low:.2f}"
+        rf"{name}, where an attack shows that $\epsilon$ is at least {low:.2f}"
         for name, low in attacked.items()
         if low > printed + tolerance
     ] or [rf"whole messages ($\delta$ = {whole:.2g}), and for pairs nothing that low is certified"]
     partly = (
-        ". For SS-Double it is true if (index, value) pairs are shuffled and each index is drawn independently "
-        f"(certified {double['certified']:.3f})"
+        ". For SS-Double it is true if (index, value) pairs are shuffled one by one and each index is drawn "
+        rf"independently; $\epsilon$ is then certified to be at most {double['certified']:.3f}"
         if double["certified"] <= printed + tolerance
         else ""
     )
     said: Said = {
-        "not reproduced": f"{double['old_bennett']:.4f} comes out for {printed:g}.",
-        "refuted": f"False for {' and '.join(why)}{partly}.",
-        "not checkable": "Neither refuted by an attack nor certified.",
-        "holds with correction": f"Certified at {most:.3f} for pairs shuffled one by one.",
+        "not reproduced": f"The formulas give {double['old_bennett']:.4f}, not {printed:g}.",
+        "refuted": f"The number is false for {' and '.join(why)}{partly}.",
+        "not checkable": "No attack refutes the number, and it is not certified.",
+        "holds with correction": rf"For pairs shuffled one by one $\epsilon$ is certified to be at most {most:.3f}.",
     }
-    correction = "for separate (index, value) pairs, each index of SS-Double drawn independently."
+    correction = "the number is true for separate (index, value) pairs, each index of SS-Double drawn independently."
     valid = _valid(attack, most, printed + tolerance, broken=whole > one.delta)
     verdict = joined(within(double["old_bennett"] - printed, tolerance), valid)
     return judge("F5", evidence, reading("as printed", verdict, said, correction=correction))
@@ -1332,7 +1397,9 @@ def without_subsampling(accounts: pd.DataFrame, one: Setting, whole: float) -> O
     found = row(accounts, PLAIN)
     old = float(found["old_bennett"])
     conditions = r"for separate (index, value) pairs and $n_{s,j}\leq n_p$ for every $j$,"
-    note = f"For pairs shuffled one by one it is valid, and {printed / found['certified']:.0f} times too large."
+    note = (
+        f"For pairs shuffled one by one it is true, and {printed / found['certified']:.0f} times as large as need be."
+    )
     evidence, read = _budget("F6", printed, found, one, whole, conditions, note)
     evidence["README of the released code; the first version's form to as many digits"] = f"{readme}; {old:.7f}"
     cut = math.floor(100 * old) / 100 if old > 0 else math.nan
@@ -1354,13 +1421,13 @@ def dense_budget(accounts: pd.DataFrame, one: Setting, whole: float) -> Outcome:
     printed, found = 2.348, row(accounts, DENSE)
     attack, certified = (float(found[column]) for column in ("attack", "certified"))
     conditions = r"for separate (index, value) pairs and $n_{s,j}\leq n_p$ for every $j$,"
-    at = rf", with $n/n_p$ = {one.n / one.n_p:.1f} and $\epsilon_{{lk}}$ = {one.eps:g}, which are not stated"
+    at = rf" with $n/n_p$ = {one.n / one.n_p:.1f} and $\epsilon_{{lk}}$ = {one.eps:g}, which are not stated"
     evidence, read = _budget("F7", printed, found, one, whole, conditions, "", at)
     limit = printed + _tolerance("F7", "eps")
     said: Said = {
-        "verified": f"Certified at {certified:.3f}.",
-        "refuted": rf"An attack shows $\epsilon$ to be at least {attack:.3f}.",
-        "not checkable": rf"$\epsilon$ is between {attack:.3f} and {certified:.3f}.",
+        "verified": rf"$\epsilon$ is certified to be at most {certified:.3f}.",
+        "refuted": rf"An attack shows that $\epsilon$ is at least {attack:.3f}.",
+        "not checkable": rf"$\epsilon$ is between {attack:.3f} and {certified:.3f}, which does not decide.",
     }
     return judge(
         "F7",
@@ -1393,7 +1460,7 @@ _FIGURE3 = {"simple": 2.55, "double": 137.36}
 
 
 def _settings(one: Setting) -> str:
-    return f"$n$ = {one.n}, $n_p$ = {one.n_p}, $b$ = 2, $k$ = {one.k}"
+    return f"$n$ = {one.n:,}, $n_p$ = {one.n_p:,}, $b$ = 2 and $k$ = {one.k:,}"
 
 
 @settles("F2")
@@ -1411,19 +1478,20 @@ def dozens(printed: pd.DataFrame, certified: pd.DataFrame, one: Setting) -> Outc
         "what 'dozens' needs": least,
     }
     by_formula: Said = {
-        "holds with correction": rf"{quotient:.1f} times, at one budget per reported coordinate, where SS-Simple has "
-        rf"{one.d / one.k:.0f} times the $\epsilon_l$.",
-        "refuted": f"{quotient:.1f} times.",
-        "not reproduced": f"{formulas:.1f} times comes out, not {quotient:.1f}.",
+        "holds with correction": rf"The printed amplifications are {quotient:.1f} times apart. They are compared at "
+        rf"one budget per reported coordinate, where SS-Simple has {one.d / one.k:.0f} times the $\epsilon_l$.",
+        "refuted": f"The printed amplifications are {quotient:.1f} times apart.",
+        "not reproduced": f"The formulas' amplifications are {formulas:.1f} times apart, the printed ones "
+        f"{quotient:.1f} times.",
     }
     own: Said = {
-        "verified": f"At least {sure:.0f} times.",
-        "refuted": f"The ratio is at most {most:.2f} times SS-Simple's at the budgets of Figure 3, and at most "
-        rf"{equal:.2f} times at the same $\epsilon_l$: the larger budget of each reported coordinate costs what "
-        "subsampling gains, and $n_p$ is smaller than $n$.",
-        "not checkable": f"Between {sure:.2f} and {most:.2f} times.",
+        "verified": f"SS-Double amplifies at least {sure:.0f} times as much as SS-Simple.",
+        "refuted": f"SS-Double amplifies at most {most:.2f} times as much as SS-Simple at the budgets of Figure 3, and "
+        rf"at most {equal:.2f} times as much at the same $\epsilon_l$. The larger budget of each reported coordinate "
+        "costs what subsampling gains, and $n_p$ is smaller than $n$.",
+        "not checkable": f"SS-Double amplifies between {sure:.2f} and {most:.2f} times as much as SS-Simple.",
     }
-    correction = f"as values of Lemma 1 with Theorems 1 and 4, at {_settings(one)}, which are not stated."
+    correction = f"the formulas, Lemma 1 with Theorems 1 and 4, differ so at {_settings(one)}, which are not stated."
     verdict = joined(at_least(quotient, quotient, least), within(_off(found), tolerance, setting=True))
     return judge(
         "F2",
@@ -1451,17 +1519,18 @@ def figure_3(printed: pd.DataFrame, certified: pd.DataFrame, one: Setting) -> Ou
         f"{at_equal}: ratio between": between["equal"],
     }
     by_formula: Said = {
-        "holds with correction": f"Both numbers come out at {_settings(one)}, which are not stated. They say how loose "
-        rf"the formulas are, and SS-Simple has {local['simple'] / local['double']:.0f} times the $\epsilon_l$ there.",
-        "not reproduced": f"{found['simple']:.3f} and {found['double']:.2f} come out.",
+        "holds with correction": f"The formulas give both numbers at {_settings(one)}, which are not stated. The "
+        "numbers say how loose the formulas are, and SS-Simple has "
+        rf"{local['simple'] / local['double']:.0f} times the $\epsilon_l$ there.",
+        "not reproduced": f"The formulas give {found['simple']:.3f} and {found['double']:.2f}.",
     }
     own: Said = {
-        "verified": "They are the protocols' own.",
-        "refuted": f"They are between {between['simple']} for SS-Simple and between {between['double']} for SS-Double; "
-        rf"at SS-Double's $\epsilon_l$ SS-Simple has between {between['equal']}.",
+        "verified": "The protocols' own amplifications are these.",
+        "refuted": f"The amplification is between {between['simple']} for SS-Simple, and between {between['double']} "
+        rf"for SS-Double. At SS-Double's $\epsilon_l$ it is between {between['equal']} for SS-Simple.",
     }
     holds = all(low[case] * (1 - tolerance) <= v <= high[case] * (1 + tolerance) for case, v in _FIGURE3.items())
-    correction = f"as values of Lemma 1 with Theorems 1 and 4, at {_settings(one)}."
+    correction = f"the formulas, Lemma 1 with Theorems 1 and 4, have these values at {_settings(one)}."
     return judge(
         "F1",
         evidence,

@@ -455,31 +455,32 @@ def dimension(table: pd.DataFrame) -> Outcome:
         part = parts[name]
         first, last = part.iloc[0], part.iloc[-1]
         grows = (
-            rf"At {fixed[name]} $\epsilon_l/\epsilon_c$ is at most {first['ratio_high']:,.0f} at $d$ = {first['d']:,} "
-            f"and at least {last['ratio_low']:,.0f} at {last['d']:,}: it grows."
+            rf"At {fixed[name]} the amplification $\epsilon_l/\epsilon_c$ is at most {first['ratio_high']:,.0f} at "
+            rf"$d$ = {first['d']:,} and at least {last['ratio_low']:,.0f} at $d$ = {last['d']:,}: it grows."
         )
         if name == "vector":
             grows += (
-                rf" The certified $\epsilon_c$ falls from {first['certified']:.3g} to {last['certified']:.3g}: a "
-                r"smaller budget of each coordinate, $\epsilon_l/d$, gains more than composing more of them costs, in "
-                "Corollary 2 too."
+                rf" The certified $\epsilon_c$ falls from {first['certified']:.3g} to {last['certified']:.3g}. More "
+                r"coordinates leave each a smaller budget $\epsilon_l/d$, and that gains more than composing them "
+                "costs. Corollary 2 says so, too."
             )
         return {
-            "verified": "It falls.",
+            "verified": r"$\epsilon_l/\epsilon_c$ falls.",
             "refuted": grows,
             "not reproduced": "The certified intervals do not decide.",
         }
 
     low, high = (table.loc[table["fixed"] == "vector", "lemma1"].iloc[i] for i in (0, -1))
     by_lemma: Said = {
-        "verified": f"It falls from {low:.3g} to {high:.3g}: Lemma 1's value does not shrink with the local budget.",
-        "refuted": f"It grows from {low:.3g} to {high:.3g}.",
-        "not reproduced": "It stays.",
+        "verified": f"The ratio falls from {low:.3g} to {high:.3g}, as Lemma 1's value does not shrink with the local "
+        "budget.",
+        "refuted": f"The ratio grows from {low:.3g} to {high:.3g}.",
+        "not reproduced": "The ratio stays.",
     }
     rises = parts["coordinate"]["certified"]
     weaker: Said = {
-        "verified": f"Certified: {rises.iloc[0]:.3g} and {rises.iloc[-1]:.3g}.",
-        "refuted": "It falls.",
+        "verified": rf"The certified $\epsilon_c$ grows from {rises.iloc[0]:.3g} to {rises.iloc[-1]:.3g}.",
+        "refuted": r"$\epsilon_c$ falls.",
         "not reproduced": "The certified intervals do not decide.",
     }
     first, last = (parts["coordinate"].iloc[i] for i in (0, -1))
@@ -496,7 +497,7 @@ def dimension(table: pd.DataFrame) -> Outcome:
             r"$\epsilon_l/\epsilon_c$ at one $\epsilon_l$, by Theorem 1 with Lemma 1",
             ranked(low - high, low - high),
             by_lemma,
-            excluded=r"the sentence names Corollary 2 for it, which at one $\epsilon_l$ says the opposite",
+            excluded=r"the sentence derives it from Corollary 2, which says the opposite at one $\epsilon_l$",
         ),
         reading(
             r"$\epsilon_c$ itself grows, at one budget per coordinate",
@@ -524,13 +525,13 @@ def reports_are_private(found: Mapping[str, Any], pure: Mapping[str, float]) -> 
         "refuted": "Reports or their sum are less private than one report, even at $\\delta$ = 0.",
         "holds with correction": (
             r"A report that tells its input outright meets Definition 2 at "
-            rf"$\delta$ = {found['pointwise']:.0e}, and the collected reports have $\delta$ = {found['events']:g}. "
-            "With Definition 2 over sets the statement is true: only one report's law differs, the rest is "
-            "post-processing."
+            rf"$\delta$ = {found['pointwise']:.0e}, while the collected reports have $\delta$ = {found['events']:g}. "
+            "With Definition 2 for sets of answers the statement is true: the neighbours differ in the law of one "
+            "report only, and the rest is post-processing."
         ),
     }
     verdict = exactly(sound and found["events"] <= found["pointwise"] * (1 + 1e-9), near=sound)
-    correction = r"with Definition 2 for sets of answers, or $\delta = 0$."
+    correction = r"true with Definition 2 for sets of answers, or with $\delta = 0$."
     return judge("F25", evidence, reading("as printed", verdict, said, correction=correction))
 
 
@@ -548,9 +549,9 @@ def sum_of_bits(table: pd.DataFrame) -> Outcome:
     flat = float(np.ptp(table["central"])) == 0 and (table["central"] * table["eps"] <= 2).all()
     holds = bool(flat) and slope >= 0.5 - 1e-9 and bool((table["local"] <= table["response"]).all())
     said: Said = {
-        "verified": r"Laplace noise has an error of $\sqrt{2}/\epsilon$ whatever $n$. Of a fair bit a report leaves at "
-        r"least the variance $v = e^\epsilon/(1+e^\epsilon)^2$, and the bits stay independent: no local protocol's "
-        r"error is below $\sqrt{nv}$.",
+        "verified": r"With Laplace noise the error is $\sqrt{2}/\epsilon$ whatever $n$. In the local model, a report "
+        r"on a fair bit leaves a variance of at least $v = e^\epsilon/(1+e^\epsilon)^2$, and the bits stay "
+        r"independent: no local protocol's error is below $\sqrt{nv}$.",
         "refuted": "The orders differ.",
     }
     return judge("F26", evidence, reading(r"at a fixed $\epsilon$", exactly(holds), said))
@@ -570,8 +571,8 @@ def corollary_1(table: pd.DataFrame) -> Outcome:
     worst = float(table["ratio"].max())
     evidence["largest; proved constant"] = f"{worst:.3f}; {CONSTANT:g}"
     said: Said = {
-        "verified": rf"The certified $\epsilon_c$ is at most {worst:.2f} times the expression; {CONSTANT:g} times it "
-        r"is enough for every $\delta_c \leq 1/4$ (proof above).",
+        "verified": rf"In these cases the certified $\epsilon_c$ is at most {worst:.2f} times the expression. "
+        rf"{CONSTANT:g} times it is enough for every $\delta_c \leq 1/4$, by the proof above.",
         "refuted": f"The certified value is {worst:.3g} times the expression.",
     }
     return judge("F27", evidence, reading("as printed", exactly(worst <= CONSTANT), said))
@@ -586,8 +587,8 @@ def _composition(name: str, table: pd.DataFrame, number: int, what: str) -> Outc
         evidence[rf"{at}, exact $\delta$; stated"] = f"{line.exact:.4g}; {line.stated:.4g}"
     holds = bool((part["exact"] <= part["stated"] * (1 + 1e-9) + 1e-15).all())
     said: Said = {
-        "verified": f"{what}, which dominates every other, stays within it in all {len(part)} cases.",
-        "refuted": f"{what} exceeds it.",
+        "verified": rf"{what}, which dominates every other, has at most the stated $\delta$ in all {len(part)} cases.",
+        "refuted": rf"{what} exceeds the stated $\delta$.",
     }
     return judge(name, evidence, reading("as printed", exactly(holds), said))
 
@@ -615,7 +616,9 @@ def lemma_4(table: pd.DataFrame) -> Outcome:
     holds = bool((table["exact"] <= table["stated"] * (1 + 1e-9) + 1e-15).all())
     tight = float((table["exact"] / table["stated"]).max())
     said: Said = {
-        "verified": rf"The exact $\delta$ is at most the stated one, and up to {tight:.4f} of it.",
+        "verified": rf"The exact $\delta$ is at most {tight:.4f} times the stated one: the lemma is sharp."
+        if tight > 0.999
+        else rf"The exact $\delta$ is at most {tight:.4f} times the stated one.",
         "refuted": rf"The exact $\delta$ is {tight:.4g} times the stated one.",
     }
     return judge("F30", evidence, reading("as printed", exactly(holds), said))
@@ -633,12 +636,13 @@ def collusion(seen: Mapping[int, float], pure: Mapping[str, float]) -> Outcome:
     said: Said = {
         "verified": r"What the two see is $\epsilon_l$-LDP.",
         "refuted": r"Not even the values are $\epsilon_l$-LDP.",
-        "holds with correction": r"The values are $\epsilon_l$-LDP, and SS-Simple's and SS-Double's indices do not "
-        "depend on the data. SS-Topk's do, and they come with the user's name: two inputs with disjoint selections are "
-        rf"told apart with $\delta$ = {max(seen.values()):g} at every $\epsilon$, which no LDP report allows.",
+        "holds with correction": r"The values are $\epsilon_l$-LDP, and the indices of SS-Simple and SS-Double do "
+        "not depend on the data. The indices of SS-Topk do, and they come with the user's name: two inputs with "
+        rf"disjoint selections are told apart with $\delta$ = {max(seen.values()):g} at every $\epsilon$, which no LDP "
+        "report allows.",
     }
     verdict = exactly(values and max(seen.values()) <= 1e-12, near=values)
-    correction = r"SS-Simple and SS-Double are; SS-Topk only if all $d$ indices are reported."
+    correction = r"SS-Simple and SS-Double are reduced to LDP-FL; SS-Topk is so only if all $d$ indices are reported."
     return judge("F32", evidence, reading("as printed", verdict, said, correction=correction))
 
 
@@ -654,10 +658,10 @@ def without_padding(one: Setting, found: Mapping[str, float]) -> Outcome:
     }
     said: Said = {
         "verified": "Without padding nothing is certified beyond what shuffling alone gives.",
-        "refuted": rf"Without any padding $\epsilon$ = {both:.3f} is certified, where shuffling alone gives "
-        rf"{shuffling:.2f} and $\epsilon_l$ is {local:g}. Indices do not depend on the data, so the sizes $n_{{s,j}}$ "
-        "have one law under both neighbours, and a bound for an analyzer who sees them exists. Padding improves it, to "
-        rf"{padded:.3f}.",
+        "refuted": rf"Subsampling and shuffling compose without any padding: $\epsilon \leq$ {both:.3f} is certified, "
+        rf"where shuffling alone gives {shuffling:.2f} and $\epsilon_l$ is {local:g}. The indices do not depend on the "
+        r"data, so that the sizes $n_{s,j}$ have one law under both neighbours and an analyzer may see them. Padding "
+        rf"improves the bound to {padded:.3f}.",
     }
     return judge("F33", evidence, reading("as printed", exactly(not both < min(shuffling, local)), said))
 
@@ -674,10 +678,10 @@ def more_padding(table: pd.DataFrame) -> Outcome:
     private, noisy = -np.diff(table["certified"]), np.diff(table["sd"])
     verdict = joined(*(ranked(float(steps.min()), float(steps.max())) for steps in (private, noisy)))
     said: Said = {
-        "verified": r"$\epsilon_{cd}$ falls at every step: more draws from $\omega$ are post-processing. Every dummy "
-        "adds its variance; by how much is Proposition 1's matter.",
-        "refuted": "One of the two goes the other way.",
-        "not reproduced": "One of the two does not go one way.",
+        "verified": r"The certified $\epsilon_{cd}$ falls at every step, as more draws from $\omega$ are "
+        "post-processing. The error grows at every step, as every dummy adds its variance.",
+        "refuted": "With more padding the privacy or the error falls.",
+        "not reproduced": "Of privacy and error, one both grows and falls.",
     }
     return judge("F34", evidence, reading("users and local budget fixed", verdict, said))
 
@@ -693,10 +697,11 @@ def split_noise(table: pd.DataFrame, n: int, paper: Sequence[float]) -> Outcome:
     small = table[~table["eps"].isin(paper)]["share"]
     verdict = joined(at_least(float(own.min()), float(own.min()), least), exactly(float(small.min()) <= least))
     said: Said = {
-        "verified": rf"A share has $1/n$ of the variance. At the paper's $\epsilon_c$ its $\epsilon$ is at least "
-        rf"{own.min():.2f}; at $\epsilon_c$ = {table['eps'].min():g} it is {small.min():.2f}.",
-        "refuted": rf"A share has $\epsilon$ = {own.min():.2f} at the paper's $\epsilon_c$, and {small.min():.2f} at "
-        "the smallest.",
+        "verified": rf"The noise of one share has $1/n$ of the variance. Its $\epsilon$ is at least {own.min():.2f} "
+        rf"at the values of $\epsilon_c$ in the paper, and {small.min():.2f} at $\epsilon_c$ = "
+        rf"{table['eps'].min():g}.",
+        "refuted": rf"The noise of one share has an $\epsilon$ of only {own.min():.2f} at some $\epsilon_c$ of the "
+        f"paper, or still {small.min():.2f} at the smallest.",
     }
     return judge("F35", evidence, reading("as printed", verdict, said))
 
@@ -722,16 +727,16 @@ def local_error(table: pd.DataFrame, simulated: tuple[float, float]) -> Outcome:
     said: Said = {
         "verified": f"The error is at most {max(constant, broken):.1f} times the expression.",
         "refuted": "It is not bounded by the expression.",
-        "holds with correction": rf"For $\epsilon_l \leq 1$ a protocol that sends one random coordinate stays within "
-        rf"{constant:.1f} times the expression. For large budgets none does: at $\epsilon_l = d/4$ a coordinate's "
-        rf"error is at least $1/\sqrt{{2n}}$ under every local protocol, {broken:.0f} times the expression at "
-        rf"$d$ = {below['d'].max():,}, and more as $d$ grows.",
+        "holds with correction": r"For $\epsilon_l \leq 1$ the error of a protocol that sends one random coordinate is "
+        rf"at most {constant:.1f} times the expression. For large budgets no constant will do: at $\epsilon_l = d/4$ "
+        r"every local protocol has an error of at least $1/\sqrt{2n}$ in a coordinate, which is "
+        rf"{broken:.0f} times the expression at $d$ = {below['d'].max():,} and grows with $d$.",
     }
     near = sound and constant <= LOCAL_CONSTANT
     verdict = exactly(near and broken <= LOCAL_CONSTANT, near=near)
     correction = (
-        rf"for $\epsilon_l \leq 1$ and $n \geq d\log(2d)$, with the constant {LOCAL_CONSTANT:g}; the paper states no "
-        r"such condition, and its own $\epsilon_l$ is 78.5."
+        rf"true for $\epsilon_l \leq 1$ and $n \geq d\log(2d)$, with the constant {LOCAL_CONSTANT:g}. The paper states "
+        r"no such condition, and its own $\epsilon_l$ is 78.5."
     )
     return judge("F36", evidence, reading(r"every $\epsilon_l$", verdict, said, correction=correction))
 
@@ -755,12 +760,11 @@ def noise_for_publishing(table: pd.DataFrame, vectors: pd.DataFrame, delta: floa
     eps = np.r_[table["eps"], vectors["eps_local"]]
     central, wide = np.r_[table["central"], vectors["certified"]], int(vectors["d"].iloc[-1])
     said: Said = {
-        "verified": r"At some $\epsilon_l$ the average alone is not certified below it.",
-        "refuted": rf"The average is a function of the shuffled reports. With no further noise it has $\epsilon_c$ "
-        rf"of at most {central[0]:.3f} at $\epsilon_l$ = {eps[0]:g}, "
-        rf"{central[-1]:.3f} for {wide:,} coordinates at {eps[-1]:g}, "
-        rf"and at most {float((central / eps).max()):.2f} of $\epsilon_l$, at $\delta_c$ = {delta:.1e}. Only below "
-        r"the average's own $\epsilon_c$ is more noise needed.",
+        "verified": r"For some $\epsilon_l$ the average alone is not certified to have a smaller $\epsilon_c$.",
+        "refuted": r"The average is a function of the shuffled reports, and needs no further noise for "
+        rf"$\epsilon_c < \epsilon_l$. At $\delta_c$ = {delta:.1e} it is certified to have $\epsilon_c \leq$ "
+        rf"{central[0]:.3f} at $\epsilon_l$ = {eps[0]:g}, {central[-1]:.3f} for {wide:,} coordinates at "
+        rf"$\epsilon_l$ = {eps[-1]:g}, and never more than {float((central / eps).max()):.2f} times $\epsilon_l$.",
     }
     by_one = np.r_[table["single"], vectors["eps_local"]]
     needed = not bool((central < by_one).all())  # below eps_l, and not by delta_c alone
@@ -783,17 +787,21 @@ def dummies_fill(by_hand: Mapping[str, tuple[int, int]], drawn: tuple[int, int],
     evidence["the same round: missing, largest needs first"] = most[1]
     at_random: Said = {
         "verified": "Every coordinate is filled.",
-        "refuted": f"In the round {drawn[1]:,} dummies are missing: at the end fewer than $k$ coordinates need any.",
+        "refuted": f"At the end of the round {drawn[1]:,} dummies are missing, because fewer than $k$ coordinates need "
+        "any.",
     }
     chosen: Said = {
         "verified": "Every coordinate is filled.",
         "refuted": "Even the largest needs first do not fill a round.",
-        "holds with correction": f"The largest needs first fill a round with {most[0]:,} vectors. An unlucky choice "
-        "can get stuck, and a coordinate that needs more than $v$ dummies cannot get them.",
+        "holds with correction": f"If the largest needs come first, {most[0]:,} vectors fill the round. An unlucky "
+        "choice can get stuck, and a coordinate that needs more than $v$ dummies cannot get them.",
     }
     near = by_hand["met"][1] == most[1] == 0
     free = exactly(near and by_hand["large"][1] == by_hand["unmet"][1] == 0, near=near)
-    correction = r"if $k$ divides $\sum_j n_{n,j}$, no $n_{n,j}$ exceeds $v$, and each vector takes the $k$ largest."
+    correction = (
+        r"every coordinate is filled if $k$ divides $\sum_j n_{n,j}$, no $n_{n,j}$ exceeds $v$, and each vector takes "
+        "the $k$ largest needs."
+    )
     return judge(
         "F66",
         evidence,
@@ -813,7 +821,7 @@ def positive_logarithm(table: pd.DataFrame) -> Outcome:
     }
     holds = (table["delta"] < table["standard"]) & (table["standard"] < table["room"]) & (table["logarithm"] > 0)
     said: Said = {
-        "verified": r"$1/(dn) < 2k/d = 2\beta$ for all $n$ and $k$, so every $\delta_{cd}$ below $1/(dn)$ will do.",
+        "verified": r"For all $n$ and $k$, $1/(dn) < 2k/d = 2\beta$, so every $\delta_{cd}$ below $1/(dn)$ will do.",
         "refuted": r"$\delta_{cd}$ is not below $2\beta$.",
     }
     return judge("F67", evidence, reading("as printed", exactly(bool(holds.all())), said))
@@ -836,17 +844,17 @@ def index_trade(table: pd.DataFrame) -> Outcome:
         return joined(*(ranked(float(steps.min()), float(steps.max())) for steps in (private, np.diff(table[sd]))))
 
     local: Said = {
-        "verified": rf"From $l$ = {first.l:.0f} to {last.l:.0f} the least $\nu$ falls to {last.nu:.2f}, the padding "
-        rf"that holds all reports grows from {first.n_p:.0f} to {last.n_p:.0f}, and the standard deviation with it, "
-        f"from {first.sd:.2f} to {last.sd:.2f}.",
+        "verified": rf"From $l$ = {first.l:.0f} to $l$ = {last.l:.0f} the least $\nu$ falls to {last.nu:.2f}. The "
+        rf"padding that holds all reports grows from {first.n_p:.0f} to {last.n_p:.0f}, and the standard deviation "
+        f"grows with it, from {first.sd:.2f} to {last.sd:.2f}.",
         "refuted": "The error does not grow with the padding.",
         "not reproduced": "The error does not grow at every step.",
     }
     central: Said = {
-        "verified": "There the error grows, too.",
-        "refuted": rf"The larger padding hides more, which lets $\epsilon_{{lk}}$ rise to {last.eps:.2f}: the standard "
-        rf"deviation falls from {first.sd_central:.2f} to {last.sd_central:.2f}. Nothing is traded; only messages are "
-        "paid.",
+        "verified": "The error grows here, too.",
+        "refuted": rf"The larger padding hides more, so that $\epsilon_{{lk}}$ may rise to {last.eps:.2f} and the "
+        rf"standard deviation falls from {first.sd_central:.2f} to {last.sd_central:.2f}. The price is paid in "
+        "messages alone.",
         "not reproduced": "There the error neither falls nor grows throughout.",
     }
     return judge(
@@ -868,9 +876,9 @@ def second_inequality(table: pd.DataFrame) -> Outcome:
         ((binding["nu"] + 1) * binding["beta"]).min()
     )
     said: Said = {
-        "verified": r"The second allows $1 - (1-\beta)/\nu$ at most, which is below 1; the first alone allows more "
-        r"than 1 where $\nu > 1/\beta$. The second is the stricter for $\nu > 1/\beta - 1$.",
-        "refuted": "The second allows more than 1.",
+        "verified": r"The second inequality allows at most $1 - (1-\beta)/\nu$, which is below 1. The first alone "
+        r"allows more than 1 if $\nu > 1/\beta$. The second is the stricter one if $\nu > 1/\beta - 1$.",
+        "refuted": "The second inequality allows more than 1.",
     }
     return judge("F68", evidence, reading("as printed", exactly(bool((table["second"] <= 1).all())), said))
 
@@ -880,8 +888,9 @@ def amplifies(table: pd.DataFrame) -> Outcome:
     """`table` is from `shuffled`."""
     gain = table["single"] - table["central"]  # what delta_c alone takes off eps_l does not count
     said: Said = {
-        "verified": rf"$\epsilon_c$ is at most {float((table['central'] / table['eps']).max()):.2f} of $\epsilon_l$.",
-        "refuted": r"At some $\epsilon_l$ it is not certified below it.",
+        "verified": rf"At every budget tried, $\epsilon_c$ is certified to be at most "
+        rf"{float((table['central'] / table['eps']).max()):.2f} times $\epsilon_l$.",
+        "refuted": r"At some $\epsilon_l$ no smaller $\epsilon_c$ is certified.",
     }
     return judge("F69", _amplified(table), reading("as printed", exactly(bool((gain > 0).all())), said))
 
@@ -897,10 +906,10 @@ def less_noise(table: pd.DataFrame) -> Outcome:
     less = table["sd_alone"] - table["sd"]
     ratio = table["sd_alone"] / table["sd"]
     said: Said = {
-        "verified": f"Randomized response needs {ratio.min():.1f} to {ratio.max():.1f} times the standard deviation "
-        "in the local model.",
-        "refuted": "The local model needs less.",
-        "not reproduced": "Neither needs less everywhere.",
+        "verified": f"At one privacy the standard deviation of randomized response is {ratio.min():.1f} to "
+        f"{ratio.max():.1f} times as large in the local model as it is shuffled.",
+        "refuted": "The local model needs less noise.",
+        "not reproduced": "Neither model needs less noise everywhere.",
     }
     return judge("F70", evidence, reading("as printed", ranked(float(less.min()), float(less.max())), said))
 
@@ -914,9 +923,9 @@ def numerical_bound(table: pd.DataFrame) -> Outcome:
         evidence[f"{at}: Lemma 1; certified"] = f"{line.corrected:.4f}; {line.certified:.4f}"
     tighter, ratio = table["corrected"] - table["certified"], table["certified"] / table["corrected"]
     said: Said = {
-        "verified": f"The numerical bound is {ratio.min():.2f} to {ratio.max():.2f} of Lemma 1's.",
-        "refuted": "Lemma 1 is tighter.",
-        "not reproduced": "Neither is tighter everywhere.",
+        "verified": f"The numerical bound is {ratio.min():.2f} to {ratio.max():.2f} times Lemma 1's.",
+        "refuted": "Lemma 1's bound is the tighter one.",
+        "not reproduced": "Neither bound is the tighter one everywhere.",
     }
     return judge("F71", evidence, reading("against Lemma 1", ranked(float(tighter.min()), float(tighter.max())), said))
 
@@ -932,9 +941,10 @@ def larger_budget(table: pd.DataFrame) -> Outcome:
     }
     better, worse = -np.diff(table["sd"]), np.diff(table["guess"])
     said: Said = {
-        "verified": "Both go the stated way at every step, for randomized response.",
-        "refuted": "One of the two goes the other way.",
-        "not reproduced": "One of the two does not go one way.",
+        "verified": "For randomized response the error falls and the chance to guess the bit grows with every larger "
+        "budget.",
+        "refuted": "With a larger budget the error grows, or the bit is harder to guess.",
+        "not reproduced": "Of the error and the chance to guess the bit, one both grows and falls.",
     }
     verdict = joined(*(ranked(float(steps.min()), float(steps.max())) for steps in (better, worse)))
     return judge("F72", evidence, reading("as printed", verdict, said))
@@ -948,9 +958,9 @@ def random_indices(found: Mapping[tuple[tuple[int, ...], int], Fraction]) -> Out
         for (weights, k), nu in found.items()
     }
     said: Said = {
-        "verified": r"Random indices are independent of the vector, so the probability stays what it was: $\nu$ = 1, "
-        "however unequal the indices are beforehand.",
-        "refuted": rf"It needs $\nu$ = {max(found.values())}.",
+        "verified": r"Random indices are independent of the vector, so that the probability stays what it was: $\nu$ "
+        "is 1, however unequal the indices are beforehand.",
+        "refuted": rf"The least $\nu$ is {max(found.values())}.",
     }
     return judge("F73", evidence, reading("as printed", exactly(all(nu == 1 for nu in found.values())), said))
 
@@ -964,8 +974,8 @@ def post_processing(found: Mapping[str, float]) -> Outcome:
         "of all reports, unshuffled": found["reports"],
     }
     said: Said = {
-        "verified": "Nothing that is computed from the shuffled reports has a larger one, and the estimate, from which "
-        "they can be told, has the same.",
+        "verified": r"Nothing that is computed from the shuffled reports has a larger $\delta$ than they. The "
+        r"estimate, from which they can be told, has the same $\delta$.",
         "refuted": "An answer computed from the shuffled reports is less private than they are.",
     }
     same = abs(found["asked"] - found["sum"]) <= 1e-12 and found["sum"] <= found["reports"] + 1e-12
@@ -981,12 +991,14 @@ def every_user(found: Mapping[str, float]) -> Outcome:
         "of their sum": found["sum"],
     }
     analyzer: Said = {
-        "verified": "The analyzer of LDP-FL sees each report with its user: all have the $\\delta$ of one.",
-        "refuted": "All reports together have another $\\delta$ than one.",
+        "verified": "The analyzer of LDP-FL sees each report with its user, so that all reports together have the "
+        "$\\delta$ of one.",
+        "refuted": "All reports together do not have the $\\delta$ of one report.",
     }
     observer: Said = {
         "verified": "The sum is no more private than one report.",
-        "refuted": "The sum alone has a smaller $\\delta$: who sees nothing else is served by a larger local budget.",
+        "refuted": "The sum alone has a smaller $\\delta$. Against somebody who sees nothing else, a larger local "
+        "budget would do.",
     }
     return judge(
         "F75",
@@ -1008,18 +1020,20 @@ def bandwidth(table: pd.DataFrame) -> Outcome:
     size = table["l"] * table["k"]
     linear = bool((table["numbers"] <= 2 * size).all())
     numbers: Said = {
-        "verified": "A user sends $lk$ indices and $lk$ values.",
+        "verified": "A user sends $lk$ indices and $lk$ values: $2lk$ numbers.",
         "refuted": "A user sends more than $2lk$ numbers.",
     }
     bits: Said = {
-        "verified": "The bits of an index do not grow.",
-        "refuted": "They grow faster.",
-        "holds with correction": r"An index takes $\lceil\log_2 d\rceil$ bits, which grow with $d$.",
+        "verified": "The bits of an index do not grow with $d$.",
+        "refuted": "The bits of an index grow faster than the logarithm of $d$.",
+        "holds with correction": r"An index takes $\lceil\log_2 d\rceil$ bits, and this number grows with $d$.",
     }
     constant = linear and len(set(table["bits"] / size)) == 1
     return judge(
         "F76",
         evidence,
         reading("counted in numbers", exactly(linear), numbers),
-        reading("counted in bits", exactly(constant, near=linear), bits, correction=r"$O(lk\log d)$."),
+        reading(
+            "counted in bits", exactly(constant, near=linear), bits, correction=r"the bandwidth is $O(lk\log d)$ bits."
+        ),
     )

@@ -106,7 +106,9 @@ def _above(found: Found, name: str, pairs: Sequence[tuple[Line, Line]], evidence
     for (above, below), gap in zip(pairs, gaps, strict=True):
         evidence[f"{above.label} less {below.label} (points)"] = str(gap)
     least = min(zip(gaps, pairs, strict=True), key=lambda both: both[0].low)
-    text = f"The least difference is {least[0]} points, {least[1][0].label} less {least[1][1].label}."
+    text = f"The smallest of the differences, {least[1][0].label} less {least[1][1].label}, is {least[0]} points."
+    if len(pairs) == 1:
+        text = f"{least[1][0].label} less {least[1][1].label} is {least[0]} points."
     return reading(read, joined(*(ranked(one.low, one.high) for one in gaps)), told(text))
 
 
@@ -206,17 +208,17 @@ def key_knob(found: Found, prices: pd.DataFrame) -> Outcome:
         evidence[label] = f"{one['lower']:.3f}; {one['upper']:.3f}"
     trade = joined(ranked(*ends[PADDING]), ranked(few["lower"] - many["upper"], few["upper"] - many["lower"]))
     more = [ranked(*interval(spans[PADDING] - spans[name], confidence=confidence)) for name in spans if name != PADDING]
-    moved = f"From {PADDING} = {many['n/n_p']:g} to {few['n/n_p']:g} the accuracy moves by {shown[PADDING]} points"
+    moved = f"From {PADDING} = {many['n/n_p']:g} to {few['n/n_p']:g} the accuracy changes by {shown[PADDING]} points"
     budgets = f"the certified $\\epsilon$ from {many['upper']:.2f} to {few['upper']:.2f}"
-    rest = "; ".join(f"{name} {text}" for name, text in shown.items() if name != PADDING)
+    rest = "; ".join(f"{name}, by {text}" for name, text in shown.items() if name != PADDING)
     return judge(
         "Q10",
         evidence,
-        reading("$n_p$ trades privacy for accuracy", trade, told(f"{moved}, {budgets}.")),
+        reading("$n_p$ trades privacy for accuracy", trade, told(f"{moved}, and {budgets}.")),
         reading(
             "it does so more than $\\epsilon_{lk}$ and $\\beta$, as 'the' key knob",
             joined(trade, *more),
-            told(f"{moved}; over the values of this page the others move it by more or as much: {rest}."),
+            told(f"{moved}. Over the values of this page it changes with the others as follows: with {rest} points."),
         ),
     )
 
@@ -233,7 +235,7 @@ def the_setting(images: Dataset, paper: Paper) -> Outcome:
         "weights, biases included; users of a batch": f"{paper.d:,}; {paper.n:,}",
     }
     said: Said = {
-        "verified": f"({pixels} + 1) x {images.classes} weights, and {paper.n:,} users in a batch.",
+        "verified": rf"There are $({pixels} + 1) \times {images.classes}$ weights, and {paper.n:,} users in a batch.",
         "refuted": f"There are {paper.d:,} weights and {paper.n:,} users in a batch.",
     }
     return judge("E15", evidence, reading("as counted", exactly((paper.d, paper.n) == (7_850, 1_000)), said))
@@ -250,7 +252,7 @@ def large_noise(noise: pd.DataFrame, d: int) -> Outcome:
         for row in noise.to_dict("records")
     }
     found = float(noise.loc[noise["d"] == d, "noise"].iloc[0])
-    text = f"A standard deviation of {found:.2f} times the whole range of a value, and it grows with $d$."
+    text = f"The standard deviation is {found:.2f} times the whole range of a value, and grows with $d$."
     return judge("Q6", evidence, reading("one coordinate's mean", at_least(found, found, least), told(text)))
 
 
@@ -273,9 +275,9 @@ def less_noise(found: Found) -> Outcome:
         evidence[f"{counted}: $\\epsilon$ by an attack at a budget of {one.budget:.3g}"] = reached
     (strong, most_strong), (weak, most_weak) = limits
     text = (
-        f"With subsampling a report of {strong:.3g} is certified, with shuffling alone one of {weak:.3g}, and at "
-        f"{found.worth(TOPK).budget:.3g} an attack finds {found.worth(TOPK).lower:.2f}: "
-        f"{strong / weak:.1f} times the noise of a report."
+        f"With subsampling, a report may have a budget of {strong:.3g} at a certified $\\epsilon$ of {target:g}. With "
+        f"shuffling alone, {weak:.3g} is certified, and at {found.worth(TOPK).budget:.3g} an attack shows "
+        f"$\\epsilon \\geq$ {found.worth(TOPK).lower:.2f}. A report then needs {strong / weak:.1f} times the noise."
     )
     verdict = ranked(strong - most_weak, most_strong - weak)
     return judge("Q5", evidence, reading("the same reports, of $k$ coordinates", verdict, told(text)))
@@ -298,9 +300,8 @@ def important_coordinates(users: pd.DataFrame, share: float) -> Outcome:
     # Five standard errors: what random indices keep is k/d on average, whatever the update.
     even = abs(drawn.mean() - share) <= 5 * drawn.std(ddof=1) / math.sqrt(len(drawn))
     said: Said = {
-        "illustrated": f"The {100 * share:.1f}% largest coordinates have {100 * kept.mean():.1f}% of a user's squared "
-        f"update; random ones have {100 * drawn.mean():.1f}%. That random ones have less than the largest is true by "
-        "their choice.",
+        "illustrated": f"The largest {100 * share:.1f}% of the coordinates hold {100 * kept.mean():.1f}% of a user's "
+        f"squared update, and random ones hold {100 * drawn.mean():.1f}%. Random ones hold less by definition.",
         "refuted": f"Random indices have {100 * drawn.mean():.2f}% of the squared update, not {100 * share:.2f}%.",
     }
     verdict = shown() if even and (kept >= drawn).all() else exactly(False)
@@ -318,8 +319,9 @@ def indices_tell(users: pd.DataFrame) -> Outcome:
     }
     low, high = ends["largest"]
     text = (
-        f"Of two users whose updates he knows, somebody tells from the {TOPK} indices alone whose they are in "
-        f"{100 * users['largest'].mean():.1f}% of pairs; from random indices in {100 * users['drawn'].mean():.1f}%."
+        f"Somebody who knows the updates of two users tells from the {TOPK} indices alone whose they are in "
+        f"{100 * users['largest'].mean():.1f}% of pairs, and from random indices in "
+        f"{100 * users['drawn'].mean():.1f}%."
     )
     return judge("Q8", evidence, reading("two users, one index set", ranked(low - 0.5, high - 0.5), told(text)))
 
@@ -331,8 +333,9 @@ def no_guarantee(users: pd.DataFrame) -> Outcome:
     evidence: dict[str, object] = {"pairs of users whose $k$ largest coordinates differ": different}
     said: Said = {
         "verified": "No two users report different indices.",
-        "refuted": "The indices are a function of the update: where they differ the one set has probability 1 for one "
-        f"user and 0 for the other, $\\delta$ = 1 at every $\\epsilon$. So it is for {100 * different:.1f}% of pairs.",
+        "refuted": "The indices are a function of the update. Where two users' indices differ, one set has probability "
+        "1 for the one and 0 for the other, so that $\\delta$ = 1 at every $\\epsilon$. This is so for "
+        f"{100 * different:.1f}% of pairs.",
     }
     return judge(
         "Q9",
@@ -341,7 +344,7 @@ def no_guarantee(users: pd.DataFrame) -> Outcome:
         reading(
             "a guarantee for the values, which it does not see",
             shown(),
-            told("The values are sealed; that nobody else opens them is assumed."),
+            told("The values are sealed. That nobody else opens them is assumed."),
             excluded="the paper itself counts the indices as sensitive when they depend on the data",
         ),
     )

@@ -509,9 +509,11 @@ _TITLES = {"fresh": "fresh noise in every round", "released": "the released trai
 _SWEEPS = (
     ("figure 6", r"budget of one report $\epsilon_{lk}$", False),
     ("figure 7", "$n/n_p$", False),
-    ("figure 8", r"share of coordinates $\beta$", True),
+    ("figure 8", r"share of coordinates $\beta$ (log scale)", True),
 )
 _MARKS = {SIMPLE: "s", DOUBLE: "D", TOPK: "o"}
+# As the methods have them in Figure 5's order.
+_COLOURS = {DP: PALETTE[2], TOPK: PALETTE[3], DOUBLE: PALETTE[4], SIMPLE: PALETTE[5]}
 
 
 @keeps_data
@@ -573,10 +575,10 @@ def worth_figure(protocols: pd.DataFrame, curator: pd.DataFrame, *, dataset: str
     at = float(curve.loc[curve["label"] == "DP-FL", "value"].iloc[0])
     figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
     axis.plot(
-        curve["value"], curve["mean (%)"], color=PALETTE[0], marker="x", ms=6, lw=2, label="DP-FL, analytic Gaussian"
+        curve["value"], curve["mean (%)"], color=_COLOURS[DP], marker="x", ms=6, lw=2, label="DP-FL, analytic Gaussian"
     )
-    for index, one in enumerate(protocols.to_dict("records")):
-        colour, mark, height = PALETTE[index + 1], _MARKS[one["method"]], [one["accuracy"]]
+    for one in protocols.to_dict("records"):
+        colour, mark, height = _COLOURS[one["method"]], _MARKS[one["method"]], [one["accuracy"]]
         ends = [one["lower"], one["upper"]]
         axis.plot(ends, height * 2, color=colour, marker=mark, ms=7, lw=3, label=one["method"])
         if one["printed"] > 0:
@@ -632,9 +634,9 @@ def _printed_gain(gap: Gap, printed: float, tolerance: float, *, setting: bool =
 def _repeated(gap: Gap, printed: float, tolerance: float) -> Reading:
     """The reading in which the released trainer's noise counts as the paper's, which it is not."""
     verdict = _printed_gain(gap, printed, tolerance, setting=True)
-    text = f"{gap} points; printed {printed:g}."
+    text = f"With it the difference is {gap} points, printed {printed:g}."
     return reading(
-        _REPEATED, verdict, told(text), correction="the noise repeats in every round.", excluded=_NOT_THE_PAPERS
+        _REPEATED, verdict, told(text), correction="true if the noise repeats in every round.", excluded=_NOT_THE_PAPERS
     )
 
 
@@ -669,27 +671,30 @@ def _gain(name: str, found: Found, clause: Callable[[float, float], Verdict], wa
     stated = [keeps(one.printed, one.lower, one.upper) for one in (ours, theirs)]
     apart = theirs.printed - ours.printed
     real = clause(theirs.lower - ours.upper, theirs.upper - ours.lower)
-    points = f"With fresh noise {gaps['fresh']} points, printed {printed:g}."
-    each = "; ".join(f"{one.method} {one.printed:.2f}, at least {one.lower:.3f}" for one in (ours, theirs))
-    limits = "; ".join(f"{one.method} {one.lower:.3f} to {one.upper:.3f}" for one in (ours, theirs))
+    points = f"With fresh noise the difference is {gaps['fresh']} points, printed {printed:g}."
+    each = ", and ".join(
+        rf"for {one.method} it is {one.printed:.2f}, where an attack shows at least {one.lower:.3f}"
+        for one in (ours, theirs)
+    )
+    limits = ", and ".join(f"for {one.method} between {one.lower:.3f} and {one.upper:.3f}" for one in (ours, theirs))
     return judge(
         name,
         evidence,
         reading(
             "the privacy that the paper states for each",
             joined(number, clause(apart, apart), *stated),
-            told(f"{points} $\\epsilon$ as stated, and by an attack: {each}."),
+            told(f"{points} As to the stated $\\epsilon$, {each}."),
         ),
         reading(
             "the privacy that each has",
             joined(number, real),
-            told(f"{points} The sentence has {wanted} for {above}; $\\epsilon$ is, attacked to certified: {limits}."),
+            told(f"{points} The sentence says {wanted} for {above}. In truth $\\epsilon$ is {limits}."),
         ),
         reading(
             f"one certified $\\epsilon$ of {target}, with the budgets that give it",
             _printed_gain(tuned, printed, tolerance, setting=True),
-            told(f"{tuned} points; printed {printed:g}."),
-            correction=f"both certify $\\epsilon$ = {target} there, each at a local budget of its own.",
+            told(f"There the difference is {tuned} points, printed {printed:g}."),
+            correction=f"true where both are certified to have $\\epsilon$ = {target}, each at its own local budget.",
             excluded=f"the sentence is about $\\epsilon_l$ = {found.paper.eps_l:g} for both",
         ),
         _repeated(gaps["released"], printed, tolerance),
@@ -725,20 +730,20 @@ def topk_above_curator(found: Found) -> Outcome:
     evidence[at_one] = str(found.gap(tuned_topk, equal("DP-FL")))
     evidence |= found.accuracies(*lines[:4])
     number = _printed_gain(gaps["fresh"], printed, tolerance)
-    there = f"SS-Topk's $\\epsilon$ is at least {own.lower:.2f}, where it is {at_own} points from DP-FL"
+    there = f"SS-Topk's $\\epsilon$ is at least {own.lower:.2f}, where SS-Topk less DP-FL is {at_own} points"
     return judge(
         "E3",
         evidence,
         reading(
             "at the $\\epsilon$ that the paper states for both",
             joined(number, keeps(found.paper.eps_curator, own.lower, own.upper)),
-            told(f"With fresh noise {gaps['fresh']} points, printed {printed:g}. And {there}."),
+            told(f"With fresh noise the difference is {gaps['fresh']} points, printed {printed:g}. And {there}."),
         ),
         reading(
             "at the least $\\epsilon$ that SS-Topk has",
             _printed_gain(at_own, printed, tolerance, setting=True),
-            told(f"{there}; printed {printed:g}."),
-            correction=f"at $\\epsilon$ = {own.lower:.2f}, not {found.paper.eps_curator:g}.",
+            told(f"{there}, printed {printed:g}."),
+            correction=f"true at $\\epsilon$ = {own.lower:.2f}, not at {found.paper.eps_curator:g}.",
         ),
         _repeated(gaps["released"], printed, tolerance),
     )
@@ -762,21 +767,21 @@ def topk_above_local(found: Found) -> Outcome:
     evidence[f"SS-Topk tuned to a certified $\\epsilon$ of {target:g}, less LDP-FL Gaussian"] = str(at_one)
     evidence |= found.accuracies(*lines)
     number = joined(*(_printed_gain(one, printed, tolerance) for one in gaps.values()))
-    points = f"{gaps[LDP]} points with fresh noise, printed {printed:g}"
+    points = f"With fresh noise the difference is {gaps[LDP]} points, printed {printed:g}"
     return judge(
         "E4",
         evidence,
         reading(
             "the accuracies alone: the sentence names no privacy",
             number,
-            told(f"{points}; LDP-FL has {found.mean(five(LDP)):.1f}%, and chance is 10%."),
+            told(f"{points}. LDP-FL reaches {found.mean(five(LDP)):.1f}%, and chance is 10%."),
         ),
         reading(
             "at one $\\epsilon$ against the analyzer, as E2 and E3 have it",
             joined(number, keeps(target, own.lower, own.upper)),
             told(
-                f"{points}, but SS-Topk's $\\epsilon$ is at least {own.lower:.2f} and LDP-FL's at most {target:g}. "
-                f"Tuned to a certified $\\epsilon$ of {target:g} it is {at_one} points above LDP-FL."
+                f"{points}. But SS-Topk's $\\epsilon$ is at least {own.lower:.2f}, and LDP-FL's at most {target:g}. "
+                f"With SS-Topk tuned to a certified $\\epsilon$ of {target:g} the difference is {at_one} points."
             ),
         ),
         _repeated(released, printed, tolerance),
@@ -810,8 +815,8 @@ def loss_against_nonprivate(found: Found) -> Outcome:
     }
     evidence |= {f"{one.label}, {one.noise}": found.percent(one) for one in lines}
     why = (
-        "SS-Topk divides by $n\\beta$, a larger step for the coordinates that many users select; with the mean over "
-        f"$n$ and no noise at all it has {found.mean(sparse):.1f}%"
+        "SS-Topk divides by $n\\beta$, which is a larger step in the coordinates that many users select. With the mean "
+        f"over $n$, and no noise at all, it reaches {found.mean(sparse):.1f}%"
     )
     others = (
         ("SS-Topk without noise in place of NP-FL", noise, "the sentence compares with NP-FL"),
@@ -830,8 +835,8 @@ def loss_against_nonprivate(found: Found) -> Outcome:
             reading(
                 name,
                 within(gap.mean - printed, tolerance, setting=True),
-                told(f"{gap} points, printed {printed}."),
-                correction=f"{name}.",
+                told(f"The difference is {gap} points, printed {printed}."),
+                correction=f"true for {name if name != _REPEATED else name.removeprefix('the ')}.",
                 excluded=why_not,
             )
             for name, gap, why_not in others
@@ -853,7 +858,7 @@ def simple_above_local(found: Found) -> Outcome:
     worth, target = found.worth(SIMPLE), found.paper.eps_curator
     evidence["$\\epsilon$ of SS-Simple: attack; certified"] = f"{worth.lower:.4f}; {worth.upper:.4f}"
     order, least = joined(*(ranked(one.low, one.high) for one in gaps)), min(gaps, key=lambda one: one.low)
-    points = f"{least} points from the nearer LDP-FL"
+    points = f"SS-Simple less the nearer LDP-FL is {least} points"
     return judge(
         "E6",
         evidence,
@@ -861,7 +866,7 @@ def simple_above_local(found: Found) -> Outcome:
             "at the budgets of Figure 5",
             order,
             told(
-                f"SS-Simple is {points}. Not at one local budget: with Laplace noise LDP-FL sends the reports of "
+                f"{points}. The two do not have one local budget: with Laplace noise LDP-FL sends the reports of "
                 "SS-Simple, at another $\\epsilon_l$."
             ),
         ),
@@ -869,7 +874,8 @@ def simple_above_local(found: Found) -> Outcome:
             "and at no larger an $\\epsilon$ against the analyzer",
             joined(order, keeps(target, worth.lower, worth.upper)),
             told(
-                f"SS-Simple is {points}; its $\\epsilon$ is certified to be {worth.upper:.3f}, LDP-FL's is {target:g}."
+                f"{points}. SS-Simple's $\\epsilon$ is certified to be at most {worth.upper:.3f}; LDP-FL's is "
+                f"{target:g}."
             ),
         ),
     )
@@ -889,7 +895,7 @@ def loose_curator(found: Found) -> Outcome:
     }
     evidence |= found.accuracies(*lines)
     verdict = joined(within(off.mean, tolerance), ranked(ahead.low, ahead.high))
-    text = f"NP-FL less DP-FL at 20.53 is {off} points, and DP-FL at 20.53 less SS-Topk {ahead}."
+    text = f"NP-FL less DP-FL at 20.53 is {off} points, and DP-FL at 20.53 less SS-Topk is {ahead} points."
     return judge("E7", evidence, reading("final accuracies", verdict, told(text)))
 
 
@@ -907,7 +913,7 @@ def double_below_curator(found: Found) -> Outcome:
     }
     evidence |= found.accuracies(*lines)
     verdict = joined(ranked(printed.low, printed.high), ranked(tuned.low, tuned.high))
-    text = f"DP-FL less SS-Double is {printed} points, and {tuned} at certified privacy."
+    text = f"DP-FL less SS-Double is {printed} points as stated, and {tuned} points at one certified privacy."
     return judge("E8", evidence, reading("at the stated budgets and at one certified $\\epsilon$", verdict, told(text)))
 
 
@@ -953,10 +959,13 @@ def both_are_needed(found: Found) -> Outcome:
         f"SS-Topk less DP-FL at $\\epsilon$ = {own.lower:.3f} (points)": str(both),
     }
     without = [ranked(-one.high, -one.low) for one in (shuffling, sampling)]
-    alone = f"With one of the two alone SS-Topk and SS-Double are {shuffling} and {sampling} points from DP-FL."
+    alone = (
+        f"With one of the two alone, SS-Topk less DP-FL is {shuffling} points, and SS-Double less DP-FL is {sampling} "
+        "points."
+    )
     together = (
-        f"{alone} With both, SS-Topk is {both} points from it at the least $\\epsilon$ that it has, {own.lower:.2f}: "
-        "its selection depends on the data, and nothing is subsampled."
+        f"{alone} With both, SS-Topk less DP-FL is {both} points at {own.lower:.2f}, the least $\\epsilon$ that "
+        "SS-Topk can have: its selection depends on the data, and nothing is subsampled."
     )
     return judge(
         "Q2",
@@ -983,8 +992,8 @@ def larger_share(found: Found, prices: pd.DataFrame) -> Outcome:
     readings = []
     low, high = prices["certified"]
     costs = {
-        LK_FIXED: f"The certified $\\epsilon$ grows from {low:.2f} to {high:.2f} with it: more budget in all.",
-        L_FIXED: "A larger $\\beta$ leaves each reported coordinate less.",
+        LK_FIXED: f"The whole budget grows with $\\beta$: the certified $\\epsilon$ from {low:.2f} to {high:.2f}.",
+        L_FIXED: "A larger $\\beta$ leaves each reported coordinate a smaller budget.",
     }
     for name, lines in sweeps.items():
         top = max(lines, key=found.mean)
@@ -994,14 +1003,15 @@ def larger_share(found: Found, prices: pd.DataFrame) -> Outcome:
         evidence[f"{name}: largest $\\beta$ less the best one (points)"] = str(fall)
         inside, rises = fall.high < 0, found.gap(top, lines[0], confidence).low > 0
         text = (
-            f"From the least to the largest $\\beta$ {ends} points; the largest is {fall} from the best. {costs[name]}"
+            f"From the least to the largest $\\beta$ the accuracy changes by {ends} points, and from the best to the "
+            f"largest by {fall}. {costs[name]}"
         )
         readings.append(
             reading(
                 name,
                 joined(ranked(ends.low, ends.high), exactly(not inside, near=rises)),
                 told(text),
-                correction=f"up to $\\beta$ = {top.value:g}, where the accuracy has its maximum.",
+                correction=f"true up to $\\beta$ = {top.value:g}, where the accuracy is largest.",
             )
         )
     evidence[f"{LK_FIXED}: certified $\\epsilon$ at the two ends"] = f"{low:.3f}; {high:.3f}"
@@ -1024,7 +1034,10 @@ def budget_and_padding(found: Found) -> Outcome:
         gaps[name] = found.gap(lines[-1], lines[0], tolerance_of("E10", "confidence"))
         evidence[f"{name}: largest less smallest (points)"] = str(gaps[name])
         evidence[f"{name}: accuracy"] = _swept(found, lines)
-    text = f"From the least to the largest {EPS_LK} {gaps[EPS_LK]} points, to the largest {PADDING} {gaps[PADDING]}."
+    text = (
+        f"From the least to the largest {EPS_LK} the accuracy changes by {gaps[EPS_LK]} points, and from the least to "
+        f"the largest {PADDING} by {gaps[PADDING]} points."
+    )
     verdict = joined(*(ranked(one.low, one.high) for one in gaps.values()))
     return judge("E10", evidence, reading("the ends of both sweeps", verdict, told(text)))
 
@@ -1048,18 +1061,18 @@ def index_privacy_is_free(found: Found) -> Outcome:
     same = not any(gaps[varied].low > 0 or gaps[varied].high < 0 for varied in fits)
     worst = max(over, key=lambda varied: over[varied])
     said: Said = {
-        "verified": "No difference is seen, and every coordinate fits into $n_p$.",
+        "verified": "There is no difference, and every coordinate fits into $n_p$.",
         "refuted": "The accuracy changes although every coordinate fits into $n_p$.",
         "not checkable": "In no run does every coordinate fit into $n_p$.",
         "holds with correction": lambda: (
-            f"Where all reports fit ({fits[0]}) the noise is $n_p$ draws whatever $l$, and the difference is "
-            f"{gaps[fits[0]]} points. With {worst} up to {over[worst]:,} coordinates exceed $n_p$: their number of "
-            f"dummies is not fixed, and the difference is {gaps[worst]}."
+            f"Where all reports fit ({fits[0]}), the noise is $n_p$ draws whatever $l$, and the difference is "
+            f"{gaps[fits[0]]} points. With {worst}, up to {over[worst]:,} coordinates exceed $n_p$. They get no "
+            f"dummies, and the difference is {gaps[worst]} points."
         ),
     }
     correction = (
-        "the accuracy does not depend on $l$ as long as $n_{s,j} \\leq n_p$ for every coordinate, the $k(l-1)$ further "
-        "indices counted; the paper's own $l$ and $n_p$ do not satisfy that."
+        "the accuracy does not depend on $l$ as long as $n_{s,j} \\leq n_p$ for every coordinate, where the $k(l-1)$ "
+        "further indices count, too. The paper's own $l$ and $n_p$ do not satisfy that."
     )
     verdict = exactly(same and len(fits) == len(sweeps), near=same) if fits else unknown()
     return judge("Q1", evidence, reading("as printed", verdict, said, correction=correction))
@@ -1079,8 +1092,9 @@ def printed_estimate(estimates: Sequence[Any]) -> Outcome:
     agree = within(off, 5)  # else the closed form is wrong
     padded = next(row for row in estimates if row.protocol != SIMPLE and row.rule == "printed")
     reason = (
-        f"Right for SS-Simple only. With dummies the printed mean over $n$ gives {padded.expected:.5f} for a mean of "
-        f"{padded.truth:g}: $C(n_p/n - 1)$, the dummies' mean taken for signal, plus $\\beta$ times the value."
+        "The printed estimate is right for SS-Simple only. With dummies it gives "
+        f"{padded.expected:.5f} for a mean of {padded.truth:g}: $\\beta$ times the value, plus $C(n_p/n - 1)$, as the "
+        "dummies' mean is taken for signal."
     )
     said: Said = {
         "verified": "The printed estimate is unbiased for all protocols.",
@@ -1089,8 +1103,8 @@ def printed_estimate(estimates: Sequence[Any]) -> Outcome:
         "not reproduced": f"Simulation and closed form disagree by {off:.0f} standard errors.",
     }
     correction = (
-        r"$\bar z_j = (\sum_{\text{all reports on } j} y - (m_j - n\beta)/2)/(n\beta)$, $m_j$ the number of reports "
-        r"that arrive: unbiased for the sum of the selected values over $n\beta$."
+        r"$\bar z_j = (\sum_{\text{all reports on } j} y - (m_j - n\beta)/2)/(n\beta)$, where $m_j$ is the number of "
+        r"reports that arrive, is unbiased for the sum of the selected values over $n\beta$."
     )
     verdict = joined(agree, exactly(right["printed"], near=right["corrected"]))
     return judge("E11", evidence, reading("as printed", verdict, said, correction=correction))
@@ -1112,14 +1126,15 @@ def printed_selection(share: Mapping[str, Any], tied: Mapping[str, Any], sizes: 
     evidence[clipped] = f"{tied['printed'].share:.4f}"
     printed, right = share["printed"], share["corrected"]
     reason = (
-        r"$\tilde x = (x + C)/(2C)$ grows with $x$, so that the printed order selects the most positive coordinates: "
-        f"{100 * printed.share:.0f}% of those of largest magnitude, and {100 * printed.negative:.0f}% negative ones."
+        r"$\tilde x = (x + C)/(2C)$ grows with $x$, so that the printed line selects the most positive coordinates. "
+        f"It selects {100 * printed.share:.0f}% of those of largest magnitude, and {100 * printed.negative:.0f}% of "
+        "what it selects is negative."
     )
     said: Said = {
         "verified": "The coordinates of largest magnitude are selected.",
         "holds with correction": reason,
         "refuted": reason,
     }
-    correction = r"$\text{Top}(|x_i|)$, of the update before it is clipped and scaled."
+    correction = r"$\text{Top}(|x_i|)$ is meant, of the update before it is clipped and scaled."
     verdict = exactly(printed.share == 1, near=right.share == 1)
     return judge("E12", evidence, reading("as printed", verdict, said, correction=correction))

@@ -285,7 +285,7 @@ class TestThePage:
             "F15": "25.99",
             "F14": "keep within it",
             "F8": r"$l$ = 12, $\nu$ = 4.17",
-            "F23": "at most 254 at $d$ = 785 and at least 3,056 at 78,500: it grows",
+            "F23": "at most 254 at $d$ = 785 and at least 3,056 at $d$ = 78,500: it grows",
         }
         for name, text in said.items():
             assert text in page.outcomes[name].reason
@@ -406,7 +406,7 @@ class TestTheVector:
         table = p.messages([(PAPER, 0.24)])
         assert p.linked_messages(table.assign(values=0.0)).verdict == "refuted"  # the names are enough
         assert p.linked_messages(table.assign(values=0.0, indices=0.0)).verdict == "verified"
-        assert "exceed it 2 times" in p.linked_messages(table.assign(pairs=2 * table["delta"])).reason
+        assert "exceed it by a factor of 2" in p.linked_messages(table.assign(pairs=2 * table["delta"])).reason
 
     def test_f8(self, page):
         names = page.names
@@ -460,14 +460,14 @@ class TestNumbers:
 
         found = p.double_budget(accounts, 1.06, PAPER, 0.0)
         assert "SS-Topk" in found.reason
-        assert "certified 0.152" in found.reason
+        assert "certified to be at most 0.152" in found.reason
         certified = changed(accounts, p.TOPK, attack=0.1, certified=0.2)
         open_ = changed(accounts, p.TOPK, attack=0.1, certified=0.5)
         assert verdict(certified) == verdict(certified, 1.0) == "holds with correction"
         assert [verdict(open_), verdict(open_, 1.0)] == ["not checkable", "refuted"]
         assert verdict(changed(certified, p.DOUBLE, old_bennett=0.3)) == "not reproduced"
         both = changed(accounts, p.DOUBLE, attack=0.3, certified=0.4)
-        assert p.double_budget(both, 1.06, PAPER, 0.0).reason.startswith("False for SS-Double")
+        assert p.double_budget(both, 1.06, PAPER, 0.0).reason.startswith("The number is false for SS-Double")
 
     def test_f7(self, accounts):
         def found(whole, **values):

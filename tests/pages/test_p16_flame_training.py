@@ -364,8 +364,9 @@ class TestGains:
         found = settled("E1", fabricated(AS_FOUND))
         assert (found.verdict, found.agreeing) == ("not reproduced", "in 1 of 2 readings")
         stated, real, tuned, _ = found.readings
-        assert "SS-Double 0.24, at least 0.151; SS-Simple 0.91, at least 0.090" in stated.found
-        assert "SS-Double 0.151 to 0.152; SS-Simple 0.090 to 0.091" in real.found
+        assert "for SS-Double it is 0.24, where an attack shows at least 0.151" in stated.found
+        assert "for SS-Simple it is 0.91, where an attack shows at least 0.090" in stated.found
+        assert "for SS-Double between 0.151 and 0.152, and for SS-Simple between 0.090 and 0.091" in real.found
         assert (real.verdict, tuned.verdict) == ("refuted", "holds with correction")
         assert "78.5" in tuned.excluded
 
@@ -378,7 +379,7 @@ class TestGains:
 def test_the_numbers_on_a_card():
     found = settled("E3", fabricated(AS_FOUND))
     assert found.evidence["$\\epsilon$ of SS-Topk: attack; certified"] == "1.286; 1.448"
-    assert "at least 1.29, where it is -5.60" in found.reason
+    assert "at least 1.29, where SS-Topk less DP-FL is -5.60" in found.reason
 
 
 def test_the_shape_at_one_vector_budget_is_the_runs():
