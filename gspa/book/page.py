@@ -98,17 +98,22 @@ class Page(Show):
         """Give files to the site, by name, in a folder of the book's generated parts."""
         from IPython.display import display
 
-        named = {f"{folder}/{name}": text for name, text in files.items()}
         many = f"{len(files)} file{'s' * (len(files) != 1)} for the site"
-        display({figures.FILES: named, "text/plain": many}, raw=True)
+        display(_shipped(files, folder) | {"text/plain": many}, raw=True)
 
-    def front(self, rows: pd.DataFrame, name: str, *, says: str) -> Any:
-        """A table that the first page shows as well, after a sentence that is filled like %%say."""
-        shown = self.table(rows)
+    def front(self, rows: pd.DataFrame, name: str, *, says: str) -> None:
+        """Show a table that the first page shows as well, after a sentence that is filled like %%say."""
+        from IPython.display import display
+
+        shown = self.table(rows).data
         said = text.html(say.render(says, self._namespace))
-        self.ship({f"{name}.html": f"<p>{said}</p>\n{shown.data}\n"}, "front")
-        return shown
+        sent = _shipped({f"{name}.html": f"<p>{said}</p>\n{shown}\n"}, "front")
+        display(sent | {"text/html": shown, "text/plain": rows.to_string()}, raw=True)
 
     def footer(self) -> Any:
         """Parameters, versions, sources and data: the block that ends a page."""
         return provenance.footer(self.used, data=self.data)
+
+
+def _shipped(files: Mapping[str, str], folder: str) -> dict[str, Any]:
+    return {figures.FILES: {f"{folder}/{name}": content for name, content in files.items()}}
