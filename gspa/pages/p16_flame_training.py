@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from gspa.accountant.errors import OutsideValidity
 from gspa.accountant.mechanisms import analytic_gaussian_scale, classical_gaussian_scale
@@ -592,6 +593,9 @@ def worth_figure(protocols: pd.DataFrame, curator: pd.DataFrame, *, dataset: str
         axis.plot([], [], color="0.6", marker="o", ms=7, mec="black", mew=1.5, lw=0, label=label)
     xlabel = r"central $\epsilon$ of one epoch (log scale)"
     axis.set(xscale="log", xlabel=xlabel, ylabel=f"accuracy on {dataset} (%)", ylim=(0, 100))
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axis.xaxis.set_minor_locator(NullLocator())
     figure.legend(loc="outside lower center", ncols=2)
     return figure
 
