@@ -7,9 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
-from io import BytesIO
 from pathlib import Path
 
 from gspa import __version__
@@ -35,7 +33,7 @@ def write(project: Project, folder: Path) -> str:
     ).stdout
     source = f"{NAME}.tar.gz"
     write_atomically(ensure_writable(folder) / source, gzip.compress(packed, mtime=0))
-    wheel = _wheel(packed, folder, provenance.commit_time(project.root))
+    wheel = _wheel(folder / source, provenance.commit_time(project.root))
     parts = [_link(folder / source, "the source with its notebooks")]
     lines = ["# the whole book", f"tar xzf {source}", f"cd {NAME} && make book"]
     if wheel:
@@ -50,18 +48,16 @@ def _link(file: Path, what: str) -> str:
     return f"<a href='{FOLDER}/{file.name}' download>{what}</a> ({file.name}, {size})"
 
 
-def _wheel(packed: bytes, folder: Path, seconds: int) -> str:
-    """Build the wheel of a source archive, without a network; empty where setuptools is not at hand."""
+def _wheel(source: Path, seconds: int) -> str:
+    """Build the wheel of a source archive beside it, without a network; empty where setuptools is not at hand."""
     with tempfile.TemporaryDirectory() as temporary:
-        with tarfile.open(fileobj=BytesIO(packed)) as archive:
-            archive.extractall(temporary, filter="data")
         options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
         subprocess.run(
-            [sys.executable, "-m", "pip", "wheel", *options, "-w", temporary, f"{temporary}/{NAME}"],
+            [sys.executable, "-m", "pip", "wheel", *options, "-w", temporary, str(source)],
             capture_output=True,
             env=os.environ | {"SOURCE_DATE_EPOCH": str(seconds)},
         )
         for made in Path(temporary).glob("*.whl"):
-            write_atomically(folder / made.name, made.read_bytes())
+            write_atomically(source.with_name(made.name), made.read_bytes())
             return made.name
     return ""
