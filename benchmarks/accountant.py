@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from timing import best
+from timing import best, symbols
 
 from gspa.accountant import budgets, interop, one_round, rounds
 from gspa.book import figures
@@ -106,9 +106,9 @@ def table(found: dict[str, Any]) -> str:
     for row in found["rows"]:
         if row["part"] != part:
             part = row["part"]
-            lines.append(f"| **{part}** | | |")
+            lines.append(f"| **{symbols(part)}** | | |")
         lines.append(f"| {row['what']} | {row['ms']:g} | {row['ratio']:g} x {row['to']} |")
-    lines.append("| **one central epsilon at 0.5, delta = 1e-6** | | |")
+    lines.append(f"| **{symbols('one central eps at 0.5, delta = 1e-6')}** | | |")
     for n, ms in zip(found["sizes"], found["growth"], strict=True):
         lines.append(f"| n = {n:,} | {ms:g} | {ms / found['growth'][0]:.2g} x n = {found['sizes'][0]} |")
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())

@@ -21,6 +21,7 @@ from typing import Any
 from timing import best
 
 from gspa.accountant.allocation import allocation_epsilon
+from gspa.book.text import number
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "benchmarks" / "allocation.json"
@@ -68,15 +69,16 @@ def _version(name: str) -> str:
 
 def table(found: dict[str, Any]) -> str:
     """The record as a Markdown table, and on what it was measured."""
-    lines = ["| Steps | Who | Interval of eps | Width | Time (s) | Ratio |", "|---:|---|---|---:|---:|---:|"]
+    lines = ["| Steps | Who | Interval of $\\epsilon$ | Width | Time (s) | Ratio |", "|---:|---|---|---:|---:|---:|"]
     unit = {row["steps"]: row["s"] for row in found["rows"] if row["who"] == "gspa"}
     for row in found["rows"]:
         low, high = row["lower"], row["upper"]
+        ratio = float(f"{row['s'] / unit[row['steps']]:.3g}")
         lines.append(
-            f"| {row['steps']:,} | {row['who']} | {low:.6g} to {high:.6g} | {1 - low / high:.1e} | {row['s']:g} "
-            f"| {row['s'] / unit[row['steps']]:.3g} x |"
+            f"| {row['steps']:,} | {row['who']} | {low:.6g} to {high:.6g} | {number(1 - low / high, 2)} | {row['s']:g} "
+            f"| {ratio:,g} x |"
         )
-    versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
+    versions = ", ".join(f"{name} {given}" for name, given in found["versions"].items())
     return "\n".join([*lines, "", f"Measured {found['measured']} on {found['cores']} shared cores; {versions}."]) + "\n"
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from timing import best
+from timing import best, symbols
 
 import gspa
 from gspa.accountant import budgets, interop, rounds
@@ -225,7 +225,7 @@ def table(found: dict[str, Any]) -> str:
     for row in found["rows"]:
         if row["setting"] != setting:
             setting = row["setting"]
-            lines.append(f"| **{setting}** | | | | |")
+            lines.append(f"| **{symbols(setting)}** | | | | |")
         mark = ""
         if row["note"]:
             if row["note"] not in notes:

@@ -2,6 +2,7 @@
 
 * MathJax is copied into the site from an installed package, and so is the checker of certificates, to be saved.
 * The search page finds claims, too.
+* A notebook's page says how long the notebook ran, and on what machine.
 * The thebe scripts, which load from a CDN even when unused, are left out.
 * The sidebar's buttons have names for those who cannot see them.
 * Every page's footer says from which version, commit and profile it was made.
@@ -95,6 +96,18 @@ def claims_first(app, pagename, templatename, context, doctree):
         app.add_js_file(INDEX)
 
 
+def measured_times(app, pagename, templatename, context, doctree):
+    """A page that was a notebook says how long it ran and where, once the record of this very build is read."""
+    folder, _, name = pagename.rpartition("/")
+    if folder != "notebooks" or "build_record" not in app.env.found_docs:
+        return
+    scripts = "".join(f"<script src='../{file}'></script>" for file in ("build-record.js", "_static/build_record.js"))
+    said = rf"\1 <span data-ran='{name}'></span>\2"
+    context["body"] = (
+        re.sub(r"(<p>Claims settled here.*?)(</p>)", said, context["body"], count=1, flags=re.DOTALL) + scripts
+    )
+
+
 def add_files(app, exception):
     """Copy MathJax, the checker and the pages' certificates to the site; a missing package is an error."""
     if exception or app.builder.format != "html":
@@ -123,5 +136,6 @@ def setup(app):
     app.connect("html-page-context", named_toggles, priority=900)
     app.connect("html-page-context", plain_citations)
     app.connect("html-page-context", claims_first)
+    app.connect("html-page-context", measured_times)
     app.connect("build-finished", add_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -66,7 +66,7 @@
 
   var form = document.getElementById("gspa-filter");
   if (!form) return;
-  var rows = Array.prototype.map.call(document.querySelectorAll(".gspa-registry tbody tr"), function (row) {
+  var rows = Array.prototype.map.call(document.querySelectorAll(".gspa-registry tr[id]"), function (row) {
     return { row: row, data: row.dataset, text: plain(row.textContent) };
   });
   var status = form.querySelector("[role=status]");
@@ -93,7 +93,7 @@
     var sections = Array.prototype.slice.call(document.querySelectorAll("article section section"));
     sections.reverse().forEach(function (section) {
       if (section.querySelector(".gspa-registry")) {
-        section.hidden = !section.querySelector(".gspa-registry tbody tr:not([hidden])");
+        section.hidden = !section.querySelector(".gspa-registry tr[id]:not([hidden])");
       }
     });
     status.textContent = shown === rows.length ? "All " + shown + " claims" : shown + " of " + rows.length + " claims";

@@ -15,7 +15,25 @@ from gspa.book.verdicts import VERDICTS
 
 # What a reader should know first, by weight: what is broken, what stands with another number, what holds.
 HEADLINES = ("G-T5", "G-T2p", "G-T3", "F12", "E2", "G-C4", "G-C3", "G-SGD3")
+REPORTS = ("gspa", "clones", "flame")
+"""The papers that have a report for reviewers."""
 _FIRST = 6  # of them have room in the reviewer's card
+# The kinds of statement that a reviewer counts, and the headings of a report by verdict.
+_GROUPS = {
+    "Theorems": ("theorem",),
+    "Formulas": ("formula", "definition"),
+    "Experiments": ("experiment", "figure"),
+    "Remarks": ("comparison", "qualitative", "literature", "opinion"),
+}
+_WEIGHTY = ("theorem", "experiment", "figure", "comparison")
+_LEFT = {
+    "refuted": "Also refuted",
+    "not reproduced": "Also not reproduced",
+    "holds with correction": "Also in need of a correction",
+    "verified": "What holds as printed",
+    "not checkable": "What could not be checked",
+    "not yet checked": "Not checked in this build",
+}
 _SECTION = re.compile(r"^## What differs from the papers?\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 # A link to another notebook, as the notebooks write it: beside their own file.
 _LINK = re.compile(r"\]\((?=\w+\.ipynb)")
@@ -57,9 +75,30 @@ class Found:
         settled = [(self.registry[name], self.outcomes[name]) for name in HEADLINES if name in self.outcomes]
         return [(entry, one) for entry, one in settled if one.verdict != "not yet checked"]
 
+    def among(self, entries: Iterable[Claim], verdict: str) -> list[Claim]:
+        """Those of the entries that have a verdict."""
+        return [one for one in entries if self.verdict(one) == verdict]
+
+    def grave(self, paper: str) -> list[Claim]:
+        """A paper's claims that fail where it changes a conclusion, and its headlines that do not hold as printed."""
+        entries = [self.registry[name] for name in dict.fromkeys([*HEADLINES, *_conclusions()])]
+        failed = ("refuted", "not reproduced")
+        here = [(one, self.verdict(one)) for one in entries if one.paper == paper]
+        return [one for one, verdict in here if verdict in failed or (one.id in HEADLINES and verdict != "verified")]
+
+    def weighed(self, paper: str) -> list[Claim]:
+        """Its other claims that a page settles, those first whose error changes a conclusion."""
+        rest = [one for one in self.of(paper) if one.notebook and one not in self.grave(paper)]
+        return sorted(rest, key=lambda one: one.id not in _conclusions())
+
     def corrected(self, paper: str = "") -> list[tuple[Claim, Outcome]]:
         """Claims that hold with a correction."""
         return [(one, self.outcomes[one.id]) for one in self.of(paper, "holds with correction")]
+
+
+def _conclusions() -> list[str]:
+    """Claims with an erratum that changes a conclusion, in the errata's order."""
+    return [one.claim for one in claims.errata() if one.weight == "conclusion"]
 
 
 def parts(found: Found, executed: Iterable[Path]) -> dict[str, str]:
@@ -75,7 +114,13 @@ def parts(found: Found, executed: Iterable[Path]) -> dict[str, str]:
     shown = sum(one.row(found.outcomes) is not None for one in errata)
     values = {"found": found, "first": _FIRST, "kinds": kinds, "errata": errata, "shown": shown}
     values |= {"PAPERS": PAPERS, "SHORT": SHORT, "READING": claims.READING, "WEIGHTS": claims.WEIGHTS}
+    values |= {"groups": _GROUPS, "WEIGHTY": _WEIGHTY, "LEFT": _LEFT}
     made = {name: fill(f"{name}.md", **values) for name in names}
+    made |= {
+        f"report-{part}-{paper}": fill(f"report_{part}.md", paper=paper, **values)
+        for paper in REPORTS
+        for part in ("scope", "results")
+    }
     return made | {"departures": departures(executed)}
 
 

@@ -35,6 +35,8 @@ def normalise(notebook: Any) -> None:
             cell.metadata.pop(key, None)
         if cell.get("id") == INJECTED:
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
+            prompts = {"code_prompt_show": "The parameters of this run", "code_prompt_hide": "Hide them"}
+            cell.metadata["mystnb"] = prompts
     kept = notebook.metadata.get("papermill", {})
     notebook.metadata["papermill"] = {key: kept[key] for key in ("parameters", "version") if key in kept}
 

@@ -34,11 +34,12 @@ CAPTION = "gspa-caption"
 """The metadata of the output that says the caption; the site puts it under the figure instead."""
 LIMIT = 1_000_000  # bytes of one table's CSV; a longer table is thinned
 
-# Okabe and Ito's palette, black first; yellow is left out, it is too light for lines.
-PALETTE = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+# For series without a role below: none has a colour of one. The first four are told apart by the colour-blind as well,
+# from each other and from the roles; of more, dashes and markers tell.
+PALETTE = ("#332288", "#BF864D", "#735CE6", "#4C3608", "#A3195B", "#324C3B", "#8899AA")
 DASHES = ((), (5, 2), (1, 1.5), (6, 2, 1, 2), (3, 1), (8, 2), (2, 2, 6, 2))
-# What a series is, and its colour and dashes on every page. Series that are none of these, sizes or seeds for instance,
-# take the palette in its order, or shades of one of these colours.
+# What a series is, and its colour (Okabe and Ito's) and dashes on every page. Series that are none of these, sizes or
+# seeds for instance, take the palette in its order.
 ROLES = {
     "paper": ("#D55E00", ()),  # what a paper promises, states or prints
     "certified": ("#009E73", ()),  # proved
@@ -90,6 +91,37 @@ def name_line(axis: Axes, x: float, y: float, words: str, *, colour: str, right:
     )
 
 
+def name_ends(axis: Axes, ends: Sequence[tuple[float, float, str, str]] = (), *, gap: float = 12) -> None:
+    """Names of lines right of their last points, moved apart where they would collide; the axis ends where they do.
+
+    Args:
+        axis: with its final scales.
+        ends: (x, y, words, colour) a line; none: the axis's own lines with their labels.
+        gap: points between the middles of two names.
+    """
+    if not ends:
+        known = [(line, np.asarray(line.get_xydata(), dtype=float)) for line in axis.lines]
+        last = [(line, places[np.isfinite(places).all(axis=1)][-1:]) for line, places in known]
+        ends = [
+            (float(x), float(y), str(line.get_label()), str(line.get_color())) for line, end in last for x, y in end
+        ]
+    axis.set_xlim(right=max(x for x, *_ in ends))
+    figure = axis.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    points = 72 / figure.dpi
+    heights = [float(axis.transData.transform((x, y))[1]) * points for x, y, *_ in ends]
+    wanted = sorted((height, *end) for height, end in zip(heights, ends, strict=True))
+    places = [height for height, *_ in wanted]
+    for k in range(1, len(places)):
+        places[k] = max(places[k], places[k - 1] + gap)
+    places[-1] = min(places[-1], max(wanted[-1][0], axis.bbox.y1 * points))
+    for k in range(len(places) - 2, -1, -1):
+        places[k] = min(places[k], places[k + 1] - gap)
+    for place, (height, x, y, words, colour) in zip(places, wanted, strict=True):
+        name_line(axis, x, y, words, colour=colour, right=7, up=place - height)
+
+
 def as_svg(figure: Figure, *, tight: bool = True) -> tuple[str, list[dict[str, Any]]]:
     """A figure as SVG, the same bytes every time, and its `readings`; it is closed.
 
@@ -97,7 +129,8 @@ def as_svg(figure: Figure, *, tight: bool = True) -> tuple[str, list[dict[str, A
     """
     from matplotlib import pyplot as plt
 
-    figure.canvas.draw()
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # it is laid out
     whole = figure.bbox_inches
     cut = figure.get_tightbbox().padded(0.1) if tight else whole
     stream = io.StringIO()

@@ -7,7 +7,7 @@ from typing import Any
 
 from gspa.book import text
 
-_OPEN = 8  # rows of evidence that a card shows without being asked
+_OPEN = 3  # rows of evidence that a card shows without being asked
 
 
 @cache
@@ -24,6 +24,7 @@ def _templates() -> Any:
     )
     made.filters["md"] = lambda value: Markup(text.html(value))
     made.filters["plain"] = text.plain
+    made.filters["greek"] = text.greek
     made.filters["value"] = lambda value: Markup(text.html_value(value))
     made.filters["slug"] = slug
     made.globals |= {"anchor": anchor, "OPEN": _OPEN}

@@ -262,7 +262,8 @@ def run_all(
 
     runs, failures = [], []
     with ThreadPoolExecutor(max(1, jobs)) as pool:
-        futures = [pool.submit(one, notebook) for notebook in notebooks]
+        # The longest first, so that none is left alone with the last.
+        futures = [pool.submit(one, notebook) for notebook in sorted(notebooks, key=lambda one: -one.timeout)]
         try:
             for future in as_completed(futures):
                 try:

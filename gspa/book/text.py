@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from html import escape
 from typing import Any
@@ -20,6 +20,10 @@ from typing import Any
 _NARROW = "\N{NARROW NO-BREAK SPACE}"
 _POWER = re.compile(r"(?<![\w.])(?P<sign>-)?(?P<mantissa>\d+(?:\.\d+)?)e(?P<exponent>[+-]?\d+)(?![\w.]*\w)")
 _MATH = re.compile(r"\$\$.+?\$\$|\$[^$]+\$", re.DOTALL)
+_LETTERS = {"eps_0": r"\epsilon_0", "eps": r"\epsilon"} | {
+    name: f"\\{name}" for name in ("alpha", "beta", "gamma", "delta", "sigma", "mu")
+}
+_GREEK = re.compile(rf"(?<![\w\\.-])(?:{'|'.join(_LETTERS)})(?![\w_(.=-]*\w)")
 # What a terminal shows for the commands that statements use.
 _WORDS = {"epsilon": "eps", "varepsilon": "eps", "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=", "ne": "!="}
 _SIGNS = {"times": " x ", "cdot": " ", "to": "->", "pm": "+-", "infty": "inf", "ldots": "...", "dots": "..."}
@@ -61,11 +65,25 @@ def _factor(mantissa: str) -> str:
 
 def powers(text: str) -> str:
     """Markdown in which numbers such as 1e-06 have become powers of ten; formulas and code are left alone."""
+    return _outside(lambda part: _POWER.sub(_written, part), text)
+
+
+def greek(text: str) -> str:
+    """Markdown in which the names of Greek letters have become letters; formulas and code are left alone.
+
+    >>> greek("delta at eps_0 = 1, `delta`, and epsilon")
+    '$\\\\delta$ at $\\\\epsilon_0$ = 1, `delta`, and epsilon'
+    """
+    return _outside(lambda part: _GREEK.sub(lambda name: f"${_LETTERS[name[0]]}$", part), text)
+
+
+def _outside(change: Callable[[str], str], text: str) -> str:
+    """Markdown, changed but for its formulas and code."""
     out, at = [], 0
     for kept in re.finditer(r"`[^`]*`|" + _MATH.pattern, text, re.DOTALL):
-        out += [_POWER.sub(_written, text[at : kept.start()]), kept.group()]
+        out += [change(text[at : kept.start()]), kept.group()]
         at = kept.end()
-    return "".join([*out, _POWER.sub(_written, text[at:])])
+    return "".join([*out, change(text[at:])])
 
 
 def _written(match: re.Match[str]) -> str:

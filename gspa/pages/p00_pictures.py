@@ -22,7 +22,7 @@ from gspa.book.figures import PALETTE, Frame, name_line
 from gspa.book.say import count
 
 PEOPLE = ("Ada", "Ben", "Cem", "Dan", "Eva", "Finn", "Gil", "Hao", "Ida", "Jon")
-HEADS, TAILS, CLONE, LIE, GREY = PALETTE[4], PALETTE[5], PALETTE[6], PALETTE[2], "0.75"
+HEADS, TAILS, CLONE, LIE, GREY = PALETTE[2], PALETTE[1], PALETTE[0], PALETTE[4], "0.75"
 
 
 def together(tables: Mapping[tuple[Any, ...], pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
@@ -76,14 +76,15 @@ def ten_coins(table: pd.DataFrame) -> Frame:
     axis.axis("off")
     alt = (
         f"Ten people's coins, heads and tails in turn. Below them what each says: {lied}, ringed in "
-        f"orange. Below that the answers in random order, without names: {heads} heads of 10."
+        f"red. Below that the answers in random order, without names: {heads} heads of 10."
     )
     return Frame.of(figure, alt)
 
 
 def _coin(axis: Axes, x: float, y: float, heads: int, *, edge: str = "0.3", width: float = 1.0) -> None:
     axis.scatter(x, y, s=300, color=HEADS if heads else TAILS, edgecolors=edge, linewidths=width, zorder=2)
-    axis.text(x, y, "H" if heads else "T", ha="center", va="center", fontsize=9, zorder=3)
+    letter, ink = ("H", "white") if heads else ("T", "black")
+    axis.text(x, y, letter, color=ink, ha="center", va="center", fontsize=9, fontweight="bold", zorder=3)
 
 
 # --- what a count says of Ada --------------------------------------------------------------------------------
@@ -229,7 +230,7 @@ def cover_curves(table: pd.DataFrame, *, limits: tuple[float, float]) -> Frame:
     """Both against the crowd's budget, logarithmic."""
     figure, axis = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
     own, first, last = float(table["own"].iloc[0]), table.iloc[0], table.iloc[-1]
-    for key, words, colour in (("noise", "numbers with noise", PALETTE[1]), ("coins", "coins", PALETTE[6])):
+    for key, words, colour in (("noise", "numbers with noise", PALETTE[0]), ("coins", "coins", PALETTE[1])):
         axis.plot(table["crowd"], table[key], color=colour, lw=2.5, marker="o", ms=4, label=words)
         name_line(axis, first["crowd"], first[key], words, colour="0.15", right=8, up=9 if key == "noise" else -12)
     axis.set(xscale="log", yscale="log", xlabel="budget of everybody else", xlim=(0.008, 5), ylim=limits)

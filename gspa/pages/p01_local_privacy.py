@@ -23,7 +23,8 @@ from gspa.accountant import mechanisms
 from gspa.accountant.discrete import hockey_stick, total_variation
 from gspa.accountant.tradeoff import f_eps_delta
 from gspa.book.claims import Outcome, judge, settles
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, PALETTE, keeps_data, name_line, role
+from gspa.book.text import number
 from gspa.book.verdicts import Said, exactly, reading, shown, unknown
 
 Array = NDArray[np.float64]
@@ -146,12 +147,12 @@ def leaks(*, eps: float, delta: float) -> pd.DataFrame:
             lambda at: (losses > at[:, None] * (1 + 1e-14)) @ kernel[0],
             budget,
         ),
-        "Laplace": (
+        "Laplace noise": (
             mechanisms.laplace_delta(eps, scale=laplace),
             lambda at: mechanisms.laplace_exceeds(at, scale=laplace),
             budget,
         ),
-        "Gaussian": (
+        "Gaussian noise": (
             mechanisms.gaussian_delta(eps, scale=gauss),
             lambda at: mechanisms.gaussian_exceeds(at, scale=gauss),
             eps + _DEVIATIONS / gauss,  # the loss's standard deviation is 1/scale, its mean not far above eps
@@ -204,7 +205,8 @@ def laplace_curve(*, eps: float) -> pd.DataFrame:
 
 def privacy_curves(*, eps: float, delta: float, eps_max: float, points: int) -> pd.DataFrame:
     """Exact delta of three mechanisms that all promise eps, on one number: mechanism, eps, delta."""
-    grid = np.union1d(np.linspace(0.0, eps_max, points), eps)  # where Laplace ends
+    # Dense before eps, where Laplace falls to 0.
+    grid = np.union1d(np.linspace(0.0, eps_max, points), eps * (1 - np.append(np.geomspace(1e-9, 0.1, 25), 0)))
     classical = mechanisms.classical_gaussian_scale(eps=eps, delta=delta)
     analytic = mechanisms.analytic_gaussian_scale(eps=eps, delta=delta)
     curves = {
@@ -298,11 +300,11 @@ def equal_variance(deviations: Sequence[float]) -> pd.DataFrame:
 
 
 def _lines(table: pd.DataFrame, by: str, x: str, y: pd.Series, label: str) -> tuple[Figure, Axes]:
-    """A line for each value of a column, in the order of the table; `label` is formatted with the value."""
+    """A line for each value of a column, in the order of the table; `label` is formatted with the value as text."""
     figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
     for index, (name, part) in enumerate(table.groupby(by, sort=False)):
         colour, dashes = PALETTE[1 + index % 6], DASHES[index % len(DASHES)] or (None, None)
-        axis.plot(part[x], y[part.index], color=colour, dashes=dashes, lw=2, label=label.format(name))
+        axis.plot(part[x], y[part.index], color=colour, dashes=dashes, lw=2, label=label.format(number(name)))
     return figure, axis
 
 
@@ -313,7 +315,7 @@ def mechanism_curves(table: pd.DataFrame, *, eps: float, delta: float) -> Figure
     # A delta of 0 is a line that leaves the figure.
     floor = max(1e-12, min(float(table.loc[table["delta"] > 0, "delta"].min()), delta) / 10)
     figure, axis = _lines(table, "mechanism", "eps", table["delta"].clip(floor / 10), "{}")
-    axis.plot([eps], [delta], "o", color="black", ms=8, label="what is promised")
+    axis.plot([eps], [delta], "o", color=role("reference")["color"], ms=8, zorder=3, label="what is promised")
     axis.set(xlabel=r"$\epsilon$", ylabel=r"least $\delta$", yscale="log", ylim=(floor, 1.5))
     axis.legend()
     return figure
@@ -322,9 +324,9 @@ def mechanism_curves(table: pd.DataFrame, *, eps: float, delta: float) -> Figure
 @keeps_data
 def promise_kept(table: pd.DataFrame) -> Figure:
     """`promise_curves`: exact over promised delta against eps, a line a delta."""
-    figure, axis = _lines(table, "delta", "eps", table["kept"], r"$\delta$ = {:g}")
-    axis.axhline(1.0, color="black", lw=1)
-    axis.annotate("broken above", (float(table["eps"].min()), 1.0), xytext=(4, 4), textcoords="offset points")
+    figure, axis = _lines(table, "delta", "eps", table["kept"], r"$\delta$ = {}")
+    axis.axhline(1.0, **role("reference"))
+    axis.annotate("above: broken", (float(table["eps"].min()), 1.0), xytext=(4, 6), textcoords="offset points")
     axis.set(xlabel=r"promised $\epsilon$", ylabel=r"exact $\delta$ / promised $\delta$", yscale="log")
     axis.legend()
     return figure
@@ -333,12 +335,15 @@ def promise_kept(table: pd.DataFrame) -> Figure:
 @keeps_data
 def noise_by_dimension(table: pd.DataFrame) -> Figure:
     """`noise_table` at one delta: variance of the Gaussian over that of Laplace noise against d, a line a shape."""
-    figure, axis = _lines(table, "shape", "d", table["classical"] / table["laplace"], "a record moves: {}")
-    axis.axhline(1.0, color="black", lw=1)
-    axis.annotate("Laplace noisier below", (1, 1.0), xytext=(4, -14), textcoords="offset points")
+    figure, axis = _lines(table, "shape", "d", table["classical"] / table["laplace"], "{}")
+    axis.axhline(1.0, **role("reference"))
+    axis.annotate("below: Laplace is the noisier one", (1, 1.0), xytext=(4, -14), textcoords="offset points")
+    for line, (right, up) in zip(axis.lines, ((-16, 0), (-1, 11), (-1, 8)), strict=False):
+        x, y = np.asarray(line.get_xydata())[-1]
+        name_line(axis, float(x), float(y), str(line.get_label()), colour=str(line.get_color()), right=right, up=up)
     axis.set(xlabel="number of coordinates $d$", ylabel="variance of Gaussian (8) / Laplace (7)")
     axis.set(xscale="log", yscale="log")
-    axis.legend()
+    axis.margins(y=0.1)
     return figure
 
 
@@ -367,9 +372,10 @@ def definition_1(table: pd.DataFrame, relations: pd.DataFrame) -> Outcome:
         r"the same, one record absent: $\epsilon$": absent["histogram"],
     }
     said: Said = {
-        "illustrated": rf"Executable: the least $\delta$ of eq. (1) over every event is the hockey-stick divergence, "
-        rf"to {gap:.0e}. The relation matters: one noisy histogram has $\epsilon$ = {replaced['histogram']:g} when a "
-        f"record is replaced, as here, and {absent['histogram']:g} when one is absent.",
+        "illustrated": rf"The least $\delta$ of eq. (1), found by trying every event, is the hockey-stick divergence, "
+        rf"up to {gap:.0e}. The relation matters: the same noisy histogram is at $\epsilon$ = "
+        f"{replaced['histogram']:g} when a record is replaced, as here, and at {absent['histogram']:g} when one is "
+        "absent.",
         "not checkable": f"Two evaluations of eq. (1) are {gap:.1e} apart, or it tells no two of these pairs apart.",
     }
     sound = gap <= _ROUNDING and low < high
@@ -386,13 +392,13 @@ def meaning_of_delta(table: pd.DataFrame, eps: float) -> Outcome:
     most, least, tail = float(table["ratio"].max()), float(table["ratio"].min()), float(table["tail"].max())
     evidence[r"largest $\Pr[L > \epsilon + t]\,(1 - e^{-t})/\delta$ over $t > 0$, $L$ the loss"] = tail
     gap = float((table["mean"] - 1).abs().max())
-    mean = r"$\mathbb{E}[(1 - e^{\epsilon - L})_+]/\delta$, integrated from $\Pr[L > \epsilon + t]$: off 1 by"
+    mean = r"$\mathbb{E}[(1 - e^{\epsilon - L})_+]/\delta$, integrated from $\Pr[L > \epsilon + t]$: distance from 1"
     evidence[mean] = f"{gap:.1e}"
     worst = max(table.to_dict("records"), key=lambda row: float(row["ratio"]))
     off = (
-        rf"{worst['mechanism']} at $\epsilon$ = {eps:g} has the loss above $\epsilon$ with probability "
-        rf"{worst['exceeds']:.3f} and a least $\delta$ of {worst['delta']:.1e}; over the mechanisms tried the first is "
-        f"{least:.0f} to {most:,.0f} times the second."
+        rf"For {worst['mechanism']} at $\epsilon$ = {eps:g} the loss exceeds $\epsilon$ with probability "
+        rf"{worst['exceeds']:.3f}, while the least $\delta$ is {worst['delta']:.1e}. For the mechanisms tried the "
+        f"probability is {least:.0f} to {most:,.0f} times $\\delta$."
     )
     said: Said = {
         "verified": r"In every case $\delta$ is the probability that the loss exceeds $\epsilon$.",
@@ -452,9 +458,9 @@ def definition_2(table: pd.DataFrame, eps: float) -> Outcome:
 def _read_literally(missed: pd.DataFrame) -> str:
     worst = max(missed.to_dict("records"), key=lambda row: float(row["all_events"]))
     return (
-        r"$\mathcal{S}$ is the range of $\mathcal{R}$, and no event is named: read so, (2) is "
-        rf"$1 \le e^\epsilon + \delta$ and holds for {worst['randomizer']} with $\delta$ = {worst['printed']:g}, where "
-        rf"the least $\delta$ over events is {worst['all_events']:g}."
+        r"In (2), $\mathcal{S}$ is the whole range of $\mathcal{R}$: no event is named. Read literally, (2) says "
+        rf"$1 \le e^\epsilon + \delta$. So it holds with $\delta$ = {worst['printed']:g} even for a mechanism that "
+        rf"publishes {worst['randomizer']}, whose least $\delta$ over all events is {worst['all_events']:g}."
     )
 
 
@@ -477,8 +483,8 @@ def definition_4(losses: pd.DataFrame, curve: pd.DataFrame) -> Outcome:
         "refuted": rf"The privacy loss reaches {largest:.3f} times $\epsilon$; $\delta$ at $\epsilon$ is "
         f"{promised['integrated']:.2g}.",
         "verified": rf"With independent noise in each coordinate no privacy loss exceeds $\epsilon$ in up to "
-        rf"{losses['d'].max()} dimensions, and $\epsilon$ is tight: at {share:.2f} of it $\delta$ is "
-        f"{before['integrated']:.2g}, not 0.",
+        rf"{losses['d'].max()} dimensions. The promise cannot be improved: at {share:.2f} times $\epsilon$ the least "
+        rf"$\delta$ is {before['integrated']:.2g} and not 0.",
     }
     private = exactly(largest <= 1 + 1e-9 and promised["integrated"] <= 1e-9)
     return judge("G-D4", evidence, reading("as printed", private if gap <= 1e-9 else unknown(), said))
@@ -511,16 +517,15 @@ def definition_5(limits: pd.DataFrame, curves: pd.DataFrame, worst: mechanisms.W
         "refuted": rf"The promise is broken at an $\epsilon$ ≤ {_DWORK_ROTH:g} already.",
         "not checkable": r"Limits and exact $\delta$ contradict each other.",
         "holds with correction": rf"Eq. (8) states no condition on $\epsilon$ and fails for large ones: at {at_own} "
-        rf"from $\epsilon$ = {own['limit']:.3f} on, at $\delta$ = {worst.delta:.3f} from {worst.eps:.3f} on. In the "
-        r"paper's "
-        rf"range, $\epsilon$ up to 2 at {at_own}, it holds and is generous: the exact $\epsilon$ is "
-        f"{own['epsilon_at_two']:.3f}.",
+        rf"from $\epsilon$ = {own['limit']:.3f} on, and at $\delta$ = {worst.delta:.3f} from {worst.eps:.3f} on. It "
+        rf"holds in the paper's range, $\epsilon$ up to 2 at {at_own}, and adds more noise than it needs there: where "
+        rf"2 is promised, the exact $\epsilon$ is {own['epsilon_at_two']:.3f}.",
     }
     verdict = exactly(unbroken, near=not early) if unbroken or early or clear else unknown()
     correction = (
         rf"preserves $(\epsilon, \delta)$-DP for every $\delta$ if $\epsilon \le {_down(worst.eps):.2f}$, "
-        rf"and at $\delta = 10^{{-5}}$ if $\epsilon \le {_down(own['limit']):.2f}$; for any $\epsilon$ the least noise "
-        "is the analytic Gaussian mechanism's."
+        rf"and at $\delta = 10^{{-5}}$ if $\epsilon \le {_down(own['limit']):.2f}$; for any $\epsilon$ the "
+        "analytic Gaussian mechanism adds the least noise that keeps the promise."
         if math.isfinite(worst.eps)
         else ""
     )
@@ -545,7 +550,7 @@ def laplace_or_gaussian(table: pd.DataFrame, equal: pd.DataFrame) -> Outcome:
         at = rf"$\delta$ = {delta:g}"
         quotient = float(quotients[single["delta"] == delta].min())
         evidence[rf"$d$ = 1, {at}: variance of the Gaussian (8) over Laplace (7)"] = quotient
-        evidence[rf"{at}: $\log(1.25/\delta)$"] = f"{math.log(1.25 / delta):.2f}"
+        evidence[rf"{at}: $\ln(1.25/\delta)$"] = f"{math.log(1.25 / delta):.2f}"
         for shape in SHAPES:
             start = from_dimension.get((delta, shape), "never")
             evidence[rf"{at}, {shape}: Gaussian more accurate from $d$"] = start
@@ -562,11 +567,10 @@ def laplace_or_gaussian(table: pd.DataFrame, equal: pd.DataFrame) -> Outcome:
         "verified": "In every setting Laplace is the noisier and the more private one.",
         "refuted": f"{numbers} No rule was found by which the claim is true.",
         "holds with correction": lambda: (
-            rf"{numbers} It is the more accurate one only where a record moves many answers: at $\delta$ = "
-            rf"{OWN_DELTA:g} "
-            rf"from {from_dimension[OWN_DELTA, SHAPES[0]]} on. And Laplace is not the more private one at small "
-            rf"$\epsilon$: at one variance its total variation is {first['laplace_0']:.2f} against "
-            f"{first['gaussian_0']:.2f}."
+            rf"{numbers} The Gaussian is the more accurate one only where a record moves many answers: at least "
+            rf"{from_dimension[OWN_DELTA, SHAPES[0]]} at $\delta$ = {OWN_DELTA:g}. And Laplace is not the more private "
+            rf"one at small $\epsilon$: at equal variance its total variation is {first['laplace_0']:.2f} and the "
+            f"Gaussian's {first['gaussian_0']:.2f}."
         ),
     }
     verdict = exactly(
@@ -574,8 +578,8 @@ def laplace_or_gaussian(table: pd.DataFrame, equal: pd.DataFrame) -> Outcome:
     )
     correction = (
         r"for the same $\epsilon$, (8) has less variance than (7) exactly when $(\Delta/\Delta_2)^2 > "
-        r"\log(1.25/\delta)$, which needs more than $\log(1.25/\delta)$ coordinates; at one variance, with a standard "
-        rf"deviation of at least {equal['deviation'].min():g} sensitivities, Laplace has the smaller $\delta$ beyond "
-        r"one $\epsilon$ and the Gaussian below it."
+        r"\ln(1.25/\delta)$, which needs more than $\ln(1.25/\delta)$ coordinates; at equal variance, with a "
+        rf"standard deviation of at least {equal['deviation'].min():g} sensitivities, there is an $\epsilon$ above "
+        r"which Laplace has the smaller $\delta$ and below which the Gaussian has it."
     )
     return judge("G-C5", evidence, reading("as printed", verdict, said, correction=correction))

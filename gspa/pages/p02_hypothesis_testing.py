@@ -44,7 +44,8 @@ from gspa.accountant.tradeoff import (
     tradeoff_from_delta,
 )
 from gspa.book.claims import Outcome, judge, settles
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, PALETTE, keeps_data, role
+from gspa.book.say import listed
 from gspa.book.verdicts import Said, exactly, reading, shown, unknown
 from gspa.pages.p01_local_privacy import events, random_pairs
 
@@ -412,12 +413,13 @@ def _axes() -> tuple[Figure, Axes]:
 
 
 @keeps_data
-def trade_off_curves(table: pd.DataFrame) -> Figure:
-    """Type II error against type I error, a line a curve."""
+def trade_off_curves(table: pd.DataFrame, *, roles: Sequence[str]) -> Figure:
+    """Type II error against type I error, a line a curve; the first ones stand for these roles."""
     figure, axis = _axes()
-    for index, (name, line) in enumerate(table.groupby("curve", sort=False)):
-        dashes = DASHES[index] or (None, None)
-        axis.plot(line["alpha"], line["beta"], color=PALETTE[index], dashes=dashes, lw=2, label=str(name))
+    styles = [role(name) for name in roles]
+    styles += [{"color": PALETTE[i], "dashes": DASHES[i], "lw": 2} for i in range(1, len(DASHES))]
+    for style, (name, line) in zip(styles, table.groupby("curve", sort=False), strict=False):
+        axis.plot(line["alpha"], line["beta"], label=str(name), **style)
     axis.legend(loc="upper right")
     return figure
 
@@ -461,7 +463,7 @@ def table_1(table: pd.DataFrame) -> Outcome:
     }
     said: Said = {
         "illustrated": r"With the columns read as the truth of $H_0$ and $\phi$ as the probability to reject it, the "
-        rf"two wrong cells are $\alpha$ and $\beta$ of (3), to {max(first, second):.0e}.",
+        rf"two wrong cells are $\alpha$ and $\beta$ of (3), up to {max(first, second):.0e}.",
         "not checkable": f"The cells of these names are not the errors of (3): {first:.2g} and {second:.2g} apart.",
     }
     agrees = max(first, second) <= ROUNDING
@@ -485,7 +487,7 @@ def equation_4(table: pd.DataFrame, perturbed: pd.DataFrame) -> Outcome:
     broken = (
         f"A rule has smaller errors than (4) allows: short by {-gap:.2g}."
         if gap < -ROUNDING
-        else f"(4) holds, its use in (18) does not: short by {-used:.2g}."
+        else f"(4) holds, but its use in (18) does not: it is short by {-used:.2g}."
     )
     said: Said = {
         "refuted": broken,
@@ -519,8 +521,8 @@ def definition_3(table: pd.DataFrame, continuous: pd.DataFrame) -> Outcome:
     said: Said = {
         "not checkable": f"Lemma and linear programs are {gap:.2g} apart, cells do not approach the closed forms, or "
         r"an infimum of (5) is not a decreasing convex function below $1 - \alpha$.",
-        "illustrated": f"Executable: the infimum over all rejection rules is the Neyman-Pearson curve, to {gap:.0e}, "
-        r"and it is convex, decreasing and at most $1 - \alpha$ in every case.",
+        "illustrated": f"The infimum over all rejection rules is the Neyman-Pearson curve, up to {gap:.0e}. In every "
+        r"case it is convex, decreasing and at most $1 - \alpha$.",
     }
     return judge("G-D3", evidence, reading("as printed", shown() if sound else unknown(), said))
 
@@ -549,9 +551,9 @@ def fact_1(table: pd.DataFrame, alone: Gap) -> Outcome:
         "refuted": r"The equivalence fails with $(1-\delta-\alpha)$ too.",
         "verified": "Both directions hold with $f$ as printed.",
         "holds with correction": r"With $(1-\delta-\epsilon)$ the curve does not reach 0 at $\alpha$ = 1 if "
-        r"$\epsilon + \delta < 1$, so no mechanism is $f$-DP, not even one that ignores its input (short by "
-        f"{-alone.gap:.3f}): {broken[0]} of {len(part)} such cases fail and {broken[1]} of {len(rest)} others. "
-        f"Corrected, both directions hold in all {len(table)}.",
+        r"$\epsilon + \delta < 1$. Then no mechanism is $f$-DP; even one that ignores its input falls short by "
+        f"{-alone.gap:.3f}. The equivalence fails in {broken[0]} of {len(part)} such cases and in {broken[1]} of "
+        f"{len(rest)} others. Corrected, both directions hold in all {len(table)}.",
     }
     verdict = exactly(sound and not any(broken) and alone.gap >= -ROUNDING, near=sound)
     correction = (
@@ -569,9 +571,9 @@ def special_case(table: pd.DataFrame, gaussians: pd.DataFrame) -> Outcome:
         f"$G_1$ above its $f_{{\\epsilon,\\delta}}$, least of {len(gaussians)} values of $\\epsilon$": least,
     }
     said: Said = {
-        "verified": "Each $(\\epsilon, \\delta)$ is the $f$ of Fact 1 as corrected, and the Gaussian curve $G_1$ is "
-        f"above every such $f$ that it implies, by at least {least:.2g} somewhere: $f$-DP says more.",
-        "refuted": "Some $(\\epsilon, \\delta)$ is no $f$, or one of them says all that $G_1$ says.",
+        "verified": "Each $(\\epsilon, \\delta)$ is an $f$, that of the corrected Fact 1. The Gaussian curve $G_1$ "
+        f"lies above every such $f$ that it implies, at some $\\alpha$ by {least:.2g} or more. So $f$-DP says more.",
+        "refuted": "Some $(\\epsilon, \\delta)$ is not an $f$, or one of them says all that $G_1$ says.",
     }
     return judge(
         "G-S81", evidence, reading("with Fact 1 corrected", exactly(corrected >= -ROUNDING and least > 1e-6), said)
@@ -631,12 +633,12 @@ def fact_3(curve: pd.DataFrame, envelope: pd.DataFrame, composition: pd.DataFram
         "groups": apart > 1e-9,
     }
     said: Said = {
-        "refuted": f"Off: {', '.join(name for name, fault in faults.items() if fault)}.",
-        "verified": f"Curve ({integral:.0e} from its integral), converse, composition (all {len(inside)} between "
-        "certified ends) and groups hold. The converse needs both orders of the data sets, as DP has them. Groups of "
-        "any $f$: "
-        rf"chain $f$; for $(\epsilon, \delta)$ that is up to {others['most'].max():.2f} above the usual rule, for "
-        r"$\mu$-GDP exactly $k\mu$.",
+        "refuted": f"Fact 3 fails in {listed([name for name, fault in faults.items() if fault])}.",
+        "verified": "The curve, its converse, composition and groups hold. The curve agrees with its integral up "
+        f"to {integral:.0e}, and all {len(inside)} compositions lie between certified ends. The converse needs both "
+        "orders of the data sets, which DP bounds. For groups one chains $f$: for $\\mu$-GDP that gives exactly "
+        rf"$k\mu$, and for $(\epsilon, \delta)$ a curve that is up to {others['most'].max():.2f} above the usual "
+        "rule's.",
     }
     return judge("G-F3", evidence, reading("as printed", exactly(not any(faults.values())), said))
 
@@ -660,13 +662,13 @@ def fact_4(table: pd.DataFrame, smallest: pd.DataFrame) -> Outcome:
     }
     short = min(least["corrected"], least["symmetric"])
     if least["printed"] < -ROUNDING:
-        why = f"As printed it fails for {fails['printed']} triples, by up to {-least['printed']:.2g}."
+        why = f"As printed it fails for {fails['printed']} random triples, by up to {-least['printed']:.2g}."
     else:
         why = (
             r"As printed it is true and says nothing: $g(1 - f)$ is never above $f$, and $T(P, R) \geq f$ is a "
-            r"premise. The proof of Theorem 2 needs the rule with $T(P, Q) \geq f$, and in (18) a conclusion about "
-            f"$T(P, Q)$: that one holds for symmetric $g$, as there, and fails for {fails['conclusion']} random "
-            "triples."
+            r"premise. The proof of Theorem 2 needs the rule with $T(P, Q) \geq f$. In (18) it needs a conclusion "
+            r"about $T(P, Q)$, which holds for the symmetric $g$ that occurs there but fails for "
+            f"{fails['conclusion']} random triples."
         )
     said: Said = {
         "refuted": r"The chain rule fails with $T(P, Q) \geq f$, or for symmetric $f$ and $g$: short by "

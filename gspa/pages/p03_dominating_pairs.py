@@ -27,7 +27,7 @@ from scipy.sparse import bmat, coo_matrix, identity, kron
 from gspa.accountant.discrete import neyman_pearson
 from gspa.accountant.tradeoff import f_eps_delta, gaussian, gdp_delta
 from gspa.book.claims import Outcome, judge, settles, unsettled
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, PALETTE, keeps_data, role
 from gspa.book.verdicts import Said, exactly, reading, unknown
 from gspa.pages import finite
 from gspa.pages.finite import Matrix, Mechanism, Number
@@ -264,11 +264,11 @@ def dominated_panels(curves: pd.DataFrame) -> Figure:
     for axis, (panel, part) in zip(axes.flat, curves.groupby("panel", sort=False), strict=True):
         for index, (name, line) in enumerate(part.groupby("line", sort=False)):
             own = line["kind"].iloc[0] == "mechanism"
-            style = {"dashes": (None, None), "lw": 2.6} if own else {"dashes": DASHES[index], "lw": 1.8}
-            label = "the mechanism" if own else name
-            axis.plot(line["alpha"], line["beta"], color=PALETTE[index], label=label, **style)
+            style = role("truth") | {"lw": 2.6} if own else {"color": PALETTE[index], "dashes": DASHES[index], "lw": 2}
+            label = "the mechanism" if own else str(name).removeprefix("pair, ")
+            axis.plot(line["alpha"], line["beta"], label=label, **style)
         axis.set(title=panel, xlim=(0, 1), ylim=(0, 1), aspect="equal")
-        axis.legend(fontsize=8.5)
+        axis.legend(fontsize=10)
     for axis in axes[-1]:
         axis.set_xlabel(r"type I error $\alpha$")
     for axis in axes[:, 0]:
@@ -288,7 +288,7 @@ def lemma_4(table: pd.DataFrame, gaussian: pd.DataFrame) -> Outcome:
         "largest error of the explicit channel, exact mechanisms": float(exact["error"].max()),
         "largest error of the explicit channel, all": float(table["error"].max()),
         "largest distance that linear programming leaves": float(table["distance"].max()),
-        r"the same with a tenth less of $\delta$ (of $\epsilon$, if pure), least": float(table["weaker"].min()),
+        r"the same with a tenth less of $\delta$ (of $\epsilon$ if $\delta$ = 0), least": float(table["weaker"].min()),
         "least height of a mechanism's trade-off curve over its pair's": float(table["gap"].min()),
         rf"least height of the uncut Gaussian's curve over its pairs', {len(gaussian)} values of $\epsilon$": float(
             gaussian["gap"].min()
@@ -307,9 +307,10 @@ def lemma_4(table: pd.DataFrame, gaussian: pd.DataFrame) -> Outcome:
         "not checkable": "Linear programming misses a channel that was written down."
         if missed
         else "A channel exists, but not the one written down.",
-        "refuted": f"Not dominated: {'; '.join(table.loc[~found, 'mechanism']) or 'trade-off curves'}.",
-        "verified": f"For every two inputs of {len(table)} mechanisms one channel, the same for both, makes their laws "
-        f"of the pair: exactly for the {len(exact)} with fractions, within {table['error'].max():.0e} for the others.",
+        "refuted": f"The pair does not dominate: {'; '.join(table.loc[~found, 'mechanism']) or 'trade-off curves'}.",
+        "verified": f"For every two inputs of {len(table)} mechanisms, one and the same channel turns the pair into "
+        f"both laws: exactly for the {len(exact)} mechanisms with fractions, and within {table['error'].max():.0e} for "
+        "the others.",
     }
     undecided = missed or (holds and not built.all())
     return judge("G-L4", evidence, reading("as printed", unknown() if undecided else exactly(holds), said))

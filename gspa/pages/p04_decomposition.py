@@ -35,12 +35,13 @@ from matplotlib.figure import Figure
 from scipy.optimize import linprog
 
 from gspa.book.claims import Outcome, judge, settles
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, PALETTE, keeps_data, name_line, role
 from gspa.book.verdicts import Said, exactly, reading, unknown
 from gspa.pages import finite
 from gspa.pages.finite import Matrix, Mechanism, Number
 from gspa.pages.p03_dominating_pairs import ROUNDING, TOLERANCES, channel_error, nearest, noise
 
+_APART = 0.004  # shares closer than this are one line in the figure
 _DENOMINATOR = 10**6  # largest of a multiplier; those found are small
 
 
@@ -440,24 +441,30 @@ def clone_shares(shares: pd.DataFrame) -> Figure:
     """The largest clone coefficient as a share of the claimed one against eps, a line a mechanism."""
     figure, axis = plt.subplots(figsize=(7, 4.8), layout="constrained")
     reference = shares.drop_duplicates("eps").sort_values("eps")
-    axis.axhline(1, color="0.82", lw=7, label=r"claimed, $1/(1+e^\epsilon)$")
-    axis.plot(reference["eps"], reference["general"], color="0.62", lw=7, label=r"always there, $e^{-\epsilon}/2$")
-    for index, (name, line) in enumerate(shares.groupby("mechanism", sort=False)):
-        axis.plot(
-            line["eps"],
-            line["share"],
-            color=PALETTE[index % len(PALETTE)],
-            dashes=DASHES[index % len(DASHES)] or (None, None),
-            lw=1.8,
-            marker="os^vDPX"[index],
-            ms=6,
-            markevery=(2 * index % len(line), max(len(line) // 4, 1)),  # staggered: some lines coincide
-            label=name,
-        )
+    wide = {"lw": 5, "alpha": 0.6}
+    axis.plot(reference["eps"], np.ones(len(reference)), label="claimed", **role("paper") | wide)
+    axis.plot(reference["eps"], reference["general"], label="always there", **role("certified") | wide)
+    middle, end = reference.iloc[len(reference) // 2], float(reference["eps"].iloc[-1])
+    for words, y, up, what in (
+        (r"claimed: $1/(1+e^\epsilon)$", 1.0, 11, "paper"),
+        (r"every pure mechanism: $e^{-\epsilon}/2$", float(middle["general"]), -24, "certified"),
+    ):
+        name_line(axis, float(middle["eps"]), y, words, colour=str(role(what)["color"]), right=-20, up=up)
+    lines = shares.pivot(index="eps", columns="mechanism", values="share")
+    alike: list[list[str]] = []  # mechanisms whose lines coincide
+    for name in lines:
+        same = [group for group in alike if (lines[group[0]] - lines[name]).abs().max() < _APART]
+        same[0].append(str(name)) if same else alike.append([str(name)])
+    lowest = -math.inf
+    for dashes, group in zip(DASHES, sorted(alike, key=lambda names: lines[names[0]].iloc[-1]), strict=False):
+        for name in group:
+            axis.plot(lines.index, lines[name], label=name, **role("truth") | {"dashes": dashes or (None, None)})
+        lowest = max(lowest + 0.026 * (1 + len(group)), float(lines[group[0]].iloc[-1]))
+        name_line(axis, end, lowest, "\n".join(group), colour=PALETTE[0])
+        lowest += 0.026 * (len(group) - 1)
     axis.set(
-        xlabel=r"local budget $\epsilon$", ylabel=r"largest coefficient $\times\,(1+e^\epsilon)$", ylim=(0.45, 1.05)
+        xlabel=r"local budget $\epsilon$", ylabel=r"largest coefficient $\times\,(1+e^\epsilon)$", ylim=(0.4, 1.06)
     )
-    figure.legend(loc="outside lower center", ncols=3, fontsize=9)
     return figure
 
 
@@ -490,7 +497,7 @@ def lemma_1(table: pd.DataFrame, cases: pd.DataFrame, slips: Mapping[str, Mappin
     }
     if len(bad):
         evidence["those that do not, with their share of the claimed coefficient"] = "; ".join(
-            f"{name} {share:.3f}" for name, share in zip(bad["mechanism"], bad["share"], strict=True)
+            f"{name}: {share:.3f}" for name, share in zip(bad["mechanism"], bad["share"], strict=True)
         )
     for row in cases.itertuples():
         label = f"{row.case!s} ({row.statement!s})"
@@ -522,20 +529,20 @@ def lemma_1(table: pd.DataFrame, cases: pd.DataFrame, slips: Mapping[str, Mappin
     arxiv = cases[cases["statement"] == "arXiv"]
     failing = arxiv[(arxiv["delta"] == "0") & ~arxiv["holds"]]
     proved = failing[failing["common"]]
-    exact = f"; that {proved['case'].iloc[0]} has none is proved in fractions" if len(proved) else ""
+    exact = f" For {proved['case'].iloc[0]} this is proved in fractions." if len(proved) else ""
     fails = (
-        f"Of {len(pure)} pure mechanisms, each the same for all users, {len(bad)} have no decomposition with eq. "
-        rf"(11)'s coefficient{exact}. With $\delta > 0$ eqs. (9) and (10) have no solution for "
-        f"{len(approximate) - solved} of {len(approximate)}. "
+        f"Of {len(pure)} pure mechanisms, each used by all users, {len(bad)} have no decomposition with the "
+        rf"coefficient of eq. (11).{exact} With $\delta > 0$, eqs. (9) and (10) have no solution for "
+        f"{len(approximate) - solved} of {len(approximate)} mechanisms. "
     )
     if not (len(bad) or len(proved) or len(bad_approximate)):
-        fails = "True of every mechanism tried, once the coefficients of eq. (10) are exchanged. "
+        fails = "It holds for every mechanism tried, once the coefficients of eq. (10) are exchanged. "
     common: Said = {
-        "verified": f"True of all {len(table)} mechanisms tried.",
+        "verified": f"It holds for all {len(table)} mechanisms tried.",
         "holds with correction": lambda: (
-            fails + r"What holds instead, at every pair of inputs with $\epsilon > 0$: a "
-            r"part of weight $\delta$ of its own for each input, the coefficient $e^{-\epsilon}/2$ for every pure "
-            "randomizer, and the claimed one for binary and k-ary randomized response with one budget."
+            fails + r"This holds instead, at every pair of inputs with $\epsilon > 0$: each "
+            r"input has a part of weight $\delta$ of its own; every pure randomizer has the coefficient "
+            r"$e^{-\epsilon}/2$; and binary and $k$-ary randomized response with one budget have the claimed one."
         ),
         "refuted": lambda: fails + "No pure mechanism tried has the claimed coefficient.",
     }
@@ -552,11 +559,11 @@ def lemma_1(table: pd.DataFrame, cases: pd.DataFrame, slips: Mapping[str, Mappin
     if len(different):
         lost = "; ".join(different.loc[~different["holds"], "case"])
         own: Said = {
-            "verified": "True of all pairs of randomizers tried.",
+            "verified": "It holds for all pairs of randomizers tried.",
             "holds with correction": "The coefficient depends on both randomizers. "
-            f"It is not there for: {lost or 'none of those tried'}. For binary randomized response with two budgets "
-            f"it is.",
-            "refuted": f"It is not there for any pair tried: {lost}.",
+            f"The claimed one does not exist for: {lost or 'none of those tried'}. For binary randomized response with "
+            "two budgets it does.",
+            "refuted": f"The claimed coefficient does not exist for any pair tried: {lost}.",
         }
         holds = different["holds"]
         parts = bool(
@@ -568,10 +575,10 @@ def lemma_1(table: pd.DataFrame, cases: pd.DataFrame, slips: Mapping[str, Mappin
 
 
 _CORRECTED = (
-    r"At every pair of inputs of the victim, $\epsilon_1 > 0$: eqs. (9) and (10), coefficients exchanged, hold with "
-    r"$\delta_1 \mathcal{Q}^A$ in one and $\delta_1 \mathcal{Q}^B$ in the other; and (11) with the coefficient $r_j$, "
-    r"the largest with $\mathcal{R}_j(x) \geq r_j (\mathcal{Q}_1^0 + \mathcal{Q}_1^1)$ for all $x$, which depends on "
-    r"that pair. For one common pure randomizer $r_j \geq e^{-\epsilon}/2$; it is $1/(1+e^{\epsilon_j})$ for binary "
-    r"randomized response with any budgets and for $k$-ary with one."
+    r"At every pair of inputs of the victim with $\epsilon_1 > 0$, eqs. (9) and (10) with their coefficients exchanged "
+    r"hold with $\delta_1 \mathcal{Q}^A$ in one and $\delta_1 \mathcal{Q}^B$ in the other. Eq. (11) holds with the "
+    r"largest coefficient $r_j$ for which $\mathcal{R}_j(x) \geq r_j (\mathcal{Q}_1^0 + \mathcal{Q}_1^1)$ for all $x$; "
+    r"it depends on that pair. For one common pure randomizer $r_j \geq e^{-\epsilon}/2$. It is "
+    r"$1/(1+e^{\epsilon_j})$ for binary randomized response with any budgets and for $k$-ary with one."
 )
 _OWN = r"the same; $r_j$ then belongs to the victim's randomizer and user $j$'s together, and may be 0."

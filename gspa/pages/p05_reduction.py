@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 
 from gspa.accountant import discrete
 from gspa.book.claims import Outcome, judge, settles
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import keeps_data, role
 from gspa.book.verdicts import Reading, Said, exactly, reading, shown, unknown
 from gspa.pages import shuffles as s
 
@@ -478,19 +478,43 @@ def lowest(corners: pd.DataFrame) -> float:
 @keeps_data
 def trade_off_panels(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """A panel a process: type II error against type I error, a line for the reports and one for each pair."""
-    figure, axes = plt.subplots(
-        1, len(tables), figsize=(3.2 * len(tables), 3.9), sharex=True, sharey=True, squeeze=False, layout="constrained"
-    )
-    for axis, (title, table) in zip(axes[0], tables.items(), strict=True):
-        for index, (name, line) in enumerate(table.groupby("curve", sort=False)):
+    rows = len(tables) // 2 + 1  # the last place is for the legend
+    figure, axes = plt.subplots(rows, 2, figsize=(7, 3.6 * rows), sharex=True, sharey=True, layout="constrained")
+    roles = {"shuffled": "truth", "printed pair": "paper", "corrected pair": "certified"}
+    for axis, (title, table) in zip(axes.flat, tables.items(), strict=False):
+        for name, line in table.groupby("curve", sort=False):
             # The reports widest and first, so that a line on top of them leaves them visible.
-            width = 5.0 if index == 0 else 2.0
-            style = {"color": PALETTE[(5, 0, 2)[index]], "dashes": DASHES[index] or (None, None), "lw": width}
-            axis.plot(line["alpha"], line["beta"], label=name, **style)
-        axis.set(title=title, xlabel=r"type I error $\alpha$", xlim=(0, 1), ylim=(0, 1))
+            width = {"shuffled": 6, "printed pair": 3}.get(str(name), 1.5)
+            axis.plot(line["alpha"], line["beta"], label=name, **role(roles[str(name)]) | {"lw": width})
+        axis.set(
+            title=title, xlabel=r"type I error $\alpha$", ylabel=r"type II error $\beta$", xlim=(0, 1), ylim=(0, 1)
+        )
         axis.set_box_aspect(1)
-    axes[0, 0].set_ylabel(r"smallest type II error $\beta$")
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        axis.tick_params(labelbottom=True, labelleft=True)
+    for axis in axes.flat[len(tables) :]:
+        axis.axis("off")
+    axes.flat[len(tables)].legend(*axes.flat[0].get_legend_handles_labels(), loc="center")
+    return figure
+
+
+@keeps_data
+def cases_against_pairs(table: pd.DataFrame) -> Figure:
+    """`table`: delta of each process, of the printed and of the corrected pair; broken ones in the paper's colour."""
+    figure, axis = plt.subplots(figsize=(7, 1.4 + 0.36 * len(table)), layout="constrained")
+    places = np.arange(len(table))
+    for column, name, marker, size, label in (
+        ("corrected", "certified", "D", 120, "corrected pair"),
+        ("pair", "paper", "s", 60, "printed pair"),
+        ("shuffled", "truth", "o", 20, "reports"),
+    ):
+        values = table[column].astype(float)
+        axis.scatter(values, places, s=size, marker=marker, color=role(name)["color"], label=label, zorder=3)
+    axis.set_yticks(places, [f"{row.reports}, by {row.attached}: {row.budgets}" for row in table.itertuples()])
+    for words, excess in zip(axis.get_yticklabels(), table["excess"], strict=True):
+        words.set_color(str(role("paper" if excess > 0 else "truth")["color"]))
+    axis.set(xlabel=r"$\delta$", xlim=(-0.02, None))
+    axis.invert_yaxis()
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 
@@ -509,12 +533,12 @@ def definition_6(found: Mapping[str, object]) -> Outcome:
         "distance from user-attached shuffling, own budgets": str(found["own"]),
     }
     sound = found["total"] == 1 and found["moved"] == 0 and found["local"] <= 0  # type: ignore[operator]
-    apart = f"(total variation {found['own']} here)" if found["own"] else "in general; here all are equal"
+    apart = f"(total variation {found['own']} here)" if found["own"] else "in general, but here all are equal"
     said: Said = {
-        "illustrated": "The process is executable: its probabilities sum to 1 and do not depend on the order of the "
-        f"data. It is what the algorithms run if all randomizers are equal (distance {found['equal']}), and another "
-        f"process if they are not {apart}.",
-        "not checkable": "What was executed here is no shuffled local process.",
+        "illustrated": "The process can be executed: its probabilities sum to 1 and do not depend on the order of the "
+        f"data. If all randomizers are equal, it is what the algorithms run (distance {found['equal']}). If they are "
+        f"not, it is another process {apart}.",
+        "not checkable": "What was executed here is not a shuffled local process.",
     }
     return judge("G-D6", evidence, reading("as printed", shown() if sound else unknown(), said))
 
@@ -532,12 +556,13 @@ def figure_1(found: pd.DataFrame) -> Outcome:
     withheld, apart, attached = (rows.loc[name] for name in ("withheld", "shuffled separately", "each with its report"))
     sound = apart["delta"] == withheld["delta"] and apart["excess"] == withheld["excess"]
     needed = (
-        f"It is needed: with each budget beside its report $\\delta$ exceeds the pair's by {attached['excess']}."
+        f"The plan is needed: with each budget beside its report, $\\delta$ exceeds the pair's by {attached['excess']}."
         if attached["excess"] > 0
-        else "With these budgets it is not needed either: the pair covers budgets that travel with their reports."
+        else "With these budgets it is not needed either: the pair also covers budgets that travel with their reports."
     )
     said: Said = {
-        "illustrated": "A plan, which nothing can refute. Budgets that are shuffled on their own tell as much as none. "
+        "illustrated": "This is a plan, which nothing can refute. Budgets that are shuffled on their own tell no more "
+        "than withheld ones. "
         f"{needed} Definition 6 and Algorithms 1 and 2 shuffle no parameters; Algorithm 3 permutes them together "
         "with the data.",
         "not checkable": "This run contradicts itself: budgets in an order of their own tell more than none.",
@@ -561,7 +586,7 @@ def linking_is_harder(found: pd.DataFrame) -> Outcome:
         chances = found.loc[found["named"] == named, "chance"]
         if len(chances):
             said: Said = {
-                "verified": f"The best guess finds the report with probability {short(max(chances))} at most.",
+                "verified": f"The best guess finds the report with probability at most {short(max(chances))}.",
                 "refuted": "The best guess still finds the report for certain.",
             }
             readings.append(reading(name, exactly(bool(max(chances) < 1)), said, excluded=why))
@@ -601,15 +626,16 @@ def silent_users(found: pd.DataFrame) -> Outcome:
         for row in found.to_dict("records")
     }
     itself: Said = {
-        "verified": "True for equal and for unequal budgets.",
+        "verified": "$K$ is independent of $b$, for equal and for unequal budgets.",
         "refuted": f"Its law for one $b$ is {alone} in total variation from that for the other.",
     }
     used: Said = {
-        "verified": "True for equal and for unequal budgets.",
-        "holds with correction": f"True with $\\delta_n = 0$ only. With $\\delta_n > 0$ the laws are up to {given} "
-        f"apart: "
-        "more 0s than 1s make it likelier under one $b$ than under the other that the first user is among the 2s.",
-        "refuted": f"Its law for one $b$ is {pure} from that for the other even with $\\delta_n = 0$.",
+        "verified": "Given the samples, $K$ is independent of $b$, for equal and for unequal budgets.",
+        "holds with correction": "Given the samples, $K$ is independent of $b$ only with $\\delta_n = 0$. With "
+        f"$\\delta_n > 0$ the laws are up to {given} apart: given more 0s than 1s, the first user is likelier to be "
+        "among the 2s under one $b$ than under the other.",
+        "refuted": f"Its law for one $b$ is {pure} in total variation from that for the other, even with "
+        "$\\delta_n = 0$.",
     }
     correction = (
         r"with $\delta_n > 0$ it has to be revealed whether the first user sampled 2, as in Theorem 1, corrected."
@@ -638,13 +664,13 @@ def two_multinomials(found: pd.DataFrame) -> Outcome:
     equal = rows["$\\mathbf{V}$", "equal"]
     said: Said = {
         "verified": "The laws are multinomial.",
-        "holds with correction": "What Theorems 1 and 2 compare are laws of counts, as the sentence says, but only the "
-        "others' counts with equal budgets are multinomial.",
+        "holds with correction": "Theorems 1 and 2 do compare laws of counts. But only the others' counts with equal "
+        "budgets are multinomial.",
         "refuted": f"Not even the others' counts with equal budgets are multinomial: their distance is {equal}.",
     }
     correction = (
-        "for 'multinomial distributions' read laws of sums of independent trials with probabilities of their own "
-        "(Poisson multinomial)."
+        "instead of 'multinomial distributions' read 'laws of sums of independent trials, each with probabilities of "
+        "its own' (Poisson multinomial)."
     )
     verdict = exactly(bool((rows == 0).all()), near=bool(equal == 0))
     return judge("G-S18", evidence, reading("as printed", verdict, said, correction=correction))
@@ -679,18 +705,20 @@ def theorem_1(table: pd.DataFrame, slips: pd.DataFrame, ratio: int) -> Outcome:
 def _reduction(name: str, rows: pd.DataFrame, printed_sum: Fraction, correction: str) -> Reading:
     """Theorem 1 for the processes of one reading."""
     over, worst, total = rows[rows["excess"] > 0], max(rows["corrected_excess"]), len(rows)
-    where = f"{len(over)} of {total} processes leak more than the printed pair"
+    where = "No process leaks more than the printed pair."
     if len(over):
         most = max(over.to_dict("records"), key=lambda row: float(row["excess"]))
-        where += (
-            f", the most {most['reports']} by {most['attached']} with $e^\\epsilon$ {most['budgets']}: $\\delta$ "
-            f"{short(most['shuffled'])} against {short(most['pair'])} at $e^\\epsilon$ = {short(most['at'])}"
+        where = (
+            f"{len(over)} of {total} processes {'leaks' if len(over) == 1 else 'leak'} more than the printed pair. The "
+            f"worst is {most['reports']} (budgets by {most['attached']}, $e^\\epsilon$ = {most['budgets']}): at "
+            f"$e^\\epsilon$ = {short(most['at'])} its $\\delta$ is {short(most['shuffled'])}, and the pair allows "
+            f"{short(most['pair'])}."
         )
-    failed = f"{where}, and one exceeds the corrected pair too." if worst > 0 else f"{where}: none obeys the theorem."
+    failed = f"{where} One exceeds the corrected pair too." if worst > 0 else f"{where} None obeys the theorem."
     said: Said = {
         "verified": f"None of {total} processes exceeds the pair.",
-        "holds with correction": f"{where}. As the AAAI text prints it, $V$ is no distribution either: its "
-        f"probabilities sum to {printed_sum}. The other {total - len(over)} stay within the pair.",
+        "holds with correction": f"{where} As the AAAI text prints it, $V$ is not a distribution: its probabilities "
+        f"sum to {printed_sum}.",
         "refuted": failed,
     }
     holds = over.empty and printed_sum == 1 and worst <= 0

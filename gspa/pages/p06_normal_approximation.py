@@ -457,33 +457,34 @@ def berry_esseen(table: pd.DataFrame, seen: pd.DataFrame, moving: pd.DataFrame, 
     evidence["growth of $\\sqrt{m}$ TV over $m$, largest over $\\epsilon_0$"] = f"{max(flat):.3f}"
     evidence["growth of $\\sqrt{m}$ TV over $m$, $p$ moving with $m$"] = f"{min(apart):.2f}"
     literally, steady, one = _growth(finest["seen"], finest["m"]) <= _FLAT, max(flat) <= _FLAT, min(apart) <= _FLAT
-    growing = f"$\\sqrt{{m}}$ times the total variation grows by a factor of {max(flat):.2f} even from the "
-    "discretized normal."
+    growing = (
+        "Even against the discretized normal law, $\\sqrt{m}$ times the total variation grows by a factor of "
+        f"{max(flat):.2f}."
+    )
     fixed_budgets: Said = {
         "verified": "The distance falls as the lemma says, without discretization.",
         "holds with correction": "Counts are whole numbers and a normal law has a density, so their total variation is "
-        f"1 (at least {literal:.4f} is seen). From the discretized normal it falls as $1/\\sqrt{{m}}$ at each fixed "
-        f"budget, within {100 * max(close):.2g} percent of its leading term at the largest $m$.",
+        f"1 (cells show at least {literal:.4f}). Against the discretized normal law it falls like $1/\\sqrt{{m}}$ at "
+        f"each fixed budget; at the largest $m$ it is within {100 * max(close):.2g} percent of its leading term.",
         "refuted": growing,
     }
     any_budgets: Said = {
-        "verified": "One $C$ serves all $p_i$ tried.",
-        "holds with correction": "One $C$ serves all $p_i$ tried, from the discretized normal.",
+        "verified": "One $C$ serves all $p_i$ that were tried.",
+        "holds with correction": "Against the discretized normal law, one $C$ serves all $p_i$ that were tried.",
         "refuted": growing
         if not steady
-        else f"No one $C$ serves all $p_i$, even from the discretized normal: if they move with $m$, $\\sqrt{{m}}$ "
-        f"times "
-        f"the total variation grows by a factor of {min(apart):.2g} or more.",
+        else "No single $C$ serves all $p_i$, even against the discretized normal law: if the $p_i$ change with $m$, "
+        f"$\\sqrt{{m}}$ times the total variation grows by a factor of at least {min(apart):.2g}.",
     }
     any_m: Said = {"verified": "With $C = \\sqrt{m}$ the lemma says that a total variation is at most 1."}
     correction = (
-        r"Replace $\tilde Q$ by the law that puts its mass on $[k_0 \pm 1/2] \times [k_1 \pm 1/2]$ on "
+        r"Replace $\tilde Q$ by the law that moves its mass on $[k_0 \pm 1/2] \times [k_1 \pm 1/2]$ to "
         r"$(k_0, k_1)$. Then, as long as $s^2 = \sum_i p_i(1-p_i)$ grows like $m$, $\|\tilde P - \tilde Q\|_{TV}$ is "
         r"$\frac12 \mathbb{E}|a (Z_1^3 - 3 Z_1) + b Z_1 (Z_2^2-1)|$ up to $O(1/m)$, with "
         r"$a = \sum_i p_i(1-p_i)(1-2p_i)/(6 s^3)$, $b = s/(2\sum_i p_i)$ and standard normal $Z_1, Z_2$: of order "
         r"$1/\sqrt{m}$."
     )
-    dependent = "" if one else " $C$ depends on the $p_i$; no one $C$ serves all of them."
+    dependent = "" if one else " The constant depends on the $p_i$; no one $C$ serves all of them."
     return judge(
         "G-L2",
         evidence,
@@ -523,10 +524,10 @@ def supremum_over_points(table: pd.DataFrame, two_ways: tuple[float, float]) -> 
     said: Said = {
         "not checkable": "Two evaluations of the total variation disagree.",
         "verified": "The supremum over points is the total variation.",
-        "holds with correction": "True once the cells are those around the points.",
+        "holds with correction": "It is true once the cells are those around the points.",
         "refuted": f"At $m$ = {m:,} the total variation is {ratio.min():.0f} to {ratio.max():.0f} times the printed "
-        f"supremum, and its $h$ sums to {last['printed_mass'].mean():.2f}, not to 1. Right is half the sum over all "
-        r"points, with the normal mass of $[k_0 \pm 1/2] \times [k_1 \pm 1/2]$ for $h$.",
+        f"supremum, and its $h$ sums to {last['printed_mass'].mean():.2f}, not to 1. The right value is half the sum "
+        r"over all points, where $h$ is the normal mass of $[k_0 \pm 1/2] \times [k_1 \pm 1/2]$.",
     }
     equal = bool((ratio - 1).abs().max() <= _ROUNDING)
     near = bool((last["total_variation"] / last["largest_point"] - 1).abs().max() <= _ROUNDING)
@@ -541,15 +542,15 @@ def by_numerical_methods(table: pd.DataFrame, two_ways: tuple[float, float]) -> 
     slow, fast = two_ways
     found = table["total_variation"]
     evidence: dict[str, object] = {
-        "total variation of 30 users: summed point by point, and in the coordinates $C$, $D$": f"{slow:.9f}, "
+        "total variation of 30 users: summed point by point, and in the coordinates $N$, $D$": f"{slow:.9f}, "
         f"{fast:.9f}",
         f"evaluated for {len(found)} pairs of budget and $m$, largest $m$": int(table["m"].max()),
         "smallest and largest of them": f"{found.min():.3g}, {found.max():.3g}",
     }
     said: Said = {
-        "verified": f"It can, from the discretized normal: two evaluations agree within {_ROUNDING:g}, and "
-        f"{int(table['m'].max()):,} users take seconds. The method that the paper goes on to give, (14), does not "
-        f"(G-E14).",
+        "verified": "Numerical methods do give it, against the discretized normal law: two evaluations agree within "
+        f"{_ROUNDING:g}, and {int(table['m'].max()):,} users take seconds. The method that the paper goes on to name, "
+        "(14), does not give it (G-E14).",
         "refuted": f"Two evaluations of the same total variation differ by {abs(slow - fast):.2g}.",
     }
     law: Said = {"verified": "It is 1 for every $n$."}
@@ -557,8 +558,10 @@ def by_numerical_methods(table: pd.DataFrame, two_ways: tuple[float, float]) -> 
     return judge(
         "G-S23",
         evidence,
-        reading("from the discretized normal, as the next sentences have it", agree, said),
-        reading("from the normal law itself", exactly(True), law, excluded="a bound that is always 1 needs no method"),
+        reading("against the discretized normal law, as in the next sentences", agree, said),
+        reading(
+            "against the normal law itself", exactly(True), law, excluded="a bound that is always 1 needs no method"
+        ),
     )
 
 
@@ -578,15 +581,15 @@ def without_loss(mixed: pd.DataFrame) -> Outcome:
     )
     said: Said = {
         "verified": f"One budget with the same mean $p$ has the same distance within {100 * off:.2g} percent.",
-        "holds with correction": f"One budget with the same mean $p$ is off by up to {100 * off:.2g} percent: the "
-        f"distance "
-        f"depends on the spread of the $p_i$. With the $p_i$ themselves its leading term is within {100 * close:.2g} "
-        "percent, so the numbers can be had as well.",
-        "refuted": f"One budget with the same mean $p$ is off by {100 * off:.2g} percent, and the leading term with "
-        f"the "
-        f"$p_i$ themselves by {100 * close:.2g}.",
+        "holds with correction": f"One budget with the same mean $p$ is off by up to {100 * off:.2g} percent, because "
+        "the distance depends on the spread of the $p_i$. The leading term with the $p_i$ themselves is within "
+        f"{100 * close:.2g} percent, so personal budgets are no harder.",
+        "refuted": f"One budget with the same mean $p$ is off by {100 * off:.2g} percent, and the leading term "
+        f"with the $p_i$ themselves by {100 * close:.2g} percent.",
     }
-    correction = r"unequal $p_i$ have the same rate and another constant: $a$ and $b$ of Lemma 2, corrected, take them."
+    correction = (
+        r"unequal $p_i$ have the same rate and another constant, which $a$ and $b$ of the corrected Lemma 2 give."
+    )
     verdict = exactly(off <= limit, near=close <= limit)
     return judge("G-S24", evidence, reading("for the distance of Lemma 2", verdict, said, correction=correction))
 
@@ -613,17 +616,17 @@ def rate(table: pd.DataFrame, fitted: pd.DataFrame, delta: float) -> Outcome:
     fast, by_points = (float((column + 1).abs().max()) <= tolerance for column in (own, point))
     pointwise = float(table.loc[table["m"].between(*_RANGE), "printed"].min()) / delta
     said: Said = {
-        "verified": f"Exponents {own.min():.3f} to {own.max():.3f}.",
-        "holds with correction": f"Exponents {own.min():.3f} to {own.max():.3f}, but the distance is {times:.1f} times "
-        "$\\delta$ and more.",
+        "verified": f"The exponents are {own.min():.3f} to {own.max():.3f}.",
+        "holds with correction": f"The exponents are {own.min():.3f} to {own.max():.3f}, but the distance is at least "
+        f"{times:.1f} times $\\delta$.",
         "refuted": f"The total variation falls with exponents from {own.max():.3f} to {own.min():.3f}, not -1, and in "
         f"the figure's range of $m$ it is never below {times:.0f} times $\\delta$ = {delta:g}. Eq. (14) as printed, "
-        f"which is no total variation, has exponents from {point.max():.3f} to {point.min():.3f}.",
+        f"which is not a total variation, has exponents from {point.max():.3f} to {point.min():.3f}.",
     }
     exponents = f"Its exponents are {point.min():.3f} to {point.max():.3f}"
     points: Said = {
         "verified": f"{exponents}.",
-        "holds with correction": f"{exponents}, and it is {pointwise:.2g} times $\\delta$ and more.",
+        "holds with correction": f"{exponents}, and it is at least {pointwise:.2g} times $\\delta$.",
         "refuted": f"{exponents}.",
     }
     correction = "The rate is nearly $O(1/n)$; at the figure's sizes the distance is not negligible."
@@ -631,7 +634,7 @@ def rate(table: pd.DataFrame, fitted: pd.DataFrame, delta: float) -> Outcome:
         "G-L2r",
         evidence,
         reading(
-            "the total variation of Lemma 2, from the discretized normal",
+            "the total variation of Lemma 2, against the discretized normal law",
             exactly(fast and times < _NEGLIGIBLE, near=fast),
             said,
             correction=correction,
@@ -641,7 +644,7 @@ def rate(table: pd.DataFrame, fitted: pd.DataFrame, delta: float) -> Outcome:
             exactly(by_points and pointwise < _NEGLIGIBLE, near=by_points),
             points,
             correction=correction,
-            excluded="it is no total variation (G-E14), so nothing may be added to $\\delta$ because of it",
+            excluded="it is not a total variation (G-E14), so it may not be added to $\\delta$",
         ),
     )
 
@@ -673,13 +676,12 @@ def normal_pair(symbols: Mapping[str, Any], numbers: pd.DataFrame, mu_squared: S
     }
     algebra = all(entry == 0 for key in ("covariance", "inverse", "square") for entry in symbols[key])
     said: Said = {
-        "verified": "Covariance, inverse and quadratic form are right by computer algebra, and the trade-off "
-        "function by "
-        f"quadrature ($\\delta$ within {law:.0e}). With all budgets 0 the covariance has no inverse, and the result "
-        "holds on the line where both laws then live.",
+        "verified": "Computer algebra confirms the covariance, the inverse and the quadratic form, and quadrature "
+        f"confirms the trade-off function ($\\delta$ within {law:.0e}). If all budgets are 0, the covariance has no "
+        "inverse, but the result holds on the line on which both laws then live.",
         "holds with correction": "The algebra is right where the covariance has an inverse; with all budgets 0 the "
         "result fails.",
-        "refuted": "The printed algebra or the trade-off function it leads to is off.",
+        "refuted": "The printed algebra, or the trade-off function that it leads to, is wrong.",
     }
     regular_holds = algebra and square <= _ROUNDING and law <= _QUADRATURE
     verdict = exactly(bool(regular_holds and flat_off <= _QUADRATURE), near=bool(regular_holds))

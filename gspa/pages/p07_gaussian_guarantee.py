@@ -3,9 +3,9 @@ r"""Page 07: Theorem 2, the Gaussian guarantee, against the pair of counts that 
 The theorem: T(rho_0, rho_1)(alpha) >= G_mu(alpha + s) - s with s = C/sqrt(n-1) for some C > 0. Here T is exact,
 so the least such s can be had, and an s that is proved on the page, for every victim and all others' r_j:
 
-    s = 1/sqrt(2 pi c0) + P(C < c0) + (2/sqrt(c0) - mu)_+ / sqrt(2 pi),   any c0 > 0                        (A)
+    s = 1/sqrt(2 pi c0) + P(M < c0) + (2/sqrt(c0) - mu)_+ / sqrt(2 pi),   any c0 > 0                        (A)
 
-with C the number of clones. Every s of half the total variation TV(rho_0, rho_1) or more is enough for every mu, 0
+with M the number of clones. Every s of half the total variation TV(rho_0, rho_1) or more is enough for every mu, 0
 included, because T >= 1 - alpha - TV; so is (A), whose first term is what any bound on distribution functions has. One
 that does say something takes the jumps of fair coins into account, c0 >= 1 and the first term replaced by
 
@@ -574,46 +574,42 @@ def theorem_2(
     last = constants[constants["n"] == constants["n"].max()].sort_values("eps0").iloc[0]
     root = math.sqrt(last["n"] - 1)
     bounded: Said = {
-        "verified": "It is true, and no slack that serves this $\\mu$ serves every other too.",
+        "verified": "It is true, and no slack that serves this $\\mu$ serves every other $\\mu$ too.",
         "holds with correction": lambda: (
-            "True for every sequence of crowds whose budgets are bounded, and nearly empty: "
-            "with half the pair's total variation as its slack (15) holds for every $\\mu$, 0 included. At "
+            "It is true for every sequence of crowds whose budgets are bounded, but nearly empty: with half the pair's "
+            "total variation as its slack, (15) holds for every $\\mu$, even for $\\mu = 0$. At "
             f"$\\epsilon_0$ = {last['eps0']:g} that takes $C$ = {last['half_tv'] * root:.3f}; distribution functions "
-            f"prove "
-            f"$C$ = {last['proved'] * root:.2f} for the paper's $\\mu$. With an unnamed $C$ it says only that the "
-            f"total "
-            f"variation is $O(1/\\sqrt{{n}})$. A slack that does say something about $\\mu$, of order "
-            f"$\\sqrt{{\\log n}}/n$, "
-            f"is proved "
-            f"here: it is below half the total variation at {int(says.sum())} of {len(says)} points."
+            f"prove $C$ = {last['proved'] * root:.2f} for the paper's $\\mu$. With an unnamed $C$ the theorem says "
+            "only that the total variation is $O(1/\\sqrt{n})$. The page proves a slack of order $\\sqrt{\\ln n}/n$, "
+            "which does say something about $\\mu$: it is below half the total variation at "
+            f"{int(says.sum())} of {len(says)} points."
         ),
         "refuted": lambda: _no_constant(unproved, growing),
     }
     any_budget: Said = {
-        "verified": "One $C$ serves every point tried, and without slack $G_\\mu$ is below the pair's curve at all "
-        f"{len(promises)}.",
+        "verified": "One $C$ serves every point that was tried, and $G_\\mu$ without slack is below the pair's curve "
+        f"at all {len(promises)} points of the map.",
         "refuted": lambda: (
-            f"No $C$ serves all budgets: the least one reaches {highest['constant']:.3g} at $\\epsilon_0$ "
+            f"No $C$ serves all budgets: the least possible one reaches {highest['constant']:.3g} at $\\epsilon_0$ "
             f"= {highest['eps0']:g}."
         ),
     }
-    kept = "leaves nothing to say" if too_wide else "may leave a statement"
+    kept = "leaves no statement" if too_wide else "may leave a statement"
     without: Said = {
         "verified": f"$G_\\mu$ is below the pair's curve at all {len(promises)} points, and no slack is needed at any.",
         "refuted": lambda: (
-            f"The Gaussian promises too much at {len(broken)} of {len(promises)} points, though at none "
-            f"up to $\\epsilon_0$ = {safe:g}; with the slack of Lemma 2 it {kept} at $\\delta$ = {delta:g}."
+            f"Without slack the Gaussian promises too much at {len(broken)} of {len(promises)} points, but at none "
+            f"up to $\\epsilon_0$ = {safe:g}. With the slack of Lemma 2 it {kept} at $\\delta$ = {delta:g}."
         ),
     }
     correction = (
         r"for every $c_0 \geq 1$, $T(\rho_0,\rho_1)(\alpha) \geq G_\mu(\alpha+s)-s$ with "
-        r"$s = e(c_0) + \Pr(C < c_0) + \frac{(2/\sqrt{c_0}-\mu)_+}{\sqrt{2\pi}}$, $C$ the number of clones, "
-        r"$e(c) = \frac{0.53}{c} + e^{-3\sqrt{c}/4}$ for $c \geq 100$ and $\frac{1}{\sqrt{2\pi c}}$ below. Without "
-        r"slack "
-        rf"it is no theorem; for the map's equal budgets and {promises['n'].min():,} users or more it holds up to "
-        rf"$\epsilon_0 = {safe:g}$. A local $\delta_n$ comes on top (G-E17)."
+        r"$s = e(c_0) + \Pr(N < c_0) + \frac{(2/\sqrt{c_0}-\mu)_+}{\sqrt{2\pi}}$, where $N$ is the number of clones "
+        r"and $e(c) = \frac{0.53}{c} + e^{-3\sqrt{c}/4}$ for $c \geq 100$ and $\frac{1}{\sqrt{2\pi c}}$ below. Without "
+        rf"slack it is not a theorem, but on the map of equal budgets and at least {promises['n'].min():,} users it "
+        rf"holds up to $\epsilon_0 = {safe:g}$. A local $\delta_n$ must be added (G-E17)."
     )
-    trivial: Said = {"verified": f"With $C = \\sqrt{{n-1}}$ the right side is {evidence[most]:g} at most."}
+    trivial: Said = {"verified": f"With $C = \\sqrt{{n-1}}$ the right side is at most {evidence[most]:g}."}
     return judge(
         "G-T2",
         evidence,
@@ -625,7 +621,7 @@ def theorem_2(
         ),
         reading("with the slack, one $C$ for all $n$ and all budgets", exactly(one and true), any_budget),
         reading(
-            "without the slack, as Figure 2 and 'approximately' have it",
+            "without the slack, as Figure 2 and the word 'approximately' have it",
             exactly(broken.empty and positive.empty and true),
             without,
         ),
@@ -646,7 +642,7 @@ def _no_constant(unproved: pd.DataFrame, growing: pd.DataFrame) -> str:
             f"{first['slack']:.3g}, more than the {min(first['proved'], first['sharp']):.3g} that its clones allow."
         )
     if growing.empty:
-        return "No slack that is proved here is below half the total variation, so nothing is said about $\\mu$."
+        return "No slack that is proved here is below half the total variation, so that nothing is said about $\\mu$."
     names = ", ".join(f"{eps0:g}" for eps0 in growing["eps0"])
     return f"No $C$ serves all $n$ at $\\epsilon_0$ = {names}: the least one grows with $n$."
 
@@ -664,8 +660,8 @@ def _emptiness(constants: pd.DataFrame) -> dict[str, object]:
         ] = f"{row.half_tv * root:.3f}; {row.proved * root:.3f}; {row.sharp * root:.3f}"
     for key, name in (
         ("slack", "least slack"),
-        ("proved", "slack of (A)"),
-        ("sharp", "slack of the corrected theorem"),
+        ("proved", "slack of version (a)"),
+        ("sharp", "slack of version (b)"),
     ):
         below = int((constants[key] < constants["half_tv"]).sum())
         evidence[f"{name} below half the total variation at"] = f"{below} of {total} points"
@@ -685,10 +681,9 @@ def equation_18(found: pd.DataFrame) -> Outcome:
     holds, says = float(found["spare"].min()) >= -1e-9, bool((found["largest"] > 0).all())
     said: Said = {
         "verified": "The left side is nowhere below the right, which is positive for the normal laws themselves.",
-        "holds with correction": "True and empty as printed: the total variation from a law with a density is 1, so "
-        "that "
-        f"the right side is never above {found['literal'].max():g}. With the discretized laws it holds and says "
-        f"something.",
+        "holds with correction": "As printed it is true and empty: the total variation from a law with a density is "
+        f"1, so that the right side is never above {found['literal'].max():g}. With the discretized laws it holds and "
+        "says something.",
         "refuted": "The left side is below the right, or the right is negative throughout.",
     }
     correction = (
@@ -724,15 +719,13 @@ def inequalities_avoided(left: pd.DataFrame, promises: pd.DataFrame, delta: floa
     }
     with_slack: Said = {
         "verified": f"The inequalities of the proof leave a statement at $\\delta$ = {delta:g}.",
-        "refuted": "The proof goes through inequalities itself, (4) and Lemma 2 with an unnamed $C$, and what they "
-        "lose is "
-        f"the whole statement: no $\\delta$ below {floor:.2g} is left, where Figure 2 has {delta:g}.",
+        "refuted": "The proof uses inequalities itself, (4) and Lemma 2 with an unnamed $C$, and they lose the whole "
+        f"statement: no $\\delta$ below {floor:.2g} is left, while Figure 2 is drawn at {delta:g}.",
     }
     alone: Said = {
         "verified": "The paper's $\\epsilon$ is a bound at every point of the map.",
-        "refuted": f"Then it is no bound: its $\\epsilon$ is between {low:.2g} and {high:.2g} times the pair's, and "
-        f"too "
-        f"small at {len(broken)} of {len(promises)} points.",
+        "refuted": f"It is not a bound: its $\\epsilon$ is between {low:.2g} and {high:.2g} times the pair's, and it "
+        f"is too small at {len(broken)} of {len(promises)} points.",
     }
     return judge(
         "G-S19",
@@ -760,18 +753,18 @@ def _improved(found: pd.DataFrame, left: pd.DataFrame, promises: pd.DataFrame, d
         gain = f"smaller by a factor of {times.min():.3g} to {times.max():.3g}"
         alone: Said = {
             "verified": f"For the crowds of Figure 2 it is {gain}, and it is a bound at every point of the map.",
-            "holds with correction": f"For the crowds of Figure 2 it is {gain}, and the certified $\\epsilon$ of the "
-            f"pair confirms it there. It is no bound in general: it promises too much at {len(broken)} of "
+            "holds with correction": f"For the crowds of Figure 2 it is {gain}, and the pair's certified $\\epsilon$ "
+            f"confirms it there. In general it is not a bound: it promises too much at {len(broken)} of "
             f"{len(promises)} points of the map.",
-            "refuted": f"It is smaller at {int((times > 1).sum())} of {len(found)} crowds, and confirmed at "
-            f"{int(valid.sum())}.",
+            "refuted": f"It is smaller for {int((times > 1).sum())} of {len(found)} crowds, and the pair's certified "
+            f"$\\epsilon$ confirms it for {int(valid.sum())}.",
         }
         verdict = exactly(better and broken.empty, near=better)
         readings.append(reading(name, verdict, alone, correction=correction))
     slack: Said = {
         "verified": f"It leaves a statement at $\\delta$ = {delta:g}.",
-        "refuted": f"It says nothing at $\\delta$ = {delta:g}, where the earlier ones do: none below {floor:.2g} is "
-        f"left.",
+        "refuted": f"It says nothing at $\\delta$ = {delta:g}, where the earlier bounds do: it leaves no $\\delta$ "
+        f"below {floor:.2g}.",
     }
     with_slack = reading("(15) with the slack that Lemma 2 gives", exactly(bool(valid.all()) and floor <= delta), slack)
     return (*readings, with_slack)
@@ -795,8 +788,8 @@ def instead_of_chernoff(found: pd.DataFrame, left: pd.DataFrame, promises: pd.Da
     exact: Said = {
         "verified": "The certified $\\epsilon$ of the pair, from its best test, is smaller by a factor of "
         f"{times.min():.3g} to {times.max():.3g}.",
-        "refuted": f"The certified $\\epsilon$ of the pair is smaller at {int((times > 1).sum())} of {len(found)} "
-        f"crowds.",
+        "refuted": f"The certified $\\epsilon$ of the pair is smaller for {int((times > 1).sum())} of {len(found)} "
+        "crowds.",
     }
     test = reading(
         "the best test of the pair itself",
@@ -851,8 +844,8 @@ def equation_17(sides: pd.DataFrame, told: pd.DataFrame) -> Outcome:
         "holds with correction": "No tried mechanism exceeds what (17) gives, but its sides differ by up to "
         f"{gap.abs().max():.3g}.",
         "refuted": "The opposite is true: a victim who tells the truth with probability $\\delta_n$ loses at least "
-        f"$\\delta_n$. {corrected} Even for the paper's own pair (17) is no equality: its right side is up to "
-        f"{gap.max():.3g} above the left and {-gap.min():.3g} below.",
+        f"$\\delta_n$. {corrected} Even for the paper's own pair (17) is not an equality: its right side is up to "
+        f"{gap.max():.3g} above the left side and up to {-gap.min():.3g} below it.",
     }
     # T is compared as doubles; an equality would leave rounding.
     equal = float(gap.abs().max()) < 1e-12

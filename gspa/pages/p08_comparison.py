@@ -414,9 +414,9 @@ def square_root_of_n(table: pd.DataFrame, slopes: pd.DataFrame) -> Outcome:
     said: Said = {
         "verified": rf"Over the figure's range $\mu$ falls as $n$ to a power within {mu_off:.4f} of $-1/2$ and "
         rf"$\epsilon$ within {eps_off:.4f}; the tolerance is {allowed:g}.",
-        "holds with correction": rf"True of $\mu$ (within {mu_off:.4f} of the power $-1/2$), not of $\epsilon$ at "
-        r"fixed $\delta$, in which the comparison is made.",
-        "refuted": rf"The slope of $\mu$ is off $-1/2$ by {mu_off:.4f}.",
+        "holds with correction": rf"This is true of $\mu$, within {mu_off:.4f} of the power $-1/2$. It is not true "
+        r"of $\epsilon$ at a fixed $\delta$, in which the comparison is made.",
+        "refuted": rf"The slope of $\mu$ differs from $-1/2$ by {mu_off:.4f}.",
     }
     correction = (
         r"$\mu$ falls as $n^{-1/2}$; at the figure's $\delta$, $\epsilon$ falls as $n$ to a power between "
@@ -438,7 +438,9 @@ def outperforms(table: pd.DataFrame, ratios: pd.DataFrame, pair: pd.DataFrame) -
     smaller, worse = int((own["ratio"] < 1).sum()), alike[alike["ratio"] >= 1]
     evidence: dict[str, object] = {
         r"paper's $\epsilon$ smaller than its own baselines'": f"{smaller} of {len(own)} points",
-        "the same against every bound for any common randomizer": f"{len(alike) - len(worse)} of {len(alike)} points",
+        r"paper's $\epsilon$ smaller than every bound for any common randomizer": (
+            f"{len(alike) - len(worse)} of {len(alike)} points"
+        ),
         r"paper's $\epsilon$ below what randomized response certainly has": f"{below} of {len(joint)} points",
     }
     for bound, part in ratios.groupby("bound", sort=False):
@@ -451,18 +453,18 @@ def outperforms(table: pd.DataFrame, ratios: pd.DataFrame, pair: pd.DataFrame) -
     )
     margin = f"by {100 * (1 - own['ratio'].max()):.0f}% to {100 * (1 - own['ratio'].min()):.0f}%"
     first: Said = {
-        "verified": f"It is smaller than the paper's own baselines at {smaller} of {len(own)} points, {margin}. They "
-        f"are proved bounds, and it is a Gaussian approximation. {holds}.",
-        "holds with correction": f"It is smaller at each of {len(own)} points, {margin}. {holds}.",
-        "refuted": f"It is smaller than the paper's own baselines at only {smaller} of {len(own)} points.",
+        "verified": f"The paper's bound is smaller than its own baselines at {smaller} of {len(own)} points, {margin}. "
+        f"They are proved bounds; the paper's is a Gaussian approximation. {holds}.",
+        "holds with correction": f"The paper's bound is smaller at each of {len(own)} points, {margin}. {holds}.",
+        "refuted": f"The paper's bound is smaller than its own baselines at only {smaller} of {len(own)} points.",
         "not checkable": "None of the paper's baselines applies anywhere in this run.",
     }
     names = "; ".join(dict.fromkeys(worse.sort_values("ratio", ascending=False)["bound"]))
     second: Said = {
-        "verified": f"It is the smaller one at each of {len(alike)} points.",
-        "holds with correction": f"It is the smaller one at each of {len(alike)} points. {holds}.",
-        "refuted": f"At {len(worse)} of {len(alike)} points another bound is as small or smaller ({names}). [FMT22] "
-        "itself is evaluated numerically in its authors' article, which comes with code.",
+        "verified": f"The paper's bound is the smaller one at each of {len(alike)} points.",
+        "holds with correction": f"The paper's bound is the smaller one at each of {len(alike)} points. {holds}.",
+        "refuted": f"At {len(worse)} of {len(alike)} points another bound is as small or smaller: {names}. The authors "
+        "of [FMT22] evaluate it numerically in the same article, with code.",
         "not checkable": "No such bound applies anywhere in this run.",
     }
     is_bound, where = exactly(below == 0, near=True), "smaller than the bounds compared, where it is a bound."
@@ -529,14 +531,15 @@ def figure_2(table: pd.DataFrame, ratios: pd.DataFrame) -> Outcome:
         where = f"from $n$ = {row.from_n:,.0f} on" if row.exist else "nowhere"
         evidence[f"{row.bound} in {row.population}: exists"] = where
     outside, points = (missing["points"] - missing["exist"]).sum(), found["points"].sum()
-    gaps = f"; {outside} of {points} points lie outside a baseline's own conditions" if outside else ""
+    gaps = f". At {outside} of {points} points a baseline's own conditions are not met" if outside else ""
     # What the text says of the curves can fail; what is drawn cannot be looked at.
     nothing = found.loc[found["key"] == "gspa", "exist"].sum() == 0 or own.empty
     order = unknown() if nothing else ranked(1 - float(own["ratio"].max()), 1 - float(own["ratio"].min()))
     fall = within(float((~found["falls"]).sum()), 0.0)
     said: Said = {
-        "not checkable": "The figure is not in our hands and its values are in no text. What the text says of it comes "
-        f"out: the paper's curve is the lower one at {lowest} of {len(own)} points, and all curves fall with $n${gaps}."
+        "not checkable": "The paper's figure is not available to us, and no text has its values. What the text says "
+        f"of it holds: the paper's curve is the lower one at {lowest} of {len(own)} points, and all curves fall with "
+        f"$n${gaps}."
         if not nothing
         else "The paper's curve or all of its baselines are missing.",
         "not reproduced": f"The paper's curve is the lower one at {lowest} of {len(own)} points, and "
@@ -570,18 +573,18 @@ def near_zero(extremes: pd.DataFrame) -> Outcome:
     zero = extremes[(extremes["crowd"] == "all") & (extremes["budget"] == 0)].iloc[0]
     evidence[r"everybody at 0: paper's $\epsilon$, the truth"] = f"{zero['paper']:.4g}, {zero['own']:.4g}"
     says = r"has a value at every row that is no less than what is certified for randomized response"
-    theorem = "What [Liu23] requires cannot be looked up: its theorem is not in our hands."
+    theorem = "We could not read the theorem of [Liu23], so what it requires stays open."
     suitable: Said = {
-        "not checkable": f"{theorem} The formula of its authors' code has values near 0 (it refuses at {refused.sum()} "
-        rf"{of_near}). The paper's own $\epsilon$ {says}; at {empty.sum()} {of_near} near 0 it is no smaller than the "
+        "not checkable": f"{theorem} The formula of its authors' code has values near 0; it refuses at {refused.sum()} "
+        rf"{of_near}. The paper's own $\epsilon$ {says}. At {empty.sum()} {of_near} near 0 it is no smaller than the "
         "local budget, which holds without shuffling.",
         "refuted": rf"The paper's own $\epsilon$ is missing at {(~defined).sum()} and too small at {below.sum()} of "
         f"{len(extremes)} rows.",
     }
     helpful: Said = {
         "not checkable": rf"{theorem} The paper's own $\epsilon$ is below the local budget near 0.",
-        "refuted": rf"At {empty.sum()} {of_near} near 0 the paper's $\epsilon$ is no smaller than the local budget: "
-        rf"with everybody at 0 it is {zero['paper']:.3g}, where nothing is revealed.",
+        "refuted": rf"At {empty.sum()} {of_near} near 0 the paper's $\epsilon$ is no smaller than the local "
+        rf"budget. If everybody is at 0, where nothing is revealed, it is {zero['paper']:.3g}.",
     }
     has_values = exactly(bool(defined.all() and not below.any()))
     says_more = exactly(bool(defined.all() and not empty.any()))
@@ -625,12 +628,12 @@ def at_least_33_percent(table: pd.DataFrame, ratios: pd.DataFrame) -> Outcome:
     )
     everywhere: Said = {
         "verified": f"The least reduction is {least['least']:.1f}% ({where}).",
-        "refuted": rf"Against its own baselines the paper's $\epsilon$ is at least {least['least']:.1f}% smaller, not "
+        "refuted": rf"The paper's $\epsilon$ is at least {least['least']:.1f}% smaller than its own baselines', not "
         f"{_PERCENT:g}% ({where}). {tail}",
     }
     right_end: Said = {
         "holds with correction": rf"At $n$ = {n_last:,} the paper's $\epsilon$ is at least {at_last:.1f}% below each "
-        f"of its own baselines'. Over the whole figure it is {least['least']:.1f}% ({where}). {tail}",
+        f"of its own baselines'. Over the whole figure it is at least {least['least']:.1f}% below ({where}). {tail}",
         "not reproduced": f"At $n$ = {n_last:,} the least reduction is {at_last:.1f}%, not {_PERCENT:g}%.",
     }
     literally: Said = {
@@ -688,13 +691,13 @@ def higher_accuracy(equal: pd.DataFrame) -> Outcome:
     nothing: Said = {"not checkable": "The bounds to compare with do not apply in this run."}
     first: Said = {
         "verified": lambda: (
-            f"Its baselines allow smaller budgets only: their error is {more[own].min():.0f} to "
+            f"Its baselines allow smaller budgets only, and their error is {more[own].min():.0f} to "
             f"{more[own].max():.0f}% larger."
         ),
         "holds with correction": lambda: (
-            rf"At the $\epsilon$ of the paper's account for Table 2's budgets and {n:,} users its baselines allow "
-            f"smaller budgets only: their error is {more[own].min():.0f} to {more[own].max():.0f}% larger. Below "
-            rf"$\epsilon$ = {paper_least:.3g} the paper's account allows no budget at all, and they do."
+            rf"At the $\epsilon$ that the paper's bound gives for Table 2's budgets and {n:,} users, its baselines "
+            f"allow smaller budgets only, and their error is {more[own].min():.0f} to {more[own].max():.0f}% larger. "
+            rf"Below $\epsilon$ = {paper_least:.3g} the paper's bound allows no budget at all, and they do."
         ),
         "refuted": lambda: f"Against one baseline its error is {-more[own].min():.0f}% larger.",
     }
@@ -737,14 +740,14 @@ def preserves_utility(table: pd.DataFrame, ratios: pd.DataFrame, equal: pd.DataF
     smaller, among_all = int((own["ratio"] < 1).sum()), int((alike["ratio"] < 1).sum())
     evidence: dict[str, object] = {
         r"paper's $\epsilon$ smaller than its own baselines'": f"{smaller} of {len(own)} points",
-        "the same against every bound for any common randomizer": f"{among_all} of {len(alike)} points",
+        r"paper's $\epsilon$ smaller than every bound for any common randomizer": f"{among_all} of {len(alike)} points",
         "standard error with the same local budgets: largest difference of two accounts": lost,
     }
 
     def said(count: int, points: int) -> Said:
         utility = (
-            "The utility is that of the randomizers, whichever bound accounts for them: nothing is lost by this one, "
-            "nor by another."
+            "The utility is that of the randomizers, whichever bound accounts for them. Neither this bound nor "
+            "another loses any."
             if lost == 0
             else f"The errors differ by up to {lost:.3g}."
         )
@@ -784,7 +787,7 @@ def noise_accumulates(noise: pd.DataFrame) -> Outcome:
     }
     least, most = float(table["times"].min()), float(table["times"].max())
     said: Said = {
-        "verified": rf"The local error is {least:.0f} to {most:.0f} times the central one, and the more users the "
+        "verified": rf"The local error is {least:.0f} to {most:.0f} times the central one, and the more users, the "
         r"larger the quotient: it is $\sqrt n$.",
         "refuted": f"The quotient is {least:.2f} to {most:.2f} and {'grows' if grows else 'does not grow'} with $n$.",
     }
@@ -805,7 +808,7 @@ def strong_from_little(noise: pd.DataFrame) -> Outcome:
     evidence["what 'strong' is read as: times smaller, at least"] = asked
     least, most = float(noise["times"].min()), float(noise["times"].max())
     said: Said = {
-        "verified": rf"Certified for randomized response: the central $\epsilon$ is {least:.0f} to {most:.0f} times "
+        "verified": rf"For randomized response the certified central $\epsilon$ is {least:.0f} to {most:.0f} times "
         "smaller than the local budget.",
         "refuted": rf"The central $\epsilon$ is at most {most:.1f} times smaller than the local budget.",
         "not reproduced": rf"The central $\epsilon$ is {least:.1f} to {most:.1f} times smaller.",

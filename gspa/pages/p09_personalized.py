@@ -41,7 +41,7 @@ from gspa.accountant.one_round import Problem, central_delta, central_epsilon, e
 from gspa.accountant.pair import Victim, divergence
 from gspa.accountant.tradeoff import gdp_delta
 from gspa.book.claims import Outcome, judge, settles
-from gspa.book.figures import PALETTE, keeps_data, role
+from gspa.book.figures import ROLES, keeps_data, role
 from gspa.book.say import listed
 from gspa.book.verdicts import Said, exactly, reading, unknown
 from gspa.pages import shuffles
@@ -574,7 +574,14 @@ def map_of_promises(grid: pd.DataFrame) -> Figure:
     for word, marker in (("kept", "."), ("open", "$?$")):
         chosen = grid[grid["promise"] == word]
         if len(chosen):
-            axis.scatter(chosen["victim"], chosen["others"], marker=marker, s=35, color=PALETTE[1], label=word)
+            axis.scatter(
+                chosen["victim"],
+                chosen["others"],
+                marker=marker,
+                s=35,
+                color=ROLES["certified" if word == "kept" else "truth"][0],
+                label=word,
+            )
     low, high = _PAPER
     side = high - low
     axis.add_patch(
@@ -643,7 +650,7 @@ def any_personalized(
             for name, attacked in zip(crowds["crowd"][1:], crowds["attacked"][1:], strict=True)
         },
         rf"Laplace, the others at {quiet['others']:g}: true $\epsilon$, at least": float(quiet["lower"]),
-        "Laplace, the same: $C$ that would cover it, at least": float(quiet["constant"]),
+        f"Laplace, the others at {quiet['others']:g}: $C$ that would cover it, at least": float(quiet["constant"]),
         rf"truth told, {more['n']:,.0f} users: $\epsilon$ promised, $\delta$ there and at every $\epsilon$, at least": [
             float(more["promised"]),
             float(more["reached"]),
@@ -659,8 +666,8 @@ def any_personalized(
             for name, row in small.items()
         },
         "exact small crowds tried": len(verified),
-        r"of them, $\delta$ exceeds the paper's pair (Theorem 1)": len(contradicted),
-        r"of them, $\delta$ exceeds the corrected pair": len(exceeded),
+        r"exact small crowds where $\delta$ exceeds the paper's pair (Theorem 1)": len(contradicted),
+        r"exact small crowds where $\delta$ exceeds the corrected pair": len(exceeded),
         "binary response: largest excess over the paper's pair": float(binary["printed"].max())
         if len(binary)
         else "not tried",
@@ -675,7 +682,7 @@ def any_personalized(
     else:
         corrected = f"What holds instead: {pair} is exceeded in none of {len(verified)} crowds, enumerated exactly"
         same = not binary.empty and bool((binary["printed"] <= 0).all())
-        printed = " For binary response this $r_j$ is the paper's own, so that its pair holds there as printed."
+        printed = " For binary response this $r_j$ is the paper's own, so its pair holds there as printed."
         corrected += f".{printed if same else ''}"
     # With the contrived families alone a near statement is left, if its theorem stands.
     repaired = not set(failed) - {_SIGNED, _TRUTH} and exceeded.empty
@@ -683,13 +690,13 @@ def any_personalized(
         "not checkable": f"None of {len(broken)} families tried breaks the promise; that does not prove it for every "
         "randomizer.",
         "holds with correction": f"It is broken by {listed(failed)}, of {len(broken)} families tried.",
-        "refuted": rf"It is broken by {listed(failed)}. Take {laplace['crowd']}, with Laplace noise: without the "
-        rf"theorem's error term, the promise for $\delta$ = {delta:g} is $\epsilon$ = {laplace['promised']:.4f}, and "
-        rf"there $\delta$ is at least {laplace['attacked']:.4f}. {corrected}",
+        "refuted": rf"It is broken by {listed(failed)}. Take {laplace['crowd']}, with Laplace noise. Without its error "
+        rf"term the theorem promises $\epsilon$ = {laplace['promised']:.4f} at $\delta$ = {delta:g}, and an attack "
+        rf"shows that $\delta$ is at least {laplace['attacked']:.4f} there. {corrected}",
     }
     position: Said = {
         "not checkable": "The family tried does not break the promise; that does not prove it for every randomizer.",
-        "refuted": f"It is broken by {_TRUTH}: if everybody tells it with probability {more['reached']:g}, $\\delta$ "
+        "refuted": f"It is broken by {_TRUTH}. If everybody tells it with probability {more['reached']:g}, $\\delta$ "
         rf"is at least that at every $\epsilon$ and every $n$, and no constant $C$ covers it.",
     }
     return judge(

@@ -25,7 +25,7 @@ from gspa.accountant.budgets import Budgets
 from gspa.algorithms import frequency, mean
 from gspa.algorithms.frequency import Simulation
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data
 from gspa.book.verdicts import Reading, exactly, reading, unknown
 
 Array = NDArray[np.float64]
@@ -437,15 +437,16 @@ def error_curves(table: pd.DataFrame, *, x: str, of: str) -> Figure:
     """Figure 3: mean absolute error of the mean or the frequency with a 95% band, the closed form, the nearest line."""
     half = float(stats.norm.ppf(0.975))
     figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    truth, line = ROLES["truth"][0], ROLES["reference"][0]
     for index, (rule, part) in enumerate(table.groupby("reading", sort=False)):
-        colour, dashes, margin = PALETTE[index + 1], DASHES[index] or (None, None), half * part["mae_error"]
+        colour, dashes, margin = PALETTE[index], DASHES[index] or (None, None), half * part["mae_error"]
         axis.fill_between(part[x], part["mae"] - margin, part["mae"] + margin, color=colour, alpha=0.25, lw=0)
         axis.plot(part[x], part["mae"], color=colour, dashes=dashes, lw=2, label=f"{rule}, simulated")
-        axis.plot(part[x], part["exact"], color="black", lw=1, dashes=(1, 1.5))
+        axis.plot(part[x], part["exact"], color=truth, lw=1, dashes=(1, 1.5))
         slope, start = np.polyfit(part[x], part["exact"], 1)
-        axis.plot(part[x], start + slope * part[x], color="0.55", lw=1)
-    axis.plot([], [], color="black", lw=1, dashes=(1, 1.5), label="closed form")
-    axis.plot([], [], color="0.55", lw=1, label="nearest straight line")
+        axis.plot(part[x], start + slope * part[x], color=line, lw=1)
+    axis.plot([], [], color=truth, lw=1, dashes=(1, 1.5), label="closed form")
+    axis.plot([], [], color=line, lw=1, label="nearest straight line")
     axis.set(xlabel=_AXES[x], ylabel=f"mean absolute error of the {of}", ylim=(0, None))
     axis.legend()
     return figure
@@ -490,11 +491,11 @@ def mean_unbiased(deals: pd.DataFrame) -> Outcome:
             name,
             exactly(bool(off <= _Z)),
             {
-                "verified": "Unbiased whoever holds which value, because the noise has mean 0 and the average takes no "
-                f"notice of the order; in {len(deals)} deals the bias is within {off:.1f} standard errors of 0, and "
-                "the squared error is the variance of the noise. The answer is a real number, not the printed "
-                r"$z \in \mathbb{N}$.",
-                "refuted": f"Biased by {off:.1f} standard errors.",
+                "verified": "The answer is unbiased whoever holds which value, because the noise has mean 0 and the "
+                f"average does not depend on the order. In {len(deals)} deals the bias is within {off:.1f} standard "
+                "errors of 0, and the squared error is the variance of the noise. The answer is a real number, not "
+                r"the printed $z \in \mathbb{N}$.",
+                "refuted": f"The answer is biased by {off:.1f} standard errors.",
             },
         ),
     )
@@ -512,7 +513,7 @@ def frequency_unbiased(sweep: pd.DataFrame, biases: Mapping[str, float]) -> Outc
         "bias with equal budgets (exact)": f"{biases['equal']:.1e}",
         "bias with bits dealt at random, mean over deals": independent,
         "bias with the ones dealt to conservative users first (exact)": f"{low:+.4f}",
-        "the same, simulated": f"{biases['simulated']:+.4f} ± {biases['simulated_error']:.4f}",
+        "that bias, simulated": f"{biases['simulated']:+.4f} ± {biases['simulated_error']:.4f}",
         "bias with the ones dealt to liberal users first (exact)": f"{high:+.4f}",
         f"largest gap of simulation and closed form, {len(sweep)} points": f"{worst:.1f} standard errors",
         "error of the nearest natural number, which $z$ is declared to be": abs(
@@ -525,8 +526,8 @@ def frequency_unbiased(sweep: pd.DataFrame, biases: Mapping[str, float]) -> Outc
         return judge("G-A2", evidence, reading(density, unknown(), {"not checkable": said}))
     dealt = bool(abs(biases["independent"]) <= _Z * biases["independent_error"] + _ROUNDING)
     fair = dealt and abs(biases["equal"]) < _ROUNDING
-    unfair = "Biased even with bits that do not depend on the budgets."
-    off = f"off by {low:+.3f} when conservative users hold the ones and by {high:+.3f} when liberal users do"
+    unfair = "The answer is biased even if bits do not depend on the budgets."
+    off = f"is off by {low:+.3f} if conservative users hold the ones and by {high:+.3f} if liberal users do"
     return judge(
         "G-A2",
         evidence,
@@ -534,10 +535,10 @@ def frequency_unbiased(sweep: pd.DataFrame, biases: Mapping[str, float]) -> Outc
             density,
             exactly(fair),
             {
-                "verified": "Unbiased when bits do not depend on budgets, as in the paper's own experiment. Not for "
-                f"every dataset: {off}."
+                "verified": "The answer is unbiased if bits do not depend on budgets, as in the paper's own "
+                f"experiment. In general the answer {off}."
                 if max(abs(low), abs(high)) >= _ROUNDING
-                else "Unbiased when bits do not depend on budgets, and in every other case tried.",
+                else "The answer is unbiased if bits do not depend on budgets, and in every other case tried.",
                 "refuted": unfair,
             },
         ),
@@ -545,8 +546,8 @@ def frequency_unbiased(sweep: pd.DataFrame, biases: Mapping[str, float]) -> Outc
             "$c$ is the share of ones of whatever data Algorithm 2 is given",
             exactly(fair and max(abs(low), abs(high)) < _ROUNDING, near=fair),
             {
-                "verified": "Unbiased in every case tried, bits that follow the budgets included.",
-                "holds with correction": f"{off[0].upper()}{off[1:]}; no number of users makes that go away.",
+                "verified": "The answer is unbiased in every case tried, even if bits follow the budgets.",
+                "holds with correction": f"The answer {off}, and more users do not help.",
                 "refuted": unfair,
             },
             correction=r"$\mathbb{E}(z) = \sum_i x_i \tanh(\epsilon_i/2) / \sum_i \tanh(\epsilon_i/2)$, which is $c$ "
@@ -669,9 +670,9 @@ def mean_directions(
             name,
             exactly(kept),
             {
-                "verified": "The exact error moves as stated from point to point of every axis, with either rule for "
-                "the budgets.",
-                "refuted": "The exact error does not move as stated all along the axes.",
+                "verified": "The exact error rises and falls as stated from point to point of every axis, with either "
+                "rule for the budgets.",
+                "refuted": "The exact error does not rise and fall as stated all along the axes.",
             },
         ),
     )

@@ -39,7 +39,7 @@ from gspa.accountant.pair import Victim, divergence
 from gspa.accountant.tradeoff import compose_gdp
 from gspa.algorithms import frequency
 from gspa.book.claims import Outcome, judge, settles, unsettled
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, PALETTE, keeps_data, role
 from gspa.book.verdicts import Said, exactly, reading, unknown
 from gspa.pages import p09_personalized as personalized
 from gspa.pages.p10_p11_estimation import Groups
@@ -332,8 +332,8 @@ def group_promises(table: pd.DataFrame, *, delta: float) -> Figure:
     """Central eps of each group and the promise against the conservative users' budget, from `along`."""
     figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
     promised = table.drop_duplicates("eps_conservative")
-    axis.plot(promised["eps_conservative"], promised["promised"], color=PALETTE[0], lw=2, label="promised to everybody")
-    for index, (group, part) in enumerate(table.groupby("group", sort=False), start=1):
+    axis.plot(promised["eps_conservative"], promised["promised"], label="promised to everybody", **role("paper"))
+    for index, (group, part) in enumerate(table.groupby("group", sort=False)):
         x, colour = part["eps_conservative"], PALETTE[index]
         axis.fill_between(x, part["lower"], part["upper"], color=colour, alpha=0.3, lw=0)
         axis.plot(x, part["lower"], color=colour, lw=1)
@@ -372,11 +372,11 @@ def report_is_local(readings: pd.DataFrame) -> Outcome:
     for row, holds in zip(_records(readings), kept, strict=True):
         own = f"up to {row.times:,.0f} times $\\epsilon_i$" if math.isfinite(row.times) else "without a bound"
         said = (
-            f"Every report is $(\\epsilon_i, 0)$-LDP with data in a range of width {row.width:g}. Algorithm 1 says "
-            "neither that data are clipped nor what $\\Delta f$ is."
+            f"Every report is $(\\epsilon_i, 0)$-LDP if the data lie in a range of width {row.width:g}. Algorithm 1 "
+            "says neither that data are clipped nor what $\\Delta f$ is."
         )
         texts: Said = {
-            "verified": f"Within $\\epsilon_i$, as in all {len(readings)} readings of $\\Delta f$.",
+            "verified": f"A report has at most $\\epsilon_i$ in all {len(readings)} readings of $\\Delta f$.",
             "holds with correction": said,
             "refuted": f"A report's own $\\epsilon$ is {own}.",
         }
@@ -415,7 +415,7 @@ def not_by_fact_3(mus: pd.DataFrame) -> Outcome:
             {
                 "verified": "Fact 3's composition is Theorem 3's formula.",
                 "holds with correction": "Fact 3 has no local budgets and no shuffler in it: it turns a $\\mu$ into a "
-                f"curve, and composes. Composed, the reports alone would have $\\mu$ = {first['fact3']:.2f}, not "
+                f"curve, and it composes. The reports alone compose to $\\mu$ = {first['fact3']:.2f}, not to "
                 f"{first['mu']:.4f}. The formula of Theorem 3 does give a $\\mu$ for every $\\epsilon_C$, and Fact 3 "
                 "then its $\\epsilon$ at a $\\delta$.",
                 "refuted": "Neither Fact 3 nor the formula as implemented gives the theorem's $\\mu$.",
@@ -481,12 +481,12 @@ def _without_term(groups: pd.DataFrame) -> str:
     """What is known of the promise at Figure 3's own settings, without the error term."""
     for row in _records(groups[groups["promise"] == "broken"]):
         return (
-            f"Broken at Figure 3's own settings: at $\\delta$ = {row.delta:g} a user at $\\epsilon_i$ = {row.budget:g} "
-            f"is promised {row.promised:.4f} and certainly has more than {row.lower:.4f}."
+            f"The promise is broken at Figure 3's own settings: at $\\delta$ = {row.delta:g} a user at $\\epsilon_i$ = "
+            f"{row.budget:g} is promised {row.promised:.4f}, and an attack reaches {row.lower:.4f}."
         )
     if (groups["promise"] == "kept").all():
-        return f"Certified for every group at Figure 3's settings ({_kept(groups)} groups and deltas)."
-    return f"Certified at Figure 3's settings at {_kept(groups)} groups and deltas."
+        return f"The promise is certified for every group at Figure 3's settings ({_kept(groups)} groups and deltas)."
+    return f"At Figure 3's settings the promise is certified for {_kept(groups)} groups and deltas."
 
 
 def _proved(terms: pd.DataFrame) -> dict[str, object]:
@@ -525,8 +525,8 @@ def _grows(table: pd.DataFrame) -> bool:
 def _no_constant(table: pd.DataFrame, where: str) -> str:
     few, many = table.iloc[0], table.iloc[-1]
     return (
-        f"{where} $C$ would have to grow without bound: at least {few['constant']:.3g} at $n$ = {few['n']:,.0f}, "
-        f"{many['constant']:.3g} at {many['n']:,.0f}."
+        f"{where} $C$ would have to grow without bound: to at least {few['constant']:.3g} at $n$ = {few['n']:,.0f}, "
+        f"and to at least {many['constant']:.3g} at {many['n']:,.0f}."
     )
 
 
@@ -534,8 +534,8 @@ _FIXED = "with the error term, one $C$ for all $n$ while the groups keep their b
 _ANY = "with the error term, one $C$ for all $n$ and all budgets"
 _NONE = "without the error term, as the numbers of the paper are computed"
 _EMPTY = (
-    "The error term alone does it: the same holds with any other $\\mu$, 0 included, so the statement says that the "
-    "total variation is $O(1/\\sqrt{n})$ and no more"
+    "The error term alone is enough: the same holds with any other $\\mu$, even 0, so the statement says no more than "
+    "that the total variation is $O(1/\\sqrt{n})$"
 )
 
 
@@ -560,7 +560,7 @@ def theorem_3(
         conservative = f"{row.eps_conservative:g}"
         label = f"no moderate users, conservative ones at {conservative}: liberal user's $\\epsilon$ promised, true"
         evidence[label] = f"{row.promised:.4f}, {row.lower:.4f} to {row.upper:.4f}"
-        label = f"the same at {conservative}: $\\delta$ there, at least (promised {delta:g})"
+        label = f"that user, conservative ones at {conservative}: $\\delta$ there, at least (promised {delta:g})"
         evidence[label] = row.attacked
     for row in _records(silent):
         label = f"liberal user among {row.n - 1:,} at {row.others:g}: $\\epsilon$ promised, true at least"
@@ -592,9 +592,9 @@ def theorem_3(
             _FIXED,
             exactly(False, near=_steady(terms)),
             {
-                "holds with correction": f"Proved for every group, with $C$ = {largest:.3g} for Figure 3's users. "
-                f"{_EMPTY}. Without it: {here[0].lower()}{here[1:]}"
-                + (" Not for other budgets." if len(broken) and not lost else ""),
+                "holds with correction": f"It is proved for every group, with $C$ = {largest:.3g} for Figure 3's "
+                f"users. {_EMPTY}. Without it, {here[0].lower()}{here[1:]}"
+                + (" For other budgets it is not." if len(broken) and not lost else ""),
                 "refuted": "The proved $C$ grows with the number of users.",
             },
             correction=r"For user $n$, $T(\alpha) \ge G_\mu(\alpha + s) - s$ with $s = C/\sqrt{n-1}$, "
@@ -663,7 +663,7 @@ def theorem_4(
         "proved error term of Theorem 2 for these users": (
             f"{proved:.5f} = {proved * math.sqrt(n - 1):.3f}/$\\sqrt{{n-1}}$"
         ),
-        "with it, least $\\delta$ at which anything is promised": floor,
+        "least $\\delta$ at which anything is promised with that error term": floor,
         **_proved(terms),
     }
     for row in _records(limits[limits["promise"] == "broken"]):
@@ -680,7 +680,7 @@ def theorem_4(
         return judge("G-T4", evidence, reading(_FIXED, unknown(), {"not checkable": said}))
     lost = bool((groups["promise"] == "broken").any())
     if not lost and not (groups["promise"] == "kept").all():
-        return unsettled("G-T4", f"Certified at {_kept(groups)} groups and deltas only.")
+        return unsettled("G-T4", f"The promise is certified for {_kept(groups)} groups and deltas only.")
     certain = _without_term(groups)
     if not lost:
         certain += f" It is {over[0]:.2f} to {over[1]:.2f} times the true $\\epsilon$ of the liberal users."
@@ -690,8 +690,8 @@ def theorem_4(
     if len(broken):
         first = broken.iloc[0]
         too_much = (
-            f"{certain} No bound elsewhere: {first['n']:,} users at $\\epsilon_0$ = {first['eps0']:g} are promised "
-            f"{first['promised']:.3f} at $\\delta$ = {delta:g} and have {first['exact']:.3f}."
+            f"{certain} Elsewhere it is no bound: {first['n']:,} users at $\\epsilon_0$ = {first['eps0']:g} are "
+            f"promised {first['promised']:.3f} at $\\delta$ = {delta:g}, and the exact value is {first['exact']:.3f}."
         )
     return judge(
         "G-T4",
@@ -701,8 +701,8 @@ def theorem_4(
             exactly(nowhere, near=_steady(terms)),
             {
                 "verified": tried,
-                "holds with correction": f"Proved for every group, with $C$ = {terms['constant'].max():.3g} for Figure "
-                f"3's users, and with one $C$ whenever the budgets are bounded. {_EMPTY}. Without it: "
+                "holds with correction": f"It is proved for every group, with $C$ = {terms['constant'].max():.3g} for "
+                f"Figure 3's users, and with one $C$ whenever the budgets are bounded. {_EMPTY}. Without it, "
                 f"{too_much[0].lower()}{too_much[1:]}",
                 "refuted": "The proved $C$ grows with the number of users.",
             },

@@ -50,7 +50,7 @@ from gspa.algorithms.sgd_batch import Batch
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.algorithms.sgd_gradients import Client, Gradients, clipped
 from gspa.book.claims import Outcome, judge, settles
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, role
 from gspa.book.text import number
 from gspa.book.verdicts import Said, exactly, reading, unknown
 from gspa.pages.p12_shuffled_sgd import NOISY, budget_matrix, each, setting_label
@@ -558,29 +558,34 @@ def certified_table(eps: float, *, delta: float, clients: int, samples: int, dim
 def record_movement(record: pd.DataFrame, *, clip: float, assumed: Mapping[str, int], real_norm: float) -> Figure:
     """Movement of the clipped average against the replaced record's size; `assumed` are readings of line 7's m."""
     figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
-    axis.plot(record["norm"], record["movement"], color=PALETTE[1], lw=2.2)
+    axis.plot(record["norm"], record["movement"], **role("attack"))
     right = float(record["norm"].max())
     lines = {"2C": 2 * clip} | {f"2C/m, m = {m} ({name})": 2 * clip / m for name, m in assumed.items()}
     for k, (name, level) in enumerate(lines.items()):
-        axis.axhline(level, color=PALETTE[2] if k else PALETTE[0], dashes=DASHES[1 + k], lw=1.6)
-        axis.text(right, level * 1.08, name, ha="right", va="bottom", fontsize=10)
-    axis.axvline(real_norm, color="0.5", dashes=DASHES[2], lw=1.4)
-    axis.text(real_norm * 1.15, 2 * clip / 3, "largest real record", rotation=90, va="top", fontsize=9, color="0.35")
+        style = role("paper") if k else role("reference")
+        axis.axhline(level, **style | {"lw": 1.6})
+        axis.text(right, level * 1.08, name, ha="right", va="bottom", fontsize=10, color=style["color"])
+    grey = ROLES["reference"][0]
+    axis.axvline(real_norm, color=grey, dashes=DASHES[2], lw=1.4)
+    axis.text(real_norm * 1.15, 2 * clip / 3, "largest real record", rotation=90, va="top", fontsize=9, color=grey)
     axis.set(
         xscale="log",
         yscale="log",
-        xlabel="norm of the replaced record's features",
-        ylabel="movement of the clipped average",
+        xlabel="norm of the replaced record's features, logarithmic",
+        ylabel="movement of the clipped average, logarithmic",
         ylim=(min(lines.values()) / 2, 4 * clip),
     )
     return figure
 
 
-def _lines(table: pd.DataFrame, x: str, columns: Mapping[str, str], *, height: float, **axes: object) -> Figure:
-    """Columns of a table against another one, the vertical axis logarithmic."""
+def _lines(
+    table: pd.DataFrame, x: str, columns: Mapping[str, tuple[str, str, int]], *, height: float, **axes: object
+) -> Figure:
+    """Columns of a table against another one, the vertical axis logarithmic: a role, a name, and which dashes."""
     figure, axis = plt.subplots(figsize=(7, height), layout="constrained")
-    for k, (column, name) in enumerate(columns.items()):
-        axis.plot(table[x], table[column], color=PALETTE[k], dashes=DASHES[k] or (None, None), lw=2, label=name)
+    for column, (stands_for, name, dashes) in columns.items():
+        style = role(stands_for) | {"dashes": DASHES[dashes] or (None, None)}
+        axis.plot(table[x], table[column], label=name, **style)
     axis.set(yscale="log", **axes)
     figure.legend(loc="outside lower center", ncols=2, fontsize=9)
     return figure
@@ -590,16 +595,16 @@ def _lines(table: pd.DataFrame, x: str, columns: Mapping[str, str], *, height: f
 def true_budgets(local: pd.DataFrame, *, delta: float, epochs: int) -> Figure:
     """True local eps against the promised one, both axes logarithmic."""
     columns = {
-        "samples": "Algorithm 3, $m$ = records of a client",
-        "clients": "Algorithm 3, $m$ = number of clients",
-        "eps": "promised",
-        "formula": "if one record moved the average by $2C/m$",
-        "repaired_run": f"each record clipped, all {epochs} messages",
-        "repaired": "each record clipped, one message",
+        "samples": ("truth", "Algorithm 3, $m$ = records of a client", 0),
+        "clients": ("truth", "Algorithm 3, $m$ = number of clients", 1),
+        "eps": ("paper", "promised", 0),
+        "formula": ("reference", "if one record moved the average by $2C/m$", 2),
+        "repaired_run": ("certified", f"each record clipped, all {epochs} messages", 0),
+        "repaired": ("certified", "each record clipped, one message", 1),
     }
     labels = {
-        "xlabel": r"promised local budget $\epsilon_i$",
-        "ylabel": rf"true local $\epsilon$ at $\delta$ = {number(delta)}",
+        "xlabel": r"promised local budget $\epsilon_i$, logarithmic",
+        "ylabel": rf"true local $\epsilon$ at $\delta$ = {number(delta)}, logarithmic",
     }
     return _lines(local, "eps", columns, height=5.2, xscale="log", **labels)
 
@@ -608,13 +613,13 @@ def true_budgets(local: pd.DataFrame, *, delta: float, epochs: int) -> Figure:
 def training_budgets(table: pd.DataFrame, *, delta: float) -> Figure:
     """Central eps over epochs for one budget setting: promised, attacked, guaranteed."""
     columns = {
-        "local": "Algorithm 3: messages alone (upper bound)",
-        "attacked": "Algorithm 3: attack (lower bound)",
-        "promised": "promised by Theorem 5",
-        "repaired": "each record clipped: messages alone",
-        "repaired_attacked": "each record clipped: attack",
+        "local": ("certified", "Algorithm 3: messages alone (upper bound)", 0),
+        "attacked": ("attack", "Algorithm 3: attack (lower bound)", 1),
+        "promised": ("paper", "promised by Theorem 5", 0),
+        "repaired": ("certified", "each record clipped: messages alone", 3),
+        "repaired_attacked": ("attack", "each record clipped: attack", 2),
     }
-    labels = {"xlabel": "epochs $T$", "ylabel": rf"central $\epsilon$ at $\delta$ = {number(delta)}"}
+    labels = {"xlabel": "epochs $T$", "ylabel": rf"central $\epsilon$ at $\delta$ = {number(delta)}, logarithmic"}
     return _lines(table, "T", columns, height=5.0, xlim=(table["T"].min(), table["T"].max()), **labels)
 
 
@@ -626,12 +631,13 @@ def blanket_masses(certified: pd.DataFrame) -> Figure:
     for k, (ratio, part) in enumerate(certified.groupby("ratio", sort=False)):
         name = f"{' and '.join(dict.fromkeys(part['noise']))}: C/σ = {ratio:.3g}"
         part = part.drop_duplicates("dimension")
-        (line,) = axis.plot(part["dimension"], part["log10_mass"], color=PALETTE[k], marker="o", lw=2, label=name)
+        (line,) = axis.plot(part["dimension"], -part["log10_mass"], color=PALETTE[k], marker="o", lw=2, label=name)
         line.set_dashes(DASHES[k] or (None, None))
-    axis.set(xscale="log", xlabel="number of parameters $d$", ylabel="mass of the blanket")
-    axis.set_yscale("symlog", linthresh=1)
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$"))
-    axis.set_ylim(top=0.4)
+    # The mass falls so fast that its exponent needs a logarithmic axis.
+    axis.set(xscale="log", xlabel="number of parameters $d$, logarithmic", yscale="log")
+    axis.set_ylabel("$e$ of the blanket's mass $10^{-e}$, logarithmic")
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.invert_yaxis()
     figure.legend(loc="outside lower center", fontsize=9)
     return figure
 
@@ -662,8 +668,10 @@ def message_is_local(
     evidence: dict[str, object] = {
         "clip $C$; sensitivity that line 7 assumes, $2C/m$": f"{clip:g}; {assumed}",
         "one record replaced at the starting weights, features of any size: movement": float(record["movement"].max()),
-        "the same, images in the pixel range, last layer of any size": float(weights["movement"].max()),
-        "the same, images in the pixel range, starting weights (largest found)": images,
+        "one record replaced, images in the pixel range, last layer of any size: movement": float(
+            weights["movement"].max()
+        ),
+        "one record replaced, images in the pixel range, starting weights: largest movement found": images,
     }
 
     def listed(found: Mapping[float, float]) -> str:
@@ -687,7 +695,9 @@ def message_is_local(
         evidence[what] = listed(found)
         if all(got <= eps for eps, got in found.items()):
             repaired.append(label)
-    repair = f" Clipping each record's gradient instead keeps all, for {' and '.join(repaired)}." if repaired else ""
+    repair = (
+        f" Clipping each record's gradient instead keeps them all, for {' and '.join(repaired)}." if repaired else ""
+    )
     half, most = 0.5, BUDGETS[-1]
     readings = []
     for name, m in readings_of_m.items():
@@ -697,9 +707,9 @@ def message_is_local(
             "not checkable": f"The largest movement found, {moved:.4g}, breaks no promise.",
             "holds with correction": f"The largest movement found, {moved:.4g}, breaks the promises above {upto:g}.",
             "refuted": f"The clip acts on the average, so one record moves a message by up to {moved:.4g} = "
-            f"{moved / clip:.4g} $C$, not $2C/m$ = {2 * clip / m:.3g}. A client promised $\\epsilon$ = {half:g} has "
-            f"{true[name][half]:.4g}, one promised {most:g} has {true[name][most]:.4g}; no tried budget is "
-            f"kept.{repair}",
+            f"{moved / clip:.4g} $C$, not $2C/m$ = {2 * clip / m:.3g}. A client who is promised $\\epsilon$ = {half:g} "
+            f"gets {true[name][half]:.4g}, and one who is promised {most:g} gets {true[name][most]:.4g}. None of the "
+            f"budgets tried is kept.{repair}",
         }
         verdict = unknown() if len(kept[name]) == len(BUDGETS) else exactly(False, near=bool(kept[name]))
         correction = f"broken for budgets above {upto:g}; nothing found breaks it below."
@@ -721,8 +731,8 @@ def noise_is_private(record: pd.DataFrame, config: SgdConfig, samples: int) -> O
         evidence[f"{name}: local $\\epsilon$ for the promised one"] = listed
         worst = max(BUDGETS, key=lambda promised: found[promised] / promised)
         said: Said = {
-            "verified": "No message has more than it is promised; the noise is drawn with each client's own budget.",
-            "refuted": f"A client promised {worst:g} has {found[worst]:.4g} (G-A3).",
+            "verified": "No message exceeds its promise; the noise is drawn with each client's own budget.",
+            "refuted": f"A client who is promised {worst:g} gets {found[worst]:.4g} (G-A3).",
         }
         readings.append(reading(name, exactly(all(got <= promised for promised, got in found.items())), said))
     return judge("G-S73", evidence, *readings)
@@ -766,7 +776,7 @@ def theorem_5(
     said: Said = {
         "verified": "The messages alone already guarantee what the theorem promises.",
         "not checkable": "No attack breaks the promise and nothing known proves it.",
-        "holds with correction": f"Broken by an attack for {', '.join(dict.fromkeys(broken['setting']))}.",
+        "holds with correction": f"An attack breaks it for {', '.join(dict.fromkeys(broken['setting']))}.",
         "refuted": lambda: _broken(broken, by_samples),
     }
     correction = f"the messages alone guarantee it for {fine}."

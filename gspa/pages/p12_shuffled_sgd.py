@@ -30,7 +30,8 @@ from gspa.algorithms.digits import Dataset
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.book import processes, verdicts
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
-from gspa.book.figures import DASHES, PALETTE, keeps_data
+from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, role
+from gspa.book.text import number
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
@@ -479,13 +480,13 @@ def final_accuracies(ends: Runs, *, dataset: str) -> Figure:
         ends.assign(percent=100 * ends["accuracy"]),
         x="percent",
         y="setting",
-        color=PALETTE[1],
+        color=PALETTE[0],
         jitter=False,  # a jitter would need a seed of its own
         alpha=0.6,
         ax=axis,
     )
     means = 100 * ends.groupby("setting", sort=False)["accuracy"].mean()
-    axis.plot(means.to_numpy(), np.arange(len(means)), "|", color=PALETTE[2], ms=22, mew=2.5)
+    axis.plot(means.to_numpy(), np.arange(len(means)), "|", color=ROLES["truth"][0], ms=22, mew=2.5)
     axis.set(xlabel=f"final test accuracy on {dataset} (%); the bar is the mean", ylabel="")
     return figure
 
@@ -502,14 +503,14 @@ def reading_dots(answers: pd.DataFrame, *, dataset: str) -> Figure:
     for axis, setting in zip(axes[0], settings, strict=True):
         part = answers[answers["setting"] == setting]
         own = part.loc[part["reading"] == THIS_PAGE.label, "accuracy"].mean()
-        axis.axvline(100 * own, color=PALETTE[1], lw=1.2)
-        axis.axvline(100 * printed[setting], color=PALETTE[2], lw=1.6, ls="--")
+        axis.axvline(100 * own, **role("reference") | {"lw": 1.4})
+        axis.axvline(100 * printed[setting], **role("paper"))
         axis.plot(100 * part["accuracy"], part["reading"].map(rows), "o", color=PALETTE[0], ms=5, alpha=0.7)
         axis.set_title(setting)
         axis.grid(visible=True, axis="y", lw=0.4)
     axes[0, 0].set_yticks(range(len(readings)), readings, fontsize=9)
     axes[0, 0].invert_yaxis()
-    label = f"final test accuracy on {dataset} (%); solid: as on this page, dashed: printed in the paper"
+    label = f"final test accuracy on {dataset} (%); grey and dashed: as on this page, orange: printed in the paper"
     figure.supxlabel(label, fontsize=10)
     return figure
 
@@ -607,11 +608,11 @@ def printed_accuracy(runs: Runs, answers: pd.DataFrame, full: Mapping[str, int])
     best = max(NOISY, key=lambda name: finals[name].mean())
     near = ranked(answers).iloc[0]
     there = near[setting_label(NO_NOISE)] / 100
-    unstated = "Width, initialization and scaling are not stated in the paper."
-    noisy = f"The best setting with noise, {setting_label(best)}, has {_percent(finals[best])}."
-    plain = f"Without noise the mean is {_percent(clean)}, {100 * (clean.mean() - printed):+.2f} points from the print."
+    unstated = "The paper does not state width, initialization and scaling."
+    noisy = f"The best setting with noise, {setting_label(best)}, reaches {_percent(finals[best])}."
+    plain = f"Without noise the mean is {_percent(clean)}, {100 * (clean.mean() - printed):+.2f} points off the print."
     nearest = (
-        f"Without noise it is {100 * there:.2f}%, {100 * (there - printed):+.2f} points from the print. {unstated}"
+        f"Without noise the mean is {100 * there:.2f}%, {100 * (there - printed):+.2f} points off the print. {unstated}"
     )
     same = "the printed accuracy is that of Algorithm 3 without its noise, not of a private run"
     return judge(
@@ -660,9 +661,13 @@ def constant_above_unif2(runs: Runs, answers: pd.DataFrame, spread: pd.DataFrame
             verdicts.within(float(values.mean()) - PRINTED[key], tolerance, setting=not mine)
             for key, values in (("constant", constant), ("unif2", unif2))
         ]
-        count = f"{100 * constant.mean():.2f}% for the constant and {100 * unif2.mean():.2f}% for U(0.01, 2)"
-        surely = {"verified": "The order comes out", "refuted": "U(0.01, 2) is the more accurate one"}
-        text = f"{surely.get(order, 'The difference between the two has no sure sign')}: {count}."
+        count = f"it has {100 * constant.mean():.2f}%, and $U(0.01, 2)$ has {100 * unif2.mean():.2f}%"
+        stated = f"{100 * PRINTED['constant']:.1f}% and {100 * PRINTED['unif2']:.1f}%"
+        surely = {
+            "verified": "The constant is the more accurate, as stated",
+            "refuted": "$U(0.01, 2)$ is the more accurate",
+        }
+        text = f"{surely.get(order, 'Neither is surely the more accurate')}: {count}. The paper prints {stated}."
         readings.append(
             verdicts.reading(
                 name,
@@ -688,9 +693,9 @@ def unif3_is_best(runs: Runs, full: Mapping[str, int]) -> Outcome:
         label = f"ahead of {setting_label(name)} by (points, 95% interval)"
         evidence[label] = f"{100 * low:.2f} to {100 * high:.2f}"
     said: verdicts.Said = {
-        "verified": "In this page's settings it is ahead of every other noisy one; no interval includes zero.",
+        "verified": "Here $U(0.5, 1)$ is ahead of every other noisy setting, and no interval includes zero.",
         "refuted": "Another noisy setting is surely more accurate.",
-        "not reproduced": "It is not surely ahead of every other noisy setting.",
+        "not reproduced": "$U(0.5, 1)$ is not surely ahead of every other noisy setting.",
     }
     return judge(
         "G-SGD4",
@@ -761,10 +766,9 @@ def stronger_protection(promises: pd.DataFrame) -> Outcome:
         for t, first, second in zip(epochs, constant, unif2, strict=True):
             evidence[f"{name}, $T$ = {t}: constant 0.5, U(0.01, 2)"] = f"{first:.4g}, {second:.4g}"
         smaller = all(a < b for a, b in zip(constant, unif2, strict=True))
-        said: verdicts.Said = {
-            "verified": f"{constant[-1]:.3g} against {unif2[-1]:.3g} at $T$ = {epochs[-1]}.",
-            "refuted": f"It is {constant[-1]:.3g} against {unif2[-1]:.3g} at $T$ = {epochs[-1]}.",
-        }
+        found = f"At $T$ = {epochs[-1]} the constant has {number(constant[-1], 3)}, and $U(0.01, 2)$ has "
+        found += f"{number(unif2[-1], 3)}."
+        said: verdicts.Said = {"verified": found, "refuted": found}
         readings.append(verdicts.reading(name, verdicts.exactly(smaller), said))
     return judge("G-SGD6", evidence, *readings)
 
@@ -851,8 +855,8 @@ def difference_of_budgets(runs: Runs, variants: pd.DataFrame, full: Mapping[str,
     swings = rows[2]
     through_noise: verdicts.Said = {
         "refuted": f"The drop, the effect of the order, or the small share of the difference is not sure: {numbers}.",
-        "holds with correction": "What the smallest budgets do to the noise costs the accuracy: the budgets differ, so "
-        f"the mean of $1/\\epsilon_i^2$ rises, and with it the noise. With the same noise one budget for all returns "
+        "holds with correction": "The noise that the smallest budgets bring costs the accuracy: where budgets differ, "
+        f"the mean of $1/\\epsilon_i^2$ rises, and with it the noise. With the same noise, one budget for all returns "
         f"{numbers}. Unequal budgets also make the order of the clients matter, by {swings['points']:+.2f} points "
         f"({swings['95% from']:+.2f} to {swings['to']:+.2f}).",
     }

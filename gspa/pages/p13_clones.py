@@ -34,10 +34,9 @@ from gspa.accountant import budgets, exact, one_round
 from gspa.accountant.families import common
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
-from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_line, role
+from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_ends, name_line, role
 from gspa.book.verdicts import Said, exactly, joined, reading, shown
 from gspa.pages import shuffles as s
-from gspa.pages.p18_rounds import name_ends
 
 LINES = {
     "blog": ("paper", "eq. (1)"),
@@ -367,7 +366,7 @@ def clone_looseness(table: pd.DataFrame) -> Figure:
     axis.yaxis.set_minor_formatter(NullFormatter())
     # Lines may end before the last n: all names stand right of the figure, in the order of the last values.
     right = float(shown["n"].max())
-    name_ends(figure, axis, [(right, y, words, colour) for _, y, words, colour in ends], apart=0.055)
+    name_ends(axis, [(right, y, words, colour) for _, y, words, colour in ends], gap=14)
     name_line(axis, right, 1, "1: as certified", colour=ROLES["reference"][0], right=-4, up=-8)
     return figure
 

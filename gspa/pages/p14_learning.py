@@ -31,9 +31,8 @@ from gspa.accountant.families import common
 from gspa.accountant.inverse import largest_local_epsilon
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
-from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, role
+from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_ends, role
 from gspa.book.verdicts import Said, exactly, reading
-from gspa.pages.p18_rounds import name_ends
 
 Array = NDArray[np.float64]
 Points = list[tuple[int, float, float]]
@@ -487,7 +486,7 @@ def literally(table: pd.DataFrame) -> Figure:
     axis.set(xscale="log", xlabel="number of users $n$, logarithmic", ylabel=r"central $\epsilon$ over the target")
     axis.set_ylim(bottom=0)
     level = (table["n"].max(), 1.0, "the target", ROLES["reference"][0])
-    name_ends(figure, axis, [*ends, level], apart=0.06)
+    name_ends(axis, [*ends, level], gap=14)
     return figure
 
 

@@ -44,7 +44,7 @@ from gspa.algorithms.flame.protocols import Rules, play
 from gspa.algorithms.flame.randomizers import Buckets, Laplace
 from gspa.algorithms.flame.sealing import keypair
 from gspa.book.claims import Outcome, claim, judge, settles
-from gspa.book.figures import DASHES, ROLES, keeps_data, name_line, role
+from gspa.book.figures import DASHES, ROLES, keeps_data, name_ends, name_line, role
 from gspa.book.verdicts import Reading, Said, Verdict, at_least, exactly, joined, reading, shown, unknown, within
 from gspa.pages import p15_amplification as amplification
 from gspa.pages.p15_amplification import Setting
@@ -797,25 +797,8 @@ def draw_sweeps(by_budget: pd.DataFrame, by_dimension: pd.DataFrame) -> Figure:
         axis.xaxis.set_minor_formatter(NullFormatter())
         axis.set_ylabel(r"central $\epsilon_c$ at $\delta_c$ (log scale)")
     for axis in axes:
-        _name_ends(axis)
+        name_ends(axis)
     return figure
-
-
-def _name_ends(axis: Axes, gap: float = 12.0) -> None:
-    """Each line's label at its last point, moved so that neighbours are at least so many points apart."""
-    axis.figure.draw_without_rendering()  # type: ignore[union-attr]
-    scale = 72 / axis.figure.dpi
-    places = []
-    for line in axis.lines:
-        x, y = np.asarray(line.get_xydata(), dtype=float).T
-        last = np.flatnonzero(np.isfinite(y))
-        if last.size:
-            height = float(axis.transData.transform((x[last[-1]], y[last[-1]]))[1]) * scale
-            places.append((height, float(x[last[-1]]), float(y[last[-1]]), line))
-    below = -math.inf
-    for height, x_last, y_last, line in sorted(places, key=lambda place: place[0]):
-        below = max(height, below + gap)
-        name_line(axis, x_last, y_last, str(line.get_label()), colour=str(line.get_color()), up=below - height)
 
 
 # --- checks: what FLAME is built from ----------------------------------------------------------------------
@@ -854,7 +837,7 @@ def definition_2(found: Mapping[str, Any]) -> Outcome:
     told = f"input and one of {found['answers']:,} numbers"
     evidence: dict[str, object] = {
         rf"{told}: $\delta$ that Definition 2 asks at $\epsilon$ = {found['eps']:g}": pointwise,
-        r"the same: $\delta$ over all sets of answers": events,
+        r"input and a random number: $\delta$ over all sets of answers": events,
         r"randomized response, $\delta$ = 0: over answers and over sets": f"{pure[0]:.1e} and {pure[1]:.1e}",
     }
     said: Said = {
@@ -938,7 +921,7 @@ def lemma_1(table: pd.DataFrame) -> Outcome:
     }
     correction = (
         r"for the corrected $\mathcal{R}_{\gamma,b}$, which has $b+1$ answers, "
-        r"$\epsilon_c=\sqrt{14\log(2/\delta_c)(e^{\epsilon_l}+b)/(n-1)}$, where that is at most 1."
+        r"$\epsilon_c=\sqrt{14\ln(2/\delta_c)(e^{\epsilon_l}+b)/(n-1)}$, where that is at most 1."
     )
     sound = worst <= 1
     verdict = exactly(sound and not (table["zero"] > table["delta"]).any(), near=sound)
@@ -1093,7 +1076,7 @@ def theorem_1(table: pd.DataFrame, one: Setting, whole: Mapping[str, float], rat
     }
     correction = (
         "with a permutation of its own for each coordinate; and Corollary 2 where "
-        r"$\epsilon_{cd}\sqrt{d}=O(\sqrt{\log(d/\delta_c)})$."
+        r"$\epsilon_{cd}\sqrt{d}=O(\sqrt{\ln(d/\delta_c)})$."
     )
     verdict = exactly(worst <= 1 and shown_delta <= one.delta and last <= 10 * first, near=worst <= 1)
     return judge("F17", evidence, reading("as printed", verdict, said, correction=correction))
@@ -1139,16 +1122,16 @@ def theorem_4(
         rf"one user, $d$ = {small[0]}, $k = n_p$ = 1, odds {small[1]}: stated $e^{{\epsilon_c}}$, $\delta_c$ = 0": str(
             power
         ),
-        r"the same: exact $\delta$ there": str(exact),
+        r"one user, $k$ = $n_p$ = 1: exact $\delta$ at the stated $\epsilon_c$": str(exact),
         rf"$d$ = {one.d}, $k$ = 1, $n_p$ = {one.n_p}, Laplace, valid $\epsilon_{{ck}}$: stated": (
             f"({laplace['stated']:.3g}, {one.delta:g})"
         ),
-        r"the same: $\delta$ of an attack there": laplace["shown"],
-        f"the same: {folds}": f"{corrected['certified']:.4g}; {corrected['attack']:.4g}",
+        r"Laplace, $k$ = 1: $\delta$ of an attack at the stated $\epsilon$": laplace["shown"],
+        f"Laplace, $k$ = 1: {folds}": f"{corrected['certified']:.4g}; {corrected['attack']:.4g}",
         f"$d$ = {bits.d:,}, $k$ = 1, $n_p$ = {bits.n_p:,}, two answers, Lemma 1: stated": (
             f"({two['stated']:.3g}, {bits.delta:g})"
         ),
-        r"the same, corrected Algorithm 1: $\delta$ of an attack there": two["shown"],
+        r"two answers, corrected Algorithm 1: $\delta$ of an attack at the stated $\epsilon$": two["shown"],
         f"FLAME's own setting: {folds}": f"{paper['certified']:.4g}; {paper['attack']:.4g}",
     }
     holds = not (exact > 0 or laplace["shown"] > one.delta or two["shown"] > bits.delta)
@@ -1474,7 +1457,7 @@ def dozens(printed: pd.DataFrame, certified: pd.DataFrame, one: Setting) -> Outc
     evidence: dict[str, object] = {
         "printed 137.36 over printed 2.55; from the formulas": f"{quotient:.1f}; {formulas:.1f}",
         "SS-Double's ratio over SS-Simple's, same budget per reported coordinate": f"{sure:.3f} to {most:.3f}",
-        r"the same at the same $\epsilon_l$": f"{low['double'] / high['equal']:.3f} to {equal:.3f}",
+        r"SS-Double's ratio over SS-Simple's, same $\epsilon_l$": f"{low['double'] / high['equal']:.3f} to {equal:.3f}",
         "what 'dozens' needs": least,
     }
     by_formula: Said = {

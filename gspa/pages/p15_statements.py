@@ -735,7 +735,7 @@ def local_error(table: pd.DataFrame, simulated: tuple[float, float]) -> Outcome:
     near = sound and constant <= LOCAL_CONSTANT
     verdict = exactly(near and broken <= LOCAL_CONSTANT, near=near)
     correction = (
-        rf"true for $\epsilon_l \leq 1$ and $n \geq d\log(2d)$, with the constant {LOCAL_CONSTANT:g}. The paper states "
+        rf"true for $\epsilon_l \leq 1$ and $n \geq d\ln(2d)$, with the constant {LOCAL_CONSTANT:g}. The paper states "
         r"no such condition, and its own $\epsilon_l$ is 78.5."
     )
     return judge("F36", evidence, reading(r"every $\epsilon_l$", verdict, said, correction=correction))

@@ -496,7 +496,7 @@ def printed_differences(found: Found) -> pd.DataFrame:
             other = five(below, "fresh" if below == LDP else kind)
             row[_NOISES[kind]] = off = float((found.final(five(above, kind)) - found.final(other)).mean())
             near += [kind] if abs(off - printed) <= tolerance else []
-        made.append(row | {"tolerance": tolerance, "comes out": " and ".join(near) or "no"})
+        made.append(row | {"tolerance": tolerance, "reproduced with": " and ".join(near) or "no"})
     return pd.DataFrame(made)
 
 

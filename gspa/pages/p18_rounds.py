@@ -14,7 +14,6 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from scipy.special import logsumexp
@@ -27,7 +26,7 @@ from gspa.accountant.published import girgis21_renyi, gspa_mu, renyi_to_epsilon
 from gspa.accountant.rounds import compose, shuffled
 from gspa.accountant.tradeoff import compose_gdp, gdp_epsilon
 from gspa.book.claims import Outcome, judge, settles
-from gspa.book.figures import ROLES, keeps_data, name_line, role
+from gspa.book.figures import ROLES, keeps_data, name_ends, role
 from gspa.book.verdicts import Said, exactly, reading, shown
 
 # Orders tried for a conversion: dense where few rounds want large ones, sparse beyond.
@@ -116,27 +115,6 @@ LINES = {
 """Columns of `over_rounds`: what they are, by the roles of figures, and what they are called."""
 
 
-def name_ends(
-    figure: Figure, axis: Axes, ends: Sequence[tuple[float, float, str, str]], *, apart: float = 0.09
-) -> None:
-    """Names of lines right of their last points, (x, y, words, colour), moved apart where they would collide.
-
-    The axis's scales must be set before; it ends where the lines do. `apart` is a share of its height.
-    """
-    axis.set_xlim(right=max(x for x, *_ in ends))
-    to_share = axis.transScale + axis.transLimits
-    wanted = sorted((float(to_share.transform((x, y))[1]), x, y, words, colour) for x, y, words, colour in ends)
-    places = [one[0] for one in wanted]
-    for k in range(1, len(places)):
-        places[k] = max(places[k], places[k - 1] + apart)
-    places[-1] = min(places[-1], 1.0)
-    for k in range(len(places) - 2, -1, -1):
-        places[k] = min(places[k], places[k + 1] - apart)
-    height = 0.8 * 72 * float(figure.get_size_inches()[1])
-    for place, (share, x, y, words, colour) in zip(places, wanted, strict=True):
-        name_line(axis, x, y, words, colour=colour, right=7, up=(place - share) * height)
-
-
 @keeps_data
 def rounds_curves(table: pd.DataFrame) -> Figure:
     """`over_rounds`: central eps against the number of rounds, a line an account."""
@@ -146,7 +124,7 @@ def rounds_curves(table: pd.DataFrame) -> Figure:
     axis.set(xlabel="rounds $T$, logarithmic", ylabel=r"central $\epsilon$, logarithmic", xscale="log", yscale="log")
     last = table.iloc[-1]
     name_ends(
-        figure, axis, [(last["rounds"], last[key], words, ROLES[kind][0]) for key, (kind, words) in LINES.items()]
+        axis, [(last["rounds"], last[key], words, ROLES[kind][0]) for key, (kind, words) in LINES.items()], gap=22
     )
     return figure
 
@@ -162,7 +140,7 @@ def divergence_curves(table: pd.DataFrame) -> Figure:
     axis.set_xticks(table["order"], [f"{order}" for order in table["order"]])
     axis.xaxis.set_minor_formatter(NullFormatter())
     last = table.iloc[-1]
-    name_ends(figure, axis, [(last["order"], last[key], words, ROLES[kind][0]) for key, (kind, words) in named.items()])
+    name_ends(axis, [(last["order"], last[key], words, ROLES[kind][0]) for key, (kind, words) in named.items()], gap=22)
     return figure
 
 

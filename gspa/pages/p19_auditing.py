@@ -45,6 +45,7 @@ _FEW_CELLS = 6  # for the enumeration, where it is possible at all
 ASKED = tuple(key for key in CATALOGUE if key not in ("su25", "liu24"))
 LOWER = ("attack", "enumerated", "sampled")
 USERS, CENTRAL = 1_000, 1e-4  # of the headline's figure
+FLOOR = 1e-3  # where its pictures end at the bottom, all alike
 LOCAL = tuple(float(f"{eps:.4g}") for eps in np.geomspace(0.1, 8, 50))
 """Columns of rigorous lower bounds, the last one with a stated confidence."""
 
@@ -439,7 +440,7 @@ def bound_ratios(table: pd.DataFrame) -> Figure:
 def headline_curves(table: pd.DataFrame) -> Figure:
     """`headline` on logarithmic axes; where the paper's promise is broken the gap is shaded."""
     figure, axis = plt.subplots(figsize=(6.4, 3.9), layout="constrained")
-    local, least = table["local"], float(table["attack"].min())
+    local = table["local"]
     axis.fill_between(
         local,
         table["paper"],
@@ -458,13 +459,13 @@ def headline_curves(table: pd.DataFrame) -> Figure:
         xscale="log",
         yscale="log",
         xlim=(float(local.min()), float(local.max())),
-        ylim=(least * 0.8 or 1e-3, float(local.max()) * 1.3),
+        ylim=(FLOOR, float(local.max()) * 1.3),
     )
-    for each, ticks in ((axis.xaxis, (0.1, 0.2, 0.5, 1, 2, 4, 8)), (axis.yaxis, (0.01, 0.1, 1, 10))):
+    for each, ticks in ((axis.xaxis, (0.1, 0.2, 0.5, 1, 2, 4, 8)), (axis.yaxis, (FLOOR, 0.01, 0.1, 1, 10))):
         each.set_major_locator(FixedLocator(ticks))
         each.set_minor_locator(NullLocator())
         each.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-    late = bool((table["attack"][local > 1.8] == 0).any())  # the lines rise where else the legend stands
+    late = bool((table["attack"][local > 1.8] < 0.04).any())  # the lines rise where else the legend stands
     _notes(axis, table, late=late)
     look: dict[str, Any] = {"fontsize": 9.5, "labelspacing": 0.4, "edgecolor": "none", "framealpha": 1}
     axis.legend(loc="upper left" if late else "lower right", frameon=late, **look)
@@ -517,7 +518,7 @@ def _plain(value: float, digits: int = 4) -> str:
 def _notes(axis: Axes, table: pd.DataFrame, *, late: bool) -> None:
     """What the picture says, at the places where it shows."""
     first, colour = table.iloc[0], ROLES["reference"][0]
-    if first["certified"] > 0:
+    if first["certified"] > FLOOR:
         at = float(first["local"]) * 1.12
         ends = (at, first["certified"] * 1.35), (at, first["paper"] * 0.93)
         axis.annotate("", *ends, arrowprops={"arrowstyle": "<->", "color": "0.25"})
@@ -535,12 +536,12 @@ def _notes(axis: Axes, table: pd.DataFrame, *, late: bool) -> None:
             (row["local"], (row["paper"] * row["attack"]) ** 0.5),
             (0.985, 0.2 if late else 0.55),
             textcoords="axes fraction",
-            color="#a03e00",
+            color=ROLES["paper"][0],
             fontsize=11,
             fontweight="bold",
             ha="right",
             va="top",
-            arrowprops={"arrowstyle": "->", "color": "#a03e00"},
+            arrowprops={"arrowstyle": "->", "color": ROLES["paper"][0]},
         )
 
 

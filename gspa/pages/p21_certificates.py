@@ -46,8 +46,8 @@ class Issued(NamedTuple):
     certificate: Certificate
 
 
-def headline(*, eps0: float, n: int, delta: float) -> list[Setting]:
-    """Page 17's own numbers: the pair, the bits themselves, and reports on a line; and one training run."""
+def headline(*, eps0: float, n: int, delta: float, lines: int | None = None) -> list[Setting]:
+    """Page 17's own numbers: the pair, the bits themselves, and some reports on a line; and one training run."""
     found = [
         Setting(f"{name}-{eps0:g}-{n}", PAGE_17, f"{words}, $\\epsilon_0$ = {eps0:g}, {n:,} users", asked)
         for name, words, asked in (
@@ -55,7 +55,7 @@ def headline(*, eps0: float, n: int, delta: float) -> list[Setting]:
             ("rr", "randomized response", _clones("rr", eps0, n, delta)),
         )
     ]
-    for i, (words, mechanism, scales, count, small) in enumerate(p17_exact.CONTINUOUS, 1):
+    for i, (words, mechanism, scales, count, small) in enumerate(p17_exact.CONTINUOUS[:lines], 1):
         values = [scale for scale, many in zip(scales, count, strict=True) for _ in range(many)]
         runs = api.Laplace(scale=values) if mechanism == "laplace" else api.Gaussian(sigma=values)
         found.append(Setting(f"line-{i}", PAGE_17, words, {"mechanism": runs, "delta": small}))
@@ -65,12 +65,16 @@ def headline(*, eps0: float, n: int, delta: float) -> list[Setting]:
 
 
 def settings(
-    *, local: Sequence[float] = p19_auditing.LOCAL, users: int = p19_auditing.USERS, delta: float = p19_auditing.CENTRAL
+    *,
+    local: Sequence[float] = p19_auditing.LOCAL,
+    users: int = p19_auditing.USERS,
+    bits: Sequence[int] = p17_exact.FEWER,
+    delta: float = p19_auditing.CENTRAL,
 ) -> list[Setting]:
     """The other settings: the certified line of the first page's figure, and page 17's tables."""
     asked = [("figure", FIGURE, "aligned", eps0, users) for eps0 in local]
     asked += [("pair", PAGE_17, "aligned", eps0, n) for eps0 in p17_exact.LOCAL for n in p17_exact.SIZES]
-    asked += [("bits", PAGE_17, "rr", eps0, n) for eps0 in p17_exact.LOCAL for n in p17_exact.FEWER]
+    asked += [("bits", PAGE_17, "rr", eps0, n) for eps0 in p17_exact.LOCAL for n in bits]
     return [
         Setting(f"{kind}-{eps0:g}-{n}", where, f"$\\epsilon_0$ = {eps0:g}, {n:,} users", _clones(name, eps0, n, delta))
         for kind, where, name, eps0, n in asked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 
 import matplotlib as mpl
@@ -35,6 +36,27 @@ def curve(table, *, extra=None, delta=0.5):
     figure, axis = plt.subplots()
     axis.plot(table["x"], table["x"])
     return figure
+
+
+def test_no_series_takes_the_colour_of_a_role():
+    roles = [colour for colour, _ in figures.ROLES.values()]
+    assert len({*roles, *figures.PALETTE}) == len(roles) + len(figures.PALETTE)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_names_at_the_ends_of_lines_keep_their_distance_and_stay_in_the_picture(named):
+    figure, axis = plt.subplots(figsize=(6, 3), layout="constrained")
+    ends = [(2.0, 1.0, "low", "black"), (2.0, 1.01, "lower than high", "black"), (2.0, 9.0, "high", "black")]
+    for x, y, words, colour in ends:
+        axis.plot([1, x, 3], [5, y, np.nan], label=words, color=colour)
+    figures.name_ends(axis, ends if named else (), gap=14)
+    figure.canvas.draw()
+    boxes = sorted((text.get_window_extent() for text in axis.texts), key=lambda box: box.y0)
+    middles = [(box.y0 + box.y1) / 2 * 72 / figure.dpi for box in boxes]
+    assert all(after - before >= 14 - 0.5 for before, after in itertools.pairwise(middles))
+    assert [text.get_text() for text in axis.texts] == [words for *_, words, _ in ends]
+    assert axis.get_xlim()[1] == 2
+    assert figure.bbox.x1 >= max(box.x1 for box in boxes)
 
 
 class TestData:

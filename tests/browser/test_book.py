@@ -25,8 +25,9 @@ import pytest
 from bs4 import BeautifulSoup
 from complaints import complaints_of
 
+import gspa
 from gspa.book import sitecheck
-from gspa.book.figures import LIMIT, MIME
+from gspa.book.figures import LIMIT, MIME, PALETTE, ROLES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -369,13 +370,71 @@ class TestFigures:
                 assert path.read_text(encoding="utf-8") == table["csv"]
 
 
+class TestColours:
+    """One meaning a colour: whatever a figure draws is of the one table, a grey, or a shade of the one colour map."""
+
+    def test_each_figure_takes_its_colours_from_the_table(self):
+        from matplotlib import colormaps
+        from matplotlib.colors import to_hex
+
+        table = {colour.lower() for colour in (*PALETTE, *(colour for colour, _ in ROLES.values()))}
+        pictures = sorted(SITE.glob("_images/*.svg")) + sorted(SITE.glob("_static/data/**/*.svg"))
+        shades = {to_hex(colormaps["cividis"](k)) for k in range(256)}
+        odd = {}
+        for path in pictures:
+            drawn = re.findall(r"(?:stroke|fill): ?(#[0-9a-fA-F]{6})", path.read_text(encoding="utf-8"))
+            colours = {colour.lower() for colour in drawn}
+            strange = {one for one in colours - table if not one[1:3] == one[3:5] == one[5:7]}
+            if strange - shades:
+                odd[path.name] = strange - shades
+        assert len(pictures) > 20
+        assert odd == {}
+
+
+class TestFinding:
+    """What each reader comes for is two clicks from the first page at most."""
+
+    def test_an_engineer_sees_local_budgets_and_is_a_click_from_a_bound_for_laplace_noise(self, page):
+        page.goto((SITE / "intro.html").as_uri())
+        assert page.locator(".gspa-doors table").first.locator("tr").count() > 2
+        page.get_by_role("link", name="calculator", exact=True).first.click()
+        page.check("input[name=mechanism][value=laplace]")
+        for field, value in (("n", "100,000"), ("eps", "2"), ("delta", "1e-6")):
+            page.fill(f"#calc-{field}", value)
+        page.get_by_text("certified at delta = 1e-6").first.wait_for()
+        said = float(re.search(r"<= ([\d.]+)", page.inner_text("#calc-headline"))[1])
+        bound = gspa.epsilon(eps=2, n=100_000, mechanism="laplace", delta=1e-6)
+        assert bound.lower < said < 1.001 * bound.upper
+
+    def test_a_student_is_a_click_from_the_first_chapter(self, page):
+        page.goto((SITE / "intro.html").as_uri())
+        page.get_by_role("link", name="five pictures").click()
+        page.locator("figure img").first.wait_for()
+
+    def test_a_reviewer_finds_a_theorems_verdict_by_its_name(self, page):
+        page.goto((SITE / "intro.html").as_uri())
+        page.get_by_role("link", name="claims", exact=True).first.click()
+        page.locator("#gspa-filter input[name=q]").fill('"Theorem 3"')
+        row = page.locator("tr#G-T3")
+        row.wait_for()
+        assert row.is_visible()
+        assert not page.locator("tr#G-T5").is_visible()
+
+    def test_whoever_wants_the_code_has_it_after_two_clicks(self, page):
+        page.goto((SITE / "intro.html").as_uri())
+        page.get_by_role("link", name="run again").click()
+        page.locator("a[href$='.tar.gz']").first.wait_for()
+        (archive,) = {link.get_attribute("href") for link in page.locator("a[href$='.tar.gz']").all()}
+        assert (SITE / archive).is_file()
+
+
 class TestReading:
     def test_no_page_takes_more_than_ten_minutes(self):
-        """240 words of prose a minute: no code, table, formula, figure, folded proof, nor card, which repeats it."""
+        """240 words a minute of prose and of open cards: no code, table, formula, figure, nor what is folded."""
         minutes = {}
         for name in set(BOOK) - REFERENCE:
             text = copy(soup(name).find("article"))
-            for part in text.select("pre, table, figure, details, .dropdown, .math, .gspa-card, script, style"):
+            for part in text.select("pre, table, figure, details, .dropdown, .math, script, style"):
                 part.extract()
             minutes[name] = len(text.get_text(" ").split()) / 240
         assert {name: round(time, 1) for name, time in minutes.items() if time > 10} == {}
@@ -588,6 +647,13 @@ class TestThemeAndPrint:
             assert not page.locator(hidden).first.is_visible(), hidden
         assert page.locator("#jb-print-docs-body h1").is_visible()  # the theme's own heading for paper
         assert page.locator(".gspa-made-from").first.is_visible()
+
+    @pytest.mark.parametrize("name", [name for name in BOOK if name.startswith("report_")])
+    def test_a_report_is_printed_on_two_pages(self, page, name):
+        page.goto((SITE / f"{name}.html").as_uri())
+        page.evaluate(TYPESET)
+        margin = dict.fromkeys(("top", "bottom", "left", "right"), "1.2cm")
+        assert 1 <= len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4", margin=margin))) <= 2
 
 
 class TestDownloads:

@@ -73,7 +73,7 @@ def test_a_record_with_gaps_shows_what_there_is(page, made):
     assert times(page) == ["2.0", "", "4.0", "8.0"]
     said = page.inner_text("#gspa-machine")
     assert said.startswith("14 seconds in all, on A chip")
-    assert "; and on Another, 1 cores at hand, Darwin arm64. " in said
+    assert "; and on Another, 1 core at hand, Darwin arm64. " in said
     assert said.endswith(IN_FILE)
 
 
@@ -139,3 +139,12 @@ class TestTheSitesOwn:
         target = page.locator("#gspa-machine a").get_attribute("href")
         assert (SITE / target).is_file()
         context.close()
+
+    def test_each_notebooks_page_says_how_long_it_ran(self, page, record):
+        for one in record[:3]:
+            page.goto((SITE / "notebooks" / f"{one['name']}.html").as_uri())
+            said = re.match(
+                r"For this site it ran (\d+) seconds? \((.*), (\d+) cores? at hand", page.inner_text("[data-ran]")
+            )
+            assert float(said[1]) == pytest.approx(max(one["seconds"], 1), abs=0.5)
+            assert (said[2], int(said[3])) == (one["machine"]["cpu"], one["machine"]["cores"])

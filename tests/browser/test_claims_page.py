@@ -10,12 +10,15 @@ import pytest
 from gspa.book import cards, text
 from gspa.book.claims import Outcome, registry
 from gspa.book.fill import anchor
+from gspa.book.verdicts import Reading
 
 pytestmark = pytest.mark.browser
 
 SCRIPT = Path(__file__).resolve().parents[2] / "book" / "_static" / "claims.js"
+READINGS = (Reading("literally", "refuted", "A zebra."), Reading("kindly", "refuted", "Still one."))
 FOUND = {
-    "G-C3": Outcome("G-C3", "refuted", "A zebra.", {"gap": 0.25}),
+    # Its readings are a table within the table, whose rows are no claims.
+    "G-C3": Outcome("G-C3", "refuted", "A zebra.", {"gap": 0.25}, readings=READINGS),
     "G-A2": Outcome("G-A2", "refuted", "off by 3.", {"count": 12345}),
     "F10": Outcome("F10", "refuted", "off by 4.", {"count": 12345}),
     "G-TAB2": Outcome("G-TAB2", "verified", "Fine.", {"mean": 1.0}),
@@ -51,7 +54,7 @@ def address(tmp_path_factory):
 
 
 def shown(page):
-    return [row.get_attribute("id") for row in page.locator(".gspa-registry tbody tr:visible").all()]
+    return [row.get_attribute("id") for row in page.locator(".gspa-registry tr[id]:visible").all()]
 
 
 def chosen(page):

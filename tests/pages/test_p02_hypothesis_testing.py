@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, partial
 
 import mpmath
 import numpy as np
@@ -122,7 +122,7 @@ def test_groups_by_hand():
 
 def test_figures_draw_their_tables():
     table = p.lines({"one": COIN, "two": lambda a: gaussian(a, mu=1.0)})
-    for draw in (p.trade_off_curves, p.envelope):
+    for draw in (partial(p.trade_off_curves, roles=("truth",)), p.envelope):
         (axis,) = draw(table).axes
         drawn = [line.get_ydata().tolist() for line in axis.get_lines()]
         assert drawn == [part["beta"].tolist() for _, part in table.groupby("curve", sort=False)]
@@ -236,14 +236,14 @@ class TestFact3:
     )
     def test_what_is_off_is_named(self, name, column, row, off):
         found = self.found(**{name: changed(name, column, made(name).loc[row, column] + 0.01, row)})
-        assert (found.verdict, found.reason) == ("refuted", f"Off: {off}.")
+        assert (found.verdict, found.reason) == ("refuted", f"Fact 3 fails in {off}.")
 
     def test_other_rules(self, monkeypatch):
         monkeypatch.setattr(p, "compose_gdp", sum)
         monkeypatch.setattr(p, "group_gdp", lambda mu, k: k**0.5 * mu)
         composed = p.composition_table(families=([0.5, 0.5],), eps=(0.5,))
         groups = p.group_table(mus=(0.7,), eps=1.0, delta=0.01, sizes=(2,))
-        assert self.found(composed=composed, groups=groups).reason == "Off: composition, groups."
+        assert self.found(composed=composed, groups=groups).reason == "Fact 3 fails in composition and groups."
 
 
 class TestFact4:
@@ -266,7 +266,7 @@ class TestFact4:
         assert self.found("premise", -0.1).verdict == "verified"
         said = self.found("printed", -0.1)
         assert said.verdict == "holds with correction"
-        assert "it fails for 1 of 40 triples, by up to 0.1" in said.reason
+        assert "it fails for 1 of 40 random triples, by up to 0.1" in said.reason
 
 
 def test_the_page():
@@ -282,7 +282,7 @@ def test_the_page():
         "G-F4": "holds with correction",
     }
     np.testing.assert_allclose(ran.names["chained"], gaussian(ran.names["alpha"], mu=3.0))
-    assert any("short by 0.303 at" in text for text in ran.said)
+    assert any("falls short of it, by 0.303 at" in text for text in ran.said)
     assert any("The printed curve rises above it on the right." in text for text in ran.said)
     # In the figure of Fact 4 one order is a bound, the other none; in that of Fact 3 nothing is above G_mu.
     truth, bound, other = (part["beta"].to_numpy() for _, part in ran.names["of_fact_4"].groupby("curve", sort=False))

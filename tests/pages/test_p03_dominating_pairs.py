@@ -228,7 +228,7 @@ class TestLemma4:
 
         monkeypatch.setattr(finite, "quaternary_pair", wrong)
         found = p.lemma_4(p.domination(tried), gaussian)
-        assert (found.verdict, found.reason) == ("refuted", "Not dominated: Lemma 4's own pair.")
+        assert (found.verdict, found.reason) == ("refuted", "The pair does not dominate: Lemma 4's own pair.")
 
     @pytest.mark.parametrize(
         ("which", "column", "value", "verdict"),

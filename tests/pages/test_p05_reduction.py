@@ -13,10 +13,12 @@ import pytest
 from exact_shuffle import clone_pair_delta, histogram_delta, krr, personal_rr_delta, rr_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib import pyplot as plt
 from running import Planted, run_page
 
 from gspa.accountant import discrete
 from gspa.book.claims import registry
+from gspa.book.figures import ROLES
 from gspa.pages import p05_reduction as p
 from gspa.pages import shuffles as r
 
@@ -333,6 +335,17 @@ def test_trade_off_curves(table):
         assert ((curves["shuffled"] - curves["printed pair"]).min() < -1e-6) == (key in BROKEN)
 
 
+def test_cases_are_drawn_with_both_pairs(table):
+    figure = p.cases_against_pairs(table.reset_index())
+    (axis,) = figure.axes
+    drawn = {dots.get_label(): dots.get_offsets()[:, 0].tolist() for dots in axis.collections}
+    for label, column in (("reports", "shuffled"), ("printed pair", "pair"), ("corrected pair", "corrected")):
+        assert drawn[label] == table[column].astype(float).tolist()
+    colours = [words.get_color() for words in axis.get_yticklabels()]
+    assert [colour == ROLES["paper"][0] for colour in colours] == (table["excess"] > 0).tolist()
+    plt.close(figure)
+
+
 def test_slips_of_the_proof():
     slips = p.proof_slips(ratio=4, small=1)
     assert slips["printed"].tolist() == ["17/25", "3/10", "equal"]
@@ -379,7 +392,7 @@ class TestTheorem1:
         assert self.found(0, F(-1, 9)).verdict == "holds with correction"  # V, as printed, is no law
         assert self.found(F(1, 9), F(1, 8)).verdict == "refuted"
         assert self.found(0, F(1, 9), corrected=F(1, 1000)).verdict == "refuted"
-        assert "kind 1 by user" in self.found(F(1, 9), F(1, 8), 0).reason
+        assert "kind 1 (budgets by user" in self.found(F(1, 9), F(1, 8), 0).reason
         assert self.found(0, F(1, 9), attached="position").readings == ()
 
     def test_the_same_defect_and_repair_as_lemma_1(self):
@@ -523,7 +536,7 @@ def test_the_page():
     }
     rows = ran.names["table"]
     assert ran.names["kept"] == int((rows["excess"] <= 0).sum())
-    assert any("obey the theorem and" in text for text in ran.said)
+    assert any("obey the theorem, and" in text for text in ran.said)
 
 
 PLANTED = (

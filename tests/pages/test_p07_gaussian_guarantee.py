@@ -402,10 +402,10 @@ class TestTheorem2:
         assert trivial.excluded
         # tanh(1/4) sqrt(2/r) / (2 sqrt(2 pi)), nearly, against the constant of distribution functions.
         assert "takes $C$ = 0.112; distribution functions prove $C$ = 0.48" in bounded.found
-        assert "too much at 1 of 3 points, though at none up to $\\epsilon_0$ = 2;" in without.found
+        assert "too much at 1 of 3 points, but at none up to $\\epsilon_0$ = 2." in without.found
         # 8 expected clones among 10,000 users halve to 0.8 among 1,000: s = 0.0254, C = s sqrt(999).
         assert "reaches 0.804 at $\\epsilon_0$ = 8" in every.found
-        assert "leaves nothing to say at $\\delta$ = 0.0001" in without.found
+        assert "leaves no statement at $\\delta$ = 0.0001" in without.found
         assert found.evidence["worst point"].startswith(
             "$\\epsilon_0$ = 5, $n$ = 1,000, $\\delta$ = 0.0001: paper 1.882"
         )
@@ -492,8 +492,8 @@ def test_what_is_said_follows_the_run():
     ran = run_page(PAGE, local=[0.5, 1.0], sizes=[100, 300, 1000], map_points=4, map_sizes=[100_000], powers=[2])
     said = "\n".join(ran.said)
     assert "In the table no row needs a slack at all." in said
-    assert "too small to show how the maxima grow" in said
-    assert "this run's table has too few budgets to show it" in said
+    assert "too small to show how fast it grows" in said
+    assert "This run has too few budgets to show it" in said
     assert ran.outcomes["G-T2"].verdict == "holds with correction"
 
 

@@ -351,7 +351,7 @@ class TestOutperforms:
         assert (found.verdict, found.agreeing) == ("verified", "in 1 of 2 readings")
         # Liu23 at 16 points, FMT21 at 15 (not for U(0.01, 2) at 1,000, where it needs eps0 <= 1.84), Erlingsson19 at 6
         # (eps0 <= 1/2, and n >= 144 log(1e4) = 1326).
-        assert found.reason.startswith("It is smaller than the paper's own baselines at 37 of 37 points, by ")
+        assert found.reason.startswith("The paper's bound is smaller than its own baselines at 37 of 37 points, by ")
         # The class of the baselines: any one randomizer of all users; Liu23 is one of the baselines.
         wide = table[table["valid"]].pivot_table(index=["distribution", "n"], columns="key", values="epsilon")
         common = [key for key, bound in bounds.CATALOGUE.items() if "common" in bound.families]
@@ -360,7 +360,7 @@ class TestOutperforms:
         alike = wide[[*common, "liu23"]]
         as_small = alike.le(wide["gspa"], axis=0).to_numpy().sum()
         assert found.readings[1].found.startswith(
-            f"At {as_small} of {alike.notna().to_numpy().sum()} points another bound is as small or smaller (FMT21, num"
+            f"At {as_small} of {alike.notna().to_numpy().sum()} points another bound is as small or smaller: FMT21, num"
         )
         ratio = (wide["gspa"] / wide["erlingsson19"]).dropna()
         label = r"paper's $\epsilon$ / Erlingsson19, smallest to largest (6 points)"
@@ -397,7 +397,7 @@ class TestOutperforms:
         new["epsilon"] *= factor
         found = check(p.outperforms, pd.concat([table, new], ignore_index=True))
         assert in_readings(found) == ["verified", "refuted" if refuted else "verified"]
-        assert ("(New one)" in found.readings[1].found) == refuted
+        assert ("smaller: New one." in found.readings[1].found) == refuted
 
     def test_a_bound_outside_its_conditions_does_not_count(self):
         table = fabricated(others=0.1)
@@ -419,7 +419,7 @@ class TestFigure2Check:
         assert (found.verdict, found.correction) == ("not checkable", "")
         assert "the lower one at 37 of 37 points, and all curves fall" in found.reason
         # 4 distributions, 4 sizes, 4 bounds; refusals: Erlingsson19 at 10 points and FMT21 at 1.
-        assert f"; {10 + 1} of 64 points lie outside" in found.reason
+        assert f". At {10 + 1} of 64 points a baseline" in found.reason
         assert found.evidence["Erlingsson19 in Unif 1: U(0.01, 1): exists"] == "nowhere"
         assert found.evidence["FMT21 in Unif 2: U(0.01, 2): exists"] == "from $n$ = 4,000 on"
 
@@ -480,7 +480,8 @@ class TestAtLeast33Percent:
         )
         less = 100 * (1 - constant["gspa"] / constant["fmt21"])
         everywhere, right_end, literally = (one.found for one in found.readings)
-        assert f"at least {less[1_000]:.1f}% smaller, not 33% (against FMT21, Constant: 0.5, $n$ = 1,000)" in everywhere
+        gain = f"at least {less[1_000]:.1f}% smaller than its own baselines', not 33%"
+        assert f"{gain} (against FMT21, Constant: 0.5, $n$ = 1,000)" in everywhere
         assert f"is at least {less[10_000]:.1f}% below each" in right_end
         assert right_end.endswith("is reached from $n$ = 10,000 on.")
         assert "As little as 1" in literally  # against FMT21 with U(0.01, 2)
@@ -544,7 +545,7 @@ class TestHigherAccuracy:
         found = p.higher_accuracy(equal)
         assert in_readings(found) == ["holds with correction", "refuted", "refuted"]
         assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
-        assert "Below $\\epsilon$ = 0.044 the paper's account allows no budget at all" in found.reason
+        assert "Below $\\epsilon$ = 0.044 the paper's bound allows no budget at all" in found.reason
 
     @pytest.mark.parametrize(
         ("change", "readings"),
@@ -673,7 +674,7 @@ def test_the_page_with_few_users_says_what_has_no_value():
     said = "\n".join(ran.said)
     assert "None of the paper's own baselines applies in this run." in said
     assert "None of the baselines applies in this run." in said
-    assert "33 percent everywhere is not reached" in said
+    assert "33 percent is not reached" in said
     assert "This run has too few users for the formula of their code" in said
     assert "At equal central" not in said
     assert "nan" not in said

@@ -329,10 +329,10 @@ class TestAnyPersonalized:
         low, high = found.evidence[r"Laplace: true $\epsilon$ at that $\delta$, between"]
         promised = found.evidence[r"Laplace, one user at 2 among 9,999 at 0.01: promised $\epsilon$"]
         assert promised < 0.05 < 0.29 < low < high < 0.31
-        assert found.evidence[r"of them, $\delta$ exceeds the corrected pair"] == 0
+        assert found.evidence[r"exact small crowds where $\delta$ exceeds the corrected pair"] == 0
         assert found.evidence["binary response: largest excess over the paper's pair"] <= 0
         assert "4/15 and 1/4" in found.evidence.values()
-        assert "this $r_j$ is the paper's own, so that its pair holds there" in found.reason
+        assert "this $r_j$ is the paper's own, so its pair holds there" in found.reason
 
     @pytest.mark.parametrize(
         ("changes", "readings", "words"),
@@ -394,13 +394,13 @@ def test_the_page():
     assert outcome.verdict == "refuted"
     assert outcome.evidence["exact small crowds tried"] == 6
     assert ran.names["least_ratio"] == pytest.approx(ran.names["formula"], rel=1e-12)
-    assert any("so the promise is broken; the true" in said for said in ran.said)
+    assert any("so the promise is broken. The true" in said for said in ran.said)
 
 
 def test_the_page_with_a_mild_example():
     ran = run_page("09_personalized", eps=0.5, others=0.5, k=3, n=1_000, map_high=0.1, **SMALL)
     said = "\n".join(ran.said)
-    assert "and the promise is certified to hold; the true" in said
+    assert "and the promise is certified to hold. The true" in said
     assert "is broken at 0 of 2 points" in said
     assert "So the user with the largest budget" not in said
 

@@ -20,6 +20,7 @@ from gspa.accountant.pair import divergence
 from gspa.accountant.tradeoff import gdp_epsilon
 from gspa.algorithms import frequency, mean
 from gspa.book.claims import claim
+from gspa.book.figures import ROLES
 from gspa.pages import p10_p11_estimation as p
 from gspa.pages import p10_p11_privacy as privacy
 from gspa.pages.p10_p11_estimation import Groups
@@ -358,7 +359,7 @@ def test_the_nearest_line_is_drawn():
     table = pd.DataFrame({"f_conservative": [0.0, 0.5, 1.0], "mae": [1.0, 2.1, 2.9], "mae_error": 0.1})
     figure = p.error_curves(table.assign(exact=[1.0, 2.0, 3.0], reading="constants"), x="f_conservative", of="mean")
     (axis,) = figure.axes
-    grey = [line for line in axis.get_lines() if line.get_color() == "0.55" and len(line.get_xdata())]
+    grey = [line for line in axis.get_lines() if line.get_color() == ROLES["reference"][0] and len(line.get_xdata())]
     assert grey[0].get_ydata() == pytest.approx([1, 2, 3])  # the closed form is a line itself
     labels = [text.get_text() for text in axis.get_legend().get_texts()]
     assert labels == ["constants, simulated", "closed form", "nearest straight line"]
@@ -704,7 +705,7 @@ class TestTheorem3:
         assert "own settings" in found.readings[-1].found
         assert "roken at Figure 3's own settings" in found.reason
         part = given["by_group"].assign(promise="open")
-        assert "at 0 of 3 groups" in self.found(given, by_group=part).reason
+        assert "for 0 of 3 groups" in self.found(given, by_group=part).reason
 
     def test_each_counterexample_belongs_to_its_reading(self, given):
         assert self.verdicts(given, lone=given["lone"].assign(constant=1.0))[1] == "not checkable"

@@ -30,6 +30,7 @@ from gspa.algorithms.sgd_batch import Batch
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.algorithms.sgd_gradients import Client, Gradients, clipped
 from gspa.book import parameters
+from gspa.book.figures import ROLES
 from gspa.book.project import find
 from gspa.pages import p12_sgd_noise as noise
 from gspa.pages import p12_shuffled_sgd as p
@@ -781,10 +782,13 @@ def test_reading_dots_draw_each_training_and_the_printed_number():
     (dots,) = [line for line in second.get_lines() if line.get_marker() == "o"]
     assert dots.get_xdata().tolist() == pytest.approx([89, 90, 90, 91, 94, 95])
     assert dots.get_ydata().tolist() == [0, 0, 1, 1, 2, 2]
-    dashed = [
-        line.get_xdata()[0] for axis in (first, second) for line in axis.get_lines() if line.get_linestyle() == "--"
+    paper = [
+        line.get_xdata()[0]
+        for axis in (first, second)
+        for line in axis.get_lines()
+        if line.get_color() == ROLES["paper"][0]
     ]
-    assert dashed == pytest.approx([96.78, 94.8])
+    assert paper == pytest.approx([96.78, 94.8])
 
 
 @pytest.mark.parametrize("levels", [5, 2])

@@ -337,7 +337,7 @@ def test_the_page():
     ran = run_page("13_clones")
     assert set(ran.outcomes) == {f"B-{i}" for i in (*range(1, 8), 16, 18, 19, 23, 24, 45, 46)}
     assert all(found.verdict == claim(name).verdict for name, found in ran.outcomes.items())
-    assert any("0.99 times as many users" in text for text in ran.said)
+    assert any("If $n$ is 0.99 times its right-hand side" in text for text in ran.said)
 
 
 _BLOG = '        "blog": math.log1p(16 * truth * root),\n'

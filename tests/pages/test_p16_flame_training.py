@@ -391,7 +391,9 @@ def test_the_shape_at_one_vector_budget_is_the_runs():
 def test_printed_differences():
     table = p.printed_differences(fabricated(AS_FOUND)).set_index("claim")
     assert table["released noise"].round(2).to_dict() == {"E1": 4.07, "E2": 55.5, "E3": 33.94, "E4": 60.7}
-    assert table["comes out"].to_dict() == dict.fromkeys(("E1", "E2", "E3"), "released") | {"E4": "released and fresh"}
+    assert table["reproduced with"].to_dict() == dict.fromkeys(("E1", "E2", "E3"), "released") | {
+        "E4": "released and fresh"
+    }
 
 
 @pytest.fixture(scope="module")
