@@ -23,7 +23,7 @@ from nbclient.exceptions import DeadKernelError
 from papermill.engines import NBClientEngine, papermill_engines
 from traitlets.config import Config
 
-from gspa.book import processes
+from gspa.book import kernels, processes
 from gspa.book.notebook_source import INJECTED, stable_ids
 from gspa.files import write_atomically
 
@@ -138,14 +138,25 @@ def _plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
-def main() -> int:
-    """One job from standard input; 0 when the notebook ran, 1 when it raised."""
-    job = json.loads(sys.stdin.readline())
-    if "temporary" in job:
-        processes.hold(job["temporary"])
+def main(*, forked: bool = False) -> int:
+    """One job from standard input; 0 when the notebook ran, 1 when it raised.
+
+    Args:
+        forked: whether this process was forked from one that had imported what a kernel needs.
+    """
+    with open(0, encoding="utf-8", closefd=False) as asked:  # sys.stdin is the server's, if this process was forked
+        job = json.loads(asked.readline())
     # The protocol has standard output to itself; whatever else prints goes to standard error.
     _Reporting.channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    if "environment" in job:
+        os.environ.clear()
+        os.environ.update(job["environment"])
+    if forked:
+        kernels.Kernel.waiting = kernels.Kernel(_Reporting.channel.fileno())
+        os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = kernels.PROVISIONER
+    if "temporary" in job:
+        processes.hold(job["temporary"])
     papermill_engines.register("gspa", _Reporting)
     try:
         execute(

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
@@ -35,6 +36,14 @@ def hold(*temporary: str) -> None:
         os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()
+
+
+def leave(status: int) -> NoReturn:
+    """End a forked process: what its parent will clear up at its own end is the parent's."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(status)
 
 
 @contextmanager

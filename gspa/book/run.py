@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any
 
 from gspa.accountant.errors import CheckFailed, ProcessDied
-from gspa.book import processes, provenance
+from gspa.book import processes, provenance, warm
 from gspa.book.parameters import Notebook, Value
 from gspa.book.project import Project
 from gspa.files import digest, ensure_writable, remove_abandoned, write_atomically
@@ -28,6 +28,9 @@ _OWN = "gspa-kernel-"  # temporary folders of running notebooks
 
 Progress = Callable[[str, int, int, str], None]
 """Called with a notebook's name, cells done, cells in all, and a state word."""
+
+
+Child = subprocess.Popen[str] | warm.Process
 
 
 @dataclass(frozen=True)
@@ -45,14 +48,14 @@ class Children:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._processes: set[subprocess.Popen[str]] = set()
+        self._processes: set[Child] = set()
         self.stopping = False
 
-    def start(self, command: list[str], **options: Any) -> subprocess.Popen[str]:
+    def start(self, make: Callable[[], Child]) -> Child:
         with self._lock:
             if self.stopping:
                 raise KeyboardInterrupt
-            process = subprocess.Popen(command, **options)
+            process = make()
             self._processes.add(process)
             return process
 
@@ -66,7 +69,7 @@ _GRACE = 10.0
 """Seconds that a process has to end its kernel."""
 
 
-def _end(processes: Iterable[subprocess.Popen[str]]) -> None:
+def _end(processes: Iterable[Child]) -> None:
     """Tell processes to end; cut the lifeline of those that do not.
 
     nbclient ends its kernel on SIGTERM and can then wait for that kernel's answer for ever.
@@ -144,16 +147,8 @@ def _run_in(
     environment.pop("PYTHONSTARTUP", None)  # a kernel would run it
     if "GSPA_DATA_DIR" in environment:  # the kernel works in another folder
         environment["GSPA_DATA_DIR"] = str(Path(environment["GSPA_DATA_DIR"]).resolve())
-    process = (children or Children()).start(
-        [sys.executable, "-m", "gspa.book.execute"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        errors="replace",  # what a library prints need not be UTF-8
-        env=environment,
-    )
+    job["environment"] = environment
+    process = (children or Children()).start(lambda: _start(environment))
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
@@ -178,12 +173,28 @@ def _run_in(
         with suppress(BrokenPipeError):
             process.stdin.close()
         process.stdout.close()
-        process.wait()
+        status = process.wait()
     if not finished:
         report(notebook.name, total, total, "failed")
         died = error is None or error["what"].startswith("DeadKernelError")
-        raise (ProcessDied if died else CheckFailed)(_explain(notebook.name, process.returncode, error, said))
+        raise (ProcessDied if died else CheckFailed)(_explain(notebook.name, status, error, said))
     report(notebook.name, total, total, "done")
+
+
+def _start(environment: dict[str, str]) -> subprocess.Popen[str] | warm.Process:
+    """A process that waits for its job: forked where that is possible."""
+    if warm.POSSIBLE and environment.get("MPLCONFIGDIR") == os.environ.get("MPLCONFIGDIR"):  # not this one's own
+        return warm.start(environment)
+    return subprocess.Popen(
+        [sys.executable, "-m", "gspa.book.execute"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="replace",  # what a library prints need not be UTF-8
+        env=environment,
+    )
 
 
 class _Drain:

@@ -56,7 +56,7 @@ def test_a_notebook_runs_on_both_workers_and_one_that_dies_is_replaced(cluster, 
     flag = here.root / "died"
     dies = (
         f"import pathlib, psutil\nflag = pathlib.Path({str(flag)!r})\n"
-        "if n == 2 and not flag.exists():\n    flag.touch()\n    psutil.Process().parents()[1].kill()"
+        "if n == 2 and not flag.exists():\n    flag.touch()\n    psutil.Process().parents()[2].kill()"
     )
     add(here, "01_page", dies, *SAYS, "if n == 13: raise ValueError('thirteen')")
     line = f"sweep 01_page -p n 1,2,13 --scheduler {cluster.scheduler_address} -o t.csv"

@@ -176,7 +176,7 @@ def test_a_child_that_does_not_end_when_told_to_ends_with_its_lifeline(monkeypat
     deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + CHILD.format(folder="nowhere")
     children = pipeline.Children()
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with children.start([sys.executable, "-c", deaf], **pipes) as child:
+    with children.start(lambda: subprocess.Popen([sys.executable, "-c", deaf], **pipes)) as child:
         assert child.stdout.readline() == "held\n"
         children.stop()
         assert child.wait(10) == 1
