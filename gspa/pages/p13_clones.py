@@ -416,7 +416,7 @@ def equation_one(table: pd.DataFrame, printed: pd.DataFrame, needed: pd.DataFram
             zero["times"]
         ),
         f"the same at $\\epsilon$ = the right-hand side ({printed['eps'].iloc[-1]:.4f})": printed["times"].iloc[-1],
-        f"eq. (1) over the certified $\\epsilon$, any common randomizer, {len(valid)} points in the condition": (
+        f"eq. (1) over the certified $\\epsilon$, any common randomizer, {len(valid)} points that meet the condition": (
             f"{least:.2f} to {most:.2f}"
         ),
         "eq. (1) over Theorem 3.1 of its source, smallest there": over_source,
@@ -431,22 +431,22 @@ def equation_one(table: pd.DataFrame, printed: pd.DataFrame, needed: pd.DataFram
     limit = float(failing["constant"].max()) if len(failing) else 0.0
     right = f"The formula is right: it gives {least:.1f} to {most:.1f} times the certified $\\epsilon$"
     condition = (
-        f'"$n$ much larger than" has no number: with ${limit:.2f}\\, e^{{\\epsilon_L}} \\ln(1/\\delta)$ users eq. (1) '
-        "is false for randomized response, and the source asks for a factor of 16"
+        f'"$n$ much larger than" names no number: with ${limit:.2f}\\, e^{{\\epsilon_L}} \\ln(1/\\delta)$ users eq. '
+        "(1) is false for randomized response, and the source asks for a factor of 16"
         if limit
         else "eq. (1) holds at every $n$ tried"
     )
     wrong = printed.iloc[int(printed["times"].to_numpy().argmax())]
     fault = (
-        f"the inequality is printed the wrong way round ($\\epsilon$ = {wrong['eps']:.3g} satisfies it, where the "
-        f"exact $\\delta$ is {wrong['times']:.3g} times the one promised)"
+        f"the inequality is printed the wrong way round ($\\epsilon$ = {wrong['eps']:.3g} satisfies it, but there "
+        f"the exact $\\delta$ is {wrong['times']:.3g} times the one promised)"
     )
 
     def said(faults: Sequence[str]) -> Said:
         return {
             "verified": f"{right}. As to the condition, {condition}.",
             "holds with correction": f"{right}. But {' and '.join(faults)}. As to the condition, {condition}.",
-            "refuted": f"Eq. (1) is below what is certified, by a factor {min(least, over_source):.3f}.",
+            "refuted": f"Eq. (1) is below what is certified, by a factor of {min(least, over_source):.3f}.",
         }
 
     weak = ["its condition is too weak"] * (limit >= _MUCH)
@@ -470,7 +470,7 @@ def equation_one(table: pd.DataFrame, printed: pd.DataFrame, needed: pd.DataFram
             exactly(sound and not weak, near=sound),
             said(weak),
             correction=bound,
-            excluded='the words are "for any pair which satisfies", and the inequality follows.',
+            excluded='the words are "for any pair which satisfies", and the inequality follows them.',
         ),
     )
 
@@ -483,7 +483,7 @@ def small_budgets(table: pd.DataFrame, improved: pd.DataFrame) -> Outcome:
     evidence: dict[str, object] = {
         f"$8 \\epsilon_L \\sqrt{{\\ln(4/\\delta)/n}}$ over eq. (1), {local}, $n$ = {row['n']:,}": over,
         "the same over Theorem 3.1 of its source, whose constant is 4": row["over_source"],
-        "users from which it is below $\\epsilon_L$ at all, $64 \\ln(4/\\delta)$, "
+        "users from which on it is below $\\epsilon_L$ at all, $64 \\ln(4/\\delta)$, "
         f"$\\delta$ = {row['delta']:g}": math.ceil(users),
     }
     for line in improved.itertuples():
@@ -503,7 +503,7 @@ def small_budgets(table: pd.DataFrame, improved: pd.DataFrame) -> Outcome:
         "B-2",
         evidence,
         reading(
-            "$\\sqrt{n}$ as an order, with what the formula before it says besides",
+            "$\\sqrt{n}$ as an order, together with what the formula before it says",
             joined(expands, exactly(ordered or itself)),
             {
                 "verified": f"{opening}. The improvement grows like $\\sqrt{{n}}$: it is {first['factor']:.3g} with "
@@ -552,8 +552,8 @@ def large_budgets(table: pd.DataFrame) -> Outcome:
             exactly(own, near=source),
             {
                 "verified": "Eqs. (2) and (3) are the expansions of eq. (1).",
-                "holds with correction": "Eqs. (2) and (3) are no expansions of eq. (1), but "
-                f"{far['over_blog']:.3f} times that: $\\tanh(\\epsilon_L/2)$ tends to 1, so 16 stays 16. They expand "
+                "holds with correction": "Eqs. (2) and (3) do not expand eq. (1) but tend to "
+                f"{far['over_blog']:.3f} times it: $\\tanh(\\epsilon_L/2)$ tends to 1, so 16 stays 16. They expand "
                 f"Theorem 3.1 of its source (the quotient is {far['over_source']:.4f}). At that theorem's least $n$, "
                 f"eq. (3) is {edge_linear:.2f} times eq. (2).",
                 "refuted": refuted,
@@ -624,7 +624,7 @@ def malicious_users(small: pd.DataFrame, large: pd.DataFrame) -> Outcome:
     worst, honest = max(small["delta"]), alone["honest_only"]
     evidence: dict[str, object] = {
         f"$\\delta(\\ln {alone['at']})$ with {alone['honest']} honest users and nobody else": str(honest),
-        **{f"the same beside one who sends {row.behaviour}": str(row.delta) for row in small.itertuples()},
+        **{f"the same beside one malicious user: {row.behaviour}": str(row.delta) for row in small.itertuples()},
     }
     large = large[large["any_all"] > 0]  # elsewhere delta is so large that eps is 0, with or without the malicious
     if large.empty:
@@ -638,9 +638,9 @@ def malicious_users(small: pd.DataFrame, large: pd.DataFrame) -> Outcome:
     price, share = float(final["any_honest"] / final["any_all"]), float(final["honest"] / final["n"])
     matched = ", and some reveal as much" if worst == honest else ""
     said: Said = {
-        "verified": f"None of {len(small)} kinds of malicious behaviour reveals more than if these users had "
-        f"left{matched}. With {final['n']:,} users, {1 - share:.0%} of them malicious, $\\epsilon$ grows by a "
-        f"factor {price:.3f} ($1/\\sqrt{{{share:.3g}}}$ is {share**-0.5:.3f}). The condition on $n$ must hold for "
+        "verified": f"None of {len(small)} kinds of malicious behaviour reveals more than the absence of these users "
+        f"would{matched}. With {final['n']:,} users, {1 - share:.0%} of them malicious, $\\epsilon$ grows by a "
+        f"factor of {price:.3f} ($1/\\sqrt{{{share:.3g}}}$ is {share**-0.5:.3f}). The condition on $n$ must hold for "
         "the number of honest users.",
         "refuted": f"Beside malicious users $\\delta$ reaches {worst}; with the honest alone it is {honest}.",
     }

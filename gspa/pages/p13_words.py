@@ -159,10 +159,10 @@ def hidden(ratio: Fraction, *, sizes: Sequence[int]) -> pd.DataFrame:
 def improved_analysis(table: pd.DataFrame) -> Outcome:
     """FMT21 over EFMRTT19, from `against_2019`."""
     if table.empty:
-        return unsettled("B-16", "No point of this run is within the conditions of both.")
+        return unsettled("B-16", "No point of this run meets the conditions of both bounds.")
     low, high = float(table["ratio"].min()), float(table["ratio"].max())
     evidence = {
-        f"Theorem 3.1 of FMT21 over EFMRTT19's bound, {len(table)} points in both conditions": [low, high],
+        f"Theorem 3.1 of FMT21 over EFMRTT19's bound, {len(table)} points that meet both conditions": [low, high],
         "largest $\\epsilon_L$ there": float(table["eps_local"].max()),
     }
     said: Said = {
@@ -205,7 +205,7 @@ def square_root(table: pd.DataFrame) -> Outcome:
     evidence |= {"exponent of $n$, stated -0.5": slope, "tolerance": tolerance}
     what = f"$\\epsilon$ of randomized response falls like $n^{{{slope:.3f}}}$"
     said: Said = {
-        "verified": f"{what}. The power is a little steeper than a half because $\\delta$ is fixed.",
+        "verified": f"{what}. The fall is a little steeper than $n^{{-1/2}}$ because $\\delta$ is fixed.",
         "not reproduced": f"{what}.",
     }
     return judge("B-19", evidence, reading("at a fixed $\\delta$", within(slope + 0.5, tolerance), said))
@@ -257,7 +257,7 @@ def approximate_too(table: pd.DataFrame) -> Outcome:
         stated = "none" if math.isnan(row["bound"]) else f"{row['bound']:.4f}"
         evidence[
             f"$\\delta_L$ = {row['local_delta']:.3g}, $\\epsilon_L$ = {row['eps_local']:g}, $n$ = {row['n']:,}: "
-            "Theorem 3.8; certified for leaky randomized response; exact without leak"
+            "Theorem 3.8; certified for leaky randomized response; exact without the leak"
         ] = f"{stated}; {row['certified']:.5f}; {row['pure']:.5f}"
     sound = bool((inside["bound"] >= inside["pure"]).all())
     amplifies = bool((inside["bound"] < inside["eps_local"]).all())
@@ -289,7 +289,7 @@ def mixture(table: pd.DataFrame) -> Outcome:
     evidence["noise and rest are laws, and mix to the randomizer"] = bool(table["laws"].all() and table["again"].all())
     held = bool(table["laws"].all() and table["again"].all() and (table["weight"] >= table["least"]).all())
     said: Said = {
-        "verified": "The noise takes, of each message, its least probability over the inputs. Under $\\epsilon_L$-LDP "
+        "verified": "The noise takes the least probability of each message over the inputs. Under $\\epsilon_L$-LDP "
         "that is at least $e^{-\\epsilon_L}$ times the probability under any one input, so the noise weighs at least "
         f"$e^{{-\\epsilon_L}}$. Exact fractions confirm it for {len(table)} randomizers.",
         "refuted": "A randomizer is no such mixture, or its noise weighs less than $e^{-\\epsilon_L}$.",

@@ -399,8 +399,8 @@ def testing_in_the_central_model(table: pd.DataFrame) -> Outcome:
     said: Said = {
         "verified": f"Wherever one of the terms leads, a tester needs {upper.min():.2f} to {upper.max():.2f} times the "
         f"printed sum, and {lower.min():.2f} to {lower.max():.2f} times the sum are necessary. For the terms with "
-        "$\\epsilon$ the coupling above shows it. For the term without it is the published bound, up to its constant; "
-        "we do not redo its proof.",
+        "$\\epsilon$ the coupling above shows it; for the term without $\\epsilon$ the published bound does, up to its "
+        "constant. We do not redo its proof.",
         "refuted": "Users of the tester, or necessary users, are of another order than the sum.",
     }
     how = "one tester, simulated against one family of alternatives; a coupling, computed"
@@ -417,7 +417,7 @@ def seed_decides(table: pd.DataFrame) -> Outcome:
         for eps, part in table.groupby("eps", sort=False)
     }
     evidence: dict[str, object] = {
-        f"exponent of $k$ in necessary without a seed over eq. (6), $\\epsilon$ = {eps:g}": slope
+        f"exponent of $k$ in the users necessary without a seed over eq. (6), $\\epsilon$ = {eps:g}": slope
         for eps, slope in slopes.items()
     }
     last = float(table["ratio"].iloc[-1])
@@ -440,7 +440,7 @@ def any_known_law(table: pd.DataFrame, *, k: int = 10_000, alpha: float = 0.1) -
     evidence: dict[str, object] = {
         f"largest distance of $q$'s image from uniform, {len(table)} pairs $(p, q)$": str(own),
         "least distance of $p$'s image from uniform over $\\mathrm{TV}(p, q)$": float(least),
-        f"users that test for a point mass, $k$ = {k:,}, $\\alpha$ = {alpha:g}; $\\sqrt{{k}}/\\alpha^2$": (
+        f"users needed to test for a point mass, $k$ = {k:,}, $\\alpha$ = {alpha:g}; $\\sqrt{{k}}/\\alpha^2$": (
             f"{easy:.1f}; {order:,.0f}"
         ),
     }

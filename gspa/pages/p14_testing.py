@@ -272,7 +272,7 @@ def power_lines(table: pd.DataFrame) -> Figure:
         axis.plot(line["n"], line["power"], lw=2, ms=6, label=str(name), **style)
     axis.axhline(TARGET, **role("reference"))
     name_line(axis, table["n"].min(), TARGET, "2/3", colour=ROLES["reference"][0], right=0, up=8)
-    axis.set(xlabel="number of users $n$, logarithmic", ylabel="probability to detect", xscale="log", ylim=(0, 1.03))
+    axis.set(xlabel="number of users $n$, logarithmic", ylabel="probability of detection", xscale="log", ylim=(0, 1.03))
     axis.legend(fontsize=10)
     return figure
 

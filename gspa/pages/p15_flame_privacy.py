@@ -836,7 +836,7 @@ def definition_2(found: Mapping[str, Any]) -> Outcome:
     pointwise, events, pure = found["pointwise"], found["events"], found["pure"]
     told = f"input and one of {found['answers']:,} numbers"
     evidence: dict[str, object] = {
-        rf"{told}: $\delta$ that Definition 2 asks at $\epsilon$ = {found['eps']:g}": pointwise,
+        rf"{told}: $\delta$ that Definition 2 requires at $\epsilon$ = {found['eps']:g}": pointwise,
         r"input and a random number: $\delta$ over all sets of answers": events,
         r"randomized response, $\delta$ = 0: over answers and over sets": f"{pure[0]:.1e} and {pure[1]:.1e}",
     }
@@ -866,7 +866,7 @@ def algorithm_1(table: pd.DataFrame) -> Outcome:
     printed = table.iloc[0]
     ratio = "infinite" if math.isinf(printed["ratio"]) else f"{printed['ratio']:.4g}"
     fails = (
-        "As printed, the rounded value can be 0, and the uniform answer cannot: the largest likelihood ratio is "
+        "As printed, the rounded value can be 0, but the uniform answer cannot: the largest likelihood ratio is "
         rf"{ratio}. The estimated mean is off by {printed['bias']:.4f} at $\epsilon$ = {printed['eps']:g} and $b$ = "
         rf"{printed['b']}, where $\gamma/(2b(1-\gamma))$ is {printed['stated']:.4f}."
     )
@@ -894,7 +894,7 @@ def laplace_blanket(table: pd.DataFrame) -> Outcome:
     evidence["largest relative difference"] = worst
     said: Said = {
         "verified": r"The least density, integrated, agrees with $e^{-\epsilon/2}$ up to a relative "
-        f"{worst:.1e}.",
+        f"error of {worst:.1e}.",
         "refuted": rf"The least density, integrated, differs from $e^{{-\epsilon/2}}$ by a relative {worst:.3g}.",
     }
     return judge("F13", evidence, reading("as printed", exactly(worst < 1e-8), said))
@@ -999,7 +999,7 @@ def proposition_1(table: pd.DataFrame, share: float, simulated: Mapping[str, flo
     off = table[table["dummies"] & ~((table["exponent"] - table["stated"]).abs() <= tolerance)]
     listed, alone = (
         [
-            f"the exponent of {names[line.varied]} is {line.exponent:.2f}, stated {line.stated:.2f}"
+            f"the exponent of {names[line.varied]} is {line.exponent:.2f} (stated: {line.stated:.2f})"
             for line in _rows(part)
         ]
         for part in (off, table[~table["dummies"]])
@@ -1028,9 +1028,9 @@ def gaussian_noise(table: pd.DataFrame, delta: float) -> Outcome:
     evidence[rf"the formula holds at $\delta$ = {delta:g} up to $\epsilon$"] = limit
     good = table["exact_eps"] <= table["eps"]
     broken = [(line.eps, f"({line.exact_eps:.2f}, {delta:g})") for line in _rows(table[~good])]
-    really = " and ".join(f"what is stated as ({eps:g}, {delta:g}) is {real}" for eps, real in broken)
+    really = " and ".join(f"the stated ({eps:g}, {delta:g}) is really {real}" for eps, real in broken)
     kept = " and ".join(
-        f"what is stated as ({line.eps:g}, {delta:g}) is ({line.exact_eps:.3f}, {delta:g})"
+        f"the stated ({line.eps:g}, {delta:g}) is really ({line.exact_eps:.3f}, {delta:g})"
         for line in _rows(table[good])
     )
     said: Said = {
@@ -1069,7 +1069,7 @@ def theorem_1(table: pd.DataFrame, one: Setting, whole: Mapping[str, float], rat
         "verified": rf"The certified $\epsilon$ is at most {worst:.2f} times the theorem's.",
         "refuted": rf"The certified $\epsilon$ is {worst:.3f} times the theorem's.",
         "holds with correction": r"With each coordinate shuffled on its own, the certified $\epsilon$ is at most "
-        f"{worst:.2f} times the theorem's. But Algorithm 2 shuffles whole messages, and of those an attack shows "
+        f"{worst:.2f} times the theorem's. But Algorithm 2 shuffles whole messages, and for those an attack shows "
         rf"$\delta \geq$ {shown_delta:.2g} where the theorem says {one.delta:g}. "
         r"Corollary 2 drops the term $d \epsilon_{cd} (e^{\epsilon_{cd}} - 1)$, so that the theorem's value over the "
         rf"corollary's grows with $d$, from {first:.1f} to {last:.0f}.",
@@ -1092,11 +1092,11 @@ def linked_messages(table: pd.DataFrame) -> Outcome:
         evidence[rf"{at}: $\delta$ of reading the indices of SS-Topk"] = line.indices
         evidence[rf"{at}: SS-Double as separate (index, value) pairs, index by index, certified $\delta$"] = line.pairs
     values, indices, pairs = (float((table[name] / table["delta"]).max()) for name in ("values", "indices", "pairs"))
-    apart = "keep within it" if pairs <= 1 else f"exceed it by a factor of {pairs:.2g}"
+    apart = "stay within it" if pairs <= 1 else f"exceed it by a factor of {pairs:.2g}"
     said: Said = {
         "verified": r"The attacks on whole messages stay within the stated $\delta$.",
         "refuted": rf"An attack on the values of whole messages reaches up to {values:,.0f} times the stated "
-        rf"$\delta$. In SS-Topk the indices, which name the selection, give {indices:,.0f} times. Separate (index, "
+        rf"$\delta$. In SS-Topk the indices, which name the selection, give {indices:,.0f} times it. Separate (index, "
         f"value) pairs of SS-Double {apart}.",
     }
     return judge("F14", evidence, reading("as printed", exactly(max(values, indices) <= 1), said))
@@ -1185,7 +1185,7 @@ def any_randomizer(table: pd.DataFrame) -> Outcome:
     said: Said = {
         "verified": f"Both hold for each of the {len(table)} randomizers tried.",
         "refuted": f"Theorem 1 {one} for the {len(table)} randomizers tried: its composition needs nothing but a bound "
-        f"of one coordinate, each shuffled on its own. Theorem 4 fails for {broken.sum()} of them at $k$ = 1, for the "
+        f"of one coordinate, each shuffled on its own. Theorem 4 fails for {broken.sum()} of these at $k$ = 1, for the "
         rf"reason given above: an attack shows up to {worst:.2g} times its $\epsilon_c$. Bounds by $d$ folds {folds}.",
     }
     return judge("F21", evidence, reading("as printed", joined(exactly(first), exactly(not broken.any())), said))
@@ -1299,7 +1299,7 @@ def _budget(
     valid = _valid(attack, certified, printed + tolerance, broken=broken)
     source = f"The number is that of the first version of the Bennett form, which gives {old:.4f}{at}"
     apart = (
-        rf" Of whole messages, which the algorithms send, an attack shows $\delta$ = {whole:.2g} at the printed "
+        rf" For whole messages, which the algorithms send, an attack shows $\delta$ = {whole:.2g} at the printed "
         rf"$\epsilon$, where {one.delta:.2g} is promised."
         if broken
         else ""
@@ -1308,7 +1308,7 @@ def _budget(
     pairs = (
         rf"For pairs shuffled one by one an attack shows that $\epsilon$ is at least {attack:.3f}."
         if attack > printed + tolerance
-        else rf"For pairs shuffled one by one {between}, which does not decide."
+        else rf"For pairs shuffled one by one {between}, which settles nothing."
     )
 
     def read(how: str, gap: float) -> Reading:
@@ -1387,7 +1387,7 @@ def without_subsampling(accounts: pd.DataFrame, one: Setting, whole: float) -> O
     evidence["README of the released code; the first version's form to as many digits"] = f"{readme}; {old:.7f}"
     cut = math.floor(100 * old) / 100 if old > 0 else math.nan
     # The words do not say how the digits were shortened; the README's number, if it is ours, does.
-    other = "" if round(old, 7) == readme else "nothing shows that the digits were cut: the README's number is another"
+    other = "" if round(old, 7) == readme else "nothing shows that the digits were cut: the README's number differs"
     return judge(
         "F6",
         evidence,
@@ -1410,7 +1410,7 @@ def dense_budget(accounts: pd.DataFrame, one: Setting, whole: float) -> Outcome:
     said: Said = {
         "verified": rf"$\epsilon$ is certified to be at most {certified:.3f}.",
         "refuted": rf"An attack shows that $\epsilon$ is at least {attack:.3f}.",
-        "not checkable": rf"$\epsilon$ is between {attack:.3f} and {certified:.3f}, which does not decide.",
+        "not checkable": rf"$\epsilon$ is between {attack:.3f} and {certified:.3f}, which settles nothing.",
     }
     return judge(
         "F7",

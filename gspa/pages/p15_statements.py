@@ -907,7 +907,7 @@ def less_noise(table: pd.DataFrame) -> Outcome:
     ratio = table["sd_alone"] / table["sd"]
     said: Said = {
         "verified": f"At one privacy the standard deviation of randomized response is {ratio.min():.1f} to "
-        f"{ratio.max():.1f} times as large in the local model as it is shuffled.",
+        f"{ratio.max():.1f} times as large in the local model as when shuffled.",
         "refuted": "The local model needs less noise.",
         "not reproduced": "Neither model needs less noise everywhere.",
     }
@@ -974,8 +974,8 @@ def post_processing(found: Mapping[str, float]) -> Outcome:
         "of all reports, unshuffled": found["reports"],
     }
     said: Said = {
-        "verified": r"Nothing that is computed from the shuffled reports has a larger $\delta$ than they. The "
-        r"estimate, from which they can be told, has the same $\delta$.",
+        "verified": r"Nothing that is computed from the shuffled reports has a larger $\delta$ than they do. The "
+        r"estimate, from which they can be recovered, has the same $\delta$.",
         "refuted": "An answer computed from the shuffled reports is less private than they are.",
     }
     same = abs(found["asked"] - found["sum"]) <= 1e-12 and found["sum"] <= found["reports"] + 1e-12

@@ -471,8 +471,9 @@ class Found:
         if rounds == ROUNDS and seeds >= SEEDS and self.paper.n == USERS:
             return None
         reason = (
-            f"This run has {seeds} seed(s) a case, {rounds} rounds and $n$ = {self.paper.n:,}; the claim needs {SEEDS} "
-            f"seeds, {ROUNDS} rounds and $n$ = {USERS:,}."
+            f"This run has {seeds} {'seed' if seeds == 1 else 'seeds'} a case, {rounds} "
+            f"{'round' if rounds == 1 else 'rounds'} and $n$ = {self.paper.n:,}; the claim needs {SEEDS} seeds, "
+            f"{ROUNDS} rounds and $n$ = {USERS:,}."
         )
         return unsettled(name, reason)
 
@@ -496,7 +497,7 @@ def printed_differences(found: Found) -> pd.DataFrame:
             other = five(below, "fresh" if below == LDP else kind)
             row[_NOISES[kind]] = off = float((found.final(five(above, kind)) - found.final(other)).mean())
             near += [kind] if abs(off - printed) <= tolerance else []
-        made.append(row | {"tolerance": tolerance, "reproduced with": " and ".join(near) or "no"})
+        made.append(row | {"tolerance": tolerance, "reproduced with": " and ".join(near) or "neither"})
     return pd.DataFrame(made)
 
 
@@ -587,7 +588,7 @@ def worth_figure(protocols: pd.DataFrame, curator: pd.DataFrame, *, dataset: str
             axis.plot([one["printed"], one["upper"]], height * 2, color=colour, lw=1, dashes=DASHES[2])
         if one["tuned"] > 0:
             axis.plot([at], [one["accuracy_tuned"]], color=colour, marker=mark, ms=7, lw=0, mec="black", mew=1.5)
-    axis.plot([], [], color="0.4", marker="o", ms=9, mfc="white", mew=1.5, lw=0, label="hollow: as the paper accounts")
+    axis.plot([], [], color="0.4", marker="o", ms=9, mfc="white", mew=1.5, lw=0, label="hollow: as the paper says")
     if (protocols["tuned"] > 0).any():
         label = f"black rim: tuned to {at:g}, certified"
         axis.plot([], [], color="0.6", marker="o", ms=7, mec="black", mew=1.5, lw=0, label=label)
@@ -680,7 +681,7 @@ def _gain(name: str, found: Found, clause: Callable[[float, float], Verdict], wa
         rf"for {one.method} it is {one.printed:.2f}, where an attack shows at least {one.lower:.3f}"
         for one in (ours, theirs)
     )
-    limits = ", and ".join(f"for {one.method} between {one.lower:.3f} and {one.upper:.3f}" for one in (ours, theirs))
+    limits = ", and ".join(f"between {one.lower:.3f} and {one.upper:.3f} for {one.method}" for one in (ours, theirs))
     return judge(
         name,
         evidence,
@@ -870,7 +871,7 @@ def simple_above_local(found: Found) -> Outcome:
             "at the budgets of Figure 5",
             order,
             told(
-                f"{points}. The two do not have one local budget: with Laplace noise LDP-FL sends the reports of "
+                f"{points}. The two do not share one local budget: with Laplace noise LDP-FL sends the reports of "
                 "SS-Simple, at another $\\epsilon_l$."
             ),
         ),
@@ -996,7 +997,8 @@ def larger_share(found: Found, prices: pd.DataFrame) -> Outcome:
     readings = []
     low, high = prices["certified"]
     costs = {
-        LK_FIXED: f"The whole budget grows with $\\beta$: the certified $\\epsilon$ from {low:.2f} to {high:.2f}.",
+        LK_FIXED: f"The whole budget grows with $\\beta$, and the certified $\\epsilon$ with it, from {low:.2f} to "
+        f"{high:.2f}.",
         L_FIXED: "A larger $\\beta$ leaves each reported coordinate a smaller budget.",
     }
     for name, lines in sweeps.items():

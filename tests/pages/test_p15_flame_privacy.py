@@ -283,7 +283,7 @@ class TestThePage:
         said = {
             "F10": "0.2910",  # 4/(8 (e - 1))
             "F15": "25.99",
-            "F14": "keep within it",
+            "F14": "stay within it",
             "F8": r"$l$ = 12, $\nu$ = 4.17",
             "F23": "at most 254 at $d$ = 785 and at least 3,056 at $d$ = 78,500: it grows",
         }

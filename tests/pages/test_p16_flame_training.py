@@ -366,7 +366,7 @@ class TestGains:
         stated, real, tuned, _ = found.readings
         assert "for SS-Double it is 0.24, where an attack shows at least 0.151" in stated.found
         assert "for SS-Simple it is 0.91, where an attack shows at least 0.090" in stated.found
-        assert "for SS-Double between 0.151 and 0.152, and for SS-Simple between 0.090 and 0.091" in real.found
+        assert "between 0.151 and 0.152 for SS-Double, and between 0.090 and 0.091 for SS-Simple" in real.found
         assert (real.verdict, tuned.verdict) == ("refuted", "holds with correction")
         assert "78.5" in tuned.excluded
 
