@@ -280,9 +280,11 @@ def index_prices(one: Setting, many: Sequence[int]) -> pd.DataFrame:
     """What l costs with the least n_p that fits: l, nu, n_p, sd at one eps_lk, and eps and sd at one central delta.
 
     `sd` is that of the mean of n beta users, Laplace noise. A coordinate overflows with probability delta/d at most.
-    The last two have a coordinate's certified delta, at one eps_cd, of the first l.
+    The last two have a coordinate's certified delta, at one eps_cd, of the first l. Nobody can report more
+    coordinates than there are: an l above 1/beta is left out.
     """
     rows: list[tuple[float, ...]] = []
+    many = [l for l in many if l * one.beta <= 1]  # noqa: E741
     n_s = one.n * one.beta
 
     def padded(eps: float, n_p: int) -> Coordinate:
