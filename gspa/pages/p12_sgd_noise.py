@@ -51,6 +51,7 @@ from gspa.algorithms.sgd_config import SgdConfig
 from gspa.algorithms.sgd_gradients import Client, Gradients, clipped
 from gspa.book.claims import Outcome, judge, settles
 from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, role
+from gspa.book.say import count
 from gspa.book.text import number
 from gspa.book.verdicts import Said, exactly, reading, unknown
 from gspa.pages.p12_shuffled_sgd import NOISY, budget_matrix, each, setting_label
@@ -763,7 +764,7 @@ def theorem_5(
         label = f"all $\\epsilon_i$ = 0.5, sum over $n$ = {n:,}: $\\mu$, $\\sqrt{{{longest}}}\\,\\mu$, $\\epsilon$"
         evidence[label] = f"{mu:.4g}; {longest**0.5 * mu:.4g}; {eps:.4g}"
     for row in certified.itertuples():
-        label = f"{row.noise}, {row.dimension:,} parameter(s): blanket's mass, expected clones"
+        label = f"{row.noise}, {count(int(row.dimension), 'parameter')}: blanket's mass, expected clones"
         evidence[label] = f"$10^{{{row.log10_mass:.4g}}}$; {row.clones:.3g}"
     broken = table[table["attacked"] > table["promised"]]
     safe = table["local"] <= table["promised"]

@@ -31,6 +31,7 @@ from gspa.algorithms.sgd_config import SgdConfig
 from gspa.book import processes, verdicts
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
 from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, role
+from gspa.book.say import count
 from gspa.book.text import number
 
 Task = TypeVar("Task")
@@ -563,7 +564,10 @@ def too_small(identifier: str, runs: Runs, full: Mapping[str, int]) -> Outcome |
     epochs = int(runs["epoch"].max())
     if seeds >= full["seeds"] and epochs >= full["epochs"]:
         return None
-    had, needed = f"{seeds} seed(s) a setting and {epochs} epochs", f"{full['seeds']} and {full['epochs']}"
+    had, needed = (
+        f"{count(seeds, 'seed')} a setting and {count(epochs, 'epoch')}",
+        f"{full['seeds']} and {full['epochs']}",
+    )
     return unsettled(identifier, f"This run has {had}; the claim needs {needed}.")
 
 
@@ -711,7 +715,7 @@ def agrees_with_vanilla(runs: Runs, vanilla: pd.DataFrame, full: Mapping[str, in
         return unready
     plain = vanilla.set_index("seed")["accuracy"]
     if len(plain) < full["vanilla_seeds"]:
-        trained, needed = f"{len(plain)} seed(s)", full["vanilla_seeds"]
+        trained, needed = count(len(plain), "seed"), full["vanilla_seeds"]
         return unsettled("G-SGD2", f"The vanilla network was trained with {trained}; the claim needs {needed}.")
     tolerance = 100 * _tolerance("G-SGD2", "accuracy")
     evidence: dict[str, object] = {"no noise, no clipping": _percent(plain)}
@@ -826,7 +830,8 @@ def difference_of_budgets(runs: Runs, variants: pd.DataFrame, full: Mapping[str,
     same = int((variants["variant"] == EQUAL).sum())
     if same < full["seeds"]:
         return unsettled(
-            "G-SGD5", f"{same} draw(s) were trained again with one budget; the claim needs {full['seeds']}."
+            "G-SGD5",
+            f"This run has {count(same, 'draw')} trained again with one budget; the claim needs {full['seeds']}.",
         )
     table = comparison(runs, variants)
     rows = table.to_dict("records")

@@ -205,7 +205,7 @@ def square_root(table: pd.DataFrame) -> Outcome:
     evidence |= {"exponent of $n$, stated -0.5": slope, "tolerance": tolerance}
     what = f"$\\epsilon$ of randomized response falls like $n^{{{slope:.3f}}}$"
     said: Said = {
-        "verified": f"{what}. The fall is a little steeper than $n^{{-1/2}}$ because $\\delta$ is fixed.",
+        "verified": f"{what}." + (" It is steeper than $n^{-1/2}$ because $\\delta$ is fixed." if slope < -0.5 else ""),
         "not reproduced": f"{what}.",
     }
     return judge("B-19", evidence, reading("at a fixed $\\delta$", within(slope + 0.5, tolerance), said))

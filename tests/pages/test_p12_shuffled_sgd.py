@@ -32,6 +32,7 @@ from gspa.algorithms.sgd_gradients import Client, Gradients, clipped
 from gspa.book import parameters
 from gspa.book.figures import ROLES
 from gspa.book.project import find
+from gspa.book.say import count
 from gspa.pages import p12_sgd_noise as noise
 from gspa.pages import p12_shuffled_sgd as p
 from gspa.pages.p12_shuffled_sgd import EQUAL, FIRST, LAST, NO_NOISE
@@ -920,7 +921,10 @@ class TestReadiness:
     def test_too_few_seeds_or_epochs_settle_nothing(self, name, size):
         found = CHECKS[name](*tables(name, fabricated(**size)))
         assert (found.verdict, found.missing) == ("not yet checked", "size")
-        assert f"{size.get('seeds', 20)} seed(s) a setting and {size.get('epochs', 50)} epochs" in found.reason
+        assert (
+            f"{count(size.get('seeds', 20), 'seed')} a setting and {count(size.get('epochs', 50), 'epoch')}"
+            in found.reason
+        )
 
     def test_a_setting_with_too_few_runs_settles_nothing(self, name):
         table = fabricated()
