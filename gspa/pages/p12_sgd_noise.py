@@ -763,8 +763,8 @@ def theorem_5(
         eps = theorem5_epsilon(0.5, n=n, epochs=longest, delta=delta)
         label = f"all $\\epsilon_i$ = 0.5, sum over $n$ = {n:,}: $\\mu$, $\\sqrt{{{longest}}}\\,\\mu$, $\\epsilon$"
         evidence[label] = f"{mu:.4g}; {longest**0.5 * mu:.4g}; {eps:.4g}"
-    for row in certified.itertuples():
-        label = f"{row.noise}, {count(int(row.dimension), 'parameter')}: blanket's mass, expected clones"
+    for row, dimension in zip(certified.itertuples(), certified["dimension"].astype(int), strict=True):
+        label = f"{row.noise}, {count(dimension, 'parameter')}: blanket's mass, expected clones"
         evidence[label] = f"$10^{{{row.log10_mass:.4g}}}$; {row.clones:.3g}"
     broken = table[table["attacked"] > table["promised"]]
     safe = table["local"] <= table["promised"]
