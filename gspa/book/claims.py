@@ -16,10 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
-import yaml
-
 from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
-from gspa.book import text
+from gspa.book import parameters, text
 from gspa.book.fill import fill
 from gspa.book.verdicts import OPEN, Reading, Verdict, best
 
@@ -124,7 +122,7 @@ class Claim:
 
 def _entries(name: str) -> list[dict[str, Any]]:
     """The mappings of a YAML file beside this one; white space in a text is layout, not text."""
-    raw: list[dict[str, Any]] = yaml.safe_load(files("gspa.book").joinpath(name).read_text(encoding="utf-8"))
+    raw: list[dict[str, Any]] = parameters.read_yaml(files("gspa.book").joinpath(name))
     return [{k: _plain(v) for k, v in entry.items()} for entry in raw]
 
 

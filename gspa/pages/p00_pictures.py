@@ -230,6 +230,7 @@ def cover_curves(table: pd.DataFrame, *, limits: tuple[float, float]) -> Frame:
     """Both against the crowd's budget, logarithmic."""
     figure, axis = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
     own, first, last = float(table["own"].iloc[0]), table.iloc[0], table.iloc[-1]
+    least = table.sort_values("noise").iloc[0]
     for key, words, colour in (("noise", "numbers with noise", PALETTE[0]), ("coins", "coins", PALETTE[1])):
         axis.plot(table["crowd"], table[key], color=colour, lw=2.5, marker="o", ms=4, label=words)
         name_line(axis, first["crowd"], first[key], words, colour="0.15", right=8, up=9 if key == "noise" else -12)
@@ -242,7 +243,7 @@ def cover_curves(table: pd.DataFrame, *, limits: tuple[float, float]) -> Frame:
     alt = (
         f"Ada's central epsilon against the others' budget, both logarithmic; her own budget is {own:g}. Coins: from "
         f"{first['coins']:.2g} among others at {first['crowd']:g} to {last['coins']:.2g} at {last['crowd']:g}. "
-        f"Numbers with noise: from {first['noise']:.2g} to {last['noise']:.2g}, and least at "
-        f"{table.sort_values('noise')['crowd'].iloc[0]:.2g}."
+        f"Numbers with noise: from {first['noise']:.2g} at {first['crowd']:g} to {last['noise']:.2g} at "
+        f"{last['crowd']:g}, with {least['noise']:.2g} as the least, at {least['crowd']:.2g}."
     )
     return Frame.of(figure, alt)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import gammaln, xlog1py, xlogy
 from scipy.stats import binom
 
 from gspa.algorithms.testing import HadamardResponse
@@ -185,8 +186,11 @@ def coupled(n: int, k: int, alpha: float) -> float:
     for block in blocks:
         m = int(sizes[block[-1]])
         x = np.arange(m + 1)
-        other = (binom.cdf(x, m, 0.5 + alpha) + binom.cdf(x, m, 0.5 - alpha)) / 2
-        total += float(masses[block].sum()) * float(np.abs(binom.cdf(x, m, 0.5) - other).sum())
+        ways = gammaln(m + 1) - gammaln(x + 1) - gammaln(m - x + 1)
+        fair, more, less = (
+            np.exp(ways + xlogy(x, p) + xlog1py(m - x, -p)).cumsum() for p in (0.5, 0.5 + alpha, 0.5 - alpha)
+        )
+        total += float(masses[block].sum()) * float(np.abs(fair - (more + less) / 2).sum())
     return k / 2 * total
 
 
