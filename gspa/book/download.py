@@ -22,9 +22,9 @@ _WITHOUT = "This site was not built in a git checkout, so it carries neither an 
 
 def write(project: Project, folder: Path) -> str:
     """Write both to `folder`, the same bytes every time; what the page says of them (MyST Markdown)."""
-    shutil.rmtree(folder, ignore_errors=True)
     commit = provenance.commit(project.root)
     if not commit:
+        shutil.rmtree(folder, ignore_errors=True)
         return _WITHOUT
     packed = subprocess.run(
         ["git", "-C", str(project.root), "archive", "--format=tar", f"--prefix={NAME}/", "HEAD"],
@@ -32,8 +32,12 @@ def write(project: Project, folder: Path) -> str:
         capture_output=True,
     ).stdout
     source = f"{NAME}.tar.gz"
-    write_atomically(ensure_writable(folder) / source, gzip.compress(packed, mtime=0))
-    wheel = _wheel(folder / source, provenance.commit_time(project.root))
+    archive = gzip.compress(packed, mtime=0)
+    wheel = next((held.name for held in folder.glob("*.whl")), "")
+    if not wheel or not (folder / source).is_file() or (folder / source).read_bytes() != archive:
+        shutil.rmtree(folder, ignore_errors=True)
+        write_atomically(ensure_writable(folder) / source, archive)
+        wheel = _wheel(folder / source, provenance.commit_time(project.root))
     parts = [_link(folder / source, "the source with its notebooks")]
     lines = ["# the whole book", f"tar xzf {source}", f"cd {NAME} && make book"]
     if wheel:
