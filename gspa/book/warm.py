@@ -7,6 +7,7 @@ No page's module is imported beforehand, so the server never holds an older stat
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
 import signal
@@ -103,8 +104,17 @@ def start(environment: Mapping[str, str]) -> Process:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with theirs:
                 command = [sys.executable, "-m", "gspa.book.warm"]
-                _server = subprocess.Popen(command, stdin=theirs.fileno(), env={**environment, **_SETTLED}), ours
+                process = subprocess.Popen(command, stdin=theirs.fileno(), env={**environment, **_SETTLED})
+            _server = process, ours
+            atexit.register(_stop, process, ours)
         return Process(_server[1])
+
+
+def _stop(process: subprocess.Popen[bytes], asking: socket.socket) -> None:
+    """End the server; what it has forked has lifelines of its own."""
+    asking.close()
+    process.terminate()
+    process.wait()
 
 
 def serve() -> NoReturn:

@@ -120,7 +120,7 @@ def real_book(root, *, url="", api=False):
         shutil.copy(path, project.notebooks)
     shown = {"text/markdown": SAID, "text/plain": "Within", say.MIME: {"values": {}}}
     said = new_code_cell("%%say\nx", id="c9", execution_count=3, outputs=[new_output("display_data", data=shown)])
-    few = {"profile": "quick", "rounds": [1, 10, 100], "orders": [2, 8], "n": 500}
+    few = {"profile": "quick", "rounds": [1, 100], "orders": [2, 8], "n": 500}
     injected = new_code_cell("n = 500", id="injected", metadata={"tags": ["injected-parameters"]}, execution_count=3)
     extras = {
         "08_comparison": {"outputs": [card], "cells": [new_markdown_cell(OPENING, id="c8")]},

@@ -84,7 +84,7 @@ def test_the_search_finds_what_it_looks_for(line, tmp_path):
 
 
 def test_the_own_loader_is_a_safe_one():
-    assert issubclass(parameters._Loader, yaml.SafeLoader)
+    assert issubclass(parameters._Loader, (yaml.SafeLoader, yaml.CSafeLoader))
     assert not issubclass(parameters._Loader, yaml.FullLoader)
 
 
