@@ -62,6 +62,8 @@ class Process:
                 os.close(end)
         told = self._status.readline()
         if not told:
+            for stream in (self.stdin, self.stdout, self.stderr, self._status):
+                stream.close()
             raise ProcessDied("the process that starts notebooks ended; its last words stand above")
         self.pid = int(told)
         self.returncode: int | None = None
