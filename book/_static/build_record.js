@@ -23,6 +23,10 @@
     cells.forEach(function (cell) {
       cell.textContent = one.seconds.toFixed(1) + (cell.tagName === "SPAN" ? " s" : "");
     });
+    ["cpu", "memory"].forEach(function (fact) {
+      var cell = document.querySelector("[data-" + fact + '="' + one.name + '"]');
+      if (cell && typeof one[fact] === "number") cell.textContent = one[fact].toFixed(fact === "cpu" ? 1 : 0);
+    });
     if (!one.machine) return;
     var text = told(one.machine);
     if (machines.indexOf(text) < 0) machines.push(text);

@@ -51,7 +51,7 @@ def write(html: Path, runs: Iterable[Run], profile: str) -> None:
     record = {
         "profile": profile,
         "notebooks": [
-            {"name": run.name, "seconds": found.get("seconds"), "machine": found.get("machine")}
+            {"name": run.name} | {fact: found.get(fact) for fact in ("seconds", "cpu", "memory", "machine")}
             for run in runs
             for found in [facts(run)]
         ],

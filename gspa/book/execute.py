@@ -1,7 +1,7 @@
 """Run one notebook in this process and write it only if it succeeded.
 
 `python -m gspa.book.execute` reads one JSON job, a line of standard input, and reports on standard
-output, a JSON object a line: `{"cells": N}`, `{"done": i}`, then `{"ok": true}` or
+output, a JSON object a line: `{"cells": N}`, `{"done": i}`, then `{"ok": true, "cpu": seconds, "memory": MiB}` or
 `{"error": {...}}`. The pipeline starts one such process a notebook. Where the job names a
 `temporary` folder, the end of standard input tells that the caller is gone: the process removes
 the folder and ends.
@@ -13,6 +13,7 @@ import json
 import os
 import re
 import sys
+import time
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -170,8 +171,22 @@ def main(*, forked: bool = False) -> int:
     except Exception as error:  # reported as data: the parent decides what to show
         _say(_Reporting.channel, error=_describe(error, injected=bool(job["parameters"])))
         return 1
-    _say(_Reporting.channel, ok=True)
+    _say(_Reporting.channel, ok=True, **_used())
     return 0
+
+
+def _used() -> dict[str, float]:
+    """CPU seconds of this process and its kernel, with what they started, and the largest one's memory in MiB."""
+    if sys.platform == "win32":
+        return {"cpu": time.process_time(), "memory": 0}
+    import resource
+
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return {
+        "cpu": round(sum(one.ru_utime + one.ru_stime for one in both), 1),
+        "memory": round(max(one.ru_maxrss for one in both) / unit),
+    }
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import signal
@@ -99,6 +100,7 @@ def _become_kernel(reading: int, parent: int) -> NoReturn:
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
+        atexit._run_exitfuncs()  # a page's pools and temporary folders
         leave(status)
 
 

@@ -105,8 +105,11 @@ def run_notebook(
     *,
     progress: Progress | None = None,
     children: Children | None = None,
-) -> None:
+) -> dict[str, float]:
     """Run one notebook in a new process; `output` appears only when every cell succeeded.
+
+    Returns:
+        What it used: `cpu`, seconds of all its processes; `memory`, MiB of the largest one.
 
     Raises:
         CheckFailed: a cell raised; the message names the notebook, the cell and the error.
@@ -114,7 +117,7 @@ def run_notebook(
     """
     remove_abandoned(Path(tempfile.gettempdir()), _OWN)
     with tempfile.TemporaryDirectory(prefix=_OWN, ignore_cleanup_errors=True) as own:
-        _run_in(Path(own), project, notebook, parameters, output, progress, children)
+        return _run_in(Path(own), project, notebook, parameters, output, progress, children)
 
 
 def _run_in(
@@ -125,7 +128,7 @@ def _run_in(
     output: Path,
     progress: Progress | None,
     children: Children | None,
-) -> None:
+) -> dict[str, float]:
     """`run_notebook` with a temporary folder of its own for what a kernel writes beside its results."""
     report = progress or (lambda name, done, total, state: None)
     # Only what differs from the notebook's own cell is injected, so that a page shows no more than that.
@@ -153,7 +156,7 @@ def _run_in(
     assert process.stdout is not None
     assert process.stderr is not None
     noise = _Drain(process.stderr)
-    total, error, finished = 1, None, False
+    total, error, used = 1, None, None
     try:
         with suppress(BrokenPipeError):  # it ended already: its status and last words tell why
             process.stdin.write(json.dumps(job) + "\n")
@@ -164,7 +167,8 @@ def _run_in(
             if "done" in message or "cells" in message:
                 report(notebook.name, message.get("done", 0), total, "running")
             error = message.get("error", error)
-            finished = finished or message.get("ok", False)
+            if message.get("ok"):
+                used = {name: message[name] for name in ("cpu", "memory")}
     except BaseException:
         _end([process])
         raise
@@ -174,11 +178,12 @@ def _run_in(
             process.stdin.close()
         process.stdout.close()
         status = process.wait()
-    if not finished:
+    if used is None:
         report(notebook.name, total, total, "failed")
         died = error is None or error["what"].startswith("DeadKernelError")
         raise (ProcessDied if died else CheckFailed)(_explain(notebook.name, status, error, said))
     report(notebook.name, total, total, "done")
+    return used
 
 
 def _start(environment: dict[str, str]) -> subprocess.Popen[str] | warm.Process:
@@ -259,12 +264,13 @@ def run_all(
             report(notebook.name, 1, 1, "unchanged")
             return Run(notebook.name, output, True, 0.0)
         begin = time.monotonic()
-        run_notebook(project, notebook, parameters, output, progress=progress, children=children)
+        used = run_notebook(project, notebook, parameters, output, progress=progress, children=children)
         seconds = time.monotonic() - begin
         facts = {
             "key": wanted,
             "sha256": _sha256(output),
             "seconds": round(seconds, 1),
+            **(used or {}),
             "machine": provenance.machine(),
             "data": files if notebook.needs_data else {},
         }

@@ -44,6 +44,8 @@ def test_a_run_leaves_its_time_machine_and_data(project):
     (run,) = pipeline.run_all(project, notebooks, profile="quick", jobs=1, data=dict)
     found = build_record.facts(run)
     assert found["seconds"] > 0
+    assert found["cpu"] > 0
+    assert found["memory"] > 0
     assert found["machine"] == provenance.machine()
     assert found["data"] == {}
     # Unchanged, it is not run again, and the record is of the run that was.
@@ -81,14 +83,14 @@ class TestThePage:
 
 class TestTheFiles:
     def test_both_hold_the_same_record(self, project, tmp_path):
-        runs = [run_of(project, "one", seconds=1.5, machine=MACHINE), run_of(project, "two")]
+        runs = [run_of(project, "one", seconds=1.5, cpu=2.5, memory=300, machine=MACHINE), run_of(project, "two")]
         build_record.write(tmp_path, runs, "paper")
         kept = json.loads((tmp_path / "build-record.json").read_text(encoding="utf-8"))
         assert kept == {
             "profile": "paper",
             "notebooks": [
-                {"name": "one", "seconds": 1.5, "machine": MACHINE},
-                {"name": "two", "seconds": None, "machine": None},
+                {"name": "one", "seconds": 1.5, "cpu": 2.5, "memory": 300, "machine": MACHINE},
+                {"name": "two", "seconds": None, "cpu": None, "memory": None, "machine": None},
             ],
         }
         script = (tmp_path / "build-record.js").read_text(encoding="utf-8")

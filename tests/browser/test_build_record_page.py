@@ -53,8 +53,11 @@ def times(page):
 
 
 def test_times_their_sum_and_the_machine_are_shown(page, made):
-    page.goto(made({"01_one": {"seconds": 1.25, "machine": FAST}, "02_two": {"seconds": 31.5, "machine": FAST}}))
+    first = {"seconds": 1.25, "cpu": 2.04, "memory": 312, "machine": FAST}
+    page.goto(made({"01_one": first, "02_two": {"seconds": 31.5, "machine": FAST}}))
     assert times(page) == ["1.3", "31.5"]
+    assert page.locator("[data-cpu]").all_inner_texts() == ["2.0", ""]
+    assert page.locator("[data-memory]").all_inner_texts() == ["312", ""]
     said = page.inner_text("#gspa-machine")
     assert said == f"33 seconds in all, on A chip, 2 cores at hand, 7.5 GiB of memory, Linux x86_64. {IN_FILE}"
 
