@@ -192,6 +192,7 @@ class TestTheRealBook:
         reports = [f"report_{paper}.html" for paper in ("framework", "clones", "flame")]
         assert [href for href in reviewer if href in [*reports, "claims.html"]] == [*reports, "claims.html"]
 
+    @pytest.mark.slow
     def test_a_clean_build_elsewhere_has_the_same_bytes_but_for_its_times(self, built, tmp_path):
         first, _ = built
         second, runs = real_book(tmp_path, api=True)
