@@ -16,6 +16,9 @@ from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Profile = Annotated[str, typer.Option("--profile", help="paper: the papers' own sizes; quick: small ones.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", help="Notebooks to run at once (default: the cores at hand).")]
+Scheduler = Annotated[
+    str | None, typer.Option("--scheduler", help="Address of a Dask scheduler, or its scheduler file.")
+]
 
 PAIR = "-p: needs a name and a value, for instance -p n_max 3000"
 _data: Callable[[], dict[str, str]] = dict
@@ -44,26 +47,41 @@ def _jobs(asked: int | None) -> int:
     return project.cores() if asked is None else count(1, jobs=asked)
 
 
-def _executed(profile: str, jobs: int, names: list[str] | None = None) -> tuple[Any, list[Any]]:
-    """The project, and its notebooks' results at this profile: kept ones, or new runs."""
+def _one_place(jobs: int | None, scheduler: str | None) -> None:
+    if jobs is not None and scheduler is not None:
+        raise GspaError("--jobs, --scheduler: give one; the cluster's workers say how much runs at once")
+
+
+def _executed(profile: str, jobs: int, names: list[str] | None = None, scheduler: str | None = None) -> tuple[Any, Any]:
+    """The project, and its notebooks' results at this profile: kept ones, or new runs, here or on a cluster."""
     from gspa.book import parameters, project, run
+    from gspa.book.cluster import Cluster
     from gspa.book.progress import Display
 
     here = project.find()
     notebooks = parameters.discover(here)
     wanted = [notebook for name, notebook in notebooks.items() if names is None or name in names]
-    with Display() as display:
-        runs = run.run_all(here, wanted, profile=profile, jobs=jobs, data=_data, progress=display.update)
+    place = Cluster(scheduler, _data) if scheduler is not None else None
+    try:
+        with Display() as display:
+            many = jobs if place is None else len(wanted)  # the cluster's workers say how many run at once
+            runs = run.run_all(
+                here, wanted, profile=profile, jobs=many, data=_data, progress=display.update, elsewhere=place
+            )
+    finally:
+        if place is not None:
+            place.close()
     return here, runs
 
 
-def build(profile: Profile = "paper", jobs: Jobs = None) -> None:
+def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = None) -> None:
     """Run the notebooks and render the site to _build/html."""
     from gspa.book import project, site
 
     profile, at_once = _profile(profile), _jobs(jobs)
+    _one_place(jobs, scheduler)
     with site.exclusive(project.find()):
-        here, runs = _executed(profile, at_once)
+        here, runs = _executed(profile, at_once, scheduler=scheduler)
         typer.echo("Rendering the site ...")
         changed = site.render(here, runs, profile=profile)
     state = "is ready" if changed else "is unchanged"
@@ -192,9 +210,7 @@ def sweep(
     x: Annotated[str, typer.Option("--x", help="The page's horizontal axis (default: the first axis).")] = "",
     y: Annotated[str, typer.Option("--y", help="Its vertical axis (default: the first result).")] = "",
     by: Annotated[str, typer.Option("--by", help="A line for each value of it (default: the second axis).")] = "",
-    scheduler: Annotated[
-        str | None, typer.Option("--scheduler", help="Address of a Dask scheduler, or its scheduler file.")
-    ] = None,
+    scheduler: Scheduler = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", help="Settings at once on this machine (default: the cores at hand).")
     ] = None,
@@ -203,10 +219,10 @@ def sweep(
     """Run a notebook under many settings, into one table; what is done is not run again."""
     from gspa import files
     from gspa.book import parameters, project, sweep, sweep_page
+    from gspa.book.cluster import Cluster, Target
     from gspa.book.progress import Countdown
 
-    if jobs is not None and scheduler is not None:
-        raise GspaError("--jobs, --scheduler: give one; the cluster's workers say how much runs at once")
+    _one_place(jobs, scheduler)
     at_once = count(1, jobs=jobs) if jobs is not None else None
     here = project.find()
     notebook = parameters.select(here, what)
@@ -226,11 +242,11 @@ def sweep(
         if page.suffix != ".ipynb":
             raise InvalidValue("--page", str(page), "a file name that ends in .ipynb")
         files.ensure_writable(page.resolve().parent)
-    place = sweep.Cluster(scheduler, _data) if scheduler is not None else sweep.Here(at_once, _data)
+    place = Cluster(scheduler, _data) if scheduler is not None else sweep.Here(at_once, _data)
     try:
         typer.echo(f"{_settings(len(wanted))} of {what} on {place.label}", err=True)
         with Countdown() as bar:
-            found = sweep.run(sweep.Target.of(notebook), wanted, place=place, output=output, progress=bar.update)
+            found = sweep.run(Target.of(notebook), wanted, place=place, output=output, progress=bar.update)
     except KeyboardInterrupt:
         typer.echo(f"{output} has what was finished; the same command goes on from there", err=True)
         raise

@@ -10,13 +10,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 from gspa.accountant.errors import CheckFailed, ProcessDied
 from gspa.book import processes, provenance, warm
@@ -41,6 +41,26 @@ class Run:
     path: Path
     reused: bool
     seconds: float
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A notebook that a worker ran: the file as text, what it used and where; or why there is none."""
+
+    text: str = ""
+    used: Mapping[str, float] = field(default_factory=dict)
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    error: str = ""
+
+
+class Elsewhere(Protocol):
+    """Where notebooks run if not here: `gspa.book.cluster.Cluster`."""
+
+    def execute(self, notebook: Notebook, values: Mapping[str, Value], data: Mapping[str, str]) -> Executed:
+        """One notebook, with these parameters and this data."""
+
+    def stop(self) -> None:
+        """End all waiting."""
 
 
 class Children:
@@ -234,6 +254,7 @@ def run_all(
     jobs: int,
     data: Callable[[], dict[str, str]],
     progress: Progress | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> list[Run]:
     """Run every notebook whose result is not at hand; keep each as soon as it is whole.
 
@@ -246,6 +267,7 @@ def run_all(
         jobs: how many at once.
         data: gives file name to SHA-256 of the data set at hand; asked when some notebook needs one.
         progress: told of each cell.
+        elsewhere: what runs the notebooks; None: processes of this machine.
 
     Raises:
         CheckFailed: one or more notebooks raised, all named.
@@ -264,14 +286,23 @@ def run_all(
             report(notebook.name, 1, 1, "unchanged")
             return Run(notebook.name, output, True, 0.0)
         begin = time.monotonic()
-        used = run_notebook(project, notebook, parameters, output, progress=progress, children=children)
+        if elsewhere is None:
+            used: Mapping[str, float] | None
+            used = run_notebook(project, notebook, parameters, output, progress=progress, children=children)
+            machine: Mapping[str, Any] = provenance.machine()
+        else:
+            report(notebook.name, 0, 1, "running")
+            found = elsewhere.execute(notebook, parameters, files)
+            write_atomically(output, found.text)
+            used, machine = found.used, found.machine
+            report(notebook.name, 1, 1, "done")
         seconds = time.monotonic() - begin
         facts = {
             "key": wanted,
             "sha256": _sha256(output),
             "seconds": round(seconds, 1),
             **(used or {}),
-            "machine": provenance.machine(),
+            "machine": machine,
             "data": files if notebook.needs_data else {},
         }
         write_atomically(record, json.dumps(facts))
@@ -289,6 +320,8 @@ def run_all(
                     failures.append(str(failure))
         except BaseException:
             children.stop()
+            if elsewhere is not None:
+                elsewhere.stop()
             pool.shutdown(cancel_futures=True)
             raise
     if failures:

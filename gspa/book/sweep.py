@@ -14,17 +14,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import logging
 import os
 import platform
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -33,21 +29,19 @@ from typing import Any
 import pandas as pd
 
 from gspa.accountant import arguments as check
-from gspa.accountant.errors import CheckFailed, GspaError, InvalidOutput, InvalidValue, ProcessDied, UnknownName
-from gspa.book import claims, provenance, say
-from gspa.book.parameters import Notebook, Value, read_yaml
-from gspa.book.project import Project, cores
-from gspa.book.run import Children, run_notebook
+from gspa.accountant.errors import GspaError, InvalidOutput, InvalidValue, ProcessDied, UnknownName
+from gspa.book import claims, say
+from gspa.book.cluster import Cluster, Data, Target, first_line, identity, run_or_try_again
+from gspa.book.parameters import Notebook, Value
+from gspa.book.project import cores
+from gspa.book.run import Children
 from gspa.files import digest, ensure_writable, write_atomically
 
 MOST = 100_000  # settings of one sweep
-TRIES = 3  # processes that may die on one setting before it counts as failed
 LAST_COLUMNS = ("status", "error", "seconds", "started", "worker", "versions", "source", "data", "key")
 """The columns after parameters and results: how each row came about."""
 
 _TABLE_EVERY = 5.0  # seconds between two tables while a sweep runs; the journal has each result at once
-_AHEAD = 3  # settings handed to each worker of a cluster beyond the one at work
-_CONNECT = 15  # seconds
 
 # Before release 3, pandas reads a decimal to within a rounding error unless it is asked not to.
 _EXACT: Any = {} if int(pd.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
@@ -57,24 +51,6 @@ Progress = Callable[[int, int, int], None]
 Record = dict[str, Any]
 """`status` ("done" or "failed"), `error`, `results` by name, `seconds`, `started`, `worker`, `versions`, `source`,
 `data`: what one setting gave and what it was made from, ready for JSON."""
-Data = Callable[[], dict[str, str]]
-"""Gives file name to SHA-256 of the data set at hand; a function at a module's top, so that a cluster can call it."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """What a sweep repeats, complete: a notebook's two files as text."""
-
-    name: str
-    source: str
-    schema: str
-    needs_data: bool
-
-    @classmethod
-    def of(cls, notebook: Notebook) -> Target:
-        files = (notebook.path, notebook.path.with_suffix(".schema.yaml"))
-        source, schema = (path.read_text(encoding="utf-8") for path in files)
-        return cls(notebook.name, source, schema, notebook.needs_data)
 
 
 @dataclass(frozen=True)
@@ -247,7 +223,7 @@ def _each(
                 record = future.result()
             except Exception as death:  # a worker, or the processes of all tries, died
                 place.check_alive()
-                record = _record(expected, error=_line(death) or "its process died")
+                record = _record(expected, error=first_line(death) or "its process died")
             yield task, record
     except BaseException:
         place.stop(list(running))
@@ -279,94 +255,6 @@ class Here:
         self.executor.shutdown()
 
 
-class Cluster:
-    """The workers of a Dask cluster that somebody else started and will stop.
-
-    Args:
-        scheduler: its scheduler's address, such as tcp://10.0.0.5:8786, or the path of its scheduler file (.json).
-        data: asked on the workers.
-
-    Raises:
-        GspaError: dask.distributed is not installed.
-        InvalidValue: nothing answers there.
-    """
-
-    children = None  # a worker's own
-
-    def __init__(self, scheduler: str, data: Data) -> None:
-        try:
-            distributed = import_module("distributed")
-        except ModuleNotFoundError:
-            raise GspaError(
-                "--scheduler: needs dask.distributed, which is not installed: pip install 'gspa[book,cluster]'"
-            ) from None
-        # A scheduler that goes away is one line of ours, not a page of its client's log.
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-        where: dict[str, Any] = {"address": scheduler}
-        if scheduler.endswith(".json"):
-            if not Path(scheduler).is_file():  # Dask would wait for it without end
-                raise InvalidValue("--scheduler", scheduler, "a scheduler file that exists, or an address")
-            where = {"scheduler_file": scheduler}
-        try:
-            self._client: Any = distributed.Client(**where, timeout=_CONNECT, set_as_default=False)
-        except (OSError, ValueError, TypeError) as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
-            raise InvalidValue("--scheduler", scheduler, "the address of a running Dask scheduler", reason) from None
-        self.data, self._scheduler, self.label = data, scheduler, f"the cluster at {scheduler}"
-        self.executor: Executor = self._client.get_executor(retries=TRIES - 1, pure=False)
-        if not self._client.nthreads():
-            self.label += ", waiting for its first worker"
-
-    def identity(self, *, needs_data: bool) -> dict[str, Any]:
-        """What the workers of this moment compute with; waits for the first one.
-
-        Raises:
-            GspaError: a worker lacks the package, has other sources than this process, or differs from the others.
-        """
-        self._client.wait_for_workers(1)
-        replies = self._client.run(identity, self.data if needs_data else None, on_error="return")
-        first: dict[str, Any] | None = None
-        for worker, reply in sorted(replies.items()):
-            if isinstance(reply, BaseException):
-                raise GspaError(
-                    f"worker {worker}: {_line(reply)}; it needs the same gspa: pip install 'gspa[book,cluster]'"
-                )
-            if reply["source"] != provenance.source_digest():
-                raise GspaError(f"worker {worker}: has another gspa than this machine; install the same on both")
-            if first is not None and reply != first:
-                odd = ", ".join(name for name in reply if reply[name] != first[name])
-                raise GspaError(f"worker {worker}: has another {odd} than the other workers; make them alike")
-            first = reply
-        assert first is not None
-        return first
-
-    def ahead(self) -> int:
-        return _AHEAD * max(1, int(sum(self._client.nthreads().values())))
-
-    def check_alive(self) -> None:
-        if self._client.status != "running":
-            raise CheckFailed(
-                f"lost the scheduler at {self._scheduler}; what was finished is kept, the same command goes on"
-            )
-
-    def stop(self, running: Sequence[Future[Record]]) -> None:
-        for future in running:
-            future.cancel()
-
-    def close(self) -> None:
-        self._client.close()
-
-
-@cache
-def identity(data: Data | None) -> dict[str, Any]:
-    """What this process computes with: the package's sources, versions, and the data's checksums."""
-    return {
-        "source": provenance.source_digest(),
-        "versions": provenance.versions(),
-        "data": data() if data is not None else {},
-    }
-
-
 def compute(
     target: Target, task: Task, expected: Mapping[str, Any], data: Data, children: Children | None = None
 ) -> Record:
@@ -393,28 +281,15 @@ def compute(
     except ProcessDied:
         raise
     except Exception as failure:  # one setting's failure must not stop the others
-        error = _line(failure)
+        error = first_line(failure)
     return _record(expected, error, results, time.monotonic() - begin, started)
 
 
 def _run(target: Target, task: Task, children: Children | None) -> dict[str, Any]:
     """The numbers that the notebook's texts name, and the verdicts on its cards as `verdict ID`."""
-    with tempfile.TemporaryDirectory(prefix="gspa-sweep-") as folder:
-        project = Project(Path(folder))
-        project.notebooks.mkdir()
-        project.config.touch()
-        path = project.notebooks / f"{target.name}.ipynb"
-        path.write_text(target.source, encoding="utf-8")
-        path.with_suffix(".schema.yaml").write_text(target.schema, encoding="utf-8")
-        notebook = Notebook(target.name, path, read_yaml(path.with_suffix(".schema.yaml")))
+    with target.unpacked() as (project, notebook):
         output = project.root / "executed.ipynb"
-        for attempt in range(1, TRIES + 1):
-            try:
-                run_notebook(project, notebook, dict(task.values), output, children=children)
-                break
-            except ProcessDied as death:
-                if attempt == TRIES or (children is not None and children.stopping):
-                    raise ProcessDied(f"{_line(death)} ({attempt} tries)") from None
+        run_or_try_again(project, notebook, task.values, output, children)
         found = say.values_of(json.loads(output.read_text(encoding="utf-8")))
         numbers = {name: value for name, value in found.items() if isinstance(value, int | float)}
         return numbers | {f"verdict {name}": one.verdict for name, one in claims.outcomes([output]).items()}
@@ -439,12 +314,6 @@ def _record(
         "source": expected["source"][:16],
         "data": digest(*data)[:16] if data else "",
     }
-
-
-def _line(error: BaseException) -> str:
-    """The first line, which says what; the rest is a traceback."""
-    first = next(iter(str(error).splitlines()), "")
-    return first if isinstance(error, GspaError) else f"{type(error).__name__}: {first}"
 
 
 class Journal:

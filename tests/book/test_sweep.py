@@ -17,9 +17,10 @@ import pytest
 from small_project import add, make
 
 from gspa.accountant.errors import GspaError, InvalidOutput, InvalidValue, ProcessDied, UnknownName
-from gspa.book import provenance, sweep
+from gspa.book import cluster, provenance, sweep
+from gspa.book.cluster import TRIES, Target
 from gspa.book.parameters import select
-from gspa.book.sweep import LAST_COLUMNS, TRIES, Here, Journal, Target, rows_of, settings
+from gspa.book.sweep import LAST_COLUMNS, Here, Journal, rows_of, settings
 from gspa.cli import run
 
 pytestmark = pytest.mark.xdist_group("pipeline")
@@ -155,7 +156,7 @@ class TestRun:
     @pytest.mark.parametrize("what", ["source", "versions", "notebook"])
     def test_other_sources_versions_or_another_notebook_run_again(self, here, notebook, asked, what, monkeypatch):
         self.swept(notebook, {"n": [10]})
-        sweep.identity.cache_clear()
+        cluster.identity.cache_clear()
         if what == "source":
             monkeypatch.setattr(provenance, "source_digest", lambda: "0" * 64)
         elif what == "versions":
@@ -163,11 +164,11 @@ class TestRun:
         else:
             notebook = add(here, "01_page", *BODY, "1")
         self.swept(notebook, {"n": [10]})
-        sweep.identity.cache_clear()
+        cluster.identity.cache_clear()
         assert len(asked) == 2
 
     def test_a_worker_that_is_not_what_the_sweep_says_computes_nothing(self, notebook, asked):
-        facts = sweep.identity(None) | {"source": "0" * 64}
+        facts = cluster.identity(None) | {"source": "0" * 64}
         record = sweep.compute(Target.of(notebook), sweep.Task("", notebook.defaults("quick")), facts, dict)
         assert record["error"].startswith("this worker has another source than the sweep")
         assert asked == []
@@ -241,7 +242,7 @@ class TestRun:
             tries.append(1)
             raise ProcessDied("notebook 01_page: its process ended with status -9")
 
-        monkeypatch.setattr(sweep, "run_notebook", dies)
+        monkeypatch.setattr(cluster, "run_notebook", dies)
         rows = self.swept(notebook, {"n": [1]}).table
         assert len(tries) == TRIES
         assert rows["error"].iloc[0] == f"notebook 01_page: its process ended with status -9 ({TRIES} tries)"

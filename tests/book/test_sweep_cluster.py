@@ -10,10 +10,12 @@ from small_project import add, make
 
 pytest.importorskip("distributed")
 
-from gspa.accountant.errors import GspaError, InvalidValue
+from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue
 from gspa.algorithms.cli import identity
-from gspa.book import provenance, sweep
-from gspa.book.sweep import Cluster
+from gspa.book import build_record, parameters, provenance, sweep
+from gspa.book import cluster as cluster_module
+from gspa.book import run as pipeline
+from gspa.book.cluster import Cluster
 from gspa.cli import run
 
 # What Dask warns of, such as a busy port, is not ours.
@@ -90,3 +92,58 @@ def test_workers_of_another_gspa_are_refused(cluster, monkeypatch):
             place.identity(needs_data=False)
     finally:
         place.close()
+
+
+class TestABook:
+    """`gspa build --scheduler`: the pages run on the workers."""
+
+    def ran(self, project, place, **more):
+        notebooks = parameters.discover(project).values()
+        return pipeline.run_all(project, notebooks, profile="quick", jobs=2, data=dict, elsewhere=place, **more)
+
+    def test_its_pages_have_the_bytes_that_this_machine_gives(self, cluster, here):
+        add(here, "01_page", *SAYS)
+        add(here, "02_page", "n * 7")
+        at_home = {run.name: run.path.read_bytes() for run in self.ran(here, None)}
+        for kept in here.executed("quick").iterdir():
+            kept.unlink()
+        place, states = Cluster(cluster.scheduler_address, dict), []
+        try:
+            there = self.ran(here, place, progress=lambda name, done, total, state: states.append((name, state)))
+            again = self.ran(here, place)
+        finally:
+            place.close()
+        assert {run.name: run.path.read_bytes() for run in there} == at_home
+        assert [run.reused for run in again] == [True, True]
+        assert {("01_page", "running"), ("01_page", "done"), ("02_page", "done")} <= set(states)
+        facts = build_record.facts(there[0])
+        assert facts["cpu"] > 0
+        assert facts["machine"] == provenance.machine()
+
+    def test_a_page_that_fails_is_told_as_here(self, cluster, here):
+        add(here, "01_page", "1 / 0")
+        told = []
+        place = Cluster(cluster.scheduler_address, dict)
+        try:
+            for where in (None, place):
+                with pytest.raises(CheckFailed) as caught:
+                    self.ran(here, where)
+                told.append(str(caught.value))
+        finally:
+            place.close()
+        assert "notebook 01_page, cell 3 (1 / 0): ZeroDivisionError" in told[0]
+        assert told[1] == told[0]
+
+    def test_workers_that_compute_with_something_else_are_refused(self, cluster, here, monkeypatch):
+        add(here, "01_page", *SAYS)
+        place = Cluster(cluster.scheduler_address, dict)
+        monkeypatch.setattr(cluster_module, "identity", lambda data: {"source": "s", "versions": {}, "data": {}})
+        try:
+            with pytest.raises(CheckFailed, match="notebook 01_page: the worker has another source, versions; install"):
+                self.ran(here, place)
+        finally:
+            place.close()
+
+    def test_one_place_at_a_time(self, here, capsys):
+        assert run(shlex.split("build --jobs 2 --scheduler tcp://127.0.0.1:1")) == 2
+        assert "--jobs, --scheduler: give one" in capsys.readouterr().err

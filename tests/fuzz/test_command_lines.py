@@ -20,8 +20,8 @@ from small_project import add, make, markdown
 from gspa import cli
 from gspa.accountant.errors import CheckFailed, DataUnavailable
 from gspa.algorithms import digits as datasets
+from gspa.book import cluster, site, sweep
 from gspa.book import run as pipeline
-from gspa.book import site, sweep
 
 USERS = Path(__file__).with_name("users.csv")
 NUMBERS = [
@@ -70,7 +70,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, st.SearchStrategy[str] | None]] = {
     | {"--k": count, "--sigma": number, "--scale": number, "--sensitivity": number, "--json": None},
     ("run",): {"": place, "-p": st.tuples(word, number).map("\0".join), "-f": place, "-o": place, "--profile": word}
     | {"--open": None},
-    ("build",): {"--profile": word, "--jobs": count},
+    ("build",): {"--profile": word, "--jobs": count, "--scheduler": place},
     ("verify",): {"--profile": word, "--claim": st.sampled_from(CLAIMS), "--jobs": count, "--json": None},
     ("serve",): {"--port": count, "--no-browser": None},
     ("sweep",): {"": place, "-p": st.tuples(swept, values).map("\0".join), "--settings": place, "-o": place}
@@ -156,7 +156,7 @@ def harmless(tmp_path_factory):
         patch.setattr(pipeline, "run_notebook", lambda *_, **__: None)
         patch.setattr(pipeline, "run_all", lambda *_, **__: [])
         patch.setattr(sweep, "run", _swept)
-        patch.setattr(sweep, "Cluster", no_cluster)
+        patch.setattr(cluster, "Cluster", no_cluster)
         patch.setattr(site, "render", lambda *_, **__: True)
         patch.setattr(site, "render_page", lambda *_, **__: here.root / "page.html")
         patch.setattr("webbrowser.open", lambda address: False)
