@@ -158,21 +158,21 @@ def renyi_privacy(orders: pd.DataFrame, small: pd.DataFrame) -> Outcome:
     width = float(((orders["upper"] - orders["lower"]) / orders["upper"]).max())
     evidence = {
         "laws written out": len(small),
-        "of these above the certified upper end": len(exceeded),
+        "laws above the certified upper end": len(exceeded),
         "certified upper end over the law, least": float((small["upper"] / small["written"]).min()),
         "certified upper end over the law, largest": float((small["upper"] / small["written"]).max()),
         "orders compared with the published bound": len(orders),
-        "of these where the published bound is below the pair": len(below),
+        "orders at which the published bound is below the pair": len(below),
         "published bound over the pair, least": float(orders["ratio"].min()),
         "published bound over the pair, largest": float(orders["ratio"].max()),
         "relative width of the interval, largest": f"{width:.1e}",
     }
     said: Said = {
         "illustrated": "This was a plan; it is carried out here. The pair's Renyi divergence is certified at every "
-        f"order, and none of {len(small)} laws written out exceeds it. The published bound for any common randomizer "
-        f"is {orders['ratio'].min():.3g} to {orders['ratio'].max():.3g} times as large. The result holds for binary "
-        "randomized response.",
-        "refuted": f"{len(exceeded)} of {len(small)} laws written out exceed what the pair certifies, and the "
+        f"order, and none of the {len(small)} laws written out exceeds it. The published bound for any common "
+        f"randomizer is {orders['ratio'].min():.3g} to {orders['ratio'].max():.3g} times as large. The result holds "
+        "for binary randomized response.",
+        "refuted": f"What the pair certifies is exceeded by {len(exceeded)} of {len(small)} laws written out, and the "
         f"published bound is below the pair at {len(below)} of {len(orders)} orders. So the pair does not carry over "
         "to Renyi divergences.",
     }

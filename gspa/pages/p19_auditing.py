@@ -249,7 +249,7 @@ def judge(table: pd.DataFrame) -> pd.DataFrame:
     wrong = (lower > table["truth_high"]) | (known > table["certified"]) | (known > table["published"])
     broken = known > table["paper"]
     # A certificate or a proof below an attack is the graver fault.
-    found = np.select([wrong, broken], ["a proved bound fails", "paper's broken"], "all hold")
+    found = np.select([wrong, broken], ["a proved bound fails", "the promise fails"], "all hold")
     with np.errstate(divide="ignore"):
         slack = table["certified"] / lower
     return table.assign(lower=lower, known=known, consistent=~wrong, broken=broken, slack=slack, found=found)

@@ -243,9 +243,9 @@ def add_below_remove(table: pd.DataFrame) -> Outcome:
     high = float(((table["remove"] - table["add_low"]) / table["remove"]).min())
     evidence = {
         r"number of $\epsilon$": len(table),
-        "least share by which a record added shows less, lower end": low,
-        "least share by which a record added shows less, upper end": high,
-        "record added over record removed, largest": float((table["add"] / table["remove_low"]).max()),
+        r"share by which $\delta$ is smaller for a record added, least, lower end": low,
+        r"share by which $\delta$ is smaller for a record added, least, upper end": high,
+        r"$\delta$ for a record added over record removed, largest": float((table["add"] / table["remove_low"]).max()),
     }
     said: Said = {
         "verified": f"At each of {len(table)} values of $\\epsilon$, the $\\delta$ for a record added is certified to "
@@ -299,8 +299,8 @@ def at_least_as_good(table: pd.DataFrame, curve: pd.DataFrame) -> Outcome:
         "not reproduced": f"The $\\epsilon$ of random allocation is up to {worst:.4g} times that of Poisson sampling.",
     }
     every: Said = {
-        "verified": f"With little noise, too, the $\\delta$ is at most {ratio.max():.4g} times that of Poisson "
-        "sampling.",
+        "verified": f"With little noise, too, the $\\delta$ of random allocation is at most {ratio.max():.4g} times "
+        "that of Poisson sampling.",
         "refuted": f"With little noise, the $\\delta$ of random allocation at $\\epsilon$ = {at['epsilon']:g} is "
         f"certified to be at least {ratio.max():.4g} times that of Poisson sampling, because a Poisson sample may "
         "leave a record out.",
@@ -324,7 +324,7 @@ def package_brackets(table: pd.DataFrame) -> Outcome:
     for row in table.itertuples():
         evidence[f"{row.steps:,} steps, certified"] = f"[{row.lower:.6f}, {row.upper:.6f}]"
         evidence[f"{row.steps:,} steps, package"] = f"[{row.package_low:.4f}, {row.package_high:.4f}]"
-    evidence["farthest outside"] = gap
+    evidence["certified end outside the package's interval, largest distance"] = gap
     evidence["the package's width over the certified one's, least"] = float(wider.min())
     said: Said = {
         "verified": "The package's intervals contain the certified ones, which are narrower by a factor of at least "
@@ -340,8 +340,8 @@ def renyi_below(table: pd.DataFrame) -> Outcome:
     """Renyi divergences with and without the shuffler."""
     below = table["shuffled"] < table["alone"]
     evidence = {
-        "orders, users and noises": len(table),
-        "cases in which it is not below": int((~below).sum()),
+        "cases (orders, users and noises)": len(table),
+        "cases in which the shuffled divergence is not below the unshuffled one": int((~below).sum()),
         "shuffled over unshuffled, least": float(table["share"].min()),
         "shuffled over unshuffled, largest": float(table["share"].max()),
     }
@@ -399,7 +399,7 @@ def million_steps(found: dict[str, float], needed: int) -> Outcome:
         "steps": found["steps"],
         r"random allocation, $\delta(0)$": f"[{found['lower']:.6f}, {found['upper']:.6f}]",
         r"shuffled batches, $\delta(0)$ at least": found["shuffled"],
-        "steps, a power of two, that suffice for random allocation": needed,
+        "smallest number of steps, a power of two, that suffices for random allocation": needed,
     }
     dealt: Said = {
         "verified": f"After {found['steps']:,} steps $\\delta(0)$ is certified to be at most {found['upper']:.3g}. "
@@ -416,7 +416,7 @@ def million_steps(found: dict[str, float], needed: int) -> Outcome:
     return judge(
         "N-8",
         evidence,
-        reading("each record's step is drawn by itself (random allocation)", known, dealt),
+        reading("each record's step is drawn independently (random allocation)", known, dealt),
         reading(
             "batches of a fixed size, whatever the other records are",
             exactly(False) if found["shuffled"] > 0.01 else unknown(),
@@ -435,9 +435,9 @@ def separation_stated(table: pd.DataFrame) -> Outcome:
         "separation over the stated bound, largest": float((table["kappa"] / table["stated"]).max()),
     }
     said: Said = {
-        "verified": "For random allocation, where only the record's own step tells of it, the separation exceeds the "
+        "verified": "For random allocation, where only the record's own step depends on it, the separation exceeds the "
         f"stated bound by at least {margin.min():.3g} at each of {len(table)} numbers of steps.",
-        "refuted": f"For {(margin < 0).sum()} of {len(table)} numbers of steps the separation of random allocation is "
+        "refuted": f"At {(margin < 0).sum()} of {len(table)} numbers of steps the separation of random allocation is "
         "below the stated bound.",
     }
     return judge("N-9", evidence, reading("as printed", exactly(bool((margin >= 0).all())), said))

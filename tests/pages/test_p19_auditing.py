@@ -116,8 +116,8 @@ class TestJudge:
 
     def test_what_was_found_in_words(self, table):
         broken = table["paper"] < np.fmax(table["lower"], table["truth_low"])
-        assert (table["found"] == "paper's broken").tolist() == broken.tolist()
-        assert set(table["found"]) == {"paper's broken", "all hold"}
+        assert (table["found"] == "the promise fails").tolist() == broken.tolist()
+        assert set(table["found"]) == {"the promise fails", "all hold"}
         assert set(p.shrunk(table, 0.1)["found"]) == {"a proved bound fails"}
 
 
