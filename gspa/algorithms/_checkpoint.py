@@ -22,7 +22,7 @@ from gspa.files import digest, digest_tree
 Epochs = npt.NDArray[np.int64]
 
 EVERY = 5  # epochs between two checkpoints: about a second of MNIST training, so a kill costs that
-_NAMES = {"epoch", "theta", "generators", "accuracy", "test_loss"}
+_NAMES = {"epoch", "w1", "w2", "b2", "generator", "found"}
 _STALE = 7 * 24 * 3600  # seconds: a run nobody came back to for a week
 
 
@@ -38,7 +38,7 @@ class Checkpoint:
         folder: Path,
         data: Dataset,
         config: SgdConfig,
-        seeds: Sequence[int],
+        seed: int,
         sigma: Floats,
         epochs: Epochs,
         where: torch.device,
@@ -46,40 +46,32 @@ class Checkpoint:
         images = (data.train_x, data.train_y, data.test_x, data.test_y)
         key = digest(
             digest_tree(Path(__file__).parent, ("*sgd*.py", "_checkpoint.py")),
-            repr((astuple(config), tuple(seeds), epochs.tolist(), str(where), torch.__version__)),
+            repr((astuple(config), seed, epochs.tolist(), str(where), torch.__version__)),
             np.ascontiguousarray(sigma).tobytes(),
             *(repr((array.shape, array.dtype.str)) for array in images),
             *(np.ascontiguousarray(array).tobytes() for array in images),
         )
         self.path = folder / f"sgd-{key[:32]}.npz"
 
-    def restore(self, batch: Batch, accuracy: Floats, test_loss: Floats) -> int:
-        """Put a fresh batch, and the results so far, where the last checkpoint left them.
+    def restore(self, batch: Batch, found: Floats) -> int:
+        """Put a fresh batch, and the results so far (2, R, E), where the last checkpoint left them.
 
         Returns:
             The epoch that was finished; -1 with nothing changed when there is no sound checkpoint.
         """
         stored = _npz.read(self.path)
-        if stored is None or not set(stored) >= _NAMES or stored["accuracy"].shape != accuracy.shape:
+        if stored is None or not set(stored) >= _NAMES or stored["found"].shape != found.shape:
             return -1
         epoch = int(stored["epoch"])
-        batch.restore(epoch, stored["theta"], stored["generators"])
-        accuracy[:], test_loss[:] = stored["accuracy"], stored["test_loss"]
+        batch.restore(epoch, [stored[name] for name in ("w1", "w2", "b2")], stored["generator"])
+        found[:] = stored["found"]
         return epoch
 
-    def save(self, epoch: int, batch: Batch, accuracy: Floats, test_loss: Floats) -> None:
+    def save(self, epoch: int, batch: Batch, found: Floats) -> None:
         """Replace the file in one step. A disk that refuses costs the checkpoint, not the run."""
-        theta, generators = batch.state()
-        _npz.write(
-            self.path,
-            {
-                "epoch": np.array(epoch),
-                "theta": theta,
-                "generators": generators,
-                "accuracy": accuracy,
-                "test_loss": test_loss,
-            },
-        )
+        weights, generator = batch.state()
+        named = dict(zip(("w1", "w2", "b2"), weights, strict=True))
+        _npz.write(self.path, {"epoch": np.array(epoch), **named, "generator": generator, "found": found})
 
 
 def default_folder() -> Path | None:

@@ -1,8 +1,8 @@
-"""Algorithm 3 of Chen et al. 2024: personalized private SGD, many replicas as one batch.
+"""Algorithm 3 of Chen et al. 2024: personalized private SGD, the replicas of a seed as one batch.
 
-A *replica* is one training run: a seed and one local budget per client. Replicas are
-independent, so their small matrix products are stacked and run together; a replica's
-result depends on its own seed only, not on the batch it happens to be in.
+A *replica* is one training run: a seed and one local budget per client. The replicas of one seed visit
+the same images in the same order, so their small matrix products are stacked and run together; a replica's
+result depends on its own seed and budgets only, not on the batch it happens to be in.
 
 The paper prints the clipping bound, delta, step size, number of clients and epochs (Table 3)
 and leaves the rest open. Everything it leaves open is a named field of `SgdConfig`.
@@ -29,7 +29,7 @@ from gspa.accountant.errors import InvalidBudget, InvalidValue
 from gspa.algorithms._checkpoint import EVERY, Checkpoint, default_folder, forget
 from gspa.algorithms._device import find
 from gspa.algorithms.digits import Dataset
-from gspa.algorithms.sgd_batch import Batch, Floats, first_order, parameters
+from gspa.algorithms.sgd_batch import Batch, Floats, first_order
 from gspa.algorithms.sgd_config import SgdConfig
 
 if TYPE_CHECKING:
@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SgdConfig", "SgdResult", "default_folder", "forget", "gaussian_sigma", "train", "visiting_order"]
 
-# Replicas beyond this much memory run in successive batches. On a CPU about five MNIST replicas
-# at a time are fastest: more of them only push each other out of the cache.
-_BATCH_BYTES = {"cpu": 96 * 2**20, "cuda": 8 * 2**30}
+# Replicas of one seed that train as one batch. On a CPU more of them push each other out of the cache.
+_TOGETHER = {"cpu": 8, "cuda": 256}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,8 +156,8 @@ def train(
         eps: Local budgets > 0, broadcast to (len(seeds), clients); entry (r, i) belongs to client i of
             replica r. inf: that client adds no noise. None: nobody does. Clipping stays on in each case.
         config: Settings; None means `SgdConfig()`.
-        seeds: One non-negative integer per replica. Two replicas with one seed share the initial
-            point, split, order and the standard normals that sigma scales: common random numbers.
+        seeds: One non-negative integer per replica. Replicas with one seed share the initial point, split, order
+            and the standard normals that sigma scales (common random numbers), and train together, which is faster.
         labels: A name of the setting per replica, or one for all; used by `SgdResult.to_frame`.
         device: "cpu", "cuda" or "cuda:k". CPU and GPU draw different noise from the same seed.
         progress: Called after each epoch with (replica-epochs done, replica-epochs in total).
@@ -203,32 +202,28 @@ def train(
     epochs = np.array([t for t in range(config.epochs + 1) if t % every == 0 or t == config.epochs])
     accuracy = np.full((len(seeds), len(epochs)), np.nan)
     test_loss = np.full_like(accuracy, np.nan)
-    dims = (data.train_x.shape[1], config.hidden_width, data.classes)
-    # Per replica: its gathered images and labels, and one epoch of noise.
-    floats = config.clients * (samples * (dims[0] + dims[2]) + parameters(dims))
-    size = max(1, _BATCH_BYTES[where.type] // (4 * floats))
-    total = len(seeds) * config.epochs
-    files = []
+    total, done, files = len(seeds) * config.epochs, 0, []
     with one_thread():
-        for low in range(0, len(seeds), size):
-            part = slice(low, low + size)
-            batch = Batch(data, sigma[part], config, seeds[part], samples, dims, where)
-            note = (
-                None
-                if checkpoints is None
-                else Checkpoint(checkpoints, data, config, seeds[part], sigma[part], epochs, where)
-            )
-            done = -1 if note is None else note.restore(batch, accuracy[part], test_loss[part])
-            for epoch in range(done + 1, config.epochs + 1):
+        for rows in _batches(seeds, _TOGETHER[where.type]):
+            seed = seeds[rows[0]]
+            batch = Batch(data, sigma[rows], config, seed, samples, where)
+            note = None
+            if checkpoints is not None:
+                note = Checkpoint(checkpoints, data, config, seed, sigma[rows], epochs, where)
+            found = np.full((2, len(rows), len(epochs)), np.nan)  # accuracy and loss
+            last = -1 if note is None else note.restore(batch, found)
+            for epoch in range(last + 1, config.epochs + 1):
                 if epoch:
                     batch.epoch(epoch)
                 column = int(np.searchsorted(epochs, epoch))
                 if epoch == epochs[column]:
-                    accuracy[part, column], test_loss[part, column] = batch.evaluate()
+                    found[:, :, column] = batch.evaluate()
                 if note is not None and (epoch % EVERY == 0 or epoch == config.epochs):
-                    note.save(epoch, batch, accuracy[part], test_loss[part])
+                    note.save(epoch, batch, found)
                 if epoch and progress is not None:
-                    progress(low * config.epochs + epoch * len(seeds[part]), total)
+                    progress(done + epoch * len(rows), total)
+            accuracy[rows], test_loss[rows] = found
+            done += len(rows) * config.epochs
             files += [] if note is None else [note.path.name]
     return SgdResult(
         accuracy=accuracy,
@@ -244,6 +239,13 @@ def train(
         torch_version=str(torch.__version__),
         checkpoints=tuple(files),
     )
+
+
+def _batches(seeds: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Replicas that train together: those of one seed, so many at most."""
+    for seed in dict.fromkeys(seeds):
+        rows = [row for row, other in enumerate(seeds) if other == seed]
+        yield from (rows[low : low + most] for low in range(0, len(rows), most))
 
 
 @contextmanager

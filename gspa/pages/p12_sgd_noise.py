@@ -64,7 +64,6 @@ _ASCENT = 60  # steps of a twentieth of the pixel range
 _MISSED = (0.1, 1e-2, 1e-3, 1e-5)  # share of the victim's own messages that an attack may call too long
 _GRID = 400_000  # thresholds tried at once, times messages
 _LEAST_LOG = -690.0  # chi2.logcdf underflows beyond it; a larger probability only weakens an attack
-_AT_ONCE = 4  # replicas in a batch
 
 
 # --- tables: how far one record moves a message ------------------------------------------------------------
@@ -82,17 +81,16 @@ def visited(
     samples = len(data.train_x) // config.clients
     budgets = np.broadcast_to(np.asarray(np.inf if eps is None else eps, dtype=np.float64), (1, config.clients))
     sigma = gaussian_sigma(budgets, clip=config.clip, divisor=divisor(config, samples), delta=config.delta)
-    dims = (data.train_x.shape[1], config.hidden_width, data.classes)
     found = []
     with one_thread():
-        batch = Batch(data, sigma, config, [seed], samples, dims, torch.device("cpu"))
+        batch = Batch(data, sigma, config, seed, samples, torch.device("cpu"))
         for epoch in range(max(epochs) + 1):
             if epoch:
                 batch.epoch(epoch)
             if epoch in epochs:
-                parts = (batch.w1[0], batch.b1[0, :, 0], batch.w2[0], batch.b2[0, :, 0], batch.x[0, 0])
-                w1, b1, w2, b2, x = (part.to(torch.float64, copy=True) for part in parts)
-                found.append(Client(w1, b1, w2, b2, x, batch.target[0, 0].argmax(0), epoch))
+                first, second, biases = (part[0].to(torch.float64, copy=True) for part in batch.weights)
+                network = (first[:, :-1].T, first[:, -1], second, biases[:, 0])
+                found.append(Client(*network, batch.x[0, :, :-1].double(), batch.target[0].argmax(0), epoch))
     return found
 
 
@@ -288,27 +286,23 @@ def local_table(eps: Sequence[float], *, delta: float, clients: int, samples: in
 
 
 class RecordClipped(Batch):
-    """R replicas in training, every record's gradient cut to norm C before it is averaged.
+    """R replicas of one seed in training, every record's gradient cut to norm C before it is averaged.
 
     The average then has norm <= C, so that the clip of lines 12-14 changes nothing.
     """
 
     def average_gradient(self, x: torch.Tensor, target: torch.Tensor) -> None:
-        """Mean of the clipped gradients of x (R, s, d), one-hot target (R, k, s), into `gradient`.
+        """Mean of the clipped gradients of x (s, d + 1), one-hot target (k, s), into `gradient`.
 
         A record's gradient is two outer products, so its norm needs the factors only.
         """
-        hidden = torch.baddbmm(self.b1, self.w1.mT, x.mT).relu_()
-        error = torch.baddbmm(self.b2, self.w2, hidden).softmax(1).sub_(target)
-        back = torch.bmm(self.w2.mT, error).mul_(hidden.sign())
-        square = (error**2).sum(1) * ((hidden**2).sum(1) + 1) + (back**2).sum(1) * ((x**2).sum(2) + 1)
-        weight = (square.sqrt_().div_(self.config.clip).clamp_(min=1).mul_(x.shape[1])).reciprocal_()[:, None]
-        error *= weight
-        back *= weight
-        torch.bmm(error, hidden.mT, out=self.g_w2)
-        torch.sum(error, 2, keepdim=True, out=self.g_b2)
-        torch.bmm(x.mT, back.mT, out=self.g_w1)
-        torch.sum(back, 2, keepdim=True, out=self.g_b1)
+        _, w2, b2 = self.weights
+        hidden = self.hidden(x)
+        error = torch.baddbmm(b2, w2, hidden).softmax(1).sub_(target)
+        back = torch.bmm(w2.mT, error).mul_(hidden.sign())
+        square = (error**2).sum(1) * ((hidden**2).sum(1) + 1) + (back**2).sum(1) * (x**2).sum(1)
+        weight = (square.sqrt_().div_(self.config.clip).clamp_(min=1).mul_(len(x))).reciprocal_()[:, None]
+        self._backward(x, hidden, error.mul_(weight), back.mul_(weight))
 
 
 VARIANTS = {
@@ -318,6 +312,7 @@ VARIANTS = {
     "record_run": "one record, whole run",  # the same for all T messages together
     "client": "whole client, each message",  # the average clipped, sensitivity 2C
 }
+_CLIPPED = ("record", "record_run")
 
 
 def noise(variant: str, eps: npt.ArrayLike, config: SgdConfig, *, samples: int) -> Floats:
@@ -335,38 +330,41 @@ def noise(variant: str, eps: npt.ArrayLike, config: SgdConfig, *, samples: int) 
     return np.array(scale)[where].reshape(np.shape(eps))
 
 
-def train_variant(data: Dataset, sigma: Floats, config: SgdConfig, *, variant: str, seeds: Sequence[int]) -> Floats:
-    """Final test accuracy of each seed's run with this noise (seeds, clients); random numbers as in `figure4`."""
-    samples = len(data.train_x) // config.clients
-    dims = (data.train_x.shape[1], config.hidden_width, data.classes)
-    kind = Batch if variant in ("printed", "client") else RecordClipped
-    accuracy = []
+def train_variants(data: Dataset, sigma: Floats, config: SgdConfig, *, seed: int, clipped: bool) -> Floats:
+    """Final test accuracy of a seed's run with each row of noise (R, clients), its random numbers as in `figure4`.
+
+    `clipped`: every record's gradient is, not the average's.
+    """
+    kind = RecordClipped if clipped else Batch
     with one_thread():
-        for low in range(0, len(seeds), _AT_ONCE):
-            part = slice(low, low + _AT_ONCE)
-            batch = kind(data, sigma[part], config, seeds[part], samples, dims, torch.device("cpu"))
-            for epoch in range(1, config.epochs + 1):
-                batch.epoch(epoch)
-            accuracy.append(batch.evaluate()[0])
-    return np.concatenate(accuracy)
+        batch = kind(data, sigma, config, seed, len(data.train_x) // config.clients, torch.device("cpu"))
+        for epoch in range(1, config.epochs + 1):
+            batch.epoch(epoch)
+        return batch.evaluate()[0]
 
 
-def _trained(data: Dataset, config: SgdConfig, seeds: tuple[int, ...], asked: tuple[str, str]) -> pd.DataFrame:
-    variant, setting = asked
-    eps = budget_matrix(setting, clients=config.clients, seeds=seeds)
-    sigma = noise(variant, eps, config, samples=len(data.train_x) // config.clients)
-    named = {"variant": variant, "setting": setting_label(setting), "seed": seeds}
-    accuracy = train_variant(data, sigma, config, variant=variant, seeds=seeds)
-    return pd.DataFrame({**named, "accuracy": accuracy, "noise": np.sqrt((sigma**2).mean(axis=1))})
+def _trained(
+    data: Dataset, config: SgdConfig, settings: Sequence[str], task: tuple[tuple[str, ...], int]
+) -> pd.DataFrame:
+    """A seed's run of variants that clip alike, for every setting."""
+    variants, seed = task
+    asked = [(variant, setting) for variant in variants for setting in settings]
+    budgets = {name: budget_matrix(name, clients=config.clients, seeds=[seed])[0] for name in settings}
+    samples = len(data.train_x) // config.clients
+    sigma = np.array([noise(variant, budgets[name], config, samples=samples) for variant, name in asked])
+    accuracy = train_variants(data, sigma, config, seed=seed, clipped=variants == _CLIPPED)
+    table = pd.DataFrame(asked, columns=["variant", "setting"]).assign(seed=seed, accuracy=accuracy)
+    return table.assign(setting=table["setting"].map(setting_label), noise=np.sqrt((sigma**2).mean(axis=1)))
 
 
 def variants_table(
     data: Dataset, config: SgdConfig, *, seeds: Sequence[int], settings: Sequence[str] = ("constant", "unif3")
 ) -> pd.DataFrame:
     """Algorithm 3 and its repairs: variant, setting, seed, accuracy, noise (root mean square of sigma)."""
-    asked = [(variant, setting) for variant in VARIANTS for setting in settings]
-    train = partial(_trained, data, config, tuple(seeds))
-    return pd.concat(each(train, asked, work=len(asked) * len(seeds) * config.epochs), ignore_index=True)
+    tasks = [(variants, seed) for variants in (_CLIPPED, ("printed", "client")) for seed in seeds]
+    work = len(VARIANTS) * len(settings) * len(seeds) * config.epochs
+    found = pd.concat(each(partial(_trained, data, config, settings), tasks, work=work))
+    return found.sort_values("variant", key=lambda names: names.map(list(VARIANTS).index), kind="stable")
 
 
 def variants_summary(table: pd.DataFrame) -> pd.DataFrame:

@@ -49,7 +49,6 @@ NO_CLIP = 1e6  # far above the norm of any average gradient here: the clip never
 EQUAL, AS_DRAWN = "one budget, the same noise power", "budgets as drawn"
 FIRST, LAST = "noisiest client first", "noisiest client last"
 _WORTH_PROCESSES = 400  # epochs of MNIST at width 100: some sixteen seconds
-_PART = 5  # replicas of a task
 _FURTHEST = "furthest from print (points)"
 
 
@@ -89,13 +88,15 @@ def figure4(
     eps_min is the smallest budget drawn, anew for each seed; noise the root mean square of the clients' sigma. With a
     folder for `checkpoints` the same call goes on after a kill.
     """
-    train = partial(_train_setting, data, config, tuple(seeds), device, checkpoints)
-    found = each(train, settings, work=len(settings) * len(seeds) * config.epochs, device=device)
+    train = partial(_train_seed, data, config, tuple(settings), device, checkpoints)
+    found = each(train, seeds, work=len(settings) * len(seeds) * config.epochs, device=device)
     if checkpoints is not None:
         from gspa.algorithms.sgd import forget
 
         forget(checkpoints, [file for _, files in found for file in files])
-    return pd.concat([table for table, _ in found], ignore_index=True)
+    runs = pd.concat([table for table, _ in found], ignore_index=True)
+    order = [setting_label(name) for name in settings]
+    return runs.sort_values("setting", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
 
 
 def budget_matrix(name: str, *, clients: int, seeds: Sequence[int]) -> npt.NDArray[np.float64]:
@@ -112,16 +113,16 @@ def budget_matrix(name: str, *, clients: int, seeds: Sequence[int]) -> npt.NDArr
     return np.array(drawn)
 
 
-def _train_setting(
-    data: Dataset, config: SgdConfig, seeds: tuple[int, ...], device: str, checkpoints: Path | None, name: str
+def _train_seed(
+    data: Dataset, config: SgdConfig, settings: tuple[str, ...], device: str, checkpoints: Path | None, seed: int
 ) -> tuple[Runs, tuple[str, ...]]:
-    """One setting for every seed, and the checkpoints it left."""
+    """Every setting for one seed, and the checkpoints they left."""
     from gspa.algorithms import sgd
 
-    matrix = budget_matrix(name, clients=config.clients, seeds=seeds)
-    result = sgd.train(
-        data, matrix, config, seeds=seeds, labels=setting_label(name), device=device, checkpoints=checkpoints
-    )
+    matrix = np.concatenate([budget_matrix(name, clients=config.clients, seeds=[seed]) for name in settings])
+    labels = [setting_label(name) for name in settings]
+    seeds = [seed] * len(settings)
+    result = sgd.train(data, matrix, config, seeds=seeds, labels=labels, device=device, checkpoints=checkpoints)
     width = len(result.epochs)
     table = result.to_frame().assign(
         eps_min=np.repeat(matrix.min(axis=1), width),
@@ -244,17 +245,17 @@ def sensitivity(
     """Final accuracy of each reading of `config` and `scaling` on pixels: reading, setting, seed, accuracy."""
     scalings = {reading.scaling(scaling) for reading in readings}
     reduced = {how: datasets.project(images, components=components, scaling=how) for how in scalings}
-    asked = [(reading, setting) for reading in readings for setting in settings]
-    tasks = [(reduced[r.scaling(scaling)], r.config(config), name) for r, name in asked]
+    tasks = [(reduced[r.scaling(scaling)], r.config(config), seed) for r in readings for seed in seeds]
     costs = np.array([_cost(data, changed) for data, changed, _ in tasks])
     order = np.argsort(-costs, kind="stable")
-    train = partial(_final, tuple(seeds), device)
-    found = each(train, [tasks[i] for i in order], work=len(seeds) * float(costs.sum()), device=device)
+    train = partial(_final, tuple(settings), device)
+    found = each(train, [tasks[i] for i in order], work=len(settings) * float(costs.sum()), device=device)
     accuracy = dict(zip(order.tolist(), found, strict=True))
     rows = [
-        (reading.label, setting_label(name), seed, value)
-        for i, (reading, name) in enumerate(asked)
-        for seed, value in zip(seeds, accuracy[i], strict=True)
+        (reading.label, setting_label(name), seed, accuracy[len(seeds) * r + s][i])
+        for r, reading in enumerate(readings)
+        for i, name in enumerate(settings)
+        for s, seed in enumerate(seeds)
     ]
     return pd.DataFrame(rows, columns=["reading", "setting", "seed", "accuracy"])
 
@@ -264,19 +265,22 @@ def _cost(data: Dataset, config: SgdConfig) -> float:
     return config.epochs * config.hidden_width / 100 * (len(data.train_x) + 100 * config.clients) / 70_000
 
 
-def _final(seeds: tuple[int, ...], device: str, task: tuple[Dataset, SgdConfig, str]) -> list[float]:
+def _final(settings: tuple[str, ...], device: str, task: tuple[Dataset, SgdConfig, int]) -> list[float]:
+    """Final accuracy of every setting for one seed."""
     from gspa.algorithms import sgd
 
-    data, config, name = task
-    eps = budget_matrix(name, clients=config.clients, seeds=seeds)
+    data, config, seed = task
+    eps = np.concatenate([budget_matrix(name, clients=config.clients, seeds=[seed]) for name in settings])
+    seeds = [seed] * len(settings)
     result = sgd.train(data, eps, config, seeds=seeds, device=device, evaluate_every=config.epochs)
     return [float(value) for value in result.final_accuracy]
 
 
 def vanilla(data: Dataset, config: SgdConfig, *, seeds: Sequence[int], device: str = "cpu") -> pd.DataFrame:
     """The same network, steps and seeds without noise and without clipping: seed, accuracy."""
-    accuracy = _final(tuple(seeds), device, (data, replace(config, clip=NO_CLIP), NO_NOISE))
-    return pd.DataFrame({"seed": list(seeds), "accuracy": accuracy})
+    tasks = [(data, replace(config, clip=NO_CLIP), seed) for seed in seeds]
+    found = each(partial(_final, (NO_NOISE,), device), tasks, work=len(seeds) * config.epochs, device=device)
+    return pd.DataFrame({"seed": list(seeds), "accuracy": [accuracy for (accuracy,) in found]})
 
 
 def ranked(answers: pd.DataFrame, printed: Mapping[str, float] = PRINTED) -> pd.DataFrame:
@@ -360,32 +364,32 @@ def same_power(
     Columns: variant, setting, seed, accuracy, budget. `EQUAL`, on `seeds`, has the equivalent budget for all; `FIRST`
     and `LAST`, on `order_seeds`, visit the noisiest client first and last, in an order that stays (line 3).
     """
-    tasks = [
-        (data, config, setting, variant, tuple(chosen[low : low + _PART]))
-        for variant, chosen in ((EQUAL, seeds), (FIRST, order_seeds), (LAST, order_seeds))
-        for low in range(0, len(chosen), _PART)
-    ]
+    tasks = [((FIRST, LAST), seed) for seed in order_seeds] + [((EQUAL,), seed) for seed in seeds]
     work = (len(seeds) + 2 * len(order_seeds)) * config.epochs * config.hidden_width / 100
-    return pd.concat(each(partial(_train_variant, device), tasks, work=work, device=device), ignore_index=True)
+    found = pd.concat(each(partial(_train_variants, data, config, setting, device), tasks, work=work, device=device))
+    order = (EQUAL, FIRST, LAST)
+    return found.sort_values("variant", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
 
 
-def _train_variant(device: str, task: tuple[Dataset, SgdConfig, str, str, tuple[int, ...]]) -> pd.DataFrame:
+def _train_variants(
+    data: Dataset, config: SgdConfig, setting: str, device: str, task: tuple[tuple[str, ...], int]
+) -> pd.DataFrame:
+    """Variants of a seed's draw that take one order of the clients: `EQUAL`, or `FIRST` and `LAST`."""
     from gspa.algorithms import sgd
 
-    data, config, setting, variant, seeds = task
-    eps = budget_matrix(setting, clients=config.clients, seeds=seeds)
+    variants, seed = task
+    (eps,) = budget_matrix(setting, clients=config.clients, seeds=[seed])
     budget = equivalent_budget(eps)
-    if variant == EQUAL:
-        eps = np.broadcast_to(budget[:, None], eps.shape)
+    if variants == (EQUAL,):
+        rows = np.full((1, config.clients), budget)
     else:
         config = replace(config, client_order="once")
-        visited = np.sort(eps, axis=1) if variant == FIRST else -np.sort(-eps, axis=1)
-        eps = np.empty_like(visited)
-        for row, seed in enumerate(seeds):
-            eps[row, sgd.visiting_order(seed, clients=config.clients)] = visited[row]
-    accuracy = sgd.train(data, eps, config, seeds=seeds, device=device, evaluate_every=config.epochs).final_accuracy
-    named = {"variant": variant, "setting": setting_label(setting)}
-    return pd.DataFrame({**named, "seed": seeds, "accuracy": accuracy, "budget": budget})
+        rows = np.empty((2, config.clients))
+        rows[:, sgd.visiting_order(seed, clients=config.clients)] = np.sort(eps), -np.sort(-eps)
+    seeds = [seed] * len(rows)
+    found = sgd.train(data, rows, config, seeds=seeds, device=device, evaluate_every=config.epochs).final_accuracy
+    named = {"variant": variants, "setting": setting_label(setting), "seed": seed}
+    return pd.DataFrame({**named, "accuracy": found, "budget": budget})
 
 
 def comparison(runs: Runs, variants: pd.DataFrame) -> pd.DataFrame:

@@ -56,8 +56,7 @@ def test_a_stopped_run_goes_on_with_identical_results(digits, tmp_path, order, s
     assert epochs == list(range(kept + 1, 13))
 
 
-def test_batches_that_are_done_are_not_trained_again(digits, tmp_path, monkeypatch):
-    monkeypatch.setitem(sgd._BATCH_BYTES, "cpu", 1)  # one replica a batch
+def test_batches_that_are_done_are_not_trained_again(digits, tmp_path):
     both = {"seeds": (1, 2), "checkpoints": tmp_path}
     whole = sgd.train(digits, 0.5, CONFIG, seeds=(1, 2))
     with pytest.raises(Stopped):

@@ -8,7 +8,7 @@ import torch
 
 from gspa.accountant.errors import InvalidBudget, InvalidValue, UnknownName
 from gspa.algorithms import digits as datasets
-from gspa.algorithms import sgd
+from gspa.algorithms import sgd, sgd_batch
 from gspa.algorithms.sgd_batch import Batch
 from gspa.algorithms.sgd_config import CLIENT_SPLITS, INITIALIZATIONS
 
@@ -96,30 +96,37 @@ def test_training_is_algorithm_3_line_by_line(tiny, noise, average, clip):
 
 def test_hand_written_gradient_is_autograds(tiny):
     config = sgd.SgdConfig(clients=2, hidden_width=7, initialization="torch_default")
-    batch = Batch(tiny, np.zeros((3, 2)), config, [1, 2, 3], 18, (6, 7, 4), torch.device("cpu"))
-    batch.average_gradient(batch.x[:, 0], batch.target[:, 0])
-    by_hand = batch.gradient.clone()
-    theta = batch.theta.clone().requires_grad_()
-    d_h = 6 * 7
+    batch = Batch(tiny, np.zeros((3, 2)), config, 1, 18, torch.device("cpu"))
+    batch.weights = tuple(part + 0.1 * torch.randn_like(part) for part in batch.weights)  # three different points
+    batch.average_gradient(batch.x[0], batch.target[0])
+    weights = tuple(part.clone().requires_grad_() for part in batch.weights)
     total = torch.zeros(())
-    for r in range(3):
-        w1, b1, w2, b2 = theta[r].split([d_h, 7, 28, 4])
-        hidden = torch.relu(batch.x[r, 0] @ w1.view(6, 7) + b1)
-        logits = hidden @ w2.view(4, 7).T + b2
-        total = total + torch.nn.functional.cross_entropy(logits, batch.target[r, 0].argmax(0))
-    (automatic,) = torch.autograd.grad(total, theta)
-    torch.testing.assert_close(by_hand, automatic, rtol=1e-5, atol=1e-7)
+    for w1, w2, b2 in zip(*weights, strict=True):
+        logits = torch.relu(batch.x[0, :, :-1] @ w1[:, :-1].T + w1[:, -1]) @ w2.T + b2[:, 0]
+        total = total + torch.nn.functional.cross_entropy(logits, batch.target[0].argmax(0))
+    for by_hand, automatic in zip(batch.gradient, torch.autograd.grad(total, weights), strict=True):
+        torch.testing.assert_close(by_hand, automatic, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("relu", [False, True])
+def test_both_products_are_that_of_float64(monkeypatch, relu):
+    a, b = torch.randn(5, 61), torch.randn(7, 61)
+    exact = a.double() @ b.double().T
+    for _ in range(2):  # oneDNN's where there is one, then torch's own
+        found = sgd_batch.product(a, b, relu=relu)
+        torch.testing.assert_close(found.double(), exact.relu() if relu else exact, rtol=1e-4, atol=1e-5)
+        monkeypatch.setattr(sgd_batch, "_LINEAR", None)
 
 
 @pytest.mark.parametrize("order", ["once", "per_epoch"])
 def test_the_visiting_order_is_that_of_the_training(tiny, order):
     config = sgd.SgdConfig(clients=5, hidden_width=3, client_order=order)
     sigma = np.arange(1.0, 11).reshape(2, 5)
-    batch = Batch(tiny, sigma, config, [7, 9], 7, (6, 3, 4), torch.device("cpu"))
-    for row, seed in enumerate((7, 9)):
+    for seed in (7, 9):
+        batch = Batch(tiny, sigma, config, seed, 7, torch.device("cpu"))
         visited = sgd.visiting_order(seed, clients=5)
         assert sorted(visited) == [0, 1, 2, 3, 4]
-        assert batch.sigma[row].tolist() == sigma[row, visited].tolist()
+        assert batch.sigma.tolist() == sigma[:, visited].tolist()
     with pytest.raises(InvalidValue, match="clients = 0"):
         sgd.visiting_order(7, clients=0)
 
@@ -127,15 +134,15 @@ def test_the_visiting_order_is_that_of_the_training(tiny, order):
 @pytest.mark.parametrize("order", ["once", "per_epoch"])
 def test_a_replica_does_not_depend_on_its_batch(digits, order, monkeypatch):
     config = sgd.SgdConfig(clients=20, epochs=4, hidden_width=16, client_order=order, noise_divisor="samples")
-    eps = np.random.default_rng(1).uniform(1, 20, (3, 20))
-    together = sgd.train(digits, eps, config, seeds=[7, 8, 9])
-    for r, seed in enumerate((7, 8, 9)):
+    eps, seeds = np.random.default_rng(1).uniform(1, 20, (5, 20)), (7, 8, 7, 9, 7)
+    together = sgd.train(digits, eps, config, seeds=seeds)
+    for r, seed in enumerate(seeds):
         alone = sgd.train(digits, eps[r], config, seeds=[seed])
         # float32 rounding, amplified over 80 steps; accuracies may differ by one of 360 images.
         np.testing.assert_allclose(together.test_loss[r], alone.test_loss[0], rtol=1e-4)
         np.testing.assert_allclose(together.accuracy[r], alone.accuracy[0], atol=1.01 / 360)
-    monkeypatch.setitem(sgd._BATCH_BYTES, "cpu", 1)
-    split = sgd.train(digits, eps, config, seeds=[7, 8, 9])
+    monkeypatch.setitem(sgd._TOGETHER, "cpu", 1)
+    split = sgd.train(digits, eps, config, seeds=seeds)
     np.testing.assert_allclose(split.test_loss, together.test_loss, rtol=1e-4)
 
 
@@ -155,12 +162,12 @@ def test_noise_has_the_printed_scale(digits, divisor, m):
     expected = 2 * 1.5 / m * np.sqrt(2 * np.log(1.25e5)) / eps
     np.testing.assert_allclose(sigma[0], expected, rtol=1e-12)
     # One epoch with every gradient multiplied away: what is left is the sum of the three noises.
-    batch = Batch(digits, sigma, config, [0], 479, (30, 100, 10), torch.device("cpu"))
-    batch.x.zero_(), batch.target.fill_(0.1), batch.w2.zero_(), batch.b1.fill_(-1e9), batch.b2.zero_()
-    before = batch.theta.clone()
-    w1 = slice(0, 30 * 100)  # dead ReLUs: these weights receive no gradient at all
+    batch = Batch(digits, sigma, config, 0, 479, torch.device("cpu"))
+    w1, w2, b2 = batch.weights
+    batch.x[:, :, :-1].zero_(), batch.target.fill_(0.1), w2.zero_(), w1[:, :, -1].fill_(-1e9), b2.zero_()
+    before = w1.clone()
     batch.epoch(1)
-    moved = (batch.theta - before)[0, w1].double()
+    moved = (w1 - before)[0, :, :-1].double()  # dead ReLUs: these weights receive no gradient at all
     scale = 0.1 * np.sqrt((expected**2).sum())
     assert float(moved.std()) == pytest.approx(scale, rel=5 / np.sqrt(2 * 3000))
     assert abs(float(moved.mean())) < 5 * scale / np.sqrt(3000)
@@ -229,7 +236,7 @@ def test_frame_epochs_and_progress(tiny):
         progress=lambda done, total: calls.append((done, total)),
     )
     assert run.epochs.tolist() == [0, 2, 4, 5]
-    assert calls == [(2 * t, 10) for t in range(1, 6)]
+    assert calls == [(done, 10) for done in range(1, 11)]  # seed by seed
     frame = run.to_frame()
     assert frame.columns.tolist() == ["setting", "seed", "epoch", "accuracy", "test_loss"]
     last = frame[(frame.setting == "b") & (frame.epoch == 5)]
