@@ -16,7 +16,8 @@ Floats = npt.NDArray[np.float64]
 Dims = tuple[int, int, int]  # inputs d, hidden units h, classes k
 
 # oneDNN's product. Torch's own takes another library's, which is half as fast on processors that are not Intel's.
-_LINEAR = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch._C._has_mkldnn else None
+_HERE = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+_LINEAR = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if _HERE else None
 
 
 def product(a: torch.Tensor, b: torch.Tensor, *, relu: bool = False) -> torch.Tensor:
