@@ -336,8 +336,7 @@ def run(
 def _trained(task: tuple[str, int, Setup, Sequence[int], str]) -> pd.DataFrame:
     data, users, setup, seeds, device = task
     held = dealt_to(data, users, setup.scaling, setup.split)
-    train = partial(federated.train, held, setup.aggregator, setup.training, noise=setup.noise, device=device)
-    return pd.concat([train(seed=seed).assign(seed=seed) for seed in seeds], ignore_index=True)
+    return federated.train(held, setup.aggregator, setup.training, seeds=seeds, noise=setup.noise, device=device)
 
 
 @lru_cache(maxsize=1)

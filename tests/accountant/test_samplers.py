@@ -33,7 +33,9 @@ def one_step(eps, *, sigma, rate, direction):
 
 
 @pytest.mark.parametrize("direction", ["remove", "add"])
-@pytest.mark.parametrize(("sigma", "rate", "eps"), [(1.0, 0.1, 0.05), (0.5, 0.01, 1.0), (2.0, 0.5, 0.1), (1, 1.0, 2.0)])
+@pytest.mark.parametrize(
+    ("sigma", "rate", "eps"), [(1.0, 0.1, 0.05), (0.5, 0.01, 1.0), (2.0, 0.5, 0.1), (1, 1.0, 2.0), (1 / 28, 0.1, 5.0)]
+)
 def test_one_step_against_its_closed_form(sigma, rate, eps, direction):
     found = poisson_delta(sigma=sigma, steps=1, rate=rate, eps=eps, direction=direction)
     truth = one_step(eps, sigma=sigma, rate=rate, direction=direction)
@@ -85,7 +87,7 @@ def test_eps_and_delta_are_inverses_and_fall_with_the_noise():
     [
         ({"rate": 0.0}, "rate"),
         ({"rate": 1.5}, "rate"),
-        ({"sigma": 0.001}, "sigma"),
+        ({"sigma": 0.0357}, "sigma"),  # 1/28 is the least
         ({"direction": "replace"}, "direction"),
     ],
 )

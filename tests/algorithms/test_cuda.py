@@ -36,7 +36,8 @@ def users(digits):
 def test_one_formula_for_both_kinds_of_arrays(users):
     start = federated.initial_weights(users.x.shape[2], users.classes, 0)
     truth = np.eye(users.classes, dtype=np.float32)[users.y]
-    there = federated._descended(torch, *map(torch.from_numpy, (users.x, truth, start)), training=Training()).numpy()
+    given = (users.x, truth, users.x @ start, users.gram)
+    there = federated._descended(torch, *map(torch.from_numpy, given), training=Training()).numpy()
     here = federated.local_updates(users.x, users.y, start, Training())
     assert there.dtype == here.dtype == np.float32
     np.testing.assert_allclose(there, here, rtol=0, atol=ROUNDING)
@@ -45,7 +46,7 @@ def test_one_formula_for_both_kinds_of_arrays(users):
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_a_device_that_is_not_there(users):
     with pytest.raises(InvalidValue, match=r"^device = 'cuda'.*no such device, use 'cpu'"):
-        federated.train(users, Mean(), Training(rounds=1), seed=0, device="cuda")
+        federated.train(users, Mean(), Training(rounds=1), seeds=[0], device="cuda")
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
@@ -60,12 +61,12 @@ def test_a_page_is_refused_before_it_starts(page, tmp_path, capsys):
 
 def test_a_device_that_is_none(users):
     with pytest.raises(InvalidValue, match=r"^device = 'abacus'"):
-        federated.train(users, Mean(), Training(rounds=1), seed=0, device="abacus")
+        federated.train(users, Mean(), Training(rounds=1), seeds=[0], device="abacus")
 
 
 @gpu
 def test_flame_s_rounds_agree(users):
-    runs = {device: federated.train(users, Mean(), Training(), seed=0, device=device) for device in ("cpu", "cuda")}
+    runs = {device: federated.train(users, Mean(), Training(), seeds=[0], device=device) for device in ("cpu", "cuda")}
     # An image on the boundary may fall to either side.
     np.testing.assert_allclose(runs["cuda"]["accuracy"], runs["cpu"]["accuracy"], rtol=0, atol=2 / len(users.test_y))
 

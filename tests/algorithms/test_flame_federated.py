@@ -88,17 +88,26 @@ class TestLocalTraining:
             assert found[user].reshape(7, 3) == pytest.approx(weights - start, abs=2e-6)
 
     def test_training_repeats_and_learns(self, few):
-        first, again = (federated.train(few, Mean(), Training(rounds=6, batches=2), seed=1) for _ in range(2))
+        first, again = (federated.train(few, Mean(), Training(rounds=6, batches=2), seeds=[1]) for _ in range(2))
         assert first.equals(again)
         assert first["accuracy"].iloc[-1] > 0.6
 
+    def test_runs_side_by_side_are_those_alone(self, few):
+        both = federated.train(few, Mean(), Training(rounds=4, batches=2), seeds=[5, 1])
+        assert both["seed"].tolist() == [5] * 5 + [1] * 5
+        alone = [federated.train(few, Mean(), Training(rounds=4, batches=2), seeds=[seed]) for seed in (5, 1)]
+        # An image on the boundary may fall to either side.
+        assert both["accuracy"].to_numpy() == pytest.approx(pd.concat(alone)["accuracy"].to_numpy(), abs=1 / 180)
+        with pytest.raises(InvalidValue, match="non-empty"):
+            federated.train(few, Mean(), Training(), seeds=[])
+
     def test_another_batch_order_of_users_is_another_run(self, few):
-        runs = [federated.train(few, Mean(), Training(rounds=2, batches=many), seed=1) for many in (1, 2)]
+        runs = [federated.train(few, Mean(), Training(rounds=2, batches=many), seeds=[1]) for many in (1, 2)]
         assert not runs[0].equals(runs[1])
 
     def test_more_batches_than_users_are_refused(self, few):
         with pytest.raises(InvalidValue, match="batches"):
-            federated.train(few, Mean(), Training(batches=61), seed=0)
+            federated.train(few, Mean(), Training(batches=61), seeds=[0])
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ so that a step costs m x m instead of f x classes, and a whole round of users is
 >>> from gspa.algorithms.flame.aggregation import Mean
 >>> from gspa.algorithms.flame.users import partition
 >>> few = partition(load("digits"), users=60)
->>> runs = train(few, Mean(), Training(rounds=3, batches=2), seed=0)
+>>> runs = train(few, Mean(), Training(rounds=3, batches=2), seeds=[0])
 >>> runs["accuracy"].iloc[-1] > runs["accuracy"].iloc[0]
 np.True_
 """
@@ -20,6 +20,7 @@ np.True_
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,22 +75,26 @@ def local_updates(
         InvalidValue: this machine has no such device.
     """
     truth = np.eye(weights.shape[1], dtype=np.float32)[y]
+    return _updates(x, truth, x @ weights, x @ x.swapaxes(1, 2), training, device)
+
+
+def _updates(x: Floats, truth: Floats, start: Floats, gram: Floats, training: Training, device: str) -> Floats:
+    """`local_updates`; `truth` has a one at each image's label, `start` is X W and `gram` X X^T."""
     if device == "cpu":
-        return np.asarray(_descended(np, x, truth, weights, training=training))
+        return np.asarray(_descended(np, x, truth, start, gram, training=training))
     # Only here: torch takes seconds to import, and the CPU does not need it.
     import torch
 
     from gspa.algorithms._device import find
 
     where = find(device)
-    moved = (torch.from_numpy(np.ascontiguousarray(held)).to(where) for held in (x, truth, weights))
+    moved = (torch.from_numpy(np.ascontiguousarray(held)).to(where) for held in (x, truth, start, gram))
     return np.asarray(_descended(torch, *moved, training=training).cpu().numpy())
 
 
-def _descended(xp: Any, x: Any, truth: Any, weights: Any, *, training: Training) -> Any:
-    """`local_updates` in the arrays of `xp`, numpy or torch; `truth` has a one at each image's label."""
+def _descended(xp: Any, x: Any, truth: Any, start: Any, gram: Any, *, training: Training) -> Any:
+    """`_updates` in the arrays of `xp`, numpy or torch."""
     step = training.local_rate / x.shape[1]
-    start, gram = x @ weights, x @ x.swapaxes(1, 2)
     residuals = xp.zeros_like(start)
     for _ in range(training.local_epochs):
         logits = start - step * (gram @ residuals)
@@ -111,34 +116,56 @@ def initial_weights(features: int, classes: int, seed: int) -> Floats:
 
 
 def train(
-    users: Users, aggregator: Aggregator, training: Training, *, seed: int, noise: str = "fresh", device: str = "cpu"
+    users: Users,
+    aggregator: Aggregator,
+    training: Training,
+    *,
+    seeds: Sequence[int],
+    noise: str = "fresh",
+    device: str = "cpu",
 ) -> pd.DataFrame:
-    """One run.
+    """A run for each seed, side by side: they read the images once a round.
 
     Args:
         users: who holds what.
         aggregator: the method, from `gspa.algorithms.flame.aggregation`.
         training: the rest.
-        seed: of the starting weights, and of the noise unless it is the released trainer's.
+        seeds: of the starting weights, and of the noise unless it is the released trainer's; at least one.
         noise: one of `gspa.algorithms.flame.noise.KINDS`.
         device: where users train: "cpu", "cuda" or "cuda:k". Noise is drawn on the CPU, the same for each device.
 
     Returns:
-        One row a round, the start included: `round`, `accuracy` on the held-out images, in [0, 1], `largest` and
-        `overflowing` (`gspa.algorithms.flame.aggregation.Step`).
+        One row a seed and round, the start included: `seed`, `round`, `accuracy` on the held-out images, in [0, 1],
+        `largest` and `overflowing` (`gspa.algorithms.flame.aggregation.Step`). The other seeds change a run by float32
+        rounding at most.
+
+    Raises:
+        InvalidValue: no seed, fewer users than batches, or no such device.
     """
-    source = Source(noise, check.count(0, seed=seed))
+    seeds = [check.count(0, **{f"seeds[{i}]": seed}) for i, seed in enumerate(check.row(seeds=seeds))]
+    if not seeds:
+        raise InvalidValue("seeds", seeds, "a non-empty sequence of integers >= 0")
+    sources = [Source(noise, seed) for seed in seeds]
     batch = len(users.x) // training.batches
     if batch == 0:
         raise InvalidValue("batches", training.batches, f"at most {len(users.x)}, the number of users")
-    features = users.x.shape[2]
-    weights = initial_weights(features, users.classes, seed)
-    rows = [(0, users.accuracy(weights), 0, 0)]
+    features, classes = users.x.shape[2], users.classes
+    truth = np.eye(classes, dtype=np.float32)[users.y]
+    weights = [initial_weights(features, classes, seed) for seed in seeds]
+    runs = [[(seed, 0, accuracy, 0, 0)] for seed, accuracy in zip(seeds, users.accuracies(weights), strict=True)]
     for number in range(training.rounds):
         first = number % training.batches * batch
         part = slice(first, first + batch)
-        updates = local_updates(users.x[part], users.y[part], weights, training, device=device)
-        step = aggregator(updates, number, source)
-        weights = weights + step.z.reshape(features, -1).astype(np.float32)
-        rows.append((number + 1, users.accuracy(weights), step.largest, step.overflowing))
-    return pd.DataFrame(rows, columns=["round", "accuracy", "largest", "overflowing"])
+        x, images = users.x[part], users.x.shape[1]
+        logits = (x.reshape(-1, features) @ np.hstack(weights)).reshape(batch, images, len(seeds), classes)
+        steps = []
+        for which, source in enumerate(sources):
+            updates = _updates(x, truth[part], logits[:, :, which], users.gram[part], training, device)
+            steps.append(aggregator(updates, number, source))
+        weights = [
+            old + step.z.reshape(features, -1).astype(np.float32) for old, step in zip(weights, steps, strict=True)
+        ]
+        for run, accuracy, step in zip(runs, users.accuracies(weights), steps, strict=True):
+            run.append((run[0][0], number + 1, accuracy, step.largest, step.overflowing))
+    names = ["seed", "round", "accuracy", "largest", "overflowing"]
+    return pd.DataFrame([row for run in runs for row in run], columns=names)

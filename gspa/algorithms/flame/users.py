@@ -6,7 +6,9 @@ standardized pixel by pixel, dealt out in their order, one of each class to each
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -54,9 +56,16 @@ class Users:
         """d: weights of a logistic regression, biases included."""
         return int(self.x.shape[2]) * self.classes
 
-    def accuracy(self, weights: Floats) -> float:
-        """Share of the held-out images that these weights, (features, classes), classify correctly."""
-        return float(((self.test_x @ weights).argmax(axis=1) == self.test_y).mean())
+    @cached_property
+    def gram(self) -> Floats:
+        """Inner products of each user's images, (users, images, images)."""
+        return np.asarray(self.x @ self.x.swapaxes(1, 2))
+
+    def accuracies(self, weights: Sequence[Floats]) -> list[float]:
+        """Share of the held-out images that each of these weights, (features, classes), classifies correctly."""
+        logits = (self.test_x @ np.hstack(weights)).reshape(len(self.test_x), len(weights), -1)
+        right = logits.argmax(axis=2) == self.test_y[:, None]
+        return [float(share) for share in right.mean(axis=0)]
 
 
 def partition(
