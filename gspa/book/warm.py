@@ -25,7 +25,7 @@ from gspa.book.processes import leave
 
 POSSIBLE = sys.platform == "linux"  # elsewhere the system's own libraries may have threads before the fork
 
-_IMPORTED = [
+IMPORTED = [
     *("gspa.book.execute", "ipykernel.ipkernel", "ipykernel.kernelapp", "matplotlib.pyplot", "pandas", "seaborn"),
     *("scipy.optimize", "scipy.special", "scipy.stats", "jinja2", "yaml", "jsonschema"),
 ]
@@ -122,7 +122,7 @@ def _stop(process: subprocess.Popen[bytes], asking: socket.socket) -> None:
 def serve() -> NoReturn:
     """Import, then fork a process for each message on the socket that is standard input, until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for those who wait for the notebooks
-    for module in _IMPORTED:
+    for module in IMPORTED:
         importlib.import_module(module)
     asked = socket.socket(fileno=os.dup(0))
     statuses: dict[int, int] = {}

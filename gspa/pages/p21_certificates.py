@@ -46,7 +46,7 @@ class Issued(NamedTuple):
     certificate: Certificate
 
 
-def headline(*, eps0: float, n: int, delta: float, lines: int | None = None) -> list[Setting]:
+def headline(*, eps0: float, n: int, delta: float, lines: int | None = None, steps: int = 1_000) -> list[Setting]:
     """Page 17's own numbers: the pair, the bits themselves, and some reports on a line; and one training run."""
     found = [
         Setting(f"{name}-{eps0:g}-{n}", PAGE_17, f"{words}, $\\epsilon_0$ = {eps0:g}, {n:,} users", asked)
@@ -59,7 +59,7 @@ def headline(*, eps0: float, n: int, delta: float, lines: int | None = None) -> 
         values = [scale for scale, many in zip(scales, count, strict=True) for _ in range(many)]
         runs = api.Laplace(scale=values) if mechanism == "laplace" else api.Gaussian(sigma=values)
         found.append(Setting(f"line-{i}", PAGE_17, words, {"mechanism": runs, "delta": small}))
-    run = api.Allocation(sigma=1.0, steps=1_000)
+    run = api.Allocation(sigma=1.0, steps=steps)
     words = f"random allocation, $\\sigma$ = {run.sigma:g}, {run.steps:,} steps"
     return [*found, Setting("allocation", PAGE_20, words, {"mechanism": run, "delta": 1e-6})]
 

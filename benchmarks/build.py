@@ -1,0 +1,282 @@
+"""Where the time of a build goes, by page and by cause, in one run.
+
+`python benchmarks/build.py` builds a fresh clone of the last commit at the papers' sizes, as a reader would: from an
+empty folder, again with nothing changed, with one page changed, and verified. It builds the quick profile on one core
+and on all. Then it runs each notebook's cells once more, in a process of their own where the stack is looked at every
+few milliseconds, and says what the processor was busy with. It prints the tables; with `--record` it also keeps them
+for the book's page on speed. `--against COMMIT` builds that commit's quick profile in turn with this one's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import platform
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from gspa.book import warm
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORD = ROOT / "benchmarks" / "build.json"
+TABLE = ROOT / "book" / "_build_table.md"
+CORES = (1, 2, 4, 8, 16)
+CHANGED = "05_reduction_to_counts"
+
+# What a frame of the stack says its seconds went to, the innermost frame that says something first.
+CAUSES = {
+    "drawing": ("/matplotlib/", "/seaborn/", "/gspa/book/figures.py"),
+    "training": ("/torch/", "/gspa/algorithms/sgd", "/gspa/algorithms/flame/federated"),
+    "certificates": ("/gspa/check_certificate.py",),
+    "the accountant": ("/gspa/accountant/",),
+    "simulation": ("/gspa/algorithms/",),
+    "the pages' own tables": ("/gspa/pages/",),
+    "text and checks": ("/gspa/book/", "/IPython/"),
+}
+IMPORTS, STARTUP, SITE = "imports", "start of processes", "the site (Sphinx and its checks)"
+
+
+def cause(frame: FrameType | None) -> str:
+    """What a stack is busy with."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen importlib"):
+            return IMPORTS
+        if frame.f_code.co_name != "<module>":  # a module at work on its own top level is being imported
+            for one, parts in CAUSES.items():
+                if any(part in name for part in parts):
+                    return one
+        frame = frame.f_back
+    return STARTUP
+
+
+def sampled(work: Callable[[], None]) -> dict[str, float]:
+    """CPU seconds of this process by cause; what its children used is training."""
+    found: Counter[str] = Counter()
+    last = time.process_time()
+
+    def look(_: int, frame: FrameType | None) -> None:
+        nonlocal last
+        now = time.process_time()
+        found[cause(frame)] += now - last  # after a long call of compiled code: all of it
+        last = now
+
+    signal.signal(signal.SIGPROF, look)
+    signal.setitimer(signal.ITIMER_PROF, 0.005, 0.005)
+    work()
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, signal.SIG_IGN)
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor().shutdown(wait=True)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    found["training"] += children.ru_utime + children.ru_stime
+    return {name: round(seconds, 2) for name, seconds in found.items()}
+
+
+def cells(name: str, profile: str) -> None:
+    """Run a notebook's cells in this process."""
+    import contextlib
+    import io
+
+    import nbformat
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from gspa.book import parameters, project
+
+    shell = InteractiveShell.instance()
+    shell.display_pub.publish = lambda *given, **named: None
+    values = parameters.select(project.find(), name).defaults(profile)
+    for cell in nbformat.read(project.find().root / "notebooks" / f"{name}.ipynb", as_version=4).cells:
+        if cell.cell_type == "code":
+            with contextlib.redirect_stdout(io.StringIO()):
+                shell.run_cell(cell.source).raise_error()
+            if "parameters" in cell.metadata.get("tags", []):
+                shell.user_ns.update(values)
+
+
+def timed(command: Sequence[str], where: Path, cores: int | None = None) -> dict[str, float]:
+    """Seconds and CPU seconds of a command of the package, started in a checkout, on so many cores."""
+    given = sorted(os.sched_getaffinity(0))[:cores]
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=where,
+        env=os.environ | {"PYTHONPATH": str(where), "OMP_NUM_THREADS": "1"},
+        check=True,
+        stdout=subprocess.DEVNULL,
+        preexec_fn=lambda: os.sched_setaffinity(0, given),
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"seconds": round(time.perf_counter() - begin, 1), "cpu": round(used, 1)}
+
+
+def clone(commit: str, target: Path) -> Path:
+    """A checkout of that commit with nothing built."""
+    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(target)], check=True)
+    subprocess.run(["git", "checkout", "--quiet", commit], cwd=target, check=True)
+    return target
+
+
+def shares() -> dict[str, float]:
+    """Float32 operations a second of a large matrix product and of the training of Figure 4, both on one thread."""
+    import numpy as np
+    import torch
+    from timing import best
+
+    from gspa.algorithms import sgd
+    from gspa.algorithms.digits import Dataset
+
+    torch.set_num_threads(1)
+    size, clients, samples, inputs, config = 1024, 100, 600, 60, sgd.SgdConfig(epochs=4)
+    a, b = torch.rand(size, size), torch.rand(size, size)
+    rng = np.random.default_rng(0)
+    x, y = rng.random((clients * samples, inputs), dtype=np.float32), rng.integers(0, 10, clients * samples)
+    data = Dataset(x, y, x[:1000], np.arange(1000) % 10, "random", True, {}, "made here")
+    replicas = 6
+    eps = np.full((replicas, clients), 0.5)
+    spent = best(lambda: sgd.train(data, eps, config, seeds=[0] * replicas, evaluate_every=4))
+    width = config.hidden_width
+    operations = 2.0 * samples * (2 * (inputs + 1) * width + 3 * width * data.classes)  # of one step
+    steps = config.epochs * clients * replicas
+    return {
+        "product": round(2 * size**3 / best(lambda: a @ b, 10) / 1e9, 1),
+        "training": round(operations * steps / spent / 1e9, 1),
+    }
+
+
+def measure(against: str | None, profile: str) -> dict[str, Any]:
+    """All that the record holds."""
+    whole: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        build = ["gspa", "build", "--profile"]
+        if against is not None:
+            whole["quick, before"] = timed([*build, "quick"], clone(against, folder / "before"))
+        quick = clone("HEAD", folder / "quick")
+        whole["quick"] = timed([*build, "quick"], quick)
+        whole["quick, nothing changed"] = timed([*build, "quick"], quick)
+        notebook = quick / "notebooks" / f"{CHANGED}.ipynb"
+        text = notebook.read_text(encoding="utf-8")
+        notebook.write_text(text.replace("# ", "#  ", 1), encoding="utf-8")
+        whole["quick, one page changed"] = timed([*build, "quick"], quick)
+        whole["quick, one core"] = timed([*build, "quick"], clone("HEAD", folder / "alone"), cores=1)
+        paper = clone("HEAD", folder / "paper")
+        whole[profile] = timed([*build, profile], paper)
+        whole["verify after it"] = timed(["gspa", "verify", "--profile", profile], paper)
+        records = {}
+        for kind, where in (("quick", quick), (profile, paper)):
+            record = (where / "_build" / "html" / "build-record.json").read_text(encoding="utf-8")
+            records[kind] = json.loads(record)["notebooks"]
+    pages = []
+    for one in records[profile]:
+        print(f"looking at {one['name']}", file=sys.stderr)
+        command = [sys.executable, __file__, "--page", one["name"], "--profile", profile]
+        told = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+        pages.append({name: one[name] for name in ("name", "seconds", "cpu", "memory")} | {"causes": json.loads(told)})
+    return {
+        "profile": profile,
+        "whole": whole,
+        "pages": pages,
+        "quick": [one["cpu"] for one in records["quick"]],
+        "rates": shares(),
+        "measured": f"{datetime.now(UTC):%Y-%m}",
+        "cores": len(os.sched_getaffinity(0)),
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in ("numpy", "torch")},
+    }
+
+
+def by_cause(found: dict[str, Any]) -> dict[str, float]:
+    """CPU seconds of the whole build, the most first; what no cell accounts for is the start of processes."""
+    total: Counter[str] = Counter()
+    for page in found["pages"]:
+        seen = sum(page["causes"].values())
+        for name, seconds in page["causes"].items():
+            total[name] += seconds * min(1.0, page["cpu"] / seen)  # the page's own run is what is shared out
+        total[STARTUP] += max(0.0, page["cpu"] - seen)
+    total[SITE] = max(0.0, found["whole"][found["profile"]]["cpu"] - sum(page["cpu"] for page in found["pages"]))
+    return dict(total.most_common())
+
+
+def makespan(lengths: Sequence[tuple[float, float]], cores: int, site: float) -> float:
+    """Seconds of a build on so many cores: (serial, divisible) CPU seconds a page, the longest first, then the site."""
+    free = [0.0] * cores
+    for serial, divisible in sorted(lengths, key=sum, reverse=True):
+        if divisible:  # all cores share what can be divided
+            begin = min(free)
+            free = [max(one, begin) + divisible / cores for one in free]
+        free[free.index(min(free))] += serial
+    return max(free) + site
+
+
+def scaling(found: dict[str, Any]) -> list[tuple[int, float]]:
+    """Seconds on so many cores, by the model: pages divide over the cores, training also within a page."""
+    lengths = []
+    for page in found["pages"]:
+        seen = sum(page["causes"].values())
+        training = page["cpu"] * page["causes"].get("training", 0.0) / seen
+        lengths.append((page["cpu"] - training, training))
+    site = by_cause(found)[SITE]
+    return [(cores, makespan(lengths, cores, site)) for cores in CORES]
+
+
+def table(found: dict[str, Any]) -> str:
+    """The record in Markdown: whole commands, causes, pages, cores."""
+    lines = ["| Command | Seconds | CPU seconds |", "|---|---:|---:|"]
+    lines += [f"| {name} | {one['seconds']:g} | {one['cpu']:g} |" for name, one in found["whole"].items()]
+    causes = by_cause(found)
+    whole = sum(causes.values())
+    lines += ["", "| CPU seconds go to | Seconds | Share |", "|---|---:|---:|"]
+    lines += [f"| {name} | {seconds:.0f} | {seconds / whole:.0%} |" for name, seconds in causes.items()]
+    lines += ["", "| Page | Seconds | CPU seconds | Memory (MiB) | Most of it |", "|---|---:|---:|---:|---|"]
+    for page in sorted(found["pages"], key=lambda page: -page["cpu"]):
+        most = max(page["causes"], key=page["causes"].get)
+        lines.append(f"| {page['name']} | {page['seconds']:g} | {page['cpu']:g} | {page['memory']:,} | {most} |")
+    lines += ["", "| Cores | Seconds, by the model |", "|---:|---:|"]
+    lines += [f"| {cores} | {seconds:.0f} |" for cores, seconds in scaling(found)]
+    rates, versions = found["rates"], ", ".join(f"{name} {number}" for name, number in found["versions"].items())
+    lines += [
+        "",
+        f"On one thread a large float32 matrix product does {rates['product']:g} thousand million operations a second, "
+        f"and training {rates['training']:g}, which is {rates['training'] / rates['product']:.0%}. "
+        f"Measured {found['measured']} on {found['cores']} cores; {versions}.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str]) -> None:
+    """Measure and print; with --record, keep."""
+    parser = argparse.ArgumentParser(description="Where the time of a build goes, by page and by cause.")
+    parser.add_argument("--record", action="store_true", help="keep the result, and what the page on speed shows of it")
+    parser.add_argument("--against", metavar="COMMIT", help="build its quick profile, too")
+    parser.add_argument("--profile", default="paper", help="of the pages: paper or quick")
+    parser.add_argument("--page", help="only the causes of this page's cells, as JSON")
+    asked = parser.parse_args(arguments)
+    if asked.page is not None:
+        for module in warm.IMPORTED:  # as in a build, which imports them once for all pages
+            importlib.import_module(module)
+        print(json.dumps(sampled(lambda: cells(asked.page, asked.profile))))
+        return
+    found = measure(asked.against, asked.profile)
+    print(table(found), end="")
+    if asked.record:
+        RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        TABLE.write_text(table(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
