@@ -6,7 +6,9 @@ import importlib.util
 import json
 import re
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import pytest
@@ -38,6 +40,12 @@ def benchmark():
 def allocation():
     with pytest.MonkeyPatch.context() as patch:
         return script("allocation", patch)
+
+
+@pytest.fixture(scope="module")
+def build():
+    with pytest.MonkeyPatch.context() as patch:
+        return script("build", patch)
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +102,46 @@ def test_the_allocation_table_is_made_from_its_record(allocation):
         )
         assert max(ours["lower"], theirs["lower"]) <= min(ours["upper"], theirs["upper"])
         assert theirs["lower"] <= ours["lower"] <= ours["upper"] <= theirs["upper"]
+
+
+class TestBuild:
+    def test_the_tables_are_made_from_the_record(self, build):
+        found = json.loads(build.RECORD.read_text(encoding="utf-8"))
+        assert build.TABLE.read_text(encoding="utf-8") == build.table(found)
+        whole = found["whole"][found["profile"]]["cpu"]
+        assert sum(build.by_cause(found).values()) == pytest.approx(whole, rel=0.01)
+        one, *_, most = (seconds for _, seconds in build.scaling(found))
+        assert most < found["whole"][found["profile"]]["seconds"] < one
+
+    def test_a_stack_says_what_it_is_busy_with(self, build):
+        def frame(*names):
+            outer = None
+            for name in names:
+                code = SimpleNamespace(co_filename=name, co_name="f")
+                outer = SimpleNamespace(f_code=code, f_back=outer)
+            return outer
+
+        page = "/x/gspa/pages/p08.py"
+        assert build.cause(frame(page, "/x/gspa/accountant/pair.py", "/y/scipy/stats.py")) == "the accountant"
+        assert build.cause(frame(page, "<frozen importlib._bootstrap>", "/y/scipy/stats.py")) == "imports"
+        assert build.cause(frame(page, "/y/numpy/core.py")) == "the pages' own tables"
+        assert build.cause(frame("/y/runpy.py")) == build.cause(None) == build.STARTUP
+
+    def test_the_seconds_of_a_process_are_all_given_to_a_cause(self, build):
+        def work():
+            end = time.process_time() + 0.2
+            while time.process_time() < end:
+                budgets.constant(0.5, n=10)
+
+        found = build.sampled(work)
+        assert sum(found.values()) == pytest.approx(0.2, abs=0.1)
+        assert max(found, key=found.get) == "the accountant"
+
+    def test_pages_are_dealt_out_to_the_cores(self, build):
+        lengths = [(4.0, 0.0), (3.0, 0.0), (2.0, 0.0), (1.0, 0.0)]
+        assert [build.makespan(lengths, cores, 0.5) for cores in (1, 2, 4, 8)] == [10.5, 5.5, 4.5, 4.5]
+        divided = [(1.0, 8.0)]  # eight seconds among all cores, and one that stays
+        assert [build.makespan(divided, cores, 0.0) for cores in (1, 2, 8)] == [9.0, 5.0, 2.0]
 
 
 class TestPeers:

@@ -25,6 +25,7 @@ SPLITS = ("one_per_class", "random", "one_class")
 
 _OFFSET = 0.001  # beside the standard deviation of a pixel, which may be 0
 _LEVELS = {"mnist": 255, "digits": 16}
+_BLOCK = 4000  # images at once: a copy of all of MNIST would be hundreds of megabytes
 
 Floats = npt.NDArray[np.float32]
 Labels = npt.NDArray[np.int64]
@@ -113,33 +114,42 @@ def partition(
     elif split == "random":
         dealt = rng.permutation(dealt.ravel()).reshape(users, classes)
     dealt = rng.permuted(dealt, axis=1)
-    x = _scaled(data, dealt.ravel(), scaling).reshape(users, classes, -1)
     y = labels[dealt]
     kept = classes - held_out
+    law = _moments(data, scaling)
     return Users(
-        np.ascontiguousarray(x[:, :kept]),
+        _inputs(data, dealt[:, :kept].ravel(), law).reshape(users, kept, -1),
         y[:, :kept],
-        np.ascontiguousarray(x[:, kept:]).reshape(users * held_out, -1),
+        _inputs(data, dealt[:, kept:].ravel(), law),
         y[:, kept:].ravel(),
     )
 
 
-def _scaled(data: Dataset, chosen: Labels, scaling: str) -> Floats:
-    """The chosen images with a feature of 1 behind them; mean and deviation are of all images."""
-    first = len(data.train_x)
-    out = np.ones((chosen.size, data.train_x.shape[1] + 1), dtype=np.float32)
-    early = chosen < first
-    out[early, :-1] = data.train_x[chosen[early]]
-    out[~early, :-1] = data.test_x[chosen[~early] - first]
+def _moments(data: Dataset, scaling: str) -> tuple[Floats, Floats]:
+    """What is taken off each pixel, and what the rest is divided by: from all images."""
+    pixels = data.train_x.shape[1]
     if scaling == "unit":
-        return out
-    total = np.zeros((2, data.train_x.shape[1]))
+        return np.zeros(pixels, np.float32), np.ones(pixels, np.float32)
+    total = np.zeros((2, pixels))
     for part in (data.train_x, data.test_x):
-        for low in range(0, len(part), 4000):  # in blocks: a float64 copy of MNIST would be 440 MB
-            block = part[low : low + 4000].astype(np.float64)
+        for low in range(0, len(part), _BLOCK):
+            block = part[low : low + _BLOCK].astype(np.float64)
             total += block.sum(axis=0), (block**2).sum(axis=0)
     mean, square = total / (len(data.train_x) + len(data.test_x))
     offset = _OFFSET / (1 if scaling == "standardized_unit" else _LEVELS[data.name])
-    out[:, :-1] -= mean.astype(np.float32)
-    out[:, :-1] /= (np.sqrt(np.maximum(square - mean**2, 0)) + offset).astype(np.float32)
+    return mean.astype(np.float32), (np.sqrt(np.maximum(square - mean**2, 0)) + offset).astype(np.float32)
+
+
+def _inputs(data: Dataset, chosen: Labels, law: tuple[Floats, Floats]) -> Floats:
+    """The chosen images, scaled, with a feature of 1 behind them."""
+    first, (mean, deviation) = len(data.train_x), law
+    out = np.ones((chosen.size, mean.size + 1), dtype=np.float32)
+    for low in range(0, chosen.size, _BLOCK):
+        some = chosen[low : low + _BLOCK]
+        early = some < first
+        block = np.empty((some.size, mean.size), np.float32)
+        block[early], block[~early] = data.train_x[some[early]], data.test_x[some[~early] - first]
+        block -= mean
+        block /= deviation
+        out[low : low + _BLOCK, :-1] = block
     return out
