@@ -29,7 +29,7 @@ __all__ = ["Dataset", "FileStatus", "banner", "fetch", "load", "project", "statu
 
 NAMES = ("auto", "mnist", "digits")
 SCALINGS = ("none", "unit_variance", "standardize_pixels")
-_PROJECTION_VERSION = "1"  # part of the cache key: raise it when `project` computes something else
+_PROJECTION_VERSION = "2"  # part of the cache key: raise it when `project` computes something else
 
 Images = npt.NDArray[np.float32]
 Labels = npt.NDArray[np.int64]
@@ -207,7 +207,7 @@ def _fit_projection(dataset: Dataset, components: int, scaling: str) -> tuple[Im
     mean = train.mean(axis=0, dtype=np.float64)
     unit = np.ones(train.shape[1])
     if scaling == "standardize_pixels":
-        deviation = train.std(axis=0, dtype=np.float64)
+        deviation = np.sqrt(sum(((block - mean) ** 2).sum(axis=0) for block in _blocks(train)) / len(train))
         unit[deviation > 0] = deviation[deviation > 0]  # a pixel that never varies stays as it is
     covariance = np.zeros((train.shape[1], train.shape[1]))
     for block in _blocks(train):
