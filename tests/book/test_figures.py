@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import re
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -41,6 +42,13 @@ def curve(table, *, extra=None, delta=0.5):
 def test_no_series_takes_the_colour_of_a_role():
     roles = [colour for colour, _ in figures.ROLES.values()]
     assert len({*roles, *figures.PALETTE}) == len(roles) + len(figures.PALETTE)
+
+
+def test_the_calculators_lines_have_the_colours_of_what_they_mean():
+    style = (Path(__file__).parents[2] / "book/_extra/calculator/calculator.css").read_text(encoding="utf-8")
+    drawn = dict(re.findall(r"--calc-(pair|paper): (#\w{6});", style))
+    assert drawn == {"pair": figures.ROLES["certified"][0].lower(), "paper": figures.ROLES["paper"][0].lower()}
+    assert len(re.findall(r"--calc-pair:", style)) == 1  # by day and by night
 
 
 @pytest.mark.parametrize("named", [True, False])
