@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 PROFILE ?= paper
 BIN := $(VENV)/bin
+# Else every process would compile this package again, and every run of the tests all of them.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: book test certificates browser verify-slow repeat benchmark lint serve tidy clean
