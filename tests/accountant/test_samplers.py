@@ -60,6 +60,14 @@ def test_every_record_in_every_step_is_the_gaussian_mechanism():
     assert found.relative_width < 1e-3
 
 
+def test_hardly_any_noise_hides_nothing():
+    # Only whether the record takes part at all is left to chance.
+    found = poisson_delta(sigma=1.0, steps=1, rate=0.1, eps=0.0, sensitivity=25.0, direction="remove")
+    assert found.lower <= 0.1 <= found.upper <= 0.1001
+    with pytest.raises(InvalidValue, match="hides nothing"):  # a cell's mass would be no number
+        poisson_delta(sigma=1.0, steps=1, rate=0.1, eps=0.0, sensitivity=25.1)
+
+
 @pytest.mark.parametrize(("sigma", "steps", "rate"), [(1.0, 1_000, 1e-3), (0.5, 100, 0.01)])
 def test_google_gives_the_same(sigma, steps, rate):
     google = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
