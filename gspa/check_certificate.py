@@ -582,7 +582,8 @@ def whole(x: arb) -> int:
     """An exact whole number."""
     need(bool(abs(x) < 2**62), "a loss is too large, or no number")
     found = x.unique_fmpz()
-    need(found is not None, "the precision does not suffice")
+    if found is None:
+        raise Refused("the precision does not suffice")
     return int(found)
 
 
