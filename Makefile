@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 PROFILE ?= paper
 BIN := $(VENV)/bin
+# Else every process would compile this package again, and every run of the tests all of them.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: book test certificates browser verify-slow repeat benchmark lint serve tidy clean
@@ -20,7 +22,7 @@ certificates: $(VENV)/.book
 
 # The built book in a real browser: Chromium from GSPA_CHROMIUM or the path; without one the tests are skipped.
 browser: $(VENV)/.test $(VENV)/.browser
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests/browser
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow" tests/browser
 
 # The slow checks: interval arithmetic over a grid of cases, builds killed at random moments, fuzzing, planted errors;
 # then the book built twice. About an hour on two cores.

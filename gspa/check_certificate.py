@@ -507,11 +507,15 @@ def block_delta(
         """P(more than k)."""
         return above[min(max(k - start + 1, 0), len(u))]
 
+    def rows(of: Callable[[int], arb]) -> arb_mat:
+        """of(m - j), m in `places`, a row for each j = 0..free."""
+        known = [of(k) for k in range(places.start - free, places.stop)]
+        return arb_mat([known[free - j : free - j + len(places)] for j in range(free + 1)])
+
     # With b of the free users holding a one: t(m) = sum_j mix[b][j] law(m - j), and so for g.
     width = range(free + 1)
     mix = arb_mat([(arb_poly([q, 1 - q]) ** b * arb_poly([1 - q, q]) ** (free - b)).coeffs() for b in width])
-    t = mix * arb_mat([[law(m - j) for m in places] for j in width])
-    tails = mix * arb_mat([[over(m - j) for m in places] for j in width])
+    t, tails = mix * rows(law), mix * rows(over)
     best = arb(0)
     for b, peak in enumerate(peaks):
         low, high = max(peak - 2, 0) - places[0], min(peak + 3, users) - places[0]
@@ -578,8 +582,9 @@ def whole(x: arb) -> int:
     """An exact whole number."""
     need(bool(abs(x) < 2**62), "a loss is too large, or no number")
     found = x.unique_fmpz()
-    need(found is not None, "the precision does not suffice")
-    return int(str(found))
+    if found is None:
+        raise Refused("the precision does not suffice")
+    return int(found)
 
 
 def step_for(cells: list[tuple[arb, arb, arb, arb]]) -> arb:

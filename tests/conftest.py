@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -9,6 +10,9 @@ from hypothesis import settings
 
 # Before numpy is imported: threads of its libraries would only get in the way of the tests that run beside.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# What is imported and collected stays to the end: looking for cycles in it again and again is a tenth of all work.
+gc.set_threshold(100_000, 50, 100)
 
 # A shared machine may pause, so time is asserted only where it is the point; and a run is repeatable.
 settings.register_profile("gspa", deadline=None, derandomize=True)
@@ -20,3 +24,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # The search for doctests would import it a second time, under a name that another conftest.py has too.
 collect_ignore = ["conftest.py"]
+
+
+def pytest_collection_finish() -> None:
+    """The collected tests are not looked at again either."""
+    gc.freeze()

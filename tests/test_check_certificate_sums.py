@@ -26,7 +26,7 @@ SOURCE = Path(checker.__file__)
 @pytest.fixture(autouse=True)
 def _coarser(monkeypatch):
     """Fewer cells, which are valid too; and the checker sets Arb's precision, which is one for the whole process."""
-    monkeypatch.setattr(checker, "CELLS", 5_000)
+    monkeypatch.setattr(checker, "CELLS", 3_000)
     before = flint.ctx.prec
     yield
     flint.ctx.prec = before

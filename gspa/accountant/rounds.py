@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -389,6 +390,7 @@ def shuffled_reports(scales: Budgets | ArrayLike, *, count: ArrayLike = 1, mecha
         raise InvalidValue("scales", len(victims), f"at most {MOST_VICTIMS} distinct ones", "let users share scales")
     most = crowd.gap(victims[0]) if mechanism == "laplace" else math.inf
 
+    @cache  # a search for delta, or for a curve, asks again at the same
     def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
         return reports_pair(crowd, delta=delta, times=times)
 

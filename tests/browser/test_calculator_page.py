@@ -67,13 +67,17 @@ def opened(page: Page, address: str) -> Page:
     """The page at this address once the whole answer is there."""
     page.goto("about:blank")  # else a new # alone would not load it again
     page.goto(address)
-    settled(page)
+    answered(page)  # loaded, it is at work already
     return page
+
+
+def answered(page: Page) -> None:
+    page.wait_for_selector("#calc-result:not([aria-busy])")
 
 
 def settled(page: Page) -> None:
     page.wait_for_timeout(250)  # longer than what the page waits for the next key
-    page.wait_for_selector("#calc-result:not([aria-busy])")
+    answered(page)
 
 
 def headline(page: Page) -> str:
