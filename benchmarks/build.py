@@ -66,7 +66,7 @@ def cause(frame: FrameType | None) -> str:
 def sampled(work: Callable[[], None]) -> dict[str, float]:
     """CPU seconds of this process by cause; what its children used is training."""
     found: Counter[str] = Counter()
-    last = time.process_time()
+    last, before = time.process_time(), resource.getrusage(resource.RUSAGE_CHILDREN)
 
     def look(_: int, frame: FrameType | None) -> None:
         nonlocal last
@@ -82,8 +82,8 @@ def sampled(work: Callable[[], None]) -> dict[str, float]:
     from joblib.externals.loky import get_reusable_executor
 
     get_reusable_executor().shutdown(wait=True)
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    found["training"] += children.ru_utime + children.ru_stime
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    found["training"] += after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {name: round(seconds, 2) for name, seconds in found.items()}
 
 
