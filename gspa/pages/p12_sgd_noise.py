@@ -45,7 +45,7 @@ from gspa.accountant.mechanisms import (
 from gspa.accountant.tradeoff import gdp_epsilon
 from gspa.algorithms import digits as datasets
 from gspa.algorithms.digits import Dataset
-from gspa.algorithms.sgd import gaussian_sigma, one_thread
+from gspa.algorithms.sgd import arithmetic, gaussian_sigma
 from gspa.algorithms.sgd_batch import Batch
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.algorithms.sgd_gradients import Client, Gradients, clipped
@@ -82,7 +82,7 @@ def visited(
     budgets = np.broadcast_to(np.asarray(np.inf if eps is None else eps, dtype=np.float64), (1, config.clients))
     sigma = gaussian_sigma(budgets, clip=config.clip, divisor=divisor(config, samples), delta=config.delta)
     found = []
-    with one_thread():
+    with arithmetic():
         batch = Batch(data, sigma, config, seed, samples, torch.device("cpu"))
         for epoch in range(max(epochs) + 1):
             if epoch:
@@ -338,7 +338,7 @@ def train_variants(data: Dataset, sigma: Floats, config: SgdConfig, *, seed: int
     `clipped`: every record's gradient is, not the average's.
     """
     kind = RecordClipped if clipped else Batch
-    with one_thread():
+    with arithmetic():
         batch = kind(data, sigma, config, seed, len(data.train_x) // config.clients, torch.device("cpu"))
         for epoch in range(1, config.epochs + 1):
             batch.epoch(epoch)
