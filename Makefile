@@ -38,6 +38,7 @@ repeat: $(VENV)/.test
 # Times the accountant against plain evaluations and asks what peers were asked; keeps what the pages on it show.
 benchmark: $(VENV)/.test
 	$(BIN)/python benchmarks/accountant.py --record
+	$(BIN)/python benchmarks/growth.py --record
 	$(BIN)/python benchmarks/peers.py --record
 
 lint: $(VENV)/.test $(VENV)/.lint

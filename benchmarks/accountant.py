@@ -1,13 +1,12 @@
 """The accountant's time, side by side with plain evaluations, in one run.
 
 `python benchmarks/accountant.py` prints ratios. With `--record` it also keeps them in `benchmarks/accountant.json` and
-draws from that file the table and the figure of the book's page on speed. Nothing here is asserted; seconds are this
-machine's and this moment's.
+draws from that file the table of the book's page on speed. Nothing here is asserted; seconds are this machine's and
+this moment's. How the cost grows: `benchmarks/growth.py`.
 
 (a) a million distinct budgets against `numpy.exp` over the same numbers;
 (b) one central delta against a loop over the number of clones with scipy.stats, as published code does it,
-    and a composition against dp_accounting's of the same privacy loss distribution;
-(c) growth with n.
+    and a composition against dp_accounting's of the same privacy loss distribution.
 """
 
 from __future__ import annotations
@@ -28,12 +27,10 @@ from scipy import stats
 from timing import best, symbols
 
 from gspa.accountant import budgets, interop, one_round, rounds
-from gspa.book import figures
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "benchmarks" / "accountant.json"
 TABLE = ROOT / "book" / "_speed_table.md"
-FIGURE = ROOT / "book" / "_static" / "speed.svg"
 
 
 def loop_delta(eps: float, *, eps0: float, n: int) -> float:
@@ -51,7 +48,7 @@ def loop_delta(eps: float, *, eps0: float, n: int) -> float:
 
 
 def measure() -> dict[str, Any]:
-    """All three comparisons: `rows` of (part, what, milliseconds, ratio, ratio to what), `sizes` and `growth`."""
+    """All comparisons: `rows` of (part, what, milliseconds, ratio, ratio to what)."""
     rows: list[dict[str, Any]] = []
 
     def note(part: str, what: str, seconds: float, unit: float, against: str) -> None:
@@ -84,15 +81,8 @@ def measure() -> dict[str, Any]:
     note(part, "rounds.compose, both sides with certificate", composed, composed, "ours")
     note(part, "dp_accounting, one pessimistic side of our export", theirs, composed, "ours")
 
-    sizes = [10**k for k in range(1, 10)]
-    growth = []
-    for n in sizes:
-        crowd = budgets.constant(0.5, n=n)
-        growth.append(best(lambda crowd=crowd: one_round.central_epsilon(crowd, delta=1e-6)))
     return {
         "rows": rows,
-        "sizes": sizes,
-        "growth": [float(f"{1e3 * seconds:.3g}") for seconds in growth],
         "measured": f"{datetime.now(UTC):%Y-%m}",
         "cores": os.cpu_count(),
         "versions": {"python": platform.python_version()} | {name: version(name) for name in ("numpy", "scipy")},
@@ -108,23 +98,8 @@ def table(found: dict[str, Any]) -> str:
             part = row["part"]
             lines.append(f"| **{symbols(part)}** | | |")
         lines.append(f"| {row['what']} | {row['ms']:g} | {row['ratio']:g} x {row['to']} |")
-    lines.append(f"| **{symbols('one central eps at 0.5, delta = 1e-6')}** | | |")
-    for n, ms in zip(found["sizes"], found["growth"], strict=True):
-        lines.append(f"| n = {n:,} | {ms:g} | {ms / found['growth'][0]:.2g} x n = {found['sizes'][0]} |")
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
     return "\n".join([*lines, "", f"Measured {found['measured']} on {found['cores']} shared cores; {versions}."]) + "\n"
-
-
-def draw(found: dict[str, Any], target: Path) -> None:
-    """Growth with n, as SVG."""
-    from matplotlib import pyplot as plt
-
-    figures.use_style()
-    figure, axis = plt.subplots(figsize=(6, 3.6), layout="constrained")
-    axis.plot(found["sizes"], found["growth"], color=figures.PALETTE[1], marker="o")
-    axis.set(xscale="log", xlabel="number of users $n$", ylabel="one central epsilon (ms)", ylim=(0, None))
-    figure.savefig(target, metadata={"Date": None})
-    plt.close(figure)
 
 
 def main(arguments: list[str]) -> None:
@@ -137,7 +112,6 @@ def main(arguments: list[str]) -> None:
     if record:
         RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         TABLE.write_text(table(found), encoding="utf-8")
-        draw(found, FIGURE)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 import yaml
 
@@ -43,6 +44,12 @@ def allocation():
 
 
 @pytest.fixture(scope="module")
+def growth():
+    with pytest.MonkeyPatch.context() as patch:
+        return script("growth", patch)
+
+
+@pytest.fixture(scope="module")
 def build():
     with pytest.MonkeyPatch.context() as patch:
         return script("build", patch)
@@ -59,29 +66,49 @@ def compared(peers):
     return json.loads(peers.RECORD.read_text(encoding="utf-8"))
 
 
-def test_table_and_figure_are_made_from_the_record(benchmark, tmp_path):
+def test_the_table_is_made_from_the_record(benchmark):
     found = json.loads(benchmark.RECORD.read_text(encoding="utf-8"))
     assert benchmark.TABLE.read_text(encoding="utf-8") == benchmark.table(found)
-    with mpl.rc_context({"backend": "Agg"}):
-        benchmark.draw(found, tmp_path / "again.svg")
-    points = [re.findall(r'<use xlink:href="#\S+" x="([\d.]+)" y="([\d.]+)"', path.read_text(encoding="utf-8"))
-              for path in (benchmark.FIGURE, tmp_path / "again.svg")]  # fmt: skip
-    assert points[0] == points[1] != []
 
 
 def test_the_table_holds_every_measured_number(benchmark):
     found = {
         "rows": [{"part": "p", "what": "ours", "ms": 2.5, "ratio": 1.0, "to": "ours"}],
-        "sizes": [10, 100],
-        "growth": [2.0, 5.0],
         "measured": "2000-01",
         "cores": 3,
         "versions": {"numpy": "9"},
     }
     text = benchmark.table(found)
     assert "| ours | 2.5 | 1 x ours |" in text
-    assert "| n = 100 | 5 | 2.5 x n = 10 |" in text
     assert "Measured 2000-01 on 3 shared cores; numpy 9." in text
+
+
+class TestGrowth:
+    def test_the_table_and_the_figure_are_made_from_the_record(self, growth, tmp_path):
+        found = json.loads(growth.RECORD.read_text(encoding="utf-8"))
+        assert growth.TABLE.read_text(encoding="utf-8") == growth.table(found)
+        with mpl.rc_context({"backend": "Agg"}):
+            growth.draw(found, tmp_path / "again.svg")
+        points = [re.findall(r'<use xlink:href="#\S+" x="([\d.]+)" y="([\d.]+)"', path.read_text(encoding="utf-8"))
+                  for path in (growth.FIGURE, tmp_path / "again.svg")]  # fmt: skip
+        assert points[0] == points[1] != []
+        assert {row["axis"] for row in found["rows"]} == set(growth.SERIES)
+        for row in found["rows"]:
+            assert set(row["sizes"]) <= set(growth.SERIES[row["axis"]][1])
+            assert len(row["sizes"]) == len(row["ms"]) == len(row["mib"]) > 3
+
+    def test_the_exponent_is_that_of_a_power(self, growth):
+        assert growth.exponent([1, 10, 100], [2, 2e3, 2e6]) == pytest.approx((3, 0), abs=1e-9)
+        slope, error = growth.exponent([1, 10, 100, 1000], [1, 9, 130, 900])
+        assert abs(slope - 1) < 3 * error < 0.3
+
+    def test_the_peak_counts_arrays(self, growth):
+        assert growth.peak(lambda: np.ones(2**20)) == pytest.approx(8, rel=0.01)
+
+    def test_each_question_has_an_answer(self, growth):
+        for questions, sizes in growth.SERIES.values():
+            for ask in questions(sizes[3]).values():
+                assert ask()
 
 
 @pytest.mark.parametrize("page", ["speed", "peers"])

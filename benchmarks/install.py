@@ -1,0 +1,99 @@
+"""What installing costs: seconds and megabytes, alone and with all that the book needs, in one run.
+
+`python benchmarks/install.py` downloads the pinned packages anew into a temporary folder, without pip's cache, installs
+them from there into an empty virtual environment, and asks one question of what it installed. It prints the table; with
+`--record` it also keeps it for the book's page on speed. Nothing here is asserted; the download's seconds are the
+network's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORD = ROOT / "benchmarks" / "install.json"
+TABLE = ROOT / "book" / "_install_table.md"
+EPSILON = "import gspa; print(gspa.epsilon(eps=0.5, n=10_000, delta=1e-6))"
+# What is installed, and the first thing that is asked of it.
+SETS = {
+    "`pip install .`, then one epsilon": ("", ["-c", EPSILON]),
+    "`make book`, then `gspa --help`": ("[book]", ["-m", "gspa", "--help"]),
+    "`make test`": ("[test]", ["-c", "import pytest"]),
+}
+
+
+def seconds(command: list[str | Path], where: Path) -> float:
+    """Wall time of a command that must succeed."""
+    begin = time.perf_counter()
+    subprocess.run(command, check=True, cwd=where, stdout=subprocess.DEVNULL)
+    return round(time.perf_counter() - begin, 1)
+
+
+def measure() -> dict[str, Any]:
+    """`rows`: what, packages, megabytes downloaded, seconds of the download, of the installation and of the question."""
+    rows = []
+    for what, (extra, question) in SETS.items():
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            wheels, own = folder / "wheels", folder / "source"
+            subprocess.run(["git", "clone", "--quiet", str(ROOT), str(own)], check=True)
+            venv.create(folder / "venv", with_pip=True)
+            python = folder / "venv" / "bin" / "python"
+            pip: list[str | Path] = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+            pinned: list[str | Path] = ["-c", own / "constraints.txt"]
+            got = seconds([*pip, "download", "--no-cache-dir", "-d", wheels, *pinned, f"{own}{extra}", "setuptools"], own)
+            files = list(wheels.iterdir())
+            offline: list[str | Path] = ["--no-index", "--find-links", wheels]
+            put = seconds([*pip, "install", *offline, *pinned, f"{own}{extra}"], own)
+            asked = seconds([python, *question], folder)
+            rows.append(
+                {
+                    "what": what,
+                    "packages": len(files),
+                    "mb": round(sum(file.stat().st_size for file in files) / 1e6),
+                    "download": got,
+                    "install": put,
+                    "first": asked,
+                }
+            )
+            print(rows[-1], file=sys.stderr)
+    return {"rows": rows, "measured": f"{datetime.now(UTC):%Y-%m}"}
+
+
+def table(found: dict[str, Any]) -> str:
+    """The record in Markdown."""
+    lines = [
+        "| Command | Packages | Downloaded (MB) | Download (s) | Installation (s) | First answer (s) |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {row['what']} | {row['packages']} | {row['mb']:,} | {row['download']:g} | {row['install']:g} "
+        f"| {row['first']:g} |"
+        for row in found["rows"]
+    ]
+    return "\n".join([*lines, "", f"Measured {found['measured']}."]) + "\n"
+
+
+def main(arguments: list[str]) -> None:
+    """Measure and print; with --record, keep."""
+    parser = argparse.ArgumentParser(description="What installing costs.")
+    parser.add_argument("--record", action="store_true", help="keep the result, and what the page on speed shows of it")
+    record = parser.parse_args(arguments).record
+    found = measure()
+    print(table(found), end="")
+    if record:
+        RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        TABLE.write_text(table(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
