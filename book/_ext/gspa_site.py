@@ -17,7 +17,7 @@ from pathlib import Path
 
 import gspa
 from gspa import __version__
-from gspa.book import provenance
+from gspa.book import project, provenance
 
 MATHJAX = "tex-svg-full.js"
 CHECKER = "check_certificate.py"
@@ -36,7 +36,9 @@ LINKS = {
 
 
 def configure(app, config):
-    """Finish the theme's options once Jupyter Book has made its own."""
+    """Finish the theme's options once Jupyter Book has made its own; several processes read and write the pages."""
+    for name in ("sphinx_multitoc_numbering", "sphinx_jupyterbook_latex"):
+        app.extensions[name].parallel_read_safe = True  # they do not say so, and Sphinx would warn and use one process
     options = config.html_theme_options
     if options.get("repository_url"):
         options.update(LINKS)
@@ -130,6 +132,7 @@ def setup(app):
     """Register the handlers; 900 runs after the extensions whose work they amend."""
     if os.environ.get("GSPA_PROFILE") != "quick":  # its pages of source take a fifth of Sphinx's time
         app.setup_extension("sphinx.ext.viewcode")
+    app.parallel = project.cores()
     # Cards bring formulas as HTML, which Sphinx does not count when it decides whether a page needs MathJax.
     app.set_html_assets_policy("always")
     app.connect("config-inited", configure, priority=900)
