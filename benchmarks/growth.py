@@ -21,13 +21,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 from timing import best, symbols
 
 from gspa.accountant import budgets, interop, one_round, rounds
 from gspa.accountant.closed_forms import fmt23_epsilon, gspa_epsilon
 from gspa.accountant.errors import OutsideValidity
-from gspa.book import figures
+from gspa.book import figures, say
 from gspa.book.text import number
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,11 +48,15 @@ def _users(n: float) -> dict[str, Callable[[], object]]:
 
 
 def _distinct(many: float) -> dict[str, Callable[[], object]]:
-    values = np.resize(np.linspace(0.01, 2.0, int(many)), CROWD)
+    values = np.linspace(0.01, 2.0, int(many))
     return {
-        OURS: lambda: one_round.central_epsilon(budgets.Budgets(values), delta=DELTA),
-        CLOSED: lambda: gspa_epsilon(budgets.Budgets(values), delta=DELTA),
+        OURS: lambda: one_round.central_epsilon(_crowd(values), delta=DELTA),
+        CLOSED: lambda: gspa_epsilon(_crowd(values), delta=DELTA),
     }
+
+
+def _crowd(values: NDArray[np.float64]) -> budgets.Budgets:
+    return budgets.from_array(values, count=CROWD // values.size)
 
 
 def _rounds(many: float) -> dict[str, Callable[[], object]]:
@@ -130,7 +135,7 @@ def table(found: dict[str, Any]) -> str:
         spans = [f"{number(row[name][0], 3)} to {number(row[name][-1], 3)}" for name in ("ms", "mib")]
         lines.append(
             f"| {symbols(row['axis'])} | {row['sizes'][0]:,} | {row['sizes'][-1]:,} | {row['who']} | {spans[0]} "
-            f"| {spans[1]} | {slope:.2f} ± {error:.2f} |"
+            f"| {spans[1]} | {say.fixed(slope, 3)} ± {error:.3f} |"
         )
     versions = ", ".join(f"{name} {given}" for name, given in found["versions"].items())
     return "\n".join([*lines, "", f"Measured {found['measured']} on {found['cores']} cores; {versions}."]) + "\n"

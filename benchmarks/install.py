@@ -50,7 +50,9 @@ def measure() -> dict[str, Any]:
             python = folder / "venv" / "bin" / "python"
             pip: list[str | Path] = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
             pinned: list[str | Path] = ["-c", own / "constraints.txt"]
-            got = seconds([*pip, "download", "--no-cache-dir", "-d", wheels, *pinned, f"{own}{extra}", "setuptools"], own)
+            got = seconds(
+                [*pip, "download", "--no-cache-dir", "-d", wheels, *pinned, f"{own}{extra}", "setuptools"], own
+            )
             files = list(wheels.iterdir())
             offline: list[str | Path] = ["--no-index", "--find-links", wheels]
             put = seconds([*pip, "install", *offline, *pinned, f"{own}{extra}"], own)
