@@ -39,7 +39,7 @@ def seconds(command: list[str | Path], where: Path) -> float:
 
 
 def measure() -> dict[str, Any]:
-    """`rows`: what, packages, megabytes downloaded, seconds of the download, of the installation and of the question."""
+    """`rows`: what, packages, megabytes downloaded, seconds to download, to install and to answer."""
     rows = []
     for what, (extra, question) in SETS.items():
         with tempfile.TemporaryDirectory() as temporary:
