@@ -54,7 +54,7 @@ def measure() -> dict[str, Any]:
                 [*pip, "download", "--no-cache-dir", "-d", wheels, *pinned, f"{own}{extra}", "setuptools"], own
             )
             files = list(wheels.iterdir())
-            offline: list[str | Path] = ["--no-index", "--find-links", wheels]
+            offline: list[str | Path] = ["--no-index", "-f", wheels]
             put = seconds([*pip, "install", *offline, *pinned, f"{own}{extra}"], own)
             asked = seconds([python, *question], folder)
             rows.append(
