@@ -183,10 +183,12 @@ class Files(Guarded, StaticFileHandler):
                 raise HTTPError(403, "token: is wrong; open the address that gspa serve printed")
             self.set_cookie(self.guard.cookie, self.guard.token, httponly=True, samesite="Strict", path="/")
             return self.redirect(self.request.path, status=303)  # no token in the history
+        if "\0" in path:
+            raise HTTPError(404)
         if not self.known():
             return await super().get(path, include_body)
-        found = self.get_absolute_path(self.root, self.parse_url_path(path))
-        self.absolute_path = self.validate_absolute_path(self.root, found)
+        self.path = self.parse_url_path(path)
+        self.absolute_path = self.validate_absolute_path(self.root, self.get_absolute_path(self.root, self.path))
         if self.absolute_path is None:  # it has been sent elsewhere
             return None
         if not self.absolute_path.endswith(".html"):

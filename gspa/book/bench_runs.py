@@ -329,6 +329,7 @@ class Bench:
             while len(self._kept) > KEPT:
                 oldest = next(iter(self._kept))
                 del self._kept[oldest]
+                self._jobs.pop(oldest, None)
                 (self.folder / oldest / _RECORD).unlink(missing_ok=True)  # first, so that half of it is nothing
                 shutil.rmtree(self.folder / oldest, ignore_errors=True)
 
