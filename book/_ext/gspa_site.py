@@ -113,11 +113,8 @@ def measured_times(app, pagename, templatename, context, doctree):
 def change_the_numbers(app, pagename, templatename, context, doctree):
     """A page that was a notebook has a form of its parameters, in front of the cell that lists them."""
     folder, _, name = pagename.rpartition("/")
-    if pagename == "runs":
-        app.add_js_file("bench.js")
     if folder != "notebooks":
         return
-    app.add_js_file("bench.js")
     notebook = parameters.select(find(Path(app.confdir)), name)
     form = panel.html(notebook, os.environ.get("GSPA_PROFILE", "paper"))
     cell = '<div class="cell tag_parameters'

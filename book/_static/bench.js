@@ -22,6 +22,8 @@
     return answer.json();
   }
 
+  const SAID = { queued: "waits for its turn.", running: "has begun.", rendering: "has its numbers. Its page is being made.",
+    done: "is done.", failed: "has failed.", stopped: "was stopped." };
   const WORDS = { queued: "waits for its turn", running: "is running", rendering: "has its numbers; its page is being made",
     done: "is done", failed: "has failed", stopped: "was stopped" };
   const working = (run) => ["queued", "running", "rendering"].includes(run.state);
@@ -30,10 +32,11 @@
     for (const [name, values] of Object.entries(run.axes)) parts.push(`${name} in ${values}`);
     return parts.length ? parts.join(", ") : "the defaults";
   };
+  const page = (run) => `/bench/runs/${run.id}/page/notebooks/${run.notebook}.html#gspa-moved`;
   const results = (run) => {
     const at = `/bench/runs/${run.id}`;
     const files = run.kind === "sweep" ? ["notebook", "csv"] : ["notebook", "html", "csv"];
-    const found = run.kind === "sweep" ? [] : [link("Open the page", `${at}/page/notebooks/${run.notebook}.html#gspa-moved`), " · "];
+    const found = run.kind === "sweep" ? [] : [link("Open the page", page(run)), " · "];
     for (const file of files) found.push(link(file === "notebook" ? file : file.toUpperCase(), `${at}/${file}`), " ");
     return found;
   };
@@ -202,7 +205,7 @@
       let before = "";
       for (;;) {
         const state = row(run);
-        if (state !== before) say(`${run.kind === "sweep" ? "The sweep" : "The run"} ${WORDS[state]}.`);
+        if (state !== before) say(`${run.kind === "sweep" ? "The sweep" : "The run"} ${SAID[state]}`);
         before = state;
         if (run.moved && result.dataset.of !== run.id && (mine || !working(run))) {
           result.dataset.of = run.id;
@@ -226,7 +229,8 @@
         rows.delete(run.id);
         delete result.dataset.of;
         const done = await watch(working(run) ? run : await ask(`runs/${run.id}`), true);
-        if (done.state === "done") result.scrollIntoView({ block: "nearest" });
+        const alone = ![...rows.values()].some((one) => one.stop.isConnected && !one.stop.hidden);
+        if (done.state === "done" && done.kind === "run" && alone) location.assign(page(done));
       } catch (error) {
         refusal.hidden = false;
         refusal.textContent = error.message;

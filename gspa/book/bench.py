@@ -40,7 +40,13 @@ _HEADERS = {
     "Cache-Control": "no-cache",
 }
 # Of a run's page only what is its own is kept; the rest is the site's.
-_SHARED = re.compile(r"""(?<=["'])\.\./(?=_static/(?!data/)|mathjax/)""")
+_SHARED = re.compile(r"""(?<=["'])\.\./(?!_static/data/|_images/|_sources/|_downloads/|notebooks/)""")
+
+# A book of one page knows no other: its links to them are left as they were written.
+_OTHERS = (
+    (re.compile(r'href="#\.\./([\w/]+)\.md(#[\w-]*)?"'), r'href="/\1.html\2"'),
+    (re.compile(r'href="#(\w+)\.ipynb(#[\w-]*)?"'), r'href="/notebooks/\1.html\2"'),
+)
 
 
 class Guard:
@@ -199,7 +205,7 @@ class Files(Guarded, StaticFileHandler):
 
     def told(self, page: str) -> str:
         """A page with the token for its script."""
-        return page.replace("</head>", f'<meta name="gspa-bench" content="{self.guard.token}">\n</head>', 1)
+        return page.replace("<head>", f'<head>\n<meta name="gspa-bench" content="{self.guard.token}">', 1)
 
 
 class Page(Files):
@@ -215,9 +221,18 @@ class Page(Files):
         head = fill("bench_result.html", run=facts, moved=self.bench.moved(self.identifier))
         data = json.dumps(facts).replace("<", "\\u003c")
         page = _SHARED.sub("/", super().told(page))
-        page = page.replace("</h1>", f"</h1>\n{head}", 1)
-        page = page.replace('href="../runs.html"', 'href="/runs.html"')
+        for written, meant in _OTHERS:
+            page = written.sub(meant, page)
+        before, article, after = page.partition("<article")
+        page = before + article + after.replace("</h1>", f"</h1>\n{head}", 1)
         return page.replace("</body>", f'<script type="application/json" id="gspa-run">{data}</script></body>', 1)
+
+
+class Icon(Guarded):
+    """Browsers ask for one, and the book has none."""
+
+    def get(self) -> None:
+        self.set_status(204)
 
 
 class Home(Guarded):
@@ -239,6 +254,7 @@ def application(guard: Guard, bench: Bench) -> Application:
             (one, Run, common),
             (rf"{one}/(notebook|csv|html)", Download, common),
             (rf"{one}/page/(.*)", Page, common),
+            (r"/favicon\.ico", Icon, common),
             (r"/(.*)", Files, common),
         ],
         log_function=quiet,

@@ -137,7 +137,8 @@ def _mark(word: str) -> str:
 
 
 def _html(sentence: str) -> str:
-    return text.html(sentence).replace(_MARKS[0], "<mark>").replace(_MARKS[1], "</mark>")
+    joined = re.sub(rf"{_MARKS[1]}(\s+){_MARKS[0]}", r"\1", sentence)
+    return text.html(joined).replace(_MARKS[0], "<mark>").replace(_MARKS[1], "</mark>")
 
 
 def csv(moved: Moved) -> str:
