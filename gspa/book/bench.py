@@ -8,6 +8,7 @@ parameter passes the notebook's schema, and a notebook is one of the site's: no 
 from __future__ import annotations
 
 import asyncio
+import errno
 import hmac
 import ipaddress
 import json
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tornado.httpserver import HTTPServer
-from tornado.netutil import bind_sockets
+from tornado.iostream import StreamClosedError
 from tornado.web import Application, HTTPError, RequestHandler, StaticFileHandler
 
 from gspa.accountant.errors import GspaError, InvalidValue
@@ -31,6 +32,7 @@ from gspa.book.fill import fill
 
 BODY = 64 * 1024
 """Bytes of a request."""
+_ANYWHERE = ("0.0.0.0", "::")
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -60,7 +62,7 @@ class Guard:
     def __init__(self, host: str, port: int) -> None:
         self.token = secrets.token_urlsafe(24)
         self.cookie = f"gspa-bench-{port}"
-        self._port, self._anywhere = port, host in ("", "0.0.0.0", "::")
+        self._port, self._anywhere = port, host in _ANYWHERE
         names = {"127.0.0.1", "localhost", *([socket.gethostname().lower()] if self._anywhere else [host.lower()])}
         self._hosts = {f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names}
 
@@ -111,7 +113,7 @@ class Guarded(RequestHandler):
         return None
 
     def log_exception(self, kind: Any, error: Any, trace: Any) -> None:
-        if not isinstance(error, HTTPError | GspaError):
+        if not isinstance(error, HTTPError | GspaError | StreamClosedError):
             super().log_exception(kind, error, trace)
 
     def write_error(self, status_code: int, **more: Any) -> None:
@@ -175,7 +177,7 @@ class Files(Guarded, StaticFileHandler):
 
     def initialize(self, guard: Guard, bench: Bench) -> None:  # type: ignore[override]
         Guarded.initialize(self, guard, bench)
-        StaticFileHandler.initialize(self, str(bench.project.html), "index.html")
+        StaticFileHandler.initialize(self, str(bench.project.html.resolve()), "index.html")
 
     def compute_etag(self) -> str | None:
         """From the file itself: tornado's own is kept while the site is built anew."""
@@ -212,7 +214,7 @@ class Page(Files):
     """The page of a run, with what it changed and what moved."""
 
     async def get(self, identifier: str, path: str, include_body: bool = True) -> None:  # type: ignore[override]
-        self.root = str(self.bench.path(identifier, "page"))
+        self.root = str(self.bench.path(identifier, "page").resolve())
         self.identifier = identifier
         await super().get(path, include_body)
 
@@ -288,22 +290,31 @@ def serve(bench: Bench, *, host: str, port: int, ready: Callable[[str], None]) -
         bench.close()
 
 
-async def _serve(bench: Bench, host: str, port: int, ready: Callable[[str], None]) -> None:
+def _listening(host: str, port: int) -> socket.socket:
     try:
-        sockets = bind_sockets(port, host)
-    except socket.gaierror as error:
-        raise InvalidValue("host", host, f"an address of this machine ({error.strerror})") from None
-    except UnicodeError:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (socket.gaierror, ValueError):  # ValueError: a NUL, or a name that no DNS could hold
         raise InvalidValue("host", host, "an address of this machine") from None
+    try:
+        listening = socket.create_server(address[:2], family=family, backlog=128)
     except OSError as error:
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise InvalidValue("host", host, f"an address of this machine ({error.strerror})") from None
         raise InvalidValue("port", port, f"a free port ({error.strerror})", "--port 0 picks one") from None
-    guard = Guard(host, sockets[0].getsockname()[1])
+    listening.setblocking(False)
+    return listening
+
+
+async def _serve(bench: Bench, host: str, port: int, ready: Callable[[str], None]) -> None:
+    listening = _listening(host, port)
+    port = listening.getsockname()[1]
+    guard = Guard(host, port)
     server = HTTPServer(application(guard, bench), max_body_size=4 * BODY, max_header_size=16 * 1024)
-    server.add_sockets(sockets)
+    server.add_socket(listening)
     bench.warm_up()
     named = f"[{host}]" if ":" in host else host
-    shown = "127.0.0.1" if host in ("", "0.0.0.0", "::") else named
-    ready(f"http://{shown}:{sockets[0].getsockname()[1]}/?token={guard.token}")
+    shown = "127.0.0.1" if host in _ANYWHERE else named
+    ready(f"http://{shown}:{port}/?token={guard.token}")
     stop, interrupted = asyncio.Event(), False
 
     def end(number: int) -> None:

@@ -285,10 +285,10 @@ def serve(
     here = project.find()
     if not (here.html / "index.html").is_file():
         raise GspaError(f"{here.html}: no site yet; run gspa build first")
-    if not bench.is_loopback(host):
-        typer.echo(f"Warning: whoever reaches {host} and knows the token can run notebooks here.", err=True)
 
     def ready(address: str) -> None:
+        if not bench.is_loopback(host):
+            typer.echo(f"Warning: whoever reaches {host} and knows the token can run notebooks here.", err=True)
         typer.echo(f"Serving {here.html} at {address}; stop with Ctrl-C")
         if browser:
             _browse(address)
