@@ -72,7 +72,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def known(browser: Browser, served: Served, **options: object) -> BrowserContext:
     """A browser that came with the printed address."""
     context = browser.new_context(viewport=DESK, **options)
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(30_000)
     page = context.new_page()
     page.goto(served.address)
     page.wait_for_url("**/intro.html")  # the first page sends there
@@ -247,7 +247,7 @@ class TestRun:
     def test_several_values_make_a_figure_and_a_table(self, page, served):
         opened(page, served).locator("#bench-sweep > summary").click()
         box = page.locator("#bench-sweep .gspa-field").first
-        box.get_by_label("The first number").select_option("n_max")
+        box.get_by_label("The first number", exact=True).select_option("n_max")
         box.get_by_label("Values of the first number").fill("2000, 3000")
         assert "-p n_max 2000,3000 --page sweep.ipynb" in page.locator("#bench-sweep [data-bench-command]").inner_text()
         page.get_by_role("button", name="Run all").click()
@@ -265,12 +265,12 @@ class TestWithoutAServer:
         assert page.locator("[data-bench-run]:visible").count() == 0
         command = page.locator("[data-bench-command]").first
         assert command.inner_text() == f"gspa run {NAME} --profile quick -p n_max 3000"
-        page.get_by_label("near_zero").fill("0.5, 0.1")
+        page.get_by_label("near_zero", exact=True).fill("0.5, 0.1")
         assert command.inner_text().endswith("-p n_max 3000 -p near_zero '0.5, 0.1'")
         page.get_by_role("button", name="Copy").first.click()
         page.wait_for_selector("button:has-text('Copied'), button:has-text('Selected')")
         page.get_by_role("button", name="Back to the defaults").click()
-        page.wait_for_function("() => !document.querySelector('[data-bench-command]').textContent.includes('-p')")
+        page.wait_for_function("() => !document.querySelector('[data-bench-command]').textContent.includes(' -p ')")
         page.goto((SITE / "runs.html").as_uri())
         assert "gspa serve" in page.locator("#gspa-runs pre").inner_text()
         context.close()
@@ -301,6 +301,7 @@ def test_after_a_kill_the_page_says_so_and_the_next_server_has_the_runs(browser,
     page.get_by_label("steps", exact=True).fill("4")
     click_run(page)
     page.wait_for_url("**/bench/runs/*/page/notebooks/*")
+    page.get_by_role("link", name="Change the numbers again").click()
     page.get_by_label("steps", exact=True).fill("5")
     page.get_by_role("button", name="Run", exact=True).click()
     at_work(page)
