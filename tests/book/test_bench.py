@@ -571,6 +571,17 @@ class TestRealNotebooks:
         status, text, _ = reader.ask("GET", f"/bench/runs/{done['id']}/csv")
         assert (status, text.splitlines()[1].split(",")[:4]) == (200, ["paper", "2", "0.25", "12"])
 
+    def test_a_sweep_is_stopped_too(self, here, serving):
+        told = here.root / "pid"
+        add(here, "01_page", f"import os, time\nopen({str(told)!r}, 'w').write(str(os.getpid()))\ntime.sleep(120)")
+        reader = serving(opened(here, jobs=1))
+        asked = reader.post(axes={"n": "2,4,6"})["id"]
+        pid = waited(told)
+        assert reader.ask("DELETE", f"/bench/runs/{asked}")[0] == 200
+        assert reader.wait(asked, "stopped")
+        assert ended(pid)
+        assert [path for path in (here.build / "bench").iterdir() if path.is_dir()] == []
+
     @pytest.mark.parametrize(
         ("axes", "says"),
         [

@@ -254,6 +254,7 @@ class TestRun:
         page.wait_for_selector("[data-bench-result] figure img")
         assert page.locator("[data-bench-result] tbody th").all_inner_texts() == ["2,000", "3,000"]
         page.wait_for_function(f"({UNDER_WAY})().includes('is done')")
+        assert axe(page) == []
 
 
 class TestWithoutAServer:
