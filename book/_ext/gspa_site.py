@@ -113,10 +113,10 @@ def measured_times(app, pagename, templatename, context, doctree):
 def change_the_numbers(app, pagename, templatename, context, doctree):
     """A page that was a notebook has a form of its parameters, in front of the cell that lists them."""
     folder, _, name = pagename.rpartition("/")
-    if folder != "notebooks":
+    here = find(Path(app.confdir))
+    if folder != "notebooks" or not (here.notebooks / f"{name}.schema.yaml").is_file():
         return
-    notebook = parameters.select(find(Path(app.confdir)), name)
-    form = panel.html(notebook, os.environ.get("GSPA_PROFILE", "paper"))
+    form = panel.html(parameters.select(here, name), os.environ.get("GSPA_PROFILE", "paper"))
     cell = '<div class="cell tag_parameters'
     before, found, after = context["body"].partition(cell)
     context["body"] = before + form + found + after if found else before + form

@@ -130,7 +130,7 @@
       profile = next;
       field("profile").value = next;
     }
-    function fillIn(values) {
+    function enter(values) {
       if (values.profile && [...field("profile").options].some((one) => one.value === values.profile)) follow(values.profile);
       for (const [name, text] of Object.entries(values)) if (name !== "profile" && field(name)) put(field(name), text);
       shown();
@@ -151,8 +151,8 @@
     // A link may bring values: PAGE.html?n_max=3000#bench; the page of a run brings the run's own.
     const own = document.getElementById("gspa-run");
     const linked = Object.fromEntries(new URLSearchParams(location.search));
-    if (own) fillIn(JSON.parse(own.textContent).values);
-    else fillIn(linked);
+    if (own) enter(JSON.parse(own.textContent).values);
+    else enter(linked);
     const opened = () => {
       if (location.hash !== "#bench") return;
       box.open = true;
