@@ -3,6 +3,7 @@
 * MathJax is copied into the site from an installed package, and so is the checker of certificates, to be saved.
 * The search page finds claims, too.
 * A notebook's page says how long the notebook ran, and on what machine.
+* A notebook's page has a form of its parameters: a command line to copy, or with `gspa serve` a run at once.
 * The thebe scripts, which load from a CDN even when unused, are left out.
 * The sidebar's buttons have names for those who cannot see them.
 * Every page's footer says from which version, commit and profile it was made.
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import gspa
 from gspa import __version__
-from gspa.book import project, provenance
+from gspa.book import panel, parameters, project, provenance
 
 MATHJAX = "tex-svg-full.js"
 CHECKER = "check_certificate.py"
@@ -110,6 +111,18 @@ def measured_times(app, pagename, templatename, context, doctree):
     )
 
 
+def change_the_numbers(app, pagename, templatename, context, doctree):
+    """A page that was a notebook has a form of its parameters, in front of the cell that lists them."""
+    folder, _, name = pagename.rpartition("/")
+    here = project.find(Path(app.confdir))
+    if folder != "notebooks" or not (here.notebooks / f"{name}.schema.yaml").is_file():
+        return
+    form = panel.html(parameters.select(here, name), os.environ.get("GSPA_PROFILE", "paper"))
+    cell = '<div class="cell tag_parameters'
+    before, found, after = context["body"].partition(cell)
+    context["body"] = before + form + found + after if found else before + form
+
+
 def add_files(app, exception):
     """Copy MathJax, the checker and the pages' certificates to the site; a missing package is an error."""
     if exception or app.builder.format != "html":
@@ -142,5 +155,6 @@ def setup(app):
     app.connect("html-page-context", plain_citations)
     app.connect("html-page-context", claims_first)
     app.connect("html-page-context", measured_times)
+    app.connect("html-page-context", change_the_numbers)
     app.connect("build-finished", add_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

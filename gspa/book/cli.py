@@ -269,28 +269,37 @@ def _settings(many: int) -> str:
 def serve(
     port: Annotated[int, typer.Option("--port", help="Port on this machine; 0 picks a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser as well.")] = True,
+    host: Annotated[
+        str, typer.Option("--host", help="Another address to serve at: whoever reaches it and has the token runs code.")
+    ] = "127.0.0.1",
+    jobs: Jobs = None,
+    scheduler: Scheduler = None,
 ) -> None:
-    """Open the built site."""
-    from functools import partial
-    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-
-    from gspa.book import project
+    """Open the built site and run its pages with the numbers that a reader asks for there."""
+    from gspa.book import bench, bench_runs, project
+    from gspa.book.cluster import Cluster
 
     in_range(0, 65535, port=port)
+    _one_place(jobs, scheduler)
+    at_once = _jobs(jobs)
     here = project.find()
     if not (here.html / "index.html").is_file():
         raise GspaError(f"{here.html}: no site yet; run gspa build first")
-    handler = partial(SimpleHTTPRequestHandler, directory=str(here.html))
+
+    def ready(address: str) -> None:
+        if not bench.is_loopback(host):
+            typer.echo(f"Warning: whoever reaches {host} and knows the token can run notebooks here.", err=True)
+        typer.echo(f"Serving {here.html} at {address}; stop with Ctrl-C")
+        if browser:
+            _browse(address)
+
+    place = Cluster(scheduler, _data) if scheduler is not None else None
     try:
-        server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-    except OSError as error:
-        raise InvalidValue("port", port, f"a free port ({error.strerror})", "--port 0 picks one") from None
-    address = f"http://127.0.0.1:{server.server_port}/"
-    typer.echo(f"Serving {here.html} at {address}; stop with Ctrl-C")
-    if browser:
-        _browse(address)
-    with server:
-        server.serve_forever()
+        runs = bench_runs.Bench(here, jobs=at_once, data=_data, usable=_usable, cluster=place)
+        bench.serve(runs, host=host, port=port, ready=ready)
+    finally:
+        if place is not None:
+            place.close()
 
 
 def register(app: typer.Typer, data: Callable[[], dict[str, str]], usable: Callable[[Mapping[str, Any]], None]) -> None:

@@ -144,11 +144,22 @@ class Cluster:
         Raises:
             CheckFailed: a cell raised, or the worker computes with something else than this machine.
         """
+        return self.result(notebook, self.submit(notebook, values, data))
+
+    def submit(self, notebook: Notebook, values: Mapping[str, Value], data: Mapping[str, str]) -> Future[Executed]:
+        """Hand one notebook to the cluster."""
         expected = identity(None) | {"data": dict(data) if notebook.needs_data else {}}
-        future = self.executor.submit(execute_here, Target.of(notebook), dict(values), expected, self.data)
+        return self.executor.submit(execute_here, Target.of(notebook), dict(values), expected, self.data)
+
+    def result(self, notebook: Notebook, future: Future[Executed]) -> Executed:
+        """Wait for what `submit` gave.
+
+        Raises:
+            CheckFailed: as `execute`.
+        """
         self._awaited.add(future)
         try:
-            found: Executed = future.result()
+            found = future.result()
         except Exception as death:  # a worker, or the processes of all tries, died
             self.check_alive()
             raise ProcessDied(f"notebook {notebook.name}: {first_line(death)}") from None

@@ -123,13 +123,13 @@ def _check(notebook: str, name: str, value: Value, entry: Mapping[str, Any]) -> 
     flat = value if isinstance(value, list) else [value]
     finite = all(not isinstance(part, float) or math.isfinite(part) for part in flat)
     if not finite or not Draft202012Validator(entry).is_valid(value):
-        raise InvalidValue(f"{notebook}: {name}", value, _allowed(entry), entry.get("description", ""))
+        raise InvalidValue(f"{notebook}: {name}", value, allowed(entry), entry.get("description", ""))
     if entry["type"] == "number":
         return float(value)
     return int(value) if entry["type"] == "integer" else value
 
 
-def _allowed(entry: Mapping[str, Any]) -> str:
+def allowed(entry: Mapping[str, Any]) -> str:
     """The schema entry in words."""
     if "enum" in entry:
         return "one of " + ", ".join(str(option) for option in entry["enum"])
@@ -140,7 +140,7 @@ def _allowed(entry: Mapping[str, Any]) -> str:
         "string": "text",
     }
     if entry["type"] == "array":
-        return f"a list, comma-separated, each {_allowed(entry['items'])}"
+        return f"a list, comma-separated, each {allowed(entry['items'])}"
     limits = [
         f"{sign} {entry[key]:g}"
         for key, sign in (
@@ -217,15 +217,15 @@ def command(notebook: Notebook, changed: Mapping[str, Value]) -> str:
     words = ["gspa", "run", notebook.name, *(["--profile", profile] if profile != "paper" else [])]
     for name, value in values.items():
         if value != usual[name]:
-            words += ["-p", name, shlex.quote(_written(value))]
+            words += ["-p", name, shlex.quote(written(value))]
     return " ".join(words)
 
 
-def _written(value: Value) -> str:
+def written(value: Value) -> str:
     """A value as the command line takes it."""
     if isinstance(value, bool):
         return str(value).lower()
-    return ",".join(map(_written, value)) if isinstance(value, list) else str(value)
+    return ",".join(map(written, value)) if isinstance(value, list) else str(value)
 
 
 def of_notebook(name: str, namespace: Mapping[str, Any]) -> dict[str, Value]:

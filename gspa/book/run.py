@@ -161,15 +161,7 @@ def _run_in(
         "cwd": str(project.root),
         "temporary": str(own),
     }
-    # A hash seed would make the order of sets differ between two runs.
-    environment = os.environ | processes.settings(own) | {"PYTHONHASHSEED": "0"}
-    environment.pop("MPLBACKEND", None)  # the kernel's inline backend sets its own
-    # Sums in another order differ in their last digits: one thread, so that the number of cores does not matter.
-    for library in ("OMP", "OPENBLAS", "MKL"):
-        environment.setdefault(f"{library}_NUM_THREADS", "1")
-    environment.pop("PYTHONSTARTUP", None)  # a kernel would run it
-    if "GSPA_DATA_DIR" in environment:  # the kernel works in another folder
-        environment["GSPA_DATA_DIR"] = str(Path(environment["GSPA_DATA_DIR"]).resolve())
+    environment = _environment(own)
     job["environment"] = environment
     process = (children or Children()).start(lambda: _start(environment))
     assert process.stdin is not None
@@ -206,9 +198,36 @@ def _run_in(
     return used
 
 
+def _environment(own: Path) -> dict[str, str]:
+    """A notebook's variables, with settings and history in the empty folder `own`."""
+    # A hash seed would make the order of sets differ between two runs.
+    environment = os.environ | processes.settings(own) | {"PYTHONHASHSEED": "0"}
+    environment.pop("MPLBACKEND", None)  # the kernel's inline backend sets its own
+    # Sums in another order differ in their last digits: one thread, so that the number of cores does not matter.
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        environment.setdefault(f"{library}_NUM_THREADS", "1")
+    environment.pop("PYTHONSTARTUP", None)  # a kernel would run it
+    if "GSPA_DATA_DIR" in environment:  # the kernel works in another folder
+        environment["GSPA_DATA_DIR"] = str(Path(environment["GSPA_DATA_DIR"]).resolve())
+    return environment
+
+
+def warm_up() -> None:
+    """Start what notebooks' processes are forked from, so that the first notebook need not wait for its imports."""
+    with tempfile.TemporaryDirectory(prefix=_OWN, ignore_cleanup_errors=True) as own:
+        environment = _environment(Path(own))
+        if _forks(environment):
+            warm.heat(environment)
+
+
+def _forks(environment: Mapping[str, str]) -> bool:
+    """Whether a process with these variables can be forked: not where Matplotlib's cache is its own."""
+    return warm.POSSIBLE and environment.get("MPLCONFIGDIR") == os.environ.get("MPLCONFIGDIR")
+
+
 def _start(environment: dict[str, str]) -> subprocess.Popen[str] | warm.Process:
     """A process that waits for its job: forked where that is possible."""
-    if warm.POSSIBLE and environment.get("MPLCONFIGDIR") == os.environ.get("MPLCONFIGDIR"):  # not this one's own
+    if _forks(environment):
         return warm.start(environment)
     return subprocess.Popen(
         [sys.executable, "-m", "gspa.book.execute"],

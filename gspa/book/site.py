@@ -166,6 +166,7 @@ def _key(project: Project, runs: Sequence[Run], profile: str) -> str:
         json.dumps(provenance.versions(), sort_keys=True),
         project.config.read_bytes(),
         digest_tree(project.book, _SOURCES),
+        digest_tree(project.notebooks, ("*.yaml",)),  # the forms
         *(run.path.read_bytes() for run in runs),
     )
 

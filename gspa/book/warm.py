@@ -100,16 +100,27 @@ def start(environment: Mapping[str, str]) -> Process:
     Args:
         environment: of the server if it must start; the process takes its own from its job.
     """
-    global _server
     with _LOCK:
-        if _server is None or _server[0].poll() is not None:
-            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            with theirs:
-                command = [sys.executable, "-m", "gspa.book.warm"]
-                process = subprocess.Popen(command, stdin=theirs.fileno(), env={**environment, **_SETTLED})
-            _server = process, ours
-            atexit.register(_stop, process, ours)
-        return Process(_server[1])
+        return Process(_running(environment))
+
+
+def heat(environment: Mapping[str, str]) -> None:
+    """Start the server, if it does not run, before there is work for it."""
+    with _LOCK:
+        _running(environment)
+
+
+def _running(environment: Mapping[str, str]) -> socket.socket:
+    """What the server is asked by; it starts when it must."""
+    global _server
+    if _server is None or _server[0].poll() is not None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            command = [sys.executable, "-m", "gspa.book.warm"]
+            process = subprocess.Popen(command, stdin=theirs.fileno(), env={**environment, **_SETTLED})
+        _server = process, ours
+        atexit.register(_stop, process, ours)
+    return _server[1]
 
 
 def _stop(process: subprocess.Popen[bytes], asking: socket.socket) -> None:

@@ -555,28 +555,29 @@ class TestServe:
         assert said.startswith(f"port = {port}: must be a free port (")
         assert said.endswith("--port 0 picks one")
 
-    def test_it_serves_the_built_site(self, project, capsys, monkeypatch):
-        """In this process, until the first page has been asked for."""
-        import http.server
-        import threading
-        import urllib.request
-
+    def test_elsewhere_than_here_comes_with_a_warning(self, project, capsys, monkeypatch):
         project.html.mkdir(parents=True)
-        (project.html / "index.html").write_text("hello from the book")
-        pages: list[bytes] = []
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        (project.html / "index.html").write_text("hello")
+        asked: list[str] = []
 
-        def serve_once(server: http.server.ThreadingHTTPServer) -> None:
-            address = f"http://127.0.0.1:{server.server_port}/"
-            thread = threading.Thread(target=lambda: pages.append(opener.open(address, timeout=20).read()))
-            thread.start()
-            server.handle_request()
-            thread.join()
+        def served(runs, *, host, port, ready):
+            asked.append(host)
+            ready("http://somewhere/")
+            runs.close()
 
-        monkeypatch.setattr(http.server.ThreadingHTTPServer, "serve_forever", serve_once)
-        assert run(["serve", "--no-browser"]) == 0
-        assert pages == [b"hello from the book"]
-        assert f"Serving {project.html} at http://127.0.0.1:" in capsys.readouterr().out
+        monkeypatch.setattr("gspa.book.bench.serve", served)
+        for host, warned in (("127.0.0.1", False), ("0.0.0.0", True)):
+            assert run(["serve", "--no-browser", "--host", host]) == 0
+            assert ("Warning: whoever reaches" in capsys.readouterr().err) is warned
+        assert asked == ["127.0.0.1", "0.0.0.0"]
+
+    def test_an_address_that_is_not_this_machines_is_said(self, refused, project):
+        project.html.mkdir(parents=True)
+        (project.html / "index.html").write_text("hello")
+        assert refused("serve --no-browser --host 127.0.0.1.example.invalid --port 1").startswith("host = ")
+
+    def test_one_place_runs_notebooks(self, refused, project):
+        assert refused("serve --jobs 2 --scheduler tcp://127.0.0.1:1").startswith("--jobs, --scheduler: give one")
 
 
 class TestData:

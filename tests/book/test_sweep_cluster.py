@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import time
 import warnings
 
 import pytest
@@ -12,9 +14,10 @@ pytest.importorskip("distributed")
 
 from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue
 from gspa.algorithms.cli import identity
-from gspa.book import build_record, parameters, provenance, sweep
+from gspa.book import build_record, parameters, provenance, site, sweep
 from gspa.book import cluster as cluster_module
 from gspa.book import run as pipeline
+from gspa.book.bench_runs import Bench
 from gspa.book.cluster import Cluster
 from gspa.cli import run
 
@@ -91,6 +94,30 @@ def test_workers_of_another_gspa_are_refused(cluster, monkeypatch):
         with pytest.raises(GspaError, match=r"worker tcp://.*: has another gspa than this machine"):
             place.identity(needs_data=False)
     finally:
+        place.close()
+
+
+def test_the_bench_sends_runs_and_sweeps_there(cluster, here, monkeypatch):
+    """What `gspa serve --scheduler` does; the page itself is not rendered here."""
+    add(here, "01_page", *SAYS)
+    for path in ("notebooks/01_page.html", "_sources/notebooks/01_page.ipynb"):
+        (here.html / path).parent.mkdir(parents=True)
+        (here.html / path).write_text('{"cells": []}')
+    monkeypatch.setattr(site, "render_page", lambda project, name, output, folder, *, profile: folder.mkdir())
+    place = Cluster(cluster.scheduler_address, dict)
+    bench = Bench(here, jobs=1, data=dict, usable=lambda values: None, cluster=place)
+    try:
+        asked = [bench.ask("01_page", {"n": 4}), bench.ask("01_page", {}, {"n": "2,5"})]
+        deadline = time.monotonic() + 120
+        while any(bench.one(one["id"])["state"] != "done" for one in asked):
+            assert time.monotonic() < deadline, [bench.one(one["id"]) for one in asked]
+            time.sleep(0.1)
+        assert "six,,24" in (here.build / "bench" / asked[0]["id"] / "numbers.csv").read_text()
+        table = sweep.read_table(here.build / "bench" / asked[1]["id"] / "table.csv")
+        assert list(table["six"]) == [12, 30]
+        assert all(f":{os.getpid()}" not in worker for worker in table["worker"])
+    finally:
+        bench.close()
         place.close()
 
 

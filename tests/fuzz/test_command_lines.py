@@ -72,7 +72,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, st.SearchStrategy[str] | None]] = {
     | {"--open": None},
     ("build",): {"--profile": word, "--jobs": count, "--scheduler": place},
     ("verify",): {"--profile": word, "--claim": st.sampled_from(CLAIMS), "--jobs": count, "--json": None},
-    ("serve",): {"--port": count, "--no-browser": None},
+    ("serve",): {"--port": count, "--no-browser": None, "--host": place, "--jobs": count, "--scheduler": place},
     ("sweep",): {"": place, "-p": st.tuples(swept, values).map("\0".join), "--settings": place, "-o": place}
     | {"--page": place, "--x": swept, "--y": swept, "--by": swept, "--scheduler": place, "--jobs": count}
     | {"--profile": word},
@@ -160,7 +160,7 @@ def harmless(tmp_path_factory):
         patch.setattr(site, "render", lambda *_, **__: True)
         patch.setattr(site, "render_page", lambda *_, **__: here.root / "page.html")
         patch.setattr("webbrowser.open", lambda address: False)
-        patch.setattr("http.server.ThreadingHTTPServer.serve_forever", lambda self: None)
+        patch.setattr("gspa.book.bench.serve", lambda runs, **_: runs.close())
         yield here
 
 

@@ -1,0 +1,331 @@
+"""`gspa serve`: the built site, and runs of its notebooks that a reader asks for from a page.
+
+The static pages are anybody's who reaches the port. What is under /bench/ needs the token of the address that was
+printed, as a cookie or a header; what changes something needs the header, an Origin and a Host of this server. A
+parameter passes the notebook's schema, and a notebook is one of the site's: no path and no code comes in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import hmac
+import ipaddress
+import json
+import re
+import secrets
+import signal
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tornado.httpserver import HTTPServer
+from tornado.iostream import StreamClosedError
+from tornado.web import Application, HTTPError, RequestHandler, StaticFileHandler
+
+from gspa.accountant.errors import GspaError, InvalidValue
+from gspa.book.bench_runs import Bench, Refused
+from gspa.book.fill import fill
+
+BODY = 64 * 1024
+"""Bytes of a request."""
+_ANYWHERE = ("0.0.0.0", "::")
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+# Of a run's page only what is its own is kept; the rest is the site's.
+_SHARED = re.compile(r"""(?<=["'])\.\./(?!_static/data/|_images/|_sources/|_downloads/|notebooks/)""")
+
+# A book of one page knows no other: its links to them are left as they were written.
+_OTHERS = (
+    (re.compile(r'href="#\.\./([\w/]+)\.md(#[\w-]*)?"'), r'href="/\1.html\2"'),
+    (re.compile(r'href="#(\w+)\.ipynb(#[\w-]*)?"'), r'href="/notebooks/\1.html\2"'),
+)
+
+
+class Guard:
+    """Who may ask for what.
+
+    Attributes:
+        token: in the address that was printed, drawn anew by each server.
+        cookie: its name; a browser keeps one jar for all ports.
+    """
+
+    def __init__(self, host: str, port: int) -> None:
+        self.token = secrets.token_urlsafe(24)
+        self.cookie = f"gspa-bench-{port}"
+        self._port, self._anywhere = port, host in _ANYWHERE
+        names = {"127.0.0.1", "localhost", *([socket.gethostname().lower()] if self._anywhere else [host.lower()])}
+        self._hosts = {f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names}
+
+    def serves(self, host: str) -> bool:
+        """Whether a Host header names this server: a name that an attacker's DNS points here does not."""
+        if host.lower() in self._hosts:
+            return True
+        name, _, port = host.rpartition(":")
+        with suppress(ValueError):
+            ipaddress.ip_address(name.strip("[]"))
+            return self._anywhere and port == str(self._port)
+        return False
+
+    def knows(self, given: str | None) -> bool:
+        """Whether this is the token."""
+        return hmac.compare_digest((given or "").encode(), self.token.encode())
+
+
+class Guarded(RequestHandler):
+    """What all answers have in common: the guard, headers, and refusals of one line."""
+
+    def initialize(self, guard: Guard, bench: Bench) -> None:
+        self.guard, self.bench = guard, bench
+
+    def set_default_headers(self) -> None:
+        for name, value in _HEADERS.items():
+            self.set_header(name, value)
+
+    def known(self) -> bool:
+        """Whether the reader came with the token."""
+        return self.guard.knows(self.get_cookie(self.guard.cookie)) or self.guard.knows(
+            self.request.headers.get("X-Gspa-Token")
+        )
+
+    def prepare(self) -> Awaitable[None] | None:
+        host, origin = self.request.headers.get("Host", ""), self.request.headers.get("Origin", "")
+        if not self.guard.serves(host):
+            raise HTTPError(403, "Host: is not the address that gspa serve printed")
+        if len(self.request.body) > BODY:
+            raise HTTPError(413, f"body: must be at most {BODY:,} bytes")
+        if self.request.method not in ("GET", "HEAD"):
+            if origin != f"http://{host}":
+                raise HTTPError(403, "Origin: is not this site")
+            if not self.guard.knows(self.request.headers.get("X-Gspa-Token")):
+                raise HTTPError(403, "token: is missing or wrong; open the address that gspa serve printed")
+        elif self.request.path.startswith("/bench") and not self.known():
+            raise HTTPError(403, "token: is missing or wrong; open the address that gspa serve printed")
+        return None
+
+    def log_exception(self, kind: Any, error: Any, trace: Any) -> None:
+        if not isinstance(error, HTTPError | GspaError | StreamClosedError):
+            super().log_exception(kind, error, trace)
+
+    def write_error(self, status_code: int, **more: Any) -> None:
+        error = (more.get("exc_info") or (None, None))[1]
+        line = str(error.log_message or self._reason) if isinstance(error, HTTPError) else self._reason
+        if isinstance(error, GspaError):
+            status_code, line = (error.status if isinstance(error, Refused) else 422), " ".join(str(error).split())
+            self.set_status(status_code)
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(f"{line}\n")
+
+
+class Runs(Guarded):
+    """All runs; a new one."""
+
+    def get(self) -> None:
+        self.finish({"runs": self.bench.listed()})
+
+    def post(self) -> None:
+        try:
+            asked = json.loads(self.request.body)
+            name, given, axes = asked["notebook"], asked.get("parameters", {}), asked.get("axes", {})
+            if not isinstance(name, str) or not isinstance(given, dict) or not isinstance(axes, dict):
+                raise TypeError
+            if set(asked) - {"notebook", "parameters", "axes"} or not all(
+                isinstance(one, str) for one in axes.values()
+            ):
+                raise TypeError
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise Refused(422, "body: must be JSON with notebook, parameters and, for a sweep, axes") from None
+        try:
+            self.finish(self.bench.ask(name, given, axes))
+        except OverflowError:
+            raise Refused(422, "parameters: a number is too large") from None
+
+
+class Run(Guarded):
+    """One run: how far it is; its end."""
+
+    def get(self, identifier: str) -> None:
+        facts = self.bench.one(identifier)
+        self.finish(facts | {"moved": self.bench.moved(identifier)})
+
+    async def delete(self, identifier: str) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self.bench.stop, identifier)
+        self.finish(self.bench.one(identifier))
+
+
+class Download(Guarded):
+    """A finished run as a file."""
+
+    async def get(self, identifier: str, kind: str) -> None:
+        name, content = await asyncio.get_running_loop().run_in_executor(None, self.bench.download, identifier, kind)
+        self.set_header("Content-Type", "application/octet-stream")
+        self.set_header("Content-Disposition", f'attachment; filename="{name}"')
+        self.finish(content)
+
+
+class Files(Guarded, StaticFileHandler):
+    """The site's files; its pages tell their script that a server is here."""
+
+    def initialize(self, guard: Guard, bench: Bench) -> None:  # type: ignore[override]
+        Guarded.initialize(self, guard, bench)
+        StaticFileHandler.initialize(self, str(bench.project.html.resolve()), "index.html")
+
+    def compute_etag(self) -> str | None:
+        """From the file itself: tornado's own is kept while the site is built anew."""
+        about = Path(str(self.absolute_path)).stat()
+        return f'"{about.st_mtime_ns:x}-{about.st_size:x}"'
+
+    async def get(self, path: str, include_body: bool = True) -> None:
+        token = self.get_query_argument("token", None)
+        if token is not None:
+            if not self.guard.knows(token):
+                raise HTTPError(403, "token: is wrong; open the address that gspa serve printed")
+            self.set_cookie(self.guard.cookie, self.guard.token, httponly=True, samesite="Strict", path="/")
+            return self.redirect(self.request.path, status=303)  # no token in the history
+        if "\0" in path:
+            raise HTTPError(404)
+        if not self.known():
+            return await super().get(path, include_body)
+        self.path = self.parse_url_path(path)
+        self.absolute_path = self.validate_absolute_path(self.root, self.get_absolute_path(self.root, self.path))
+        if self.absolute_path is None:  # it has been sent elsewhere
+            return None
+        if not self.absolute_path.endswith(".html"):
+            return await super().get(path, include_body)
+        page = Path(self.absolute_path).read_text(encoding="utf-8")
+        self.set_header("Cache-Control", "no-store")
+        return await self.finish(self.told(page))
+
+    def told(self, page: str) -> str:
+        """A page with the token for its script."""
+        return page.replace("<head>", f'<head>\n<meta name="gspa-bench" content="{self.guard.token}">', 1)
+
+
+class Page(Files):
+    """The page of a run, with what it changed and what moved."""
+
+    async def get(self, identifier: str, path: str, include_body: bool = True) -> None:  # type: ignore[override]
+        self.root = str(self.bench.path(identifier, "page").resolve())
+        self.identifier = identifier
+        await super().get(path, include_body)
+
+    def told(self, page: str) -> str:
+        facts = self.bench.one(self.identifier)
+        head = fill("bench_result.html", run=facts, moved=self.bench.moved(self.identifier))
+        data = json.dumps(facts).replace("<", "\\u003c")
+        page = _SHARED.sub("/", super().told(page))
+        for written, meant in _OTHERS:
+            page = written.sub(meant, page)
+        before, article, after = page.partition("<article")
+        page = before + article + after.replace("</h1>", f"</h1>\n{head}", 1)
+        return page.replace("</body>", f'<script type="application/json" id="gspa-run">{data}</script></body>', 1)
+
+
+class Icon(Guarded):
+    """Browsers ask for one, and the book has none."""
+
+    def get(self) -> None:
+        self.set_status(204)
+
+
+class Home(Guarded):
+    """The list of runs is a page of the site."""
+
+    def get(self) -> None:
+        self.redirect("/runs.html")
+
+
+def application(guard: Guard, bench: Bench) -> Application:
+    """The addresses and what answers there."""
+    common = {"guard": guard, "bench": bench}
+    one = r"/bench/runs/([0-9a-f]{16})"
+    quiet: Callable[[RequestHandler], None] = lambda handler: None  # noqa: E731
+    return Application(
+        [
+            (r"/bench/?", Home, common),
+            (r"/bench/runs", Runs, common),
+            (one, Run, common),
+            (rf"{one}/(notebook|csv|html)", Download, common),
+            (rf"{one}/page/(.*)", Page, common),
+            (r"/favicon\.ico", Icon, common),
+            (r"/(.*)", Files, common),
+        ],
+        log_function=quiet,
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def serve(bench: Bench, *, host: str, port: int, ready: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; what is at work then is ended.
+
+    Args:
+        bench: whose project is served.
+        host: an address of this machine.
+        port: 0 picks a free one.
+        ready: told the address, with its token, when the server listens.
+
+    Raises:
+        InvalidValue: the address or the port cannot be had.
+        KeyboardInterrupt: after a SIGINT.
+    """
+    try:
+        asyncio.run(_serve(bench, host, port, ready))
+    finally:
+        bench.close()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (socket.gaierror, ValueError):  # ValueError: a NUL, or a name that no DNS could hold
+        raise InvalidValue("host", host, "an address of this machine") from None
+    try:
+        listening = socket.create_server(address[:2], family=family, backlog=128)
+    except OSError as error:
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise InvalidValue("host", host, f"an address of this machine ({error.strerror})") from None
+        raise InvalidValue("port", port, f"a free port ({error.strerror})", "--port 0 picks one") from None
+    listening.setblocking(False)
+    return listening
+
+
+async def _serve(bench: Bench, host: str, port: int, ready: Callable[[str], None]) -> None:
+    listening = _listening(host, port)
+    port = listening.getsockname()[1]
+    guard = Guard(host, port)
+    server = HTTPServer(application(guard, bench), max_body_size=4 * BODY, max_header_size=16 * 1024)
+    server.add_socket(listening)
+    bench.warm_up()
+    named = f"[{host}]" if ":" in host else host
+    shown = "127.0.0.1" if host in _ANYWHERE else named
+    ready(f"http://{shown}:{port}/?token={guard.token}")
+    stop, interrupted = asyncio.Event(), False
+
+    def end(number: int) -> None:
+        nonlocal interrupted
+        interrupted = number == signal.SIGINT
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError, ValueError, RuntimeError):  # not on this system, not in this thread
+            asyncio.get_running_loop().add_signal_handler(number, partial(end, number))
+    await stop.wait()
+    server.stop()
+    if interrupted:
+        raise KeyboardInterrupt

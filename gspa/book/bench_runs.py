@@ -1,0 +1,451 @@
+"""Runs and sweeps that readers ask for from a page: a queue, and a store that outlives the server.
+
+A finished one lies in `_build/bench/ID`: the executed notebook, its page, what moved, and `run.json`, which is written
+last. A folder without that file was left by a killed server, and is removed when the next one starts.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import logging
+import shutil
+import time
+import zipfile
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock, Thread, Timer
+from typing import Any
+from urllib.parse import urlencode
+
+from filelock import FileLock, Timeout
+
+from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue, UnknownName
+from gspa.book import build_record, figures, moved, parameters, provenance, run, site, sweep, sweep_page
+from gspa.book.cluster import Cluster, Data, Target, first_line
+from gspa.book.fill import fill
+from gspa.book.parameters import Notebook, Value
+from gspa.book.project import Project
+from gspa.files import digest, ensure_writable, remove_abandoned, write_atomically
+
+QUEUED = 20
+"""Runs that may wait."""
+KEPT = 200
+"""Finished runs that are kept; the oldest goes first."""
+SETTINGS = 60
+"""Settings of one sweep from a page; the command takes more."""
+COLUMNS = 8
+"""Results that a sweep's table on a page shows; the CSV file has all."""
+_UNDER_WAY = ("queued", "running", "rendering")
+_RECORD, _NOTEBOOK, _MOVED, _PAGE, _TABLE = "run.json", "notebook.ipynb", "moved.html", "page", "table.csv"
+_DATA = "_static/data"
+_LOG = logging.getLogger(__name__)
+
+
+class Refused(GspaError):
+    """What cannot be done now: `status` is HTTP's."""
+
+    def __init__(self, status: int, line: str) -> None:
+        super().__init__(line)
+        self.status = status
+
+
+@dataclass
+class Job:
+    """One run, or one sweep if it has axes, and how far it is."""
+
+    id: str
+    notebook: Notebook
+    values: Mapping[str, Value]
+    axes: Mapping[str, list[str]] = field(default_factory=dict)
+    settings: list[dict[str, Value]] = field(default_factory=list)
+    state: str = "queued"
+    done: int = 0
+    cells: int = 0
+    reason: str = ""
+    seconds: float = 0.0
+    finished: float = 0.0
+    children: run.Children = field(default_factory=run.Children)
+    future: Future[None] | None = None
+    remote: Future[run.Executed] | None = None
+
+    @property
+    def kind(self) -> str:
+        return "sweep" if self.axes else "run"
+
+    @property
+    def changed(self) -> dict[str, Value]:
+        """The values that are not the profile's own."""
+        usual = self.notebook.defaults(str(self.values["profile"]))
+        return {name: value for name, value in self.values.items() if value != usual[name]}
+
+    def told(self) -> dict[str, Any]:
+        """What a page shows of it, ready for JSON."""
+        profile = str(self.values["profile"])
+        usual = self.notebook.defaults(profile)
+        changed = {name: parameters.written(value) for name, value in self.changed.items()}
+        given = {name: ",".join(values) for name, values in self.axes.items()}
+        injected = {k: v for k, v in self.values.items() if v != self.notebook.properties[k]["default"]}
+        command = parameters.command(self.notebook, injected)
+        if self.axes:
+            command = command.replace("gspa run", "gspa sweep", 1)
+            command += "".join(f" -p {name} {values}" for name, values in given.items())
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "notebook": self.notebook.name,
+            "title": self.notebook.schema.get("title", self.notebook.name),
+            "profile": profile,
+            "values": {name: parameters.written(value) for name, value in self.values.items()},
+            "changed": [
+                {"name": name, "value": value, "was": parameters.written(usual[name])}
+                for name, value in changed.items()
+            ],
+            "axes": given,
+            "state": self.state,
+            "done": self.done,
+            "cells": self.cells,
+            "reason": self.reason,
+            "seconds": round(self.seconds, 1),
+            "finished": self.finished,
+            "command": command,
+            "link": f"/notebooks/{self.notebook.name}.html?{urlencode({'profile': profile} | changed)}#bench",
+        }
+
+
+class _Threads(sweep.Here):
+    """The bench's own threads: a sweep and runs beside it take no more cores than there are."""
+
+    def __init__(self, executor: Executor, jobs: int, data: Data, children: run.Children) -> None:
+        self.executor, self.jobs, self.data, self.children = executor, jobs, data, children
+        self.label = "this machine"
+
+    def stop(self, running: Any) -> None:
+        self.children.stop()
+        for future in running:
+            future.cancel()
+
+
+class Bench:
+    """The queue and the store of one checkout; one server at a time has it.
+
+    Args:
+        project: the checkout, with a built site.
+        jobs: notebooks at once.
+        data: gives file name to SHA-256 of the data set at hand.
+        usable: refuses parameters that this machine cannot serve.
+        cluster: where notebooks run, if not here.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        *,
+        jobs: int,
+        data: Data,
+        usable: Callable[[Mapping[str, Any]], None],
+        cluster: Cluster | None = None,
+    ) -> None:
+        self.project, self.cluster = project, cluster
+        self._data, self._usable, self._jobs_at_once = data, usable, jobs
+        self.folder = ensure_writable(project.build / "bench")
+        self._lock, self._own = Lock(), FileLock(self.folder / ".lock")
+        try:
+            self._own.acquire(timeout=0)
+        except Timeout:
+            raise CheckFailed("another gspa serve is running in this checkout; use its address, or stop it") from None
+        self._jobs: dict[str, Job] = {}
+        self._files: dict[str, str] | None = None
+        self._kept = self._found()
+        # A cluster says itself how much runs at once; a thread here only waits for it.
+        self._pool = ThreadPoolExecutor(jobs if cluster is None else QUEUED)
+        self._sweeps = ThreadPoolExecutor(1)
+
+    def _found(self) -> dict[str, dict[str, Any]]:
+        """The finished runs, the oldest first; what a killed server left half done is removed."""
+        remove_abandoned(self.project.build, "page-")
+        kept = []
+        for folder in self.folder.iterdir():
+            if folder.is_dir():
+                try:
+                    kept.append(dict(json.loads((folder / _RECORD).read_text(encoding="utf-8"))))
+                except (OSError, ValueError, TypeError):
+                    shutil.rmtree(folder, ignore_errors=True)
+        return {one["id"]: one for one in sorted(kept, key=lambda one: float(one["finished"]))}
+
+    @property
+    def profile(self) -> str:
+        """That of the site."""
+        try:
+            record = json.loads((self.project.html / build_record.FILES[0]).read_text(encoding="utf-8"))
+            return parameters.PROFILES[parameters.PROFILES.index(record["profile"])]
+        except (OSError, ValueError, KeyError, TypeError):
+            return parameters.PROFILES[0]
+
+    def warm_up(self) -> None:
+        """What the first run would wait for: the imports, and the data's checksums."""
+        if self.cluster is None:
+            run.warm_up()
+        Thread(target=self._identity, daemon=True).start()
+
+    def _identity(self) -> dict[str, str]:
+        """The data set's, read once."""
+        if self._files is None:
+            self._files = self._data()
+        return self._files
+
+    def ask(self, name: str, given: Mapping[str, Value], axes: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """A run with these parameters, or a sweep over these axes: a kept one, one under way, or a new one.
+
+        Raises:
+            UnknownName: a notebook that the site does not have, or a parameter that it does not.
+            InvalidValue: a value out of its range, or a sweep of too many settings.
+            Refused: the queue is full.
+        """
+        job = self._job(name, given, axes or {})
+        with self._lock:
+            if job.id in self._kept:
+                return self._kept[job.id]
+            if job.id in self._jobs and self._jobs[job.id].state in _UNDER_WAY:
+                return self._jobs[job.id].told()
+            if sum(one.state == "queued" for one in self._jobs.values()) >= QUEUED:
+                raise Refused(429, f"queue: {QUEUED} runs are waiting already; try again when one is done")
+            self._jobs.pop(job.id, None)
+            self._jobs[job.id] = job
+            job.future = (self._sweeps if job.axes else self._pool).submit(self._work, job)
+        return job.told()
+
+    def _job(self, name: str, given: Mapping[str, Value], axes: Mapping[str, str]) -> Job:
+        notebook = self._notebook(name)
+        profile = str(given.get("profile", self.profile))
+        values = notebook.validate(given, profile=profile)
+        self._usable(values)
+        provenance.source_digest.cache_clear()  # somebody may be at work on the package
+        identity = run.key(notebook, values, self._identity() if notebook.needs_data else {})
+        if not axes:
+            return Job(identity[:16], notebook, values)
+        listed = {axis: sweep.values_of(notebook, axis, text) for axis, text in axes.items()}
+        fixed = {name: value for name, value in values.items() if name not in listed}
+        settings = sweep.settings(notebook, listed, [fixed], profile=profile)
+        if len(settings) > SETTINGS:
+            raise InvalidValue("settings", len(settings), f"at most {SETTINGS} from a page", "gspa sweep takes more")
+        rest = notebook.validate({name: value for name, value in given.items() if name not in listed}, profile=profile)
+        return Job(digest(identity, json.dumps(settings))[:16], notebook, rest, listed, settings)
+
+    def _notebook(self, name: str) -> Notebook:
+        known = [path.stem for path in sorted((self.project.html / "notebooks").glob("*.html"))]
+        if name not in known:
+            raise UnknownName("notebook", name, known)
+        return parameters.select(self.project, name)
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Every run, the newest first."""
+        with self._lock:
+            own = [job.told() for job in self._jobs.values() if job.id not in self._kept]
+            return [*reversed(own), *reversed(self._kept.values())]
+
+    def one(self, identifier: str) -> dict[str, Any]:
+        """One run."""
+        with self._lock:
+            if identifier in self._kept:
+                return self._kept[identifier]
+            if identifier in self._jobs:
+                return self._jobs[identifier].told()
+        raise Refused(404, "run: there is none of that name")
+
+    def stop(self, identifier: str) -> None:
+        """End a run that waits or is at work."""
+        self.one(identifier)
+        with self._lock:
+            job = self._jobs.get(identifier)
+        if job is None or job.state not in ("queued", "running"):
+            raise Refused(409, "run: is not at work, so it cannot be stopped")
+        if job.future is not None and job.future.cancel():
+            job.state = "stopped"
+        if job.remote is not None:
+            job.remote.cancel()
+        job.children.stop()
+
+    def close(self) -> None:
+        """End what is at work, and wait until it has ended."""
+        with self._lock:
+            working = [job for job in self._jobs.values() if job.state in _UNDER_WAY]
+        for pool in (self._sweeps, self._pool):
+            pool.shutdown(wait=False, cancel_futures=True)
+        with ThreadPoolExecutor(max(1, len(working))) as enders:
+            for job in working:
+                if job.remote is not None:
+                    job.remote.cancel()
+                enders.submit(job.children.stop)
+        for pool in (self._sweeps, self._pool):
+            pool.shutdown()
+        self._own.release()
+
+    def _work(self, job: Job) -> None:
+        """One job from its beginning to its end; whatever happens is in its state."""
+        folder = self.folder / job.id
+        late = Timer(job.notebook.timeout * max(1, len(job.settings)), self._expire, [job])
+        late.daemon = True
+        late.start()
+        begin = time.monotonic()
+        job.state = "running"
+        try:
+            folder.mkdir(exist_ok=True)
+            if job.axes:
+                self._swept(job, folder)
+            else:
+                self._executed(job, folder, begin)
+            job.seconds = job.seconds or time.monotonic() - begin
+            if job.children.stopping:
+                raise KeyboardInterrupt
+            self._keep(job, folder)
+        except BaseException as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            if job.children.stopping:
+                job.state = "failed" if job.reason else "stopped"
+            else:
+                job.reason, job.state = " ".join(first_line(error).split())[:500], "failed"
+                if not isinstance(error, GspaError):
+                    _LOG.exception("run of %s", job.notebook.name)
+        finally:
+            late.cancel()
+
+    def _expire(self, job: Job) -> None:
+        job.reason = f"It took longer than {job.notebook.timeout} seconds, which is this page's limit."
+        if job.remote is not None:
+            job.remote.cancel()
+        job.children.stop()
+
+    def _keep(self, job: Job, folder: Path) -> None:
+        job.finished = time.time()
+        facts = job.told() | {"state": "done"}
+        write_atomically(folder / _RECORD, json.dumps(facts))
+        with self._lock:
+            self._kept[job.id] = facts
+            job.state = "done"
+            while len(self._kept) > KEPT:
+                oldest = next(iter(self._kept))
+                del self._kept[oldest]
+                self._jobs.pop(oldest, None)
+                (self.folder / oldest / _RECORD).unlink(missing_ok=True)  # first, so that half of it is nothing
+                shutil.rmtree(self.folder / oldest, ignore_errors=True)
+
+    def _executed(self, job: Job, folder: Path, begin: float) -> None:
+        notebook, output = job.notebook, folder / _NOTEBOOK
+
+        def progress(name: str, done: int, total: int, state: str) -> None:
+            job.done, job.cells = done, total
+
+        if self.cluster is None:
+            run.run_notebook(self.project, notebook, dict(job.values), output, progress=progress, children=job.children)
+        else:
+            job.remote = self.cluster.submit(notebook, job.values, self._identity() if notebook.needs_data else {})
+            write_atomically(output, self.cluster.result(notebook, job.remote).text)
+        job.seconds = time.monotonic() - begin
+        label, before = self._before(job)
+        found = moved.between(before, json.loads(output.read_text(encoding="utf-8")))
+        write_atomically(folder / _MOVED, found.html(label))
+        write_atomically(folder / "numbers.csv", moved.csv(found))
+        job.state = "rendering"
+        whole = folder / "whole"
+        site.render_page(self.project, notebook.name, output, whole, profile=str(job.values["profile"]))
+        for kept in ("notebooks", "_images", f"{_DATA}/{notebook.name}", "_sources", "_downloads"):
+            if (whole / kept).is_dir():  # the rest is that of every page, and the site has it
+                shutil.copytree(whole / kept, folder / _PAGE / kept)
+        shutil.rmtree(whole)
+
+    def _before(self, job: Job) -> tuple[str, dict[str, Any]]:
+        """The notebook that the run is compared with, and what it is: the site's, at the run's own profile if kept."""
+        name, profile = job.notebook.name, str(job.values["profile"])
+        own = self.project.html / "_sources" / "notebooks" / f"{name}.ipynb"
+        kept = self.project.executed(profile) / f"{name}.ipynb"
+        if profile == self.profile:
+            return "On the site", dict(json.loads(own.read_text(encoding="utf-8")))
+        if kept.is_file():
+            return f"In the book, profile {profile}", dict(json.loads(kept.read_text(encoding="utf-8")))
+        return f"On the site, profile {self.profile}", dict(json.loads(own.read_text(encoding="utf-8")))
+
+    def _swept(self, job: Job, folder: Path) -> None:
+        job.cells, output = len(job.settings), folder / _TABLE
+
+        def progress(done: int, total: int, failed: int) -> None:
+            job.done, job.cells = done, total
+            if job.children.stopping:
+                raise KeyboardInterrupt
+
+        place = self.cluster or _Threads(self._pool, self._jobs_at_once, self._data, job.children)
+        found = sweep.run(Target.of(job.notebook), job.settings, place=place, output=output, progress=progress)
+        if job.children.stopping:
+            raise KeyboardInterrupt
+        good = found.table[found.table["status"] == "done"]
+        if good.empty:
+            raise CheckFailed(f"no setting succeeded; the first failed with: {found.table['error'].iloc[0]}")
+        job.state, page = "rendering", folder / _NOTEBOOK
+        sweep_page.write(page, output, found.table, job.notebook, list(job.axes), x="", y="", by="")
+        write_atomically(folder / _MOVED, _shown(job, found.table, page))
+
+    def path(self, identifier: str, *parts: str) -> Path:
+        """A file of a finished run."""
+        if self.one(identifier)["state"] != "done":
+            raise Refused(409, "run: is not finished")
+        return self.folder.joinpath(identifier, *parts)
+
+    def moved(self, identifier: str) -> str:
+        """What moved, or a sweep's figure and table (HTML), as soon as it is known; else empty."""
+        self.one(identifier)
+        try:
+            return (self.folder / identifier / _MOVED).read_text(encoding="utf-8")
+        except OSError:
+            return ""
+
+    def download(self, identifier: str, kind: str) -> tuple[str, bytes]:
+        """A file's name and its bytes.
+
+        Args:
+            identifier: the run's.
+            kind: notebook; csv, the page's tables (of a sweep, its table); html, the page with all that it needs.
+        """
+        facts = self.one(identifier)
+        folder = self.path(identifier)
+        name = f"{facts['notebook']}-{identifier[:8]}"
+        if kind == "notebook":
+            return f"{name}.ipynb", (folder / _NOTEBOOK).read_bytes()
+        if kind == "csv" and facts["kind"] == "sweep":
+            return f"{name}.csv", (folder / _TABLE).read_bytes()
+        page, packed = folder / _PAGE, io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            if kind == "csv":
+                archive.write(folder / "numbers.csv", f"{name}/numbers.csv")
+                for path in sorted(page.glob(f"{_DATA}/*/*.csv")):
+                    archive.write(path, f"{name}/{path.name}")
+            else:
+                for root in (page, self.project.html / "_static", self.project.html / "mathjax"):
+                    base = page if root == page else self.project.html
+                    for path in sorted(path for path in root.rglob("*") if path.is_file()):
+                        if root == page or not path.is_relative_to(self.project.html / _DATA):
+                            archive.write(path, f"{name}/{path.relative_to(base)}")
+        return f"{name}-{kind}.zip", packed.getvalue()
+
+
+def _shown(job: Job, table: Any, page: Path) -> str:
+    """A sweep's figure and table as HTML."""
+    data = next(
+        output["data"]
+        for cell in json.loads(page.read_text(encoding="utf-8"))["cells"]
+        for output in cell.get("outputs", [])
+        if figures.MIME in output.get("data", {})
+    )
+    axes = list(job.axes)
+    results = sweep.results_of(table, job.notebook.properties)
+    moving = [name for name in results if table[name].nunique() > 1]
+    shown = table[[*axes, *moving[:COLUMNS], *(["error"] if (table["status"] == "failed").any() else [])]]
+    rows = [["" if value != value else value for value in row] for row in shown.itertuples(index=False)]
+    about = data[figures.MIME]
+    picture = base64.b64encode("".join(data["image/svg+xml"]).encode()).decode()
+    more = max(0, len(moving) - COLUMNS)
+    return fill(
+        "bench_sweep.html", picture=picture, about=about, heads=list(shown), axes=len(axes), rows=rows, more=more
+    )

@@ -1,0 +1,733 @@
+"""`gspa serve` as a bench: what it refuses and to whom, what it runs, keeps and cleans up."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from concurrent.futures import Future
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from small_project import add, make
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+
+from gspa.accountant.errors import CheckFailed
+from gspa.book import bench, bench_runs, moved, panel, parameters, project, run, say, site
+from gspa.book.bench_runs import Bench
+from gspa.book.run import Executed
+from gspa.files import write_atomically
+
+pytestmark = pytest.mark.xdist_group("pipeline")
+
+ROOT = Path(__file__).resolve().parents[2]
+SAYS = ("from gspa.book.page import Page", "six = 6 * n", "%%say\nThere are {{ six }} of them. They stay.")
+HTML = "<html><head></head><body><article><h1>A page</h1><a href='../_static/a.css'></a></article></body></html>"
+
+
+def executed(n: int) -> str:
+    """A notebook as a run leaves it."""
+    output = {"output_type": "display_data", "metadata": {}}
+    output["data"] = {"text/markdown": [f"There are {6 * n} of them. They stay."], say.MIME: {"values": {"six": 6 * n}}}
+    return json.dumps({"cells": [{"id": f"c00{n % 2}-abc", "cell_type": "code", "outputs": [output]}]})
+
+
+def a_site(here, *, names=("01_page",)):
+    """What `gspa build` would have left, as far as the bench looks at it."""
+    for name in names:
+        for path, text in ((f"notebooks/{name}.html", HTML), (f"_sources/notebooks/{name}.ipynb", executed(3))):
+            (here.html / path).parent.mkdir(parents=True, exist_ok=True)
+            (here.html / path).write_text(text)
+    (here.html / "_static").mkdir(exist_ok=True)
+    (here.html / "_static" / "a.css").write_text("/* a style */")
+    (here.html / "index.html").write_text(HTML)
+    (here.html / "build-record.json").write_text(json.dumps({"profile": "paper", "notebooks": []}))
+    return here
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A project with a built site; its notebook says a number."""
+    made = make(tmp_path / "project")
+    add(made, "01_page", *SAYS)
+    add(made, "02_not_in_the_site", *SAYS)
+    monkeypatch.chdir(made.root)
+    return a_site(made)
+
+
+@pytest.fixture
+def rendered(monkeypatch):
+    """A page is rendered at once."""
+
+    def at_once(here, name, notebook, folder, *, profile):
+        (folder / "notebooks").mkdir(parents=True)
+        (folder / "notebooks" / f"{name}.html").write_text(HTML)
+        (folder / "_static" / "data" / name).mkdir(parents=True)
+        (folder / "_static" / "data" / name / "figure.csv").write_text("x\n1\n")
+
+    monkeypatch.setattr(site, "render_page", at_once)
+
+
+@pytest.fixture
+def instant(monkeypatch, rendered):
+    """A notebook runs at once; what was run."""
+    asked: list[dict[str, object]] = []
+
+    def at_once(here, notebook, values, output, *, progress=None, children=None):
+        asked.append(values)
+        if values["n"] == 13:
+            raise CheckFailed("notebook 01_page, cell 3: ValueError: thirteen\nand a traceback")
+        write_atomically(output, executed(values["n"]))
+        return {}
+
+    monkeypatch.setattr(run, "run_notebook", at_once)
+    return asked
+
+
+def opened(here, jobs=2, **options):
+    return Bench(here, jobs=jobs, data=dict, usable=lambda values: None, **options)
+
+
+class Reader:
+    """Asks a server; by default as its own page would."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self.port, self.token, self.host = port, token, f"127.0.0.1:{port}"
+
+    def ask(self, method: str, path: str, body: object = None, **headers: str | None) -> tuple[int, str, object]:
+        content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        own = {"Host": self.host, "Origin": f"http://{self.host}", "X-Gspa-Token": self.token}
+        changed = own | {name.replace("_", "-"): value for name, value in headers.items()}
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in changed.items():
+                if value is not None:
+                    connection.putheader(name, value)
+            if content is not None:
+                connection.putheader("Content-Length", str(len(content)))
+            connection.endheaders(content)
+            with connection.getresponse() as answer:
+                return answer.status, answer.read().decode("utf-8", "replace"), answer.headers
+
+    def post(self, notebook="01_page", axes=None, **given):
+        body = {"notebook": notebook, "parameters": given} | ({"axes": axes} if axes else {})
+        status, text, _ = self.ask("POST", "/bench/runs", body)
+        return json.loads(text) if status == 200 else (status, text)
+
+    def one(self, identifier: str) -> dict[str, object]:
+        return json.loads(self.ask("GET", f"/bench/runs/{identifier}")[1])
+
+    def wait(self, identifier: str, *states: str, within: float = 60) -> dict[str, object]:
+        deadline = time.monotonic() + within
+        while (found := self.one(identifier))["state"] not in states:
+            assert time.monotonic() < deadline, found
+            time.sleep(0.02)
+        return found
+
+
+@pytest.fixture
+def serving(here):
+    """Starts servers in this process."""
+    ends = []
+
+    def start(runs: Bench | None = None) -> Reader:
+        runs = runs or opened(here)
+        (listening,) = bind_sockets(0, "127.0.0.1")
+        port = listening.getsockname()[1]
+        guard = bench.Guard("127.0.0.1", port)
+        loop = asyncio.new_event_loop()
+
+        async def main() -> None:
+            HTTPServer(bench.application(guard, runs), max_body_size=4 * bench.BODY).add_sockets([listening])
+
+        def work() -> None:
+            asyncio.set_event_loop(loop)
+            loop.run_until_complete(main())
+            loop.run_forever()
+            loop.close()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        ends.append((loop, thread, runs, listening))
+        return Reader(port, guard.token)
+
+    yield start
+    for loop, thread, runs, listening in ends:
+        runs.close()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        listening.close()
+
+
+@pytest.fixture
+def reader(serving, instant):
+    return serving()
+
+
+GOOD = {"notebook": "01_page", "parameters": {"n": 4}}
+
+
+class TestWhoMayAsk:
+    def test_its_own_page_may(self, reader):
+        assert reader.ask("POST", "/bench/runs", GOOD)[0] == 200
+
+    @pytest.mark.parametrize(
+        ("headers", "says"),
+        [
+            ({"X_Gspa_Token": None}, "token"),
+            ({"X_Gspa_Token": ""}, "token"),
+            ({"X_Gspa_Token": "0" * 32}, "token"),
+            ({"Origin": None}, "Origin"),
+            ({"Origin": "null"}, "Origin"),
+            ({"Origin": "https://evil.example"}, "Origin"),
+            ({"Origin": "http://127.0.0.1:1"}, "Origin"),
+            ({"Host": "evil.example", "Origin": "http://evil.example"}, "Host"),
+            ({"Host": "127.0.0.1", "Origin": "http://127.0.0.1"}, "Host"),
+            ({"Host": None}, ""),  # the library itself hangs up
+        ],
+    )
+    @pytest.mark.parametrize(("method", "path"), [("POST", "/bench/runs"), ("DELETE", "/bench/runs/" + 16 * "0")])
+    def test_nobody_else_changes_anything(self, reader, instant, headers, says, method, path):
+        status, text, _ = reader.ask(method, path, GOOD if method == "POST" else None, **headers)
+        assert status in (400, 403)
+        assert says in text
+        assert instant == []
+
+    def test_the_cookie_alone_changes_nothing(self, reader, instant):
+        cookie = f"gspa-bench-{reader.port}={reader.token}"
+        status, text, _ = reader.ask("POST", "/bench/runs", GOOD, X_Gspa_Token=None, Cookie=cookie)
+        assert (status, "token" in text, instant) == (403, True, [])
+
+    @pytest.mark.parametrize("path", ["/bench/", "/bench/runs", f"/bench/runs/{16 * '0'}", "/bench/anything"])
+    def test_runs_are_read_with_the_token_or_the_cookie_only(self, reader, path):
+        cookie = f"gspa-bench-{reader.port}={reader.token}"
+        assert reader.ask("GET", path, X_Gspa_Token=None)[0] == 403
+        assert reader.ask("GET", path, X_Gspa_Token=None, Cookie=f"gspa-bench-{reader.port}=x")[0] == 403
+        assert reader.ask("GET", path, X_Gspa_Token=None, Cookie=cookie)[0] in (200, 302, 404)
+
+    @pytest.mark.parametrize("path", ["/", "/notebooks/01_page.html", "/_static/a.css", "/bench/runs"])
+    def test_a_name_that_somebody_elses_dns_points_here_is_served_nothing(self, reader, path):
+        status, text, _ = reader.ask("GET", path, Host=f"evil.example:{reader.port}")
+        assert (status, "a style" in text, reader.token in text) == (403, False, False)
+
+    def test_the_book_is_anybodys_to_read_and_the_token_is_not(self, reader):
+        status, text, _ = reader.ask("GET", "/", X_Gspa_Token=None)
+        assert (status, "A page" in text, reader.token in text) == (200, True, False)
+        text = reader.ask("GET", "/", X_Gspa_Token=None, Cookie=f"gspa-bench-{reader.port}={reader.token}")[1]
+        assert f'<meta name="gspa-bench" content="{reader.token}">' in text
+
+    def test_the_printed_address_becomes_a_cookie_that_no_script_and_no_other_site_has(self, reader):
+        status, _, headers = reader.ask("GET", f"/index.html?token={reader.token}", X_Gspa_Token=None)
+        assert (status, headers["Location"]) == (303, "/index.html")
+        assert reader.token in headers["Set-Cookie"]
+        assert "HttpOnly" in headers["Set-Cookie"]
+        assert "SameSite=Strict" in headers["Set-Cookie"]
+        status, _, headers = reader.ask("GET", "/?token=guess", X_Gspa_Token=None)
+        assert (status, headers["Set-Cookie"]) == (403, None)
+
+    def test_no_other_site_frames_or_reads_it(self, reader):
+        for path in ("/", "/bench/runs", "/nothing.html"):
+            headers = reader.ask("GET", path)[2]
+            assert headers["X-Frame-Options"] == "DENY"
+            assert headers["Access-Control-Allow-Origin"] is None
+            assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+
+    def test_each_server_has_a_token_of_its_own(self):
+        assert len({bench.Guard("127.0.0.1", 1).token for _ in range(20)}) == 20
+
+    @pytest.mark.parametrize(
+        ("host", "asked", "served"),
+        [
+            ("0.0.0.0", "10.1.2.3:80", True),
+            ("0.0.0.0", "10.1.2.3:81", False),
+            ("0.0.0.0", "evil.example:80", False),
+            ("10.1.2.3", "10.1.2.3:80", True),
+            ("10.1.2.3", "10.1.2.4:80", False),
+            ("::1", "[::1]:80", True),
+            ("127.0.0.1", "localhost:80", True),
+            ("127.0.0.1", "", False),
+        ],
+    )
+    def test_at_another_address_a_name_of_an_attacker_is_refused_too(self, host, asked, served):
+        assert bench.Guard(host, 80).serves(asked) is served
+
+    @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.9.9.9"])
+    def test_loopback(self, host):
+        assert bench.is_loopback(host)
+        assert not bench.is_loopback({"::1": "::"}.get(host, "0.0.0.0"))
+
+
+class TestWhatMayBeAsked:
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "",
+            "01_page.ipynb",
+            "../notebooks/01_page",
+            "/etc/passwd",
+            "01_pag",
+            "sweep_page",
+            "02_not_in_the_site",
+            "01_page\x00",
+            "01_page/../01_page",
+            "..",
+            "*",
+        ],
+    )
+    def test_only_a_notebook_of_the_site(self, reader, here, instant, name):
+        status, text = reader.post(name)
+        assert (status, text.startswith("notebook "), instant) == (422, True, [])
+        assert text.count("\n") == 1
+        assert [one for one in (here.build / "bench").iterdir() if one.is_dir()] == []
+
+    @pytest.mark.parametrize(
+        ("given", "says"),
+        [
+            ({"m": 4}, "does not exist"),
+            ({"n": 0}, "an integer >= 1 and <= 100"),
+            ({"n": 101}, "an integer"),
+            ({"n": "4; import os"}, "an integer"),
+            ({"n": "__import__('os').system('id')"}, "an integer"),
+            ({"n": [4]}, "an integer"),
+            ({"n": {"a": 1}}, "an integer"),
+            ({"n": None}, "an integer"),
+            ({"n": True}, "an integer"),
+            ({"n": 4.5}, "an integer"),
+            ({"n": 10**400}, "an integer"),
+            ({"n": "9" * 6000}, "an integer"),
+            ({"c": float("nan")}, "a finite number"),
+            ({"c": float("inf")}, "a finite number"),
+            ({"c": "1e400"}, "a finite number"),
+            ({"c": 1}, "a finite number"),
+            ({"profile": "../paper"}, "one of paper, quick"),
+            ({"profile": ["paper"]}, "one of paper, quick"),
+            ({"__class__": 1}, "does not exist"),
+        ],
+    )
+    def test_only_what_the_schema_allows(self, reader, instant, given, says):
+        status, text = reader.post(**given)
+        assert (status, says in text, text.count("\n"), instant) == (422, True, 1, [])
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b"",
+            b"{",
+            b"[]",
+            b"7",
+            b'"01_page"',
+            b"{}",
+            b'{"notebook": 1}',
+            b"\xff",
+            b"[" * 60000,
+            b'{"notebook": "01_page", "parameters": []}',
+            b'{"notebook": "01_page", "output": "/tmp/x"}',
+            b'{"notebook": "01_page", "axes": {"n": [1]}}',
+            b'{"notebook": "01_page", "axes": "n"}',
+        ],
+    )
+    def test_only_a_body_of_the_one_form(self, reader, instant, body):
+        status, text, _ = reader.ask("POST", "/bench/runs", body)
+        assert (status, text.startswith("body: must be JSON with"), instant) == (422, True, [])
+
+    def test_a_large_body_is_refused(self, reader, instant):
+        status, text, _ = reader.ask("POST", "/bench/runs", b"x" * (bench.BODY + 1))
+        assert (status, "at most" in text) == (413, True)
+        with suppress(ConnectionError, http.client.HTTPException):  # hung up before all of it was sent
+            assert reader.ask("POST", "/bench/runs", b"x" * (20 * bench.BODY))[0] == 400
+        assert instant == []
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "/../../notebooks/01_page.ipynb",
+            "/..%2f..%2fnotebooks/01_page.ipynb",
+            "/%2e%2e/%2e%2e/notebooks/01_page.ipynb",
+            "//etc/passwd",
+            "/%2fetc%2fpasswd",
+            "/notebooks/../../../notebooks/01_page.ipynb",
+            "/bench/runs/ID/page/../run.json",
+            "/bench/runs/ID/page/..%2frun.json",
+            "/bench/runs/ID/page/%2e%2e/%2e%2e/.lock",
+            "/bench/runs/ID/page//etc/passwd",
+            "/bench/runs/../../run.json",
+            "/bench/runs/ID/run.json",
+            "/notebooks/01_page.html%00.css",
+        ],
+    )
+    def test_no_path_leads_out(self, reader, path):
+        done = reader.wait(reader.post(n=4)["id"], "done")
+        status, text, _ = reader.ask("GET", path.replace("ID", done["id"]))
+        assert status in (400, 403, 404)
+        assert "nbformat" not in text
+        assert "root:" not in text
+        assert '"kind"' not in text
+
+    @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS"])
+    def test_other_methods(self, reader, method):
+        assert reader.ask(method, "/bench/runs")[0] == 405
+
+    def test_a_long_queue_is_refused(self, here, serving, rendered, monkeypatch):
+        hold = threading.Event()
+        monkeypatch.setattr(run, "run_notebook", lambda *_, **__: hold.wait(60))
+        monkeypatch.setattr(bench_runs, "QUEUED", 3)
+        reader = serving(opened(here, jobs=1))
+        try:
+            for n in range(1, 5):
+                assert reader.wait(reader.post(n=n)["id"], *(["running"] if n == 1 else ["queued"]))
+            status, text = reader.post(n=5)
+            assert (status, text.startswith("queue: 3 runs are waiting")) == (429, True)
+            assert reader.post(n=2)["state"] == "queued"  # one that waits is not asked for twice
+        finally:
+            hold.set()
+
+    def test_what_this_machine_cannot_serve(self, here, serving, instant):
+        def unusable(values):
+            raise CheckFailed("device: no such thing here")
+
+        reader = serving(Bench(here, jobs=1, data=dict, usable=unusable))
+        assert reader.post(n=4) == (422, "device: no such thing here\n")
+
+    def test_no_parameter_of_the_book_takes_free_text(self):
+        for notebook in parameters.discover(project.find(ROOT)).values():
+            for name, entry in notebook.properties.items():
+                parts = entry["items"] if entry["type"] == "array" else entry
+                assert parts["type"] in ("number", "integer", "boolean") or "enum" in parts, (notebook.name, name)
+
+
+class TestRuns:
+    def test_a_run_and_what_moved(self, reader, instant):
+        asked = reader.post(n=4, c="0.25")
+        done = reader.wait(asked["id"], "done")
+        assert instant == [{"profile": "paper", "n": 4, "c": 0.25}]
+        assert done["changed"] == [
+            {"name": "n", "value": "4", "was": "3"},
+            {"name": "c", "value": "0.25", "was": "0.5"},
+        ]
+        assert done["command"] == "gspa run 01_page -p n 4 -p c 0.25"
+        assert done["link"] == "/notebooks/01_page.html?profile=paper&n=4&c=0.25#bench"
+        cells = [
+            [one.decode_contents() for one in row("td")] for row in BeautifulSoup(done["moved"], "html.parser")("tr")
+        ]
+        assert cells[1:] == [["There are <mark>18</mark> of them.", "There are <mark>24</mark> of them."]]
+
+    def test_the_same_again_is_answered_at_once_also_by_the_next_server(self, here, serving, reader, instant):
+        first = reader.wait(reader.post(n=4)["id"], "done")
+        assert reader.post(n="4", c=0.5)["state"] == "done"
+        runs = opened_later(here, reader)
+        assert runs.ask("01_page", {"n": 4})["state"] == "done"
+        assert [one["id"] for one in runs.listed()] == [first["id"]]
+        assert len(instant) == 1
+        runs.close()
+
+    def test_another_source_is_another_run(self, here, reader, instant):
+        first = reader.post(n=4)["id"]
+        add(here, "01_page", *SAYS, "1 + 1")
+        assert reader.post(n=4)["id"] != first
+
+    def test_the_list_has_the_newest_first(self, reader):
+        ids = [reader.wait(reader.post(n=n)["id"], "done")["id"] for n in (4, 5, 6)]
+        assert [one["id"] for one in json.loads(reader.ask("GET", "/bench/runs")[1])["runs"]] == ids[::-1]
+
+    def test_a_failure_is_one_line_and_can_be_tried_again(self, reader, instant, here):
+        failed = reader.wait(reader.post(n=13)["id"], "failed")
+        assert failed["reason"] == "notebook 01_page, cell 3: ValueError: thirteen"
+        assert not (here.build / "bench" / failed["id"]).exists()
+        reader.wait(reader.post(n=13)["id"], "failed")
+        assert len(instant) == 2
+
+    def test_downloads(self, reader):
+        done = reader.wait(reader.post(n=4)["id"], "done")["id"]
+        found = {}
+        for kind in ("notebook", "html", "csv"):
+            connection = http.client.HTTPConnection("127.0.0.1", reader.port, timeout=60)
+            connection.request("GET", f"/bench/runs/{done}/{kind}", headers={"X-Gspa-Token": reader.token})
+            answer = connection.getresponse()
+            found[kind] = answer.headers["Content-Disposition"], answer.read()
+            connection.close()
+        stem = f"01_page-{done[:8]}"
+        assert found["notebook"] == (f'attachment; filename="{stem}.ipynb"', executed(4).encode())
+        csv = zipfile.ZipFile(io.BytesIO(found["csv"][1]))
+        assert csv.read(f"{stem}/numbers.csv") == b"name,before,after\nsix,18,24\n"
+        assert csv.read(f"{stem}/figure.csv") == b"x\n1\n"
+        names = zipfile.ZipFile(io.BytesIO(found["html"][1])).namelist()
+        assert {f"{stem}/notebooks/01_page.html", f"{stem}/_static/a.css"} <= set(names)
+
+    def test_the_page_of_a_run_marks_what_it_changed(self, reader):
+        done = reader.wait(reader.post(n=4)["id"], "done")["id"]
+        soup = BeautifulSoup(reader.ask("GET", f"/bench/runs/{done}/page/notebooks/01_page.html")[1], "html.parser")
+        assert soup.select_one(".gspa-changes li").get_text() == "n = 4, was 3"
+        assert soup.find("a", href="/_static/a.css") is not None  # the site's, which a run does not copy
+        assert json.loads(soup.find(id="gspa-run").string)["values"]["n"] == "4"
+
+    def test_the_oldest_goes_when_there_are_too_many(self, reader, here, monkeypatch):
+        monkeypatch.setattr(bench_runs, "KEPT", 2)
+        ids = [reader.wait(reader.post(n=n)["id"], "done")["id"] for n in (4, 5, 6)]
+        assert {path.name for path in (here.build / "bench").iterdir() if path.is_dir()} == set(ids[1:])
+        assert reader.ask("GET", f"/bench/runs/{ids[0]}")[0] == 404
+
+    def test_so_many_at_once(self, here, serving, rendered, monkeypatch):
+        at_work, most, lock = [0], [0], threading.Lock()
+
+        def counted(here, notebook, values, output, **_):
+            with lock:
+                at_work[0] += 1
+                most[0] = max(most[0], at_work[0])
+            time.sleep(0.1)
+            with lock:
+                at_work[0] -= 1
+            write_atomically(output, executed(values["n"]))
+
+        monkeypatch.setattr(run, "run_notebook", counted)
+        reader = serving(opened(here, jobs=2))
+        for one in [reader.post(n=n)["id"] for n in range(1, 7)]:
+            reader.wait(one, "done")
+        assert most == [2]
+
+    def test_on_a_cluster(self, here, serving, rendered):
+        class Workers:
+            def submit(self, notebook, values, data):
+                done: Future[Executed] = Future()
+                done.set_result(Executed(executed(values["n"])))
+                return done
+
+            def result(self, notebook, future):
+                return future.result()
+
+        reader = serving(opened(here, cluster=Workers()))
+        assert "24" in reader.wait(reader.post(n=4)["id"], "done")["moved"]
+
+    def test_a_second_server_of_one_checkout_is_refused(self, here, reader):
+        with pytest.raises(CheckFailed, match="another gspa serve is running"):
+            opened(here)
+
+
+def opened_later(here, reader):
+    """What the next server finds, while the lock is the first one's."""
+    other = shutil.copytree(here.root, here.root.with_name("copy"))
+    return opened(project.Project(Path(other)))
+
+
+class TestRealNotebooks:
+    """With kernels, in this process's server."""
+
+    def test_progress_by_cell_then_the_numbers(self, here, serving, rendered):
+        reader = serving()
+        seen = []
+        asked = reader.post(n=4)["id"]
+        while (now := reader.one(asked))["state"] in ("queued", "running"):
+            seen.append((now["done"], now["cells"]))
+            time.sleep(0.005)
+        reader.wait(asked, "done")
+        assert len(set(seen)) > 2
+        assert max(cells for _, cells in seen) == 6  # the title, the parameters twice, and three
+        assert "six,18,24" in (here.build / "bench" / asked / "numbers.csv").read_text()
+
+    def test_a_run_is_stopped_with_its_processes_and_leaves_nothing(self, here, serving):
+        told = here.root / "pid"
+        add(here, "01_page", f"import os, time\nopen({str(told)!r}, 'w').write(str(os.getpid()))\ntime.sleep(120)")
+        reader = serving(opened(here, jobs=1))
+        first, second = reader.post(n=4)["id"], reader.post(n=5)["id"]
+        pid = waited(told)
+        assert reader.ask("DELETE", f"/bench/runs/{second}")[0] == 200  # it waits still
+        assert reader.ask("DELETE", f"/bench/runs/{first}")[0] == 200
+        assert reader.wait(first, "stopped")
+        assert reader.one(second)["state"] == "stopped"
+        assert ended(pid)
+        assert [path for path in (here.build / "bench").iterdir() if path.is_dir()] == []
+        assert reader.ask("DELETE", f"/bench/runs/{first}")[0] == 409
+
+    def test_a_run_that_takes_too_long_is_ended(self, here, serving):
+        add(here, "01_page", *["import time\ntime.sleep(1)"] * 5, timeout=2)
+        reader = serving()
+        failed = reader.wait(reader.post(n=4)["id"], "failed")
+        assert "It took longer than 2 seconds" in failed["reason"]
+
+    def test_a_sweep_shows_a_figure_and_a_table(self, here, serving):
+        reader = serving()
+        asked = reader.post(axes={"n": "2,4"}, c=0.25)
+        done = reader.wait(asked["id"], "done")
+        assert done["command"] == "gspa sweep 01_page -p c 0.25 -p n 2,4"
+        soup = BeautifulSoup(done["moved"], "html.parser")
+        assert soup.find("img")["src"].startswith("data:image/svg+xml;base64,")
+        assert [[one.get_text() for one in row(["th", "td"])] for row in soup("tr")][:3] == [
+            ["n", "six"],
+            ["2", "12"],
+            ["4", "24"],
+        ]
+        status, text, _ = reader.ask("GET", f"/bench/runs/{done['id']}/csv")
+        assert (status, text.splitlines()[1].split(",")[:4]) == (200, ["paper", "2", "0.25", "12"])
+
+    def test_a_sweep_is_stopped_too(self, here, serving):
+        told = here.root / "pid"
+        add(here, "01_page", f"import os, time\nopen({str(told)!r}, 'w').write(str(os.getpid()))\ntime.sleep(120)")
+        reader = serving(opened(here, jobs=1))
+        asked = reader.post(axes={"n": "2,4,6"})["id"]
+        pid = waited(told)
+        assert reader.ask("DELETE", f"/bench/runs/{asked}")[0] == 200
+        assert reader.wait(asked, "stopped")
+        assert ended(pid)
+        assert [path for path in (here.build / "bench").iterdir() if path.is_dir()] == []
+
+    @pytest.mark.parametrize(
+        ("axes", "says"),
+        [
+            ({"m": "1,2"}, "does not exist"),
+            ({"n": "1,,2"}, "none of them empty"),
+            ({"n": "1,200"}, "an integer"),
+            ({"n": ",".join(map(str, range(1, 62)))}, "at most 60 from a page"),
+        ],
+    )
+    def test_a_sweep_is_checked_before_anything_runs(self, reader, axes, says):
+        status, text = reader.post(axes=axes)
+        assert (status, says in text) == (422, True)
+
+
+def waited(path: Path, within: float = 60) -> int:
+    """The number that some process writes to a file."""
+    deadline = time.monotonic() + within
+    while not (path.exists() and path.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return int(path.read_text())
+
+
+def ended(pid: int, within: float = 20) -> bool:
+    """Whether a process ends."""
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+            os.kill(pid, 0)
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+class TestTheServersEnd:
+    @pytest.fixture
+    def start(self, here):
+        """Starts the command in a process of its own."""
+        started = []
+
+        def command() -> tuple[subprocess.Popen[str], Reader]:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "gspa", "serve", "--no-browser"],
+                cwd=here.root,
+                env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            started.append(process)
+            said = process.stdout.readline()
+            port, token = re.search(r"http://127\.0\.0\.1:(\d+)/\?token=([\w-]+)", said).groups()
+            return process, Reader(int(port), token)
+
+        yield command
+        for process in started:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+    def test_no_orphan_and_nothing_half_done_and_the_next_one_has_what_was_finished(self, here, start, number):
+        told, kept = here.root / "pid", here.build / "bench" / "0123456789abcdef"
+        add(here, "01_page", f"import os, time\nopen({str(told)!r}, 'w').write(str(os.getpid()))\ntime.sleep(120)")
+        kept.mkdir(parents=True)
+        (kept / "run.json").write_text(json.dumps({"id": kept.name, "state": "done", "finished": 1.0}))
+        process, reader = start()
+        asked = reader.post(n=4)["id"]
+        pid = waited(told)
+        process.send_signal(number)
+        process.wait(30)
+        assert ended(pid)
+        assert (here.build / "bench" / asked).exists() is (number == signal.SIGKILL)
+        _, reader = start()
+        assert [one["id"] for one in json.loads(reader.ask("GET", "/bench/runs")[1])["runs"]] == [kept.name]
+        assert {path.name for path in (here.build / "bench").iterdir() if path.is_dir()} == {kept.name}
+
+
+class TestForm:
+    @pytest.mark.parametrize("profile", parameters.PROFILES)
+    def test_each_parameter_of_each_page_has_a_labelled_field_with_its_default_and_range(self, profile):
+        for notebook in parameters.discover(project.find(ROOT)).values():
+            soup = BeautifulSoup(panel.html(notebook, profile), "html.parser")
+            usual = notebook.defaults(profile)
+            for name, entry in notebook.properties.items():
+                field = soup.find(id=f"bench-{name}")
+                assert soup.find("label", attrs={"for": field["id"]}).get_text() == name
+                assert parameters.allowed(entry) in soup.find(id=field["aria-describedby"]).get_text()
+                given = field.find("option", selected=True).get_text() if field.name == "select" else field["value"]
+                assert given == parameters.written(usual[name])
+                assert field[f"data-{profile}"] == given
+                for html, schema in (("min", "minimum"), ("max", "maximum")):
+                    if schema in entry and field.get("type") == "number":
+                        assert float(field[html]) == entry[schema]
+            assert (
+                notebook.validate(
+                    {f["name"]: f["value"] for f in soup.select("input[aria-describedby]")}, profile=profile
+                )
+                == usual
+            )
+            command = f"gspa run {notebook.name}" + (" --profile quick" if profile == "quick" else "")
+            assert soup.find("code", attrs={"data-bench-command": True}).get_text() == command
+
+    def test_what_a_schema_says_is_text(self, here):
+        entry = {"type": "integer", "default": 1, "description": '<script>alert("1")</script>'}
+        notebook = add(
+            here,
+            "03_bad",
+            "1",
+            properties={"profile": {"type": "string", "default": "paper", "enum": ["paper", "quick"]}, "n": entry},
+        )
+        assert "<script" not in panel.html(notebook, "paper")
+
+
+class TestMoved:
+    def test_sentences(self):
+        text = "One is $a. B$ here. Two, by [A. Nother](x.md).\n\n- *Three* <b>is</b> 3.\n- Four\n  goes on.\n\n> Five."
+        assert moved.sentences(text) == [
+            "One is $a. B$ here.",
+            "Two, by A.",
+            "Nother.",
+            "*Three* is 3.",
+            "Four goes on.",
+            "Five.",
+        ]
+
+    @pytest.mark.parametrize(
+        ("before", "after", "marks"),
+        [
+            ("It is 3.", "It is 4.", (["3"], ["4"])),
+            ("From −0.5% to 1,000.", "From 0.5% to 2,000.", (["−0.5%", "1,000"], ["0.5%", "2,000"])),
+            ("About $10^{-6}$ **so.**", "About $10^{-7}$ **so.**", (["10−6"], ["10−7"])),
+            ("Same.", "Same.", ([], [])),
+            ("", "New, 1.", ([], [])),
+        ],
+    )
+    def test_marks(self, before, after, marks):
+        sides = [BeautifulSoup(moved._html(one), "html.parser") for one in moved.marked(before, after)]
+        assert tuple([one.get_text().replace("\u202f", "") for one in side("mark")] for side in sides) == marks
+
+    def test_an_injected_cell_changes_nothing(self):
+        one, other = json.loads(executed(3)), json.loads(executed(4))
+        assert one["cells"][0]["id"] != other["cells"][0]["id"]
+        found = moved.between(one, other)
+        assert found.sentences == [("There are 18 of them.", "There are 24 of them.")]
+        assert moved.between(one, one).sentences == []
+        assert "No sentence" in moved.between(one, one).html("Before")
