@@ -79,7 +79,8 @@
       if (one.type === "checkbox" || one.tagName === "SELECT") return "";
       const parts = list ? value(one).split(",").map((part) => part.trim()) : [value(one)];
       if (list && (parts.length < Number(minitems ?? 0) || parts.length > Number(maxitems ?? Infinity)))
-        return `Give ${minitems ?? 0} to ${maxitems ?? "any number of"} values with commas between them.`;
+        return maxitems ? `Give ${minitems ?? 0} to ${maxitems} values with commas between them.`
+          : `Give at least ${minitems === "1" ? "1 value" : `${minitems} values`}, with commas between them.`;
       if (list && uniqueitems && new Set(parts.map(Number)).size < parts.length) return "Give each value once.";
       for (const part of parts) {
         const number = Number(part);
@@ -251,34 +252,46 @@
   }
 
   async function listed(place) {
-    let drawn = "";
+    const none = made("p", {}, "There are no runs yet. Open a page with results and change its numbers.");
+    const told = made("p", { role: "status" });
+    const list = made("ol", { className: "gspa-runs" });
+    const drawn = new Map(); // an item is made anew only when its run has changed, so that a key's focus stays
+    function item(run) {
+      const code = made("code", {}, run.command);
+      const copy = made("button", { type: "button" }, "Copy");
+      copy.setAttribute("aria-label", `Copy the command of ${run.title} with ${asked(run)}`);
+      copying(copy, code);
+      const state = run.state === "running" && run.cells ? `is running: ${run.done} of ${run.cells}` : WORDS[run.state];
+      const after = run.seconds ? `, after ${run.seconds.toFixed(1)} seconds` : "";
+      const when = run.finished ? `, ${new Date(run.finished * 1000).toLocaleString()}${after}` : "";
+      const about = made("p", {}, `The ${run.kind} ${state}${when}. ${run.reason}`);
+      if (run.state === "done") about.append(...results(run), " · ");
+      about.append(link("The same numbers again", run.link));
+      if (["queued", "running"].includes(run.state)) {
+        const stop = made("button", { type: "button" }, "Stop");
+        stop.setAttribute("aria-label", `Stop ${run.title} with ${asked(run)}`);
+        stop.addEventListener("click", () => ask(`runs/${run.id}`, "DELETE").catch((error) => { told.textContent = error.message; }));
+        about.append(" ", stop);
+      }
+      return made("li", {}, made("h2", {}, run.title), made("p", {}, made("strong", {}, asked(run)), ` (profile ${run.profile})`),
+        about, made("p", { className: "gspa-command" }, code, " ", copy));
+    }
     for (;;) {
       const { runs } = await ask("runs");
-      const now = JSON.stringify(runs);
-      if (now !== drawn) {
-        drawn = now;
-        const items = runs.map((run) => {
-          const code = made("code", {}, run.command);
-          const copy = made("button", { type: "button" }, "Copy");
-          copy.setAttribute("aria-label", `Copy the command of ${run.title} with ${asked(run)}`);
-          copying(copy, code);
-          const state = run.state === "running" && run.cells ? `is running: ${run.done} of ${run.cells}` : WORDS[run.state];
-          const when = run.finished ? `, ${new Date(run.finished * 1000).toLocaleString()}, after ${run.seconds} seconds` : "";
-          const about = made("p", {}, `The ${run.kind} ${state}${when}. ${run.reason}`);
-          if (run.state === "done") about.append(...results(run), " · ");
-          about.append(link("The same numbers again", run.link));
-          if (["queued", "running"].includes(run.state)) {
-            const stop = made("button", { type: "button" }, "Stop");
-            stop.setAttribute("aria-label", `Stop ${run.title} with ${asked(run)}`);
-            stop.addEventListener("click", () => ask(`runs/${run.id}`, "DELETE"));
-            about.append(" ", stop);
-          }
-          return made("li", {}, made("h2", {}, run.title), made("p", {}, made("strong", {}, asked(run)), ` (profile ${run.profile})`),
-            about, made("p", { className: "gspa-command" }, code, " ", copy));
-        });
-        place.replaceChildren(items.length ? made("ol", { className: "gspa-runs" }, ...items) :
-          made("p", {}, "There are no runs yet. Open a page with results and change its numbers."));
-      }
+      const items = runs.map((run) => {
+        const text = JSON.stringify(run);
+        const old = drawn.get(run.id);
+        if (old?.text === text) return old.made;
+        const label = old?.made.contains(document.activeElement) && document.activeElement.getAttribute("aria-label");
+        const fresh = item(run);
+        if (old) old.made.replaceWith(fresh);
+        if (label) [...fresh.querySelectorAll("button")].find((one) => one.getAttribute("aria-label") === label)?.focus();
+        drawn.set(run.id, { text, made: fresh });
+        return fresh;
+      });
+      if (items.length !== list.children.length || items.some((one, i) => one !== list.children[i])) list.replaceChildren(...items);
+      const shown = items.length ? list : none;
+      if (!shown.isConnected) place.replaceChildren(shown, told);
       await new Promise((ready) => setTimeout(ready, runs.some(working) ? 500 : 3000));
     }
   }

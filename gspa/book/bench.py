@@ -68,6 +68,8 @@ class Guard:
 
     def serves(self, host: str) -> bool:
         """Whether a Host header names this server: a name that an attacker's DNS points here does not."""
+        if not re.search(r":\d+$", host):
+            host += ":80"  # browsers leave it out
         if host.lower() in self._hosts:
             return True
         name, _, port = host.rpartition(":")
@@ -126,13 +128,18 @@ class Guarded(RequestHandler):
         self.finish(f"{line}\n")
 
 
+async def apart(work: Callable[..., Any], *given: Any) -> Any:
+    """What may take a while, in a thread, so that others are answered meanwhile."""
+    return await asyncio.get_running_loop().run_in_executor(None, work, *given)
+
+
 class Runs(Guarded):
     """All runs; a new one."""
 
     def get(self) -> None:
         self.finish({"runs": self.bench.listed()})
 
-    def post(self) -> None:
+    async def post(self) -> None:
         try:
             asked = json.loads(self.request.body)
             name, given, axes = asked["notebook"], asked.get("parameters", {}), asked.get("axes", {})
@@ -145,7 +152,7 @@ class Runs(Guarded):
         except (ValueError, KeyError, TypeError, RecursionError):
             raise Refused(422, "body: must be JSON with notebook, parameters and, for a sweep, axes") from None
         try:
-            self.finish(self.bench.ask(name, given, axes))
+            self.finish(await apart(self.bench.ask, name, given, axes))
         except OverflowError:
             raise Refused(422, "parameters: a number is too large") from None
 
@@ -153,12 +160,12 @@ class Runs(Guarded):
 class Run(Guarded):
     """One run: how far it is; its end."""
 
-    def get(self, identifier: str) -> None:
+    async def get(self, identifier: str) -> None:
         facts = self.bench.one(identifier)
-        self.finish(facts | {"moved": self.bench.moved(identifier)})
+        self.finish(facts | {"moved": await apart(self.bench.moved, identifier)})
 
     async def delete(self, identifier: str) -> None:
-        await asyncio.get_running_loop().run_in_executor(None, self.bench.stop, identifier)
+        await apart(self.bench.stop, identifier)
         self.finish(self.bench.one(identifier))
 
 
@@ -166,7 +173,7 @@ class Download(Guarded):
     """A finished run as a file."""
 
     async def get(self, identifier: str, kind: str) -> None:
-        name, content = await asyncio.get_running_loop().run_in_executor(None, self.bench.download, identifier, kind)
+        name, content = await apart(self.bench.download, identifier, kind)
         self.set_header("Content-Type", "application/octet-stream")
         self.set_header("Content-Disposition", f'attachment; filename="{name}"')
         self.finish(content)
@@ -180,7 +187,9 @@ class Files(Guarded, StaticFileHandler):
         StaticFileHandler.initialize(self, str(bench.project.html.resolve()), "index.html")
 
     def compute_etag(self) -> str | None:
-        """From the file itself: tornado's own is kept while the site is built anew."""
+        """From the file itself: tornado's own is kept while the site is built anew. A page with the token has none."""
+        if self.known() and str(self.absolute_path).endswith(".html"):
+            return None
         about = Path(str(self.absolute_path)).stat()
         return f'"{about.st_mtime_ns:x}-{about.st_size:x}"'
 
@@ -189,7 +198,7 @@ class Files(Guarded, StaticFileHandler):
         if token is not None:
             if not self.guard.knows(token):
                 raise HTTPError(403, "token: is wrong; open the address that gspa serve printed")
-            self.set_cookie(self.guard.cookie, self.guard.token, httponly=True, samesite="Strict", path="/")
+            self.set_cookie(self.guard.cookie, self.guard.token, httponly=True, samesite="Lax", path="/")
             return self.redirect(self.request.path, status=303)  # no token in the history
         if "\0" in path:
             raise HTTPError(404)
@@ -212,6 +221,9 @@ class Files(Guarded, StaticFileHandler):
 
 class Page(Files):
     """The page of a run, with what it changed and what moved."""
+
+    async def head(self, identifier: str, path: str) -> None:  # type: ignore[override]
+        await self.get(identifier, path, include_body=False)
 
     async def get(self, identifier: str, path: str, include_body: bool = True) -> None:  # type: ignore[override]
         self.root = str(self.bench.path(identifier, "page").resolve())
@@ -309,7 +321,8 @@ async def _serve(bench: Bench, host: str, port: int, ready: Callable[[str], None
     listening = _listening(host, port)
     port = listening.getsockname()[1]
     guard = Guard(host, port)
-    server = HTTPServer(application(guard, bench), max_body_size=4 * BODY, max_header_size=16 * 1024)
+    limits = {"max_body_size": 4 * BODY, "max_header_size": 16 * 1024}
+    server = HTTPServer(application(guard, bench), idle_connection_timeout=60, body_timeout=10, **limits)
     server.add_socket(listening)
     bench.warm_up()
     named = f"[{host}]" if ":" in host else host

@@ -1,7 +1,8 @@
 """Runs and sweeps that readers ask for from a page: a queue, and a store that outlives the server.
 
-A finished one lies in `_build/bench/ID`: the executed notebook, its page, what moved, and `run.json`, which is written
-last. A folder without that file was left by a killed server, and is removed when the next one starts.
+A finished one lies in `_build/bench/ID`: the executed notebook and its page, or a sweep's table and figure, and
+`run.json`, which is written last. A folder without that file was left by a killed server, and is removed when the next
+one starts.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import base64
 import io
 import json
 import logging
+import math
 import shutil
 import time
 import zipfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock, Thread, Timer
 from typing import Any
@@ -34,13 +37,14 @@ from gspa.files import digest, ensure_writable, remove_abandoned, write_atomical
 QUEUED = 20
 """Runs that may wait."""
 KEPT = 200
-"""Finished runs that are kept; the oldest goes first."""
+"""Finished runs that are kept, and others that are remembered; the oldest goes first."""
 SETTINGS = 60
 """Settings of one sweep from a page; the command takes more."""
 COLUMNS = 8
 """Results that a sweep's table on a page shows; the CSV file has all."""
 _UNDER_WAY = ("queued", "running", "rendering")
-_RECORD, _NOTEBOOK, _MOVED, _PAGE, _TABLE = "run.json", "notebook.ipynb", "moved.html", "page", "table.csv"
+_ENDED = ("failed", "stopped")
+_RECORD, _NOTEBOOK, _SWEEP, _PAGE, _TABLE = "run.json", "notebook.ipynb", "sweep.html", "page", "table.csv"
 _DATA = "_static/data"
 _LOG = logging.getLogger(__name__)
 
@@ -58,6 +62,7 @@ class Job:
     """One run, or one sweep if it has axes, and how far it is."""
 
     id: str
+    key: str
     notebook: Notebook
     values: Mapping[str, Value]
     axes: Mapping[str, list[str]] = field(default_factory=dict)
@@ -78,9 +83,9 @@ class Job:
 
     @property
     def changed(self) -> dict[str, Value]:
-        """The values that are not the profile's own."""
+        """The values that are not the profile's own; those of a sweep's axes are not among them."""
         usual = self.notebook.defaults(str(self.values["profile"]))
-        return {name: value for name, value in self.values.items() if value != usual[name]}
+        return {name: value for name, value in self.values.items() if value != usual[name] and name not in self.axes}
 
     def told(self) -> dict[str, Any]:
         """What a page shows of it, ready for JSON."""
@@ -88,7 +93,8 @@ class Job:
         usual = self.notebook.defaults(profile)
         changed = {name: parameters.written(value) for name, value in self.changed.items()}
         given = {name: ",".join(values) for name, values in self.axes.items()}
-        injected = {k: v for k, v in self.values.items() if v != self.notebook.properties[k]["default"]}
+        entries = self.notebook.properties
+        injected = {k: v for k, v in self.values.items() if v != entries[k]["default"] and k not in self.axes}
         command = parameters.command(self.notebook, injected)
         if self.axes:
             command = command.replace("gspa run", "gspa sweep", 1)
@@ -159,6 +165,7 @@ class Bench:
             raise CheckFailed("another gspa serve is running in this checkout; use its address, or stop it") from None
         self._jobs: dict[str, Job] = {}
         self._files: dict[str, str] | None = None
+        self._source = provenance.source_digest()
         self._kept = self._found()
         # A cluster says itself how much runs at once; a thread here only waits for it.
         self._pool = ThreadPoolExecutor(jobs if cluster is None else QUEUED)
@@ -171,10 +178,11 @@ class Bench:
         for folder in self.folder.iterdir():
             if folder.is_dir():
                 try:
-                    kept.append(dict(json.loads((folder / _RECORD).read_text(encoding="utf-8"))))
-                except (OSError, ValueError, TypeError):
+                    facts = dict(json.loads((folder / _RECORD).read_text(encoding="utf-8")))
+                    kept.append((float(facts["finished"]), str(facts["id"]), facts))
+                except (OSError, ValueError, TypeError, KeyError):
                     shutil.rmtree(folder, ignore_errors=True)
-        return {one["id"]: one for one in sorted(kept, key=lambda one: float(one["finished"]))}
+        return {name: facts for _, name, facts in sorted(kept, key=lambda one: one[:2])}
 
     @property
     def profile(self) -> str:
@@ -203,7 +211,7 @@ class Bench:
         Raises:
             UnknownName: a notebook that the site does not have, or a parameter that it does not.
             InvalidValue: a value out of its range, or a sweep of too many settings.
-            Refused: the queue is full.
+            Refused: the queue is full, or the package is no longer the one that this server has imported.
         """
         job = self._job(name, given, axes or {})
         with self._lock:
@@ -221,19 +229,28 @@ class Bench:
     def _job(self, name: str, given: Mapping[str, Value], axes: Mapping[str, str]) -> Job:
         notebook = self._notebook(name)
         profile = str(given.get("profile", self.profile))
-        values = notebook.validate(given, profile=profile)
-        self._usable(values)
-        provenance.source_digest.cache_clear()  # somebody may be at work on the package
-        identity = run.key(notebook, values, self._identity() if notebook.needs_data else {})
-        if not axes:
-            return Job(identity[:16], notebook, values)
         listed = {axis: sweep.values_of(notebook, axis, text) for axis, text in axes.items()}
-        fixed = {name: value for name, value in values.items() if name not in listed}
-        settings = sweep.settings(notebook, listed, [fixed], profile=profile)
-        if len(settings) > SETTINGS:
-            raise InvalidValue("settings", len(settings), f"at most {SETTINGS} from a page", "gspa sweep takes more")
-        rest = notebook.validate({name: value for name, value in given.items() if name not in listed}, profile=profile)
-        return Job(digest(identity, json.dumps(settings))[:16], notebook, rest, listed, settings)
+        many = math.prod(map(len, listed.values()))
+        if many > SETTINGS:
+            raise InvalidValue("settings", many, f"at most {SETTINGS} from a page", "gspa sweep takes more")
+        values = notebook.validate({**given, **{axis: texts[0] for axis, texts in listed.items()}}, profile=profile)
+        settings = []
+        if listed:
+            fixed = {name: value for name, value in values.items() if name not in listed}
+            settings = sweep.settings(notebook, listed, [fixed], profile=profile)
+            if len(settings) == 1:
+                raise InvalidValue("settings", 1, f"2 to {SETTINGS}", "give a parameter two values")
+        for one in settings or [values]:
+            self._usable(one)
+        key = self._key(notebook, values)
+        if provenance.source_digest() != self._source:
+            raise Refused(409, "package: its sources have changed since gspa serve started; start it again")
+        return Job((digest(key, json.dumps(settings)) if listed else key)[:16], key, notebook, values, listed, settings)
+
+    def _key(self, notebook: Notebook, values: Mapping[str, Value]) -> str:
+        """What a result depends on, as it is now."""
+        provenance.source_digest.cache_clear()
+        return run.key(notebook, dict(values), self._identity() if notebook.needs_data else {})
 
     def _notebook(self, name: str) -> Notebook:
         known = [path.stem for path in sorted((self.project.html / "notebooks").glob("*.html"))]
@@ -244,8 +261,9 @@ class Bench:
     def listed(self) -> list[dict[str, Any]]:
         """Every run, the newest first."""
         with self._lock:
-            own = [job.told() for job in self._jobs.values() if job.id not in self._kept]
-            return [*reversed(own), *reversed(self._kept.values())]
+            found = [*self._kept.values(), *(job.told() for job in self._jobs.values())]
+        found.reverse()
+        return sorted(found, key=lambda one: (one["state"] not in _UNDER_WAY, -one["finished"]))
 
     def one(self, identifier: str) -> dict[str, Any]:
         """One run."""
@@ -264,43 +282,32 @@ class Bench:
         if job is None or job.state not in ("queued", "running"):
             raise Refused(409, "run: is not at work, so it cannot be stopped")
         if job.future is not None and job.future.cancel():
-            job.state = "stopped"
+            job.state, job.finished = "stopped", time.time()
+        self._end(job)
+
+    def _end(self, job: Job) -> None:
+        job.children.stop()  # first, so that who waits for the other knows why it ended
         if job.remote is not None:
             job.remote.cancel()
-        job.children.stop()
 
     def close(self) -> None:
-        """End what is at work, and wait until it has ended."""
+        """End what is at work, and wait until it has ended; a page that is being made is finished."""
         with self._lock:
             working = [job for job in self._jobs.values() if job.state in _UNDER_WAY]
-        for pool in (self._sweeps, self._pool):
-            pool.shutdown(wait=False, cancel_futures=True)
         with ThreadPoolExecutor(max(1, len(working))) as enders:
             for job in working:
-                if job.remote is not None:
-                    job.remote.cancel()
-                enders.submit(job.children.stop)
+                enders.submit(self._end, job)
         for pool in (self._sweeps, self._pool):
-            pool.shutdown()
+            pool.shutdown(cancel_futures=True)
         self._own.release()
 
     def _work(self, job: Job) -> None:
         """One job from its beginning to its end; whatever happens is in its state."""
         folder = self.folder / job.id
-        late = Timer(job.notebook.timeout * max(1, len(job.settings)), self._expire, [job])
-        late.daemon = True
-        late.start()
-        begin = time.monotonic()
         job.state = "running"
         try:
             folder.mkdir(exist_ok=True)
-            if job.axes:
-                self._swept(job, folder)
-            else:
-                self._executed(job, folder, begin)
-            job.seconds = job.seconds or time.monotonic() - begin
-            if job.children.stopping:
-                raise KeyboardInterrupt
+            (self._swept if job.axes else self._executed)(job, folder)
             self._keep(job, folder)
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
@@ -310,14 +317,29 @@ class Bench:
                 job.reason, job.state = " ".join(first_line(error).split())[:500], "failed"
                 if not isinstance(error, GspaError):
                     _LOG.exception("run of %s", job.notebook.name)
-        finally:
-            late.cancel()
+            job.finished = time.time()
+            with self._lock:
+                for old in [one.id for one in self._jobs.values() if one.state in _ENDED][:-KEPT]:
+                    del self._jobs[old]
+
+    def _computed(self, job: Job, begin: float) -> None:
+        """The numbers are there, so only a page is to be made.
+
+        Raises:
+            KeyboardInterrupt: it was stopped just before.
+            CheckFailed: what it was computed with is no longer what its key says.
+        """
+        job.seconds, job.remote = time.monotonic() - begin, None
+        if job.children.stopping:
+            raise KeyboardInterrupt
+        self._files = None
+        if self._key(job.notebook, job.values) != job.key:
+            raise CheckFailed("the notebook, the package or the data changed while this ran; run it again")
+        job.state = "rendering"
 
     def _expire(self, job: Job) -> None:
         job.reason = f"It took longer than {job.notebook.timeout} seconds, which is this page's limit."
-        if job.remote is not None:
-            job.remote.cancel()
-        job.children.stop()
+        self._end(job)
 
     def _keep(self, job: Job, folder: Path) -> None:
         job.finished = time.time()
@@ -325,31 +347,34 @@ class Bench:
         write_atomically(folder / _RECORD, json.dumps(facts))
         with self._lock:
             self._kept[job.id] = facts
-            job.state = "done"
+            self._jobs.pop(job.id, None)
             while len(self._kept) > KEPT:
                 oldest = next(iter(self._kept))
                 del self._kept[oldest]
-                self._jobs.pop(oldest, None)
                 (self.folder / oldest / _RECORD).unlink(missing_ok=True)  # first, so that half of it is nothing
                 shutil.rmtree(self.folder / oldest, ignore_errors=True)
 
-    def _executed(self, job: Job, folder: Path, begin: float) -> None:
-        notebook, output = job.notebook, folder / _NOTEBOOK
+    def _executed(self, job: Job, folder: Path) -> None:
+        notebook, output, begin = job.notebook, folder / _NOTEBOOK, time.monotonic()
 
         def progress(name: str, done: int, total: int, state: str) -> None:
             job.done, job.cells = done, total
 
         if self.cluster is None:
-            run.run_notebook(self.project, notebook, dict(job.values), output, progress=progress, children=job.children)
-        else:
+            late = Timer(notebook.timeout, self._expire, [job])
+            late.daemon = True
+            late.start()
+            try:
+                values = dict(job.values)
+                run.run_notebook(self.project, notebook, values, output, progress=progress, children=job.children)
+            finally:
+                late.cancel()
+        else:  # there, as in a sweep, only each cell has its limit: who waits for a worker takes no time
             job.remote = self.cluster.submit(notebook, job.values, self._identity() if notebook.needs_data else {})
+            if job.children.stopping:
+                job.remote.cancel()
             write_atomically(output, self.cluster.result(notebook, job.remote).text)
-        job.seconds = time.monotonic() - begin
-        label, before = self._before(job)
-        found = moved.between(before, json.loads(output.read_text(encoding="utf-8")))
-        write_atomically(folder / _MOVED, found.html(label))
-        write_atomically(folder / "numbers.csv", moved.csv(found))
-        job.state = "rendering"
+        self._computed(job, begin)
         whole = folder / "whole"
         site.render_page(self.project, notebook.name, output, whole, profile=str(job.values["profile"]))
         for kept in ("notebooks", "_images", f"{_DATA}/{notebook.name}", "_sources", "_downloads"):
@@ -357,35 +382,43 @@ class Bench:
                 shutil.copytree(whole / kept, folder / _PAGE / kept)
         shutil.rmtree(whole)
 
-    def _before(self, job: Job) -> tuple[str, dict[str, Any]]:
-        """The notebook that the run is compared with, and what it is: the site's, at the run's own profile if kept."""
-        name, profile = job.notebook.name, str(job.values["profile"])
+    def _before(self, name: str, profile: str) -> tuple[str, Path]:
+        """The notebook that a run is compared with, and what it is: the site's, at the run's own profile if kept."""
         own = self.project.html / "_sources" / "notebooks" / f"{name}.ipynb"
         kept = self.project.executed(profile) / f"{name}.ipynb"
         if profile == self.profile:
-            return "On the site", dict(json.loads(own.read_text(encoding="utf-8")))
-        if kept.is_file():
-            return f"In the book, profile {profile}", dict(json.loads(kept.read_text(encoding="utf-8")))
-        return f"On the site, profile {self.profile}", dict(json.loads(own.read_text(encoding="utf-8")))
+            return "On the site", own
+        return (
+            (f"In the book, profile {profile}", kept)
+            if kept.is_file()
+            else (f"On the site, profile {self.profile}", own)
+        )
+
+    def _compared(self, facts: Mapping[str, Any]) -> tuple[str, moved.Moved]:
+        """With what a run is compared, and what moved; the site may have been built anew since."""
+        label, before = self._before(facts["notebook"], facts["profile"])
+        return label, _between(before, before.stat().st_mtime_ns, self.folder / facts["id"] / _NOTEBOOK)
 
     def _swept(self, job: Job, folder: Path) -> None:
-        job.cells, output = len(job.settings), folder / _TABLE
+        job.cells, output, begin = len(job.settings), folder / _TABLE, time.monotonic()
 
         def progress(done: int, total: int, failed: int) -> None:
             job.done, job.cells = done, total
-            if job.children.stopping:
-                raise KeyboardInterrupt
 
-        place = self.cluster or _Threads(self._pool, self._jobs_at_once, self._data, job.children)
-        found = sweep.run(Target.of(job.notebook), job.settings, place=place, output=output, progress=progress)
-        if job.children.stopping:
-            raise KeyboardInterrupt
+        def stopped() -> bool:
+            return job.children.stopping
+
+        place, target = self.cluster or _Threads(self._pool, self._jobs_at_once, self._data, job.children), job.notebook
+        found = sweep.run(
+            Target.of(target), job.settings, place=place, output=output, progress=progress, stopped=stopped
+        )
+        self._computed(job, begin)
         good = found.table[found.table["status"] == "done"]
         if good.empty:
             raise CheckFailed(f"no setting succeeded; the first failed with: {found.table['error'].iloc[0]}")
-        job.state, page = "rendering", folder / _NOTEBOOK
+        page = folder / _NOTEBOOK
         sweep_page.write(page, output, found.table, job.notebook, list(job.axes), x="", y="", by="")
-        write_atomically(folder / _MOVED, _shown(job, found.table, page))
+        write_atomically(folder / _SWEEP, _shown(job, found.table, page))
 
     def path(self, identifier: str, *parts: str) -> Path:
         """A file of a finished run."""
@@ -395,9 +428,12 @@ class Bench:
 
     def moved(self, identifier: str) -> str:
         """What moved, or a sweep's figure and table (HTML), as soon as it is known; else empty."""
-        self.one(identifier)
+        facts = self.one(identifier)
         try:
-            return (self.folder / identifier / _MOVED).read_text(encoding="utf-8")
+            if facts["kind"] == "sweep":
+                return (self.folder / identifier / _SWEEP).read_text(encoding="utf-8")
+            label, found = self._compared(facts)
+            return found.html(label)
         except OSError:
             return ""
 
@@ -415,10 +451,12 @@ class Bench:
             return f"{name}.ipynb", (folder / _NOTEBOOK).read_bytes()
         if kind == "csv" and facts["kind"] == "sweep":
             return f"{name}.csv", (folder / _TABLE).read_bytes()
+        if facts["kind"] == "sweep":
+            raise Refused(404, "run: a sweep has no page of its own; take its notebook")
         page, packed = folder / _PAGE, io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             if kind == "csv":
-                archive.write(folder / "numbers.csv", f"{name}/numbers.csv")
+                archive.writestr(f"{name}/numbers.csv", moved.csv(self._compared(facts)[1]))
                 for path in sorted(page.glob(f"{_DATA}/*/*.csv")):
                     archive.write(path, f"{name}/{path.name}")
             else:
@@ -428,6 +466,13 @@ class Bench:
                         if root == page or not path.is_relative_to(self.project.html / _DATA):
                             archive.write(path, f"{name}/{path.relative_to(base)}")
         return f"{name}-{kind}.zip", packed.getvalue()
+
+
+@lru_cache(maxsize=32)
+def _between(before: Path, changed: int, after: Path) -> moved.Moved:
+    """What moved between two notebooks; `changed` is when the first was written."""
+    one, other = (json.loads(path.read_text(encoding="utf-8")) for path in (before, after))
+    return moved.between(one, other)
 
 
 def _shown(job: Job, table: Any, page: Path) -> str:

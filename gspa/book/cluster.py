@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -22,10 +23,12 @@ from gspa.book import provenance
 from gspa.book.parameters import Notebook, Value, read_yaml
 from gspa.book.project import Project
 from gspa.book.run import Children, Executed, run_notebook
+from gspa.files import remove_abandoned
 
 TRIES = 3  # processes that may die on one notebook before it counts as failed
 _AHEAD = 3  # settings handed to each worker of a cluster beyond the one at work
 _CONNECT = 15  # seconds
+_OWN = "gspa-sweep-"  # temporary folders of settings at work
 
 Data = Callable[[], dict[str, str]]
 """Gives file name to SHA-256 of the data set at hand; a function at a module's top, so that a cluster can call it."""
@@ -49,7 +52,8 @@ class Target:
     @contextmanager
     def unpacked(self) -> Iterator[tuple[Project, Notebook]]:
         """The notebook in a project made for it, which ends with the block."""
-        with tempfile.TemporaryDirectory(prefix="gspa-sweep-") as folder:
+        remove_abandoned(Path(tempfile.gettempdir()), _OWN)
+        with tempfile.TemporaryDirectory(prefix=_OWN) as folder:
             project = Project(Path(folder))
             project.notebooks.mkdir()
             project.config.touch()
@@ -98,13 +102,18 @@ class Cluster:
         if not self._client.nthreads():
             self.label += ", waiting for its first worker"
 
-    def identity(self, *, needs_data: bool) -> dict[str, Any]:
-        """What the workers of this moment compute with; waits for the first one.
+    def identity(self, *, needs_data: bool, stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:
+        """What the workers of this moment compute with; waits for the first one, until `stopped`.
 
         Raises:
+            KeyboardInterrupt: it was stopped.
             GspaError: a worker lacks the package, has other sources than this process, or differs from the others.
         """
-        self._client.wait_for_workers(1)
+        while not self._client.nthreads():
+            self.check_alive()
+            if stopped():
+                raise KeyboardInterrupt
+            time.sleep(0.2)
         replies = self._client.run(identity, self.data if needs_data else None, on_error="return")
         first: dict[str, Any] | None = None
         for worker, reply in sorted(replies.items()):
@@ -130,9 +139,9 @@ class Cluster:
                 f"lost the scheduler at {self._scheduler}; what was finished is kept, the same command goes on"
             )
 
-    def stop(self, running: Sequence[Future[Any]] = ()) -> None:
-        """Cancel these, and what `execute` waits for."""
-        for future in [*running, *self._awaited]:
+    def stop(self, running: Sequence[Future[Any]] | None = None) -> None:
+        """Cancel these; without them, all that `execute` waits for."""
+        for future in list(self._awaited) if running is None else running:
             future.cancel()
 
     def close(self) -> None:

@@ -35,6 +35,7 @@ class Moved:
         verdicts: claim, verdict before, verdict after.
         verdicts_same: how many verdicts are what they were.
         unsettled: why verdicts are open in this run, where it changed what the paper states.
+        apart: texts of cells that the other notebook does not have.
     """
 
     sentences: list[tuple[str, str]]
@@ -42,6 +43,7 @@ class Moved:
     verdicts: Sequence[tuple[str, str, str]]
     verdicts_same: int
     unsettled: str
+    apart: int
 
     def html(self, before: str) -> str:
         """Both tables; `before` says what stands in the column on the left."""
@@ -66,6 +68,7 @@ def between(before: Notebook, after: Notebook) -> Moved:
         moved,
         len(verdicts) - len(moved),
         next((one.reason for one in judged[1].values() if one.missing == "settings"), ""),
+        len(new.keys() - old.keys()),
     )
 
 

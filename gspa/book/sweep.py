@@ -18,7 +18,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -160,6 +160,7 @@ def run(
     place: Here | Cluster,
     output: Path,
     progress: Progress | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Swept:
     """Run what the journal does not have; write the table at the end, every few seconds, and when interrupted.
 
@@ -169,6 +170,7 @@ def run(
         place: where.
         output: the table, .csv or .parquet; its journal is the same name with .jsonl added.
         progress: told after each setting.
+        stopped: asked twice a second; what says yes ends the sweep as an interrupt does.
 
     Raises:
         InvalidOutput: the table cannot be written, or is there without its journal.
@@ -176,7 +178,7 @@ def run(
     """
     check_output(output)
     report = progress or (lambda done, total, failed: None)
-    expected = place.identity(needs_data=target.needs_data)
+    expected = place.identity(needs_data=target.needs_data, stopped=stopped)
     tasks = [Task(_key(target, values, expected), values) for values in wanted]
     journal = Journal(Path(f"{output}.jsonl"))
     records = {key: kept for key, kept in journal.read().items() if kept["status"] == "done"}
@@ -184,7 +186,7 @@ def run(
     failed, pause, last = 0, _TABLE_EVERY, time.monotonic()
     report(0, len(missing), 0)
     try:
-        for done, (task, record) in enumerate(_each(place, target, missing, expected), start=1):
+        for done, (task, record) in enumerate(_each(place, target, missing, expected, stopped), start=1):
             journal.append(task.key, record)
             records[task.key] = record
             failed += record["status"] == "failed"
@@ -208,7 +210,11 @@ def _key(target: Target, values: Mapping[str, Value], expected: Mapping[str, Any
 
 
 def _each(
-    place: Here | Cluster, target: Target, tasks: Sequence[Task], expected: Mapping[str, Any]
+    place: Here | Cluster,
+    target: Target,
+    tasks: Sequence[Task],
+    expected: Mapping[str, Any],
+    stopped: Callable[[], bool],
 ) -> Iterator[tuple[Task, Record]]:
     """Each setting's record, in the order in which they end; few are handed out before they are needed."""
     left, running = list(reversed(tasks)), dict[Future[Record], Task]()
@@ -217,7 +223,7 @@ def _each(
             while left and len(running) < place.ahead():
                 task = left.pop()
                 running[place.executor.submit(compute, target, task, expected, place.data, place.children)] = task
-            future = next(as_completed(running))
+            future = _first(running, stopped)
             task = running.pop(future)
             try:
                 record = future.result()
@@ -230,6 +236,14 @@ def _each(
         raise
 
 
+def _first(running: Iterable[Future[Record]], stopped: Callable[[], bool]) -> Future[Record]:
+    """One that has ended. One that was cancelled while it waited for a thread never says so."""
+    while not (ended := wait(running, timeout=0.5, return_when=FIRST_COMPLETED).done):
+        if stopped():
+            raise KeyboardInterrupt
+    return ended.pop()
+
+
 class Here:
     """This machine: each setting in a process of its own, so many at once."""
 
@@ -238,7 +252,7 @@ class Here:
         self.label = "1 process" if self.jobs == 1 else f"{self.jobs} processes"
         self.executor: Executor = ThreadPoolExecutor(self.jobs)
 
-    def identity(self, *, needs_data: bool) -> dict[str, Any]:
+    def identity(self, *, needs_data: bool, stopped: Callable[[], bool]) -> dict[str, Any]:
         return identity(self.data if needs_data else None)
 
     def ahead(self) -> int:

@@ -31,7 +31,7 @@ def write(
         table: what is in it.
         notebook: what was swept.
         axes: the parameters that were varied on the command line, in its order.
-        x: horizontal axis; "" for the first parameter that varies.
+        x: horizontal axis; "" for the first parameter that varies, before it those of too many values for lines.
         y: vertical axis; "" for the first result that varies.
         by: a line for each value of it; "" for the next parameter that varies.
 
@@ -41,6 +41,7 @@ def write(
     """
     varied = [name for name in notebook.properties if table[name].nunique() > 1]
     order = [name for name in axes if name in varied] + [name for name in varied if name not in axes]
+    order.sort(key=lambda name: table[name].nunique() <= _MOST_LINES)
     results = sweep.results_of(table, notebook.properties)
     numbers = table[results].select_dtypes("number")
     moving = [name for name in numbers if numbers[name].nunique() > 1] or list(numbers)

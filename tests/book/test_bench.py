@@ -18,6 +18,7 @@ import zipfile
 from concurrent.futures import Future
 from contextlib import closing, suppress
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
@@ -26,7 +27,7 @@ from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
 from gspa.accountant.errors import CheckFailed
-from gspa.book import bench, bench_runs, moved, panel, parameters, project, run, say, site
+from gspa.book import bench, bench_runs, moved, panel, parameters, project, provenance, run, say, site
 from gspa.book.bench_runs import Bench
 from gspa.book.run import Executed
 from gspa.files import write_atomically
@@ -195,7 +196,7 @@ class TestWhoMayAsk:
             ({"Origin": "https://evil.example"}, "Origin"),
             ({"Origin": "http://127.0.0.1:1"}, "Origin"),
             ({"Host": "evil.example", "Origin": "http://evil.example"}, "Host"),
-            ({"Host": "127.0.0.1", "Origin": "http://127.0.0.1"}, "Host"),
+            ({"Host": "127.0.0.1", "Origin": "http://127.0.0.1"}, "Host"),  # which is port 80
             ({"Host": None}, ""),  # the library itself hangs up
         ],
     )
@@ -234,9 +235,15 @@ class TestWhoMayAsk:
         assert (status, headers["Location"]) == (303, "/index.html")
         assert reader.token in headers["Set-Cookie"]
         assert "HttpOnly" in headers["Set-Cookie"]
-        assert "SameSite=Strict" in headers["Set-Cookie"]
+        assert "SameSite=Lax" in headers["Set-Cookie"]
         status, _, headers = reader.ask("GET", "/?token=guess", X_Gspa_Token=None)
         assert (status, headers["Set-Cookie"]) == (403, None)
+
+    def test_a_browser_that_kept_a_page_without_the_token_gets_the_one_with_it(self, reader):
+        kept = reader.ask("GET", "/notebooks/01_page.html", X_Gspa_Token=None)[2]["ETag"]
+        assert reader.ask("GET", "/notebooks/01_page.html", X_Gspa_Token=None, If_None_Match=kept)[0] == 304
+        status, text, headers = reader.ask("GET", "/notebooks/01_page.html", If_None_Match=kept)
+        assert (status, reader.token in text, headers["ETag"]) == (200, True, None)
 
     def test_no_other_site_frames_or_reads_it(self, reader):
         for path in ("/", "/bench/runs", "/nothing.html"):
@@ -259,6 +266,9 @@ class TestWhoMayAsk:
             ("::1", "[::1]:80", True),
             ("127.0.0.1", "localhost:80", True),
             ("127.0.0.1", "", False),
+            ("127.0.0.1", "localhost", True),  # so do browsers write it
+            ("::1", "[::1]", True),
+            ("127.0.0.1", "evil.example", False),
         ],
     )
     def test_at_another_address_a_name_of_an_attacker_is_refused_too(self, host, asked, served):
@@ -365,11 +375,15 @@ class TestWhatMayBeAsked:
             "/bench/runs/ID/page//etc/passwd",
             "/bench/runs/../../run.json",
             "/bench/runs/ID/run.json",
+            "/link.html",
+            "/bench/runs/ID/page/link.html",
             "/notebooks/01_page.html%00.css",
         ],
     )
-    def test_no_path_leads_out(self, reader, path):
+    def test_no_path_leads_out(self, here, reader, path):
         done = reader.wait(reader.post(n=4)["id"], "done")
+        for folder in (here.html, here.build / "bench" / done["id"] / "page"):
+            (folder / "link.html").symlink_to(here.root / "notebooks" / "01_page.ipynb")
         status, text, _ = reader.ask("GET", path.replace("ID", done["id"]))
         assert status in (400, 403, 404)
         assert "nbformat" not in text
@@ -396,10 +410,12 @@ class TestWhatMayBeAsked:
 
     def test_what_this_machine_cannot_serve(self, here, serving, instant):
         def unusable(values):
-            raise CheckFailed("device: no such thing here")
+            if values["n"] == 4:
+                raise CheckFailed("device: no such thing here")
 
         reader = serving(Bench(here, jobs=1, data=dict, usable=unusable))
         assert reader.post(n=4) == (422, "device: no such thing here\n")
+        assert reader.post(axes={"n": "3,4"}) == (422, "device: no such thing here\n")
 
     def test_no_parameter_of_the_book_takes_free_text(self):
         for notebook in parameters.discover(project.find(ROOT)).values():
@@ -438,8 +454,31 @@ class TestRuns:
         add(here, "01_page", *SAYS, "1 + 1")
         assert reader.post(n=4)["id"] != first
 
+    def test_a_source_that_changes_under_a_run_fails_it(self, here, serving, rendered, monkeypatch):
+        def edited(here, notebook, values, output, **_):
+            add(here, "01_page", *SAYS, "1 + 1")
+            write_atomically(output, executed(values["n"]))
+
+        monkeypatch.setattr(run, "run_notebook", edited)
+        reader = serving()
+        assert "changed while this ran" in reader.wait(reader.post(n=4)["id"], "failed")["reason"]
+
+    def test_a_package_that_changed_under_the_server_is_refused(self, here, reader, instant, monkeypatch):
+        with monkeypatch.context() as changed:
+            changed.setattr(provenance, "digest_tree", lambda *_: "another")
+            status, text = reader.post(n=4)
+        provenance.source_digest.cache_clear()
+        assert (status, "start it again" in text, instant) == (409, True, [])
+
+    def test_what_moved_is_said_of_the_site_as_it_is_now(self, here, reader):
+        done = reader.wait(reader.post(n=4)["id"], "done")["id"]
+        assert ">18<" in reader.one(done)["moved"]
+        (here.html / "_sources" / "notebooks" / "01_page.ipynb").write_text(executed(5))
+        assert ">30<" in reader.one(done)["moved"]
+
     def test_the_list_has_the_newest_first(self, reader):
-        ids = [reader.wait(reader.post(n=n)["id"], "done")["id"] for n in (4, 5, 6)]
+        states = {4: "done", 13: "failed", 6: "done"}
+        ids = [reader.wait(reader.post(n=n)["id"], state)["id"] for n, state in states.items()]
         assert [one["id"] for one in json.loads(reader.ask("GET", "/bench/runs")[1])["runs"]] == ids[::-1]
 
     def test_a_failure_is_one_line_and_can_be_tried_again(self, reader, instant, here):
@@ -465,6 +504,21 @@ class TestRuns:
         assert csv.read(f"{stem}/figure.csv") == b"x\n1\n"
         names = zipfile.ZipFile(io.BytesIO(found["html"][1])).namelist()
         assert {f"{stem}/notebooks/01_page.html", f"{stem}/_static/a.css"} <= set(names)
+
+    def test_a_sweep_has_no_page(self, here, reader, instant):
+        kept = here.build / "bench" / "0123456789abcdef"
+        kept.mkdir()
+        facts = {"id": kept.name, "kind": "sweep", "notebook": "01_page", "state": "done", "finished": 1.0}
+        (kept / "run.json").write_text(json.dumps(facts))
+        runs = opened_later(here, reader)
+        with pytest.raises(bench_runs.Refused, match="no page"):
+            runs.download(kept.name, "html")
+        runs.close()
+
+    def test_the_head_of_a_page(self, reader):
+        done = reader.wait(reader.post(n=4)["id"], "done")["id"]
+        for path in ("/index.html", f"/bench/runs/{done}/page/notebooks/01_page.html"):
+            assert reader.ask("HEAD", path)[:2] == (200, "")
 
     def test_the_page_of_a_run_marks_what_it_changed(self, reader):
         done = reader.wait(reader.post(n=4)["id"], "done")["id"]
@@ -510,6 +564,57 @@ class TestRuns:
         reader = serving(opened(here, cluster=Workers()))
         assert "24" in reader.wait(reader.post(n=4)["id"], "done")["moved"]
 
+    def test_one_that_is_stopped_on_a_cluster_stops_no_other(self, here, serving, rendered):
+        handed: dict[int, Future[Executed]] = {}
+
+        class Workers:
+            def submit(self, notebook, values, data):
+                return handed.setdefault(values["n"], Future())
+
+            def result(self, notebook, future):
+                return future.result(60)
+
+        reader = serving(opened(here, cluster=Workers()))
+        one, other = reader.post(n=4)["id"], reader.post(n=5)["id"]
+        deadline = time.monotonic() + 60
+        while len(handed) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert reader.ask("DELETE", f"/bench/runs/{one}")[0] == 200
+        stopped = reader.wait(one, "stopped", "failed")
+        assert (stopped["state"], stopped["reason"]) == ("stopped", "")
+        handed[5].set_result(Executed(executed(5)))
+        assert ">30<" in reader.wait(other, "done")["moved"]
+
+    @pytest.mark.parametrize("how", ["stopped", "closed"])
+    def test_a_sweep_that_waits_behind_a_run_ends(self, here, monkeypatch, how):
+        begun = threading.Event()
+
+        def long(here, notebook, values, output, *, children, **_):
+            begun.set()
+            deadline = time.monotonic() + 60
+            while not children.stopping and time.monotonic() < deadline:
+                time.sleep(0.01)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(run, "run_notebook", long)
+        runs = opened(here, jobs=1)
+        first = runs.ask("01_page", {"n": 4})["id"]
+        assert begun.wait(60)
+        sweep = runs.ask("01_page", {}, {"n": "4,5"})["id"]
+        begin = time.monotonic()
+        if how == "stopped":
+            while runs.one(sweep)["state"] != "running":
+                time.sleep(0.01)
+            runs.stop(sweep)
+            while runs.one(sweep)["state"] == "running":
+                assert time.monotonic() - begin < 30
+                time.sleep(0.01)
+            assert runs.one(first)["state"] == "running"
+        runs.close()
+        assert time.monotonic() - begin < 30
+        assert {one["state"] for one in runs.listed()} == {"stopped"}
+
     def test_a_second_server_of_one_checkout_is_refused(self, here, reader):
         with pytest.raises(CheckFailed, match="another gspa serve is running"):
             opened(here)
@@ -534,7 +639,7 @@ class TestRealNotebooks:
         reader.wait(asked, "done")
         assert len(set(seen)) > 2
         assert max(cells for _, cells in seen) == 6  # the title, the parameters twice, and three
-        assert "six,18,24" in (here.build / "bench" / asked / "numbers.csv").read_text()
+        assert "six,18,24" in numbers(here, asked)
 
     def test_a_run_is_stopped_with_its_processes_and_leaves_nothing(self, here, serving):
         told = here.root / "pid"
@@ -589,11 +694,24 @@ class TestRealNotebooks:
             ({"n": "1,,2"}, "none of them empty"),
             ({"n": "1,200"}, "an integer"),
             ({"n": ",".join(map(str, range(1, 62)))}, "at most 60 from a page"),
+            ({"n": "1," * 300 + "1", "c": "0.5," * 300 + "0.5"}, "at most 60 from a page"),
+            ({"n": "3"}, "give a parameter two values"),
         ],
     )
     def test_a_sweep_is_checked_before_anything_runs(self, reader, axes, says):
         status, text = reader.post(axes=axes)
         assert (status, says in text) == (422, True)
+
+
+def numbers(here, identifier: str) -> str:
+    """The numbers of a finished run, as its download has them."""
+    other = shutil.copytree(here.root, here.root.with_name("copy"))
+    runs = opened(project.Project(Path(other)))
+    try:
+        packed = zipfile.ZipFile(io.BytesIO(runs.download(identifier, "csv")[1]))
+        return next(packed.read(name).decode() for name in packed.namelist() if name.endswith("numbers.csv"))
+    finally:
+        runs.close()
 
 
 def waited(path: Path, within: float = 60) -> int:
@@ -625,11 +743,11 @@ class TestTheServersEnd:
         """Starts the command in a process of its own."""
         started = []
 
-        def command() -> tuple[subprocess.Popen[str], Reader]:
+        def command(option: str = "--no-browser", **named: str) -> tuple[subprocess.Popen[str], Reader]:
             process = subprocess.Popen(
-                [sys.executable, "-m", "gspa", "serve", "--no-browser"],
+                [sys.executable, "-m", "gspa", "serve", option],
                 cwd=here.root,
-                env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+                env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"} | named,
                 stdout=subprocess.PIPE,
                 text=True,
             )
@@ -643,6 +761,21 @@ class TestTheServersEnd:
             process.kill()
             process.wait()
             process.stdout.close()
+
+    def test_the_browsers_command_has_no_token(self, here, start, tmp_path):
+        """Other users of this machine see a process's words."""
+        browser, asked = tmp_path / "browser", tmp_path / "asked"
+        browser.write_text(f'#!/bin/sh\necho "$1" > {asked}.part\nmv {asked}.part {asked}\n')
+        browser.chmod(0o755)
+        _, reader = start("--browser", BROWSER=f"{browser} %s")
+        deadline = time.monotonic() + 60
+        while not asked.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        page = Path(unquote(urlsplit(asked.read_text().strip()).path))
+        assert reader.token not in asked.read_text()
+        assert f"/?token={reader.token}" in page.read_text()
+        assert page.stat().st_mode & 0o777 == 0o600
 
     @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
     def test_no_orphan_and_nothing_half_done_and_the_next_one_has_what_was_finished(self, here, start, number):
@@ -731,3 +864,8 @@ class TestMoved:
         assert found.sentences == [("There are 18 of them.", "There are 24 of them.")]
         assert moved.between(one, one).sentences == []
         assert "No sentence" in moved.between(one, one).html("Before")
+
+    def test_a_text_that_the_other_notebook_has_not_is_counted(self):
+        one, other = json.loads(executed(3)), json.loads(executed(4))
+        other["cells"][0]["id"] = "c000-xyz"
+        assert "1 text of this run could not be compared" in moved.between(one, other).html("Before")

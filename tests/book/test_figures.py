@@ -20,6 +20,7 @@ from matplotlib import pyplot as plt
 from gspa.accountant.errors import InvalidValue, UnknownName
 from gspa.book import figures, sweep_page
 from gspa.book.figures import as_csv, bundle, keeps_data, tables_of
+from gspa.book.parameters import Notebook
 
 
 @pytest.fixture(autouse=True)
@@ -213,6 +214,18 @@ class TestTheSweepsFigure:
             ["kind = a", 10, 20, 100, 200],
             ["kind = b", 10, 21, 100, 201],
         ]
+
+    def test_a_parameter_of_too_many_values_for_lines_is_the_horizontal_axis(self, tmp_path, monkeypatch):
+        drawn = []
+        monkeypatch.setattr(sweep_page.run, "run_notebook", lambda project, page, chosen, to: drawn.append(chosen))
+        frame = pd.DataFrame(
+            [(a, b, a * b) for a in range(2) for b in range(8)], columns=["few", "many", "value"]
+        ).assign(status="done")
+        for table in (frame, frame[frame["many"] < 7]):
+            notebook = Notebook("n", tmp_path, {"properties": {"few": {}, "many": {}}})
+            page = tmp_path / "page.ipynb"
+            sweep_page.write(page, tmp_path / "t.csv", table, notebook, ["few", "many"], x="", y="", by="")
+        assert [(one["x"], one["by"]) for one in drawn] == [("many", "few"), ("few", "many")]
 
     def test_refusals(self):
         with pytest.raises(UnknownName, match="did you mean 'value'"):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shlex
 import time
 import warnings
+import zipfile
 
 import pytest
 from small_project import add, make
@@ -112,7 +114,8 @@ def test_the_bench_sends_runs_and_sweeps_there(cluster, here, monkeypatch):
         while any(bench.one(one["id"])["state"] != "done" for one in asked):
             assert time.monotonic() < deadline, [bench.one(one["id"]) for one in asked]
             time.sleep(0.1)
-        assert "six,,24" in (here.build / "bench" / asked[0]["id"] / "numbers.csv").read_text()
+        with zipfile.ZipFile(io.BytesIO(bench.download(asked[0]["id"], "csv")[1])) as packed:
+            assert "six,,24" in packed.read(packed.namelist()[0]).decode()
         table = sweep.read_table(here.build / "bench" / asked[1]["id"] / "table.csv")
         assert list(table["six"]) == [12, 30]
         assert all(f":{os.getpid()}" not in worker for worker in table["worker"])

@@ -17,6 +17,8 @@ import pytest
 from complaints import complaints_of
 from test_book import COLOURS, DESK, NARROW, PHONE, SITE, TYPESET, axe_in, luminance, violations
 
+from gspa.book import cli
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
@@ -291,6 +293,17 @@ class TestWithoutAServer:
         page.goto(f"{served.base}/{QUICK}#bench")
         assert page.locator("[data-bench-run]:visible").count() == 0
         assert luminance(page.evaluate(COLOURS)[1]) > 0.9
+        context.close()
+
+    def test_the_file_that_the_command_opens_leads_there_with_the_form(self, browser, served, tmp_path):
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(cli._hidden(served.address, tmp_path))
+        page.wait_for_url("**/intro.html")
+        assert "token" not in page.url
+        assert page.locator("meta[name=gspa-bench]").count() == 1
+        page.goto(f"{served.base}/{QUICK}#bench")
+        page.wait_for_selector("[data-bench-run]:visible")
         context.close()
 
 
