@@ -47,6 +47,7 @@ CAUSES = {
     "text and checks": ("/gspa/book/", "/IPython/"),
 }
 IMPORTS, STARTUP, SITE = "imports", "start of processes", "the site (Sphinx and its checks)"
+REST = "start of processes, and what running side by side costs"
 
 
 def cause(frame: FrameType | None) -> str:
@@ -201,13 +202,13 @@ def measure(against: str | None, profile: str) -> dict[str, Any]:
 
 
 def by_cause(found: dict[str, Any]) -> dict[str, float]:
-    """CPU seconds of the whole build, the most first; what no cell accounts for is the start of processes."""
+    """CPU seconds of the whole build, the most first; what a page's cells do not need when they run alone is a rest."""
     total: Counter[str] = Counter()
     for page in found["pages"]:
         seen = sum(page["causes"].values())
         for name, seconds in page["causes"].items():
-            total[name] += seconds * min(1.0, page["cpu"] / seen)  # the page's own run is what is shared out
-        total[STARTUP] += max(0.0, page["cpu"] - seen)
+            total[REST if name == STARTUP else name] += seconds * min(1.0, page["cpu"] / seen)  # of the page's own run
+        total[REST] += max(0.0, page["cpu"] - seen)
     total[SITE] = max(0.0, found["whole"][found["profile"]]["cpu"] - sum(page["cpu"] for page in found["pages"]))
     return dict(total.most_common())
 
@@ -223,15 +224,19 @@ def makespan(lengths: Sequence[tuple[float, float]], cores: int, site: float) ->
     return max(free) + site
 
 
+def lengths(found: dict[str, Any]) -> list[tuple[float, float]]:
+    """CPU seconds of each page: what one core must do alone, and the training, which divides among all."""
+    parts = []
+    for page in found["pages"]:
+        training = page["cpu"] * page["causes"].get("training", 0.0) / sum(page["causes"].values())
+        parts.append((page["cpu"] - training, training))
+    return parts
+
+
 def scaling(found: dict[str, Any]) -> list[tuple[int, float]]:
     """Seconds on so many cores, by the model: pages divide over the cores, training also within a page."""
-    lengths = []
-    for page in found["pages"]:
-        seen = sum(page["causes"].values())
-        training = page["cpu"] * page["causes"].get("training", 0.0) / seen
-        lengths.append((page["cpu"] - training, training))
     site = by_cause(found)[SITE]
-    return [(cores, makespan(lengths, cores, site)) for cores in CORES]
+    return [(cores, makespan(lengths(found), cores, site)) for cores in CORES]
 
 
 def table(found: dict[str, Any]) -> str:
@@ -248,6 +253,9 @@ def table(found: dict[str, Any]) -> str:
         lines.append(f"| {page['name']} | {page['seconds']:g} | {page['cpu']:g} | {page['memory']:,} | {most} |")
     lines += ["", "| Cores | Seconds, by the model |", "|---:|---:|"]
     lines += [f"| {cores} | {seconds:.0f} |" for cores, seconds in scaling(found)]
+    alone, last = max((serial, page["name"]) for (serial, _), page in zip(lengths(found), found["pages"], strict=True))
+    critical = f"With any number of cores two things are left: {last}, {alone:.0f} seconds, and then the site, "
+    lines += ["", f"{critical}{by_cause(found)[SITE]:.0f} seconds."]
     rates, versions = found["rates"], ", ".join(f"{name} {number}" for name, number in found["versions"].items())
     lines += [
         "",

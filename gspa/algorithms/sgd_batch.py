@@ -197,6 +197,6 @@ class Batch:
         for low in range(0, count, block):
             y = self.test_y[low : low + block].expand(replicas, 1, -1)
             logits = torch.baddbmm(b2, w2, self.hidden(self.test_x[low : low + block]))
-            correct += (logits.argmax(1, keepdim=True) == y).sum((1, 2))
+            correct += (logits.max(1, keepdim=True).indices == y).sum((1, 2))  # argmax takes five times as long
             loss -= logits.log_softmax(1).gather(1, y).sum((1, 2), dtype=torch.float64)
         return (correct / count).cpu().numpy(), (loss / count).cpu().numpy()
