@@ -225,6 +225,32 @@ class TestSubsets:
         assert np.abs(counts[[0, 2, 3, 5]] - 22_500).max() < 5 * math.sqrt(30_000 * 3 / 16)
 
 
+class TestLargest:
+    """What a sort says, ties and all."""
+
+    # Few values, so that there are ties.
+    NUMBERS = st.sampled_from([-2.5, -1.0, -1e-40, 0.0, 1e-40, 0.5, 1.0, 1.0000001, 3e38])
+
+    @given(st.data(), st.integers(1, 12), st.integers(1, 40), st.booleans())
+    def test_it_is_what_a_stable_sort_gives(self, data, d, n, magnitude):
+        k = data.draw(st.integers(1, d))
+        flat = data.draw(st.lists(self.NUMBERS, min_size=n * d, max_size=n * d))
+        updates = np.array(flat, dtype=np.float32).reshape(n, d)
+        score = np.abs(updates) if magnitude else updates
+        wanted = np.sort(np.argsort(-score, axis=1, kind="stable")[:, :k], axis=1)
+        assert aggregation._largest(updates, k, magnitude=magnitude).tolist() == wanted.tolist()
+
+    def test_numbers_without_ties(self):
+        updates = np.random.default_rng(1).standard_normal((50, 1000)).astype(np.float32)
+        for magnitude in (True, False):
+            score = np.abs(updates) if magnitude else updates
+            wanted = np.sort(np.argpartition(score, 900, axis=1)[:, 900:], axis=1)
+            assert (aggregation._largest(updates, 100, magnitude=magnitude) == wanted).all()
+
+    def test_nobody(self):
+        assert aggregation._largest(np.empty((0, 5), dtype=np.float32), 2, magnitude=True).shape == (0, 2)
+
+
 class TestRepeatedNoise:
     def test_the_stream_is_the_released_trainers(self):
         generator = np.random.RandomState(100)

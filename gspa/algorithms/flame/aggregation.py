@@ -249,8 +249,33 @@ class Sampled:
         if self.select == "uniform":
             return subsets(n, d, self.k, _selector(number, source))
         # x~ grows with the update; of those that the clip makes equal the largest come first.
-        score = np.abs(updates) if self.select == "largest" else updates
-        return np.asarray(np.argpartition(score, d - self.k, axis=1)[:, d - self.k :], dtype=np.int64)
+        return _largest(updates, self.k, magnitude=self.select == "largest")
+
+
+_BLOCK = 16  # users at a time, whose numbers fit into a processor's own cache
+
+
+def _largest(updates: Updates, k: int, *, magnitude: bool) -> Indices:
+    """The places of the k largest of each row, in order, (n, k); of equal ones the first.
+
+    >>> _largest(np.array([[3.0, -4.0, 2.0, 2.0]], dtype=np.float32), 2, magnitude=True).tolist()
+    [[0, 1]]
+    """
+    updates, d = np.ascontiguousarray(updates, dtype=np.float32), updates.shape[1]
+    rest = np.int32(0x7FFFFFFF)  # all bits but the sign
+    found = []
+    for low in range(0, len(updates), _BLOCK):
+        # Floats of one sign have the order of their bits as integers, which are compared three times as fast.
+        bits = updates[low : low + _BLOCK].view(np.int32)
+        keys = bits & rest if magnitude else bits ^ ((bits >> 31) & rest)
+        least = np.partition(keys, d - k, axis=1)[:, d - k, None]
+        chosen = keys >= least
+        if np.count_nonzero(chosen) > len(keys) * k:
+            for row in np.flatnonzero(chosen.sum(axis=1) > k):
+                equal = np.flatnonzero(keys[row] == least[row])
+                chosen[row, equal[k - int(chosen[row].sum()) :]] = False
+        found.append(np.flatnonzero(chosen).reshape(-1, k) % d)
+    return np.concatenate(found) if found else np.empty((0, k), dtype=np.int64)
 
 
 def _selector(number: int, source: Source, *, stream: int = 2) -> np.random.Generator:
