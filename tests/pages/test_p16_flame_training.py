@@ -639,7 +639,7 @@ def noted(claims, old, new, what, module="p16_flame_statements"):
 
 
 _DIVISOR = '        over = n * self.k / total.size if self.divide == "expected" else n\n'
-_LARGEST = "np.argpartition(score, d - self.k, axis=1)[:, {}], dtype"
+_LARGEST = "keys = {} if magnitude"
 _SMALLEST = {"dataset": "digits", "users": 120, "rounds": 1}
 PLANTED = (
     trained(
@@ -670,7 +670,7 @@ PLANTED = (
     trained(
         "E13", "self.rate * updates.mean(", "self.rate / len(updates) * updates.mean(", "NP-FL's mean over n twice"
     ),
-    trained("E14", _LARGEST.format("d - self.k :"), _LARGEST.format(": self.k"), "SS-Topk without the largest"),
+    trained("E14", _LARGEST.format("bits & rest"), _LARGEST.format("~(bits & rest)"), "SS-Topk without the largest"),
     noted("E15", "(data.train_x.shape[1] + 1) *", "data.train_x.shape[1] *", "no biases", "p16_flame_training"),
     noted("Q5", _DOUBLE, "    " + _TOPK, "subsampling not counted for SS-Double", _CERTIFIED),
     noted("Q6", "math.sqrt(2 / paper.n) / eps", "math.sqrt(2) / paper.n / eps", "noise that does not add up"),
