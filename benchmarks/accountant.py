@@ -11,8 +11,6 @@ this moment's. How the cost grows: `benchmarks/growth.py`.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import platform
 import sys
@@ -24,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from timing import best, symbols
+from timing import best, command, symbols, write
 
 from gspa.accountant import budgets, interop, one_round, rounds
 
@@ -102,17 +100,10 @@ def table(found: dict[str, Any]) -> str:
     return "\n".join([*lines, "", f"Measured {found['measured']} on {found['cores']} shared cores; {versions}."]) + "\n"
 
 
-def main(arguments: list[str]) -> None:
-    """Measure and print; with --record, keep."""
-    parser = argparse.ArgumentParser(description="The accountant's time, side by side with plain evaluations.")
-    parser.add_argument("--record", action="store_true", help="keep the result, and what the page on speed shows of it")
-    record = parser.parse_args(arguments).record
-    found = measure()
-    print(table(found), end="")
-    if record:
-        RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        TABLE.write_text(table(found), encoding="utf-8")
+def keep(found: dict[str, Any]) -> None:
+    """The record, and what the page shows of it."""
+    write(found, RECORD, TABLE, table(found))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    command(sys.argv[1:], "The accountant's time, side by side with plain evaluations.", measure, table, keep)

@@ -7,8 +7,6 @@ machine's and this moment's. The peer takes many minutes at the larger sizes.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import platform
 import sys
@@ -18,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from timing import best
+from timing import best, command, write
 
 from gspa.accountant.allocation import allocation_epsilon
 from gspa.book.text import number
@@ -82,17 +80,10 @@ def table(found: dict[str, Any]) -> str:
     return "\n".join([*lines, "", f"Measured {found['measured']} on {found['cores']} shared cores; {versions}."]) + "\n"
 
 
-def main(arguments: list[str]) -> None:
-    """Measure and print; with --record, keep."""
-    parser = argparse.ArgumentParser(description="Random allocation side by side with PLD_accounting.")
-    parser.add_argument("--record", action="store_true", help="keep the result, and what the page on speed shows of it")
-    record = parser.parse_args(arguments).record
-    found = measure()
-    print(table(found), end="")
-    if record:
-        RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        TABLE.write_text(table(found), encoding="utf-8")
+def keep(found: dict[str, Any]) -> None:
+    """The record, and what the page shows of it."""
+    write(found, RECORD, TABLE, table(found))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    command(sys.argv[1:], "Random allocation side by side with PLD_accounting.", measure, table, keep)

@@ -28,6 +28,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from timing import best, write
+
 from gspa.book import warm
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -137,7 +139,6 @@ def shares() -> dict[str, float]:
     """Float32 operations a second of a large matrix product and of the training of Figure 4, both on one thread."""
     import numpy as np
     import torch
-    from timing import best
 
     from gspa.algorithms import sgd
     from gspa.algorithms.digits import Dataset
@@ -282,8 +283,7 @@ def main(arguments: list[str]) -> None:
     found = measure(asked.against, asked.profile)
     print(table(found), end="")
     if asked.record:
-        RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        TABLE.write_text(table(found), encoding="utf-8")
+        write(found, RECORD, TABLE, table(found))
 
 
 if __name__ == "__main__":

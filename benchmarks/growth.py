@@ -8,8 +8,6 @@ the book's page on speed. dp_accounting is asked where the extra `dp` is install
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import platform
 import sys
@@ -23,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from timing import best, symbols
+from timing import best, command, symbols, write
 
 from gspa.accountant import budgets, interop, one_round, rounds
 from gspa.accountant.closed_forms import fmt23_epsilon, gspa_epsilon
@@ -127,15 +125,16 @@ def measure() -> dict[str, Any]:
 def table(found: dict[str, Any]) -> str:
     """The record as a Markdown table, and on what it was measured."""
     lines = [
-        "| Grows with | From | To | Who | Time (ms) | Memory (MiB) | Exponent of time |",
-        "|---|---:|---:|---|---:|---:|---:|",
+        "| Grows with | Who | Time (ms) | Exponent of time | Memory (MiB) |",
+        "|---|---|---:|---:|---:|",
     ]
     for row in found["rows"]:
         slope, error = exponent(row["sizes"], row["ms"])
         spans = [f"{number(row[name][0], 3)} to {number(row[name][-1], 3)}" for name in ("ms", "mib")]
+        sizes = f"from {row['sizes'][0]:,} to {row['sizes'][-1]:,}"
         lines.append(
-            f"| {symbols(row['axis'])} | {row['sizes'][0]:,} | {row['sizes'][-1]:,} | {row['who']} | {spans[0]} "
-            f"| {spans[1]} | {say.fixed(slope, 3)} ± {error:.3f} |"
+            f"| {symbols(row['axis'])}, {sizes} | {row['who']} | {spans[0]} | {say.fixed(slope, 3)} ± {error:.3f} "
+            f"| {spans[1]} |"
         )
     versions = ", ".join(f"{name} {given}" for name, given in found["versions"].items())
     return "\n".join([*lines, "", f"Measured {found['measured']} on {found['cores']} cores; {versions}."]) + "\n"
@@ -160,18 +159,11 @@ def draw(found: dict[str, Any], target: Path) -> None:
     plt.close(figure)
 
 
-def main(arguments: list[str]) -> None:
-    """Measure and print; with --record, keep."""
-    parser = argparse.ArgumentParser(description="How the accountant's time and memory grow.")
-    parser.add_argument("--record", action="store_true", help="keep the result, and what the page on speed shows of it")
-    record = parser.parse_args(arguments).record
-    found = measure()
-    print(table(found), end="")
-    if record:
-        RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        TABLE.write_text(table(found), encoding="utf-8")
-        draw(found, FIGURE)
+def keep(found: dict[str, Any]) -> None:
+    """The record, and what the page shows of it."""
+    write(found, RECORD, TABLE, table(found))
+    draw(found, FIGURE)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    command(sys.argv[1:], "How the accountant's time and memory grow.", measure, table, keep)

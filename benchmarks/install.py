@@ -8,8 +8,6 @@ network's.
 
 from __future__ import annotations
 
-import argparse
-import json
 import subprocess
 import sys
 import tempfile
@@ -18,6 +16,8 @@ import venv
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from timing import command, write
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "benchmarks" / "install.json"
@@ -85,17 +85,10 @@ def table(found: dict[str, Any]) -> str:
     return "\n".join([*lines, "", f"Measured {found['measured']}."]) + "\n"
 
 
-def main(arguments: list[str]) -> None:
-    """Measure and print; with --record, keep."""
-    parser = argparse.ArgumentParser(description="What installing costs.")
-    parser.add_argument("--record", action="store_true", help="keep the result, and what the page on speed shows of it")
-    record = parser.parse_args(arguments).record
-    found = measure()
-    print(table(found), end="")
-    if record:
-        RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        TABLE.write_text(table(found), encoding="utf-8")
+def keep(found: dict[str, Any]) -> None:
+    """The record, and what the page shows of it."""
+    write(found, RECORD, TABLE, table(found))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    command(sys.argv[1:], "What installing costs.", measure, table, keep)

@@ -11,10 +11,8 @@ machine's and this moment's.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
-import json
 import math
 import os
 import platform
@@ -27,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from timing import best, symbols
+from timing import best, command, symbols, write
 
 import gspa
 from gspa.accountant import budgets, interop, rounds
@@ -290,22 +288,10 @@ def draw(found: dict[str, Any], target: Path) -> None:
 
 def keep(found: dict[str, Any]) -> None:
     """The record, and what the page shows of it."""
-    RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    TABLE.write_text(table(found), encoding="utf-8")
+    write(found, RECORD, TABLE, table(found))
     DATA.write_text(sheet(found), encoding="utf-8")
     draw(found, FIGURE)
 
 
-def main(arguments: list[str]) -> None:
-    """Compute and print; with --record, keep."""
-    parser = argparse.ArgumentParser(description="What peers answer, and what this package answers.")
-    parser.add_argument("--record", action="store_true", help="keep the rows, and what the page on peers shows of them")
-    record = parser.parse_args(arguments).record
-    found = measure()
-    print(table(found), end="")
-    if record:
-        keep(found)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    command(sys.argv[1:], "What peers answer, and what this package answers.", measure, table, keep)

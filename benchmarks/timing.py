@@ -1,9 +1,13 @@
-"""How the benchmarks take time."""
+"""How the benchmarks take time, and what their commands have in common."""
 
 from __future__ import annotations
 
+import argparse
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 from gspa.book.text import greek, powers
 
@@ -21,3 +25,26 @@ def best(function: Callable[[], object], repeats: int = 3) -> float:
 def symbols(title: str) -> str:
     """A title as the pages write it: Greek letters, powers of ten."""
     return powers(greek(title))
+
+
+def command(
+    arguments: Sequence[str],
+    about: str,
+    measure: Callable[[], dict[str, Any]],
+    table: Callable[[dict[str, Any]], str],
+    keep: Callable[[dict[str, Any]], None],
+) -> None:
+    """Measure and print; with --record, keep."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--record", action="store_true", help="keep the result, and what the book shows of it")
+    record = parser.parse_args(arguments).record
+    found = measure()
+    print(table(found), end="")
+    if record:
+        keep(found)
+
+
+def write(found: dict[str, Any], record: Path, shown: Path, table: str) -> None:
+    """The record, and the table that the book shows of it."""
+    record.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    shown.write_text(table, encoding="utf-8")

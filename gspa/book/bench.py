@@ -336,7 +336,7 @@ async def _serve(bench: Bench, host: str, port: int, ready: Callable[[str], None
         stop.set()
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError, ValueError, RuntimeError):  # not on this system, not in this thread
+        with suppress(NotImplementedError):  # on Windows
             asyncio.get_running_loop().add_signal_handler(number, partial(end, number))
     await stop.wait()
     server.stop()

@@ -92,13 +92,8 @@ class Job:
         profile = str(self.values["profile"])
         usual = self.notebook.defaults(profile)
         changed = {name: parameters.written(value) for name, value in self.changed.items()}
-        given = {name: ",".join(values) for name, values in self.axes.items()}
         entries = self.notebook.properties
         injected = {k: v for k, v in self.values.items() if v != entries[k]["default"] and k not in self.axes}
-        command = parameters.command(self.notebook, injected)
-        if self.axes:
-            command = command.replace("gspa run", "gspa sweep", 1)
-            command += "".join(f" -p {name} {values}" for name, values in given.items())
         return {
             "id": self.id,
             "kind": self.kind,
@@ -110,14 +105,14 @@ class Job:
                 {"name": name, "value": value, "was": parameters.written(usual[name])}
                 for name, value in changed.items()
             ],
-            "axes": given,
+            "axes": {name: parameters.between(entries[name]).join(texts) for name, texts in self.axes.items()},
             "state": self.state,
             "done": self.done,
             "cells": self.cells,
             "reason": self.reason,
             "seconds": round(self.seconds, 1),
             "finished": self.finished,
-            "command": command,
+            "command": parameters.command(self.notebook, injected, self.axes),
             "link": f"/notebooks/{self.notebook.name}.html?{urlencode({'profile': profile} | changed)}#bench",
         }
 
@@ -429,6 +424,8 @@ class Bench:
     def moved(self, identifier: str) -> str:
         """What moved, or a sweep's figure and table (HTML), as soon as it is known; else empty."""
         facts = self.one(identifier)
+        if facts["state"] not in ("rendering", "done"):  # asked several times a second while it runs
+            return ""
         try:
             if facts["kind"] == "sweep":
                 return (self.folder / identifier / _SWEEP).read_text(encoding="utf-8")

@@ -32,7 +32,7 @@ from gspa.accountant import arguments as check
 from gspa.accountant.errors import GspaError, InvalidOutput, InvalidValue, ProcessDied, UnknownName
 from gspa.book import claims, say
 from gspa.book.cluster import Cluster, Data, Target, first_line, identity, run_or_try_again
-from gspa.book.parameters import Notebook, Value
+from gspa.book.parameters import Notebook, Value, between
 from gspa.book.project import cores
 from gspa.book.run import Children
 from gspa.files import digest, ensure_writable, write_atomically
@@ -80,7 +80,7 @@ def values_of(notebook: Notebook, name: str, text: str) -> list[str]:
     """An axis as the command line gives it: `v1,v2,...`, or lists `a,b;c,d` for a parameter that is a list."""
     if check.text(name=name) not in notebook.properties:
         raise UnknownName(f"{notebook.name}: parameter", name, notebook.properties)
-    mark = ";" if notebook.properties[name]["type"] == "array" else ","
+    mark = between(notebook.properties[name])
     values = [part.strip() for part in check.text(text=text).split(mark)]
     if not all(values):
         raise InvalidValue(f"-p {name}", text, f"values with {mark!r} between them, none of them empty")

@@ -245,6 +245,9 @@ class TestRun:
         click_run(one)
         one.wait_for_url("**/bench/runs/*/page/notebooks/*")
         assert one.url == other.url
+        other.goto(f"{served.base}/runs.html")
+        for n in ("4003", "4004"):
+            other.locator("#gspa-runs li").filter(has_text=f"n_max = {n}").wait_for()  # one: two would be an error
 
     def test_several_values_make_a_figure_and_a_table(self, page, served):
         opened(page, served).locator("#bench-sweep > summary").click()
