@@ -70,7 +70,8 @@ class Batch:
 
     So a step is one product of all their first layers with the client's images. Activations are (R, features,
     samples): with samples last, softmax over 10 classes and the products with 10 rows run several times faster than
-    in the usual layout. Each image ends with a one, and W1 with the biases of the hidden units.
+    in the usual layout. Each image ends with a one, and W1 with the biases of the hidden units. One more hidden unit
+    is always one, and W2 ends with the biases of the logits.
 
     The arrays by client (images, targets, sigma) are kept in the order in which the clients are visited, so that a
     step reads a slice and copies nothing. Nothing is checked here: `gspa.algorithms.sgd.train` does that.
@@ -86,7 +87,7 @@ class Batch:
     Attributes:
         x: (clients, samples, d + 1).
         target: (clients, k, samples), one-hot.
-        weights: W1 (R, h, d + 1), W2 (R, k, h), b2 (R, k, 1).
+        weights: W1 (R, h, d + 1), W2 (R, k, h + 1); change them in place.
         gradient: what `average_gradient` found, alike.
     """
 
@@ -99,8 +100,11 @@ class Batch:
         clients, used = config.clients, config.clients * samples
         start, split, order, noise = _streams(seed)
         point = torch.from_numpy(_initial_point(np.random.default_rng(start), config.initialization, self.dims))
-        self.weights = tuple(part.repeat(len(sigma), 1, 1).to(where) for part in self._parts(point[None]))
-        self.gradient = tuple(torch.empty_like(part) for part in self.weights)
+        w1, w2 = (part.repeat(len(sigma), 1, 1).to(where) for part in self._parts(point[None]))
+        self._first = torch.nn.functional.pad(w1, (0, 0, 0, 1))  # with the unit that is always one
+        self._first[:, -1, -1] = 1.0
+        self.weights = (self._first[:, :-1], w2)
+        self.gradient = (torch.empty_like(w1), torch.empty_like(w2))
         self.order_rng = np.random.default_rng(order)
         self.noise_rng = torch.Generator(device=where).manual_seed(int(noise.generate_state(1, np.uint64)[0]))
         self.sigma = torch.from_numpy(sigma.astype(np.float32)).to(where)
@@ -116,12 +120,12 @@ class Batch:
         self.test_y = _tensor(data.test_y, np.int64).to(where)
         self._shuffle_clients()
 
-    def _parts(self, flat: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    def _parts(self, flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Rows W1 (d, h), b1, W2 (k, h), b2 as arrays shaped like the weights, a replica or client a row."""
         d, h, k = self.dims
         first, second, biases = torch.split(flat, [(d + 1) * h, k * h, k], dim=1)
         many = len(flat)
-        return first.view(many, d + 1, h).mT.contiguous(), second.view(many, k, h), biases.view(many, k, 1)
+        return first.view(many, d + 1, h).mT.contiguous(), torch.cat([second.view(many, k, h), biases[:, :, None]], 2)
 
     def _shuffle_clients(self) -> None:
         """Line 3: visit the clients in a uniform order (a permuted permutation stays uniform)."""
@@ -146,6 +150,7 @@ class Batch:
         if number > 1 and self.config.client_order == "per_epoch":
             self._shuffle_clients()
         rate, noise = self.config.learning_rate, None
+        spread = -rate * self.sigma[:, :, None, None]
         if self.sigma.any():
             d, h, k = self.dims
             flat = torch.empty(self.config.clients, (d + 1) * h + (h + 1) * k, device=self.x.device)
@@ -153,50 +158,48 @@ class Batch:
         for i in range(self.config.clients):
             self.average_gradient(self.x[i], self.target[i])
             # Lines 12-14: the clip acts on the client's average, not on each sample's gradient.
-            norms = [torch.linalg.vector_norm(part, dim=(1, 2)) for part in self.gradient]
-            norm = torch.linalg.vector_norm(torch.stack(norms), dim=0)
-            scale = (-rate / (norm / self.config.clip).clamp_(min=1))[:, None, None]
+            one, two = (torch.linalg.vector_norm(part.flatten(1), dim=1) for part in self.gradient)
+            scale = (-rate / (torch.hypot(one, two) / self.config.clip).clamp_(min=1))[:, None, None]
             for part, gradient in zip(self.weights, self.gradient, strict=True):
                 part.addcmul_(gradient, scale)
             if noise is not None:
-                spread = (-rate * self.sigma[:, i])[:, None, None]
                 for part, normals in zip(self.weights, noise, strict=True):
-                    part.addcmul_(normals[i], spread)
+                    part.addcmul_(normals[i], spread[:, i])
 
     def hidden(self, x: torch.Tensor) -> torch.Tensor:
-        """The first layer's output at x (s, d + 1): (R, h, s)."""
-        w1 = self.weights[0]
-        return product(w1.flatten(0, 1), x, relu=True).view(len(w1), -1, len(x))
+        """The first layer's output at x (s, d + 1), and ones: (R, h + 1, s)."""
+        return product(self._first.flatten(0, 1), x, relu=True).view(len(self._first), -1, len(x))
 
     def average_gradient(self, x: torch.Tensor, target: torch.Tensor) -> None:
         """Summed cross-entropy gradient of x (s, d + 1), one-hot target (k, s), over `divisor`, into `gradient`.
 
         Written by hand: faster than autograd at these sizes. The tests hold it to autograd.
         """
-        _, w2, b2 = self.weights
         hidden = self.hidden(x)
-        error = torch.baddbmm(b2, w2, hidden).softmax(1)
+        error = torch.bmm(self.weights[1], hidden).softmax(1)
         error.sub_(target).div_(self.divisor)
-        self._backward(x, hidden, error, torch.bmm(w2.mT, error))
+        self._backward(x, hidden, error, self.back(hidden, error))
+
+    def back(self, hidden: torch.Tensor, error: torch.Tensor) -> torch.Tensor:
+        """The gradient at the first layer's sums, from that at the logits (R, k, s): (R, h, s)."""
+        back = torch.bmm(self.weights[1][:, :, :-1].mT, error)
+        return torch.ops.aten.threshold_backward.grad_input(back, hidden[:, :-1], 0, grad_input=back)
 
     def _backward(self, x: torch.Tensor, hidden: torch.Tensor, error: torch.Tensor, back: torch.Tensor) -> None:
-        """The gradient of the weights, from those of the logits and of the first layer's output."""
-        second, biases = torch.bmm(error, hidden.mT), error.sum(2, keepdim=True)
-        # The sign of a ReLU's output is its derivative.
-        back = back.mul_(hidden.sign_())
+        """The gradient of the weights, from those at the first layer's sums and at the logits."""
         first = product(back.flatten(0, 1), x.T).view(self.weights[0].shape)
-        self.gradient = (first, second, biases)
+        self.gradient = (first, torch.bmm(error, hidden.mT))
 
     def evaluate(self) -> tuple[Floats, Floats]:
         """Accuracy and mean cross-entropy on the test images, each (R,)."""
-        _, w2, b2 = self.weights
+        w2 = self.weights[1]
         replicas, count = len(w2), len(self.test_y)
         correct = torch.zeros(replicas, device=w2.device, dtype=torch.float64)
         loss = torch.zeros_like(correct)
         block = max(500, 20_000 // replicas)  # keeps the hidden activations small
         for low in range(0, count, block):
             y = self.test_y[low : low + block].expand(replicas, 1, -1)
-            logits = torch.baddbmm(b2, w2, self.hidden(self.test_x[low : low + block]))
+            logits = torch.bmm(w2, self.hidden(self.test_x[low : low + block]))
             correct += (logits.max(1, keepdim=True).indices == y).sum((1, 2))  # argmax takes five times as long
             loss -= logits.log_softmax(1).gather(1, y).sum((1, 2), dtype=torch.float64)
         return (correct / count).cpu().numpy(), (loss / count).cpu().numpy()

@@ -88,8 +88,8 @@ def visited(
             if epoch:
                 batch.epoch(epoch)
             if epoch in epochs:
-                first, second, biases = (part[0].to(torch.float64, copy=True) for part in batch.weights)
-                network = (first[:, :-1].T, first[:, -1], second, biases[:, 0])
+                first, second = (part[0].to(torch.float64, copy=True) for part in batch.weights)
+                network = (first[:, :-1].T, first[:, -1], second[:, :-1], second[:, -1])
                 found.append(Client(*network, batch.x[0, :, :-1].double(), batch.target[0].argmax(0), epoch))
     return found
 
@@ -298,11 +298,10 @@ class RecordClipped(Batch):
 
         A record's gradient is two outer products, so its norm needs the factors only.
         """
-        _, w2, b2 = self.weights
         hidden = self.hidden(x)
-        error = torch.baddbmm(b2, w2, hidden).softmax(1).sub_(target)
-        back = torch.bmm(w2.mT, error).mul_(hidden.sign())
-        square = (error**2).sum(1) * ((hidden**2).sum(1) + 1) + (back**2).sum(1) * (x**2).sum(1)
+        error = torch.bmm(self.weights[1], hidden).softmax(1).sub_(target)
+        back = self.back(hidden, error)
+        square = (error**2).sum(1) * (hidden**2).sum(1) + (back**2).sum(1) * (x**2).sum(1)
         weight = (square.sqrt_().div_(self.config.clip).clamp_(min=1).mul_(len(x))).reciprocal_()[:, None]
         self._backward(x, hidden, error.mul_(weight), back.mul_(weight))
 

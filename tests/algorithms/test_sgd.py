@@ -97,12 +97,13 @@ def test_training_is_algorithm_3_line_by_line(tiny, noise, average, clip):
 def test_hand_written_gradient_is_autograds(tiny):
     config = sgd.SgdConfig(clients=2, hidden_width=7, initialization="torch_default")
     batch = Batch(tiny, np.zeros((3, 2)), config, 1, 18, torch.device("cpu"))
-    batch.weights = tuple(part + 0.1 * torch.randn_like(part) for part in batch.weights)  # three different points
+    for part in batch.weights:
+        part += 0.1 * torch.randn_like(part)  # three different points
     batch.average_gradient(batch.x[0], batch.target[0])
     weights = tuple(part.clone().requires_grad_() for part in batch.weights)
     total = torch.zeros(())
-    for w1, w2, b2 in zip(*weights, strict=True):
-        logits = torch.relu(batch.x[0, :, :-1] @ w1[:, :-1].T + w1[:, -1]) @ w2.T + b2[:, 0]
+    for w1, w2 in zip(*weights, strict=True):
+        logits = torch.relu(batch.x[0, :, :-1] @ w1[:, :-1].T + w1[:, -1]) @ w2[:, :-1].T + w2[:, -1]
         total = total + torch.nn.functional.cross_entropy(logits, batch.target[0].argmax(0))
     for by_hand, automatic in zip(batch.gradient, torch.autograd.grad(total, weights), strict=True):
         torch.testing.assert_close(by_hand, automatic, rtol=1e-5, atol=1e-7)
@@ -163,8 +164,8 @@ def test_noise_has_the_printed_scale(digits, divisor, m):
     np.testing.assert_allclose(sigma[0], expected, rtol=1e-12)
     # One epoch with every gradient multiplied away: what is left is the sum of the three noises.
     batch = Batch(digits, sigma, config, 0, 479, torch.device("cpu"))
-    w1, w2, b2 = batch.weights
-    batch.x[:, :, :-1].zero_(), batch.target.fill_(0.1), w2.zero_(), w1[:, :, -1].fill_(-1e9), b2.zero_()
+    w1, w2 = batch.weights
+    batch.x[:, :, :-1].zero_(), batch.target.fill_(0.1), w2.zero_(), w1[:, :, -1].fill_(-1e9)
     before = w1.clone()
     batch.epoch(1)
     moved = (w1 - before)[0, :, :-1].double()  # dead ReLUs: these weights receive no gradient at all

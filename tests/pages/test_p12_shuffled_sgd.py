@@ -570,10 +570,10 @@ def test_the_repaired_gradient_is_the_mean_of_clipped_gradients(reduced, clip):
     batch, plain = made
     for r in range(2):
         weights = [part[r].clone().requires_grad_() for part in batch.weights]
-        w1, w2, b2 = weights
+        w1, w2 = weights
         total, longest = [torch.zeros_like(part) for part in weights], 0.0
         for x, target in zip(batch.x[0], batch.target[0].T, strict=True):
-            logits = w2 @ torch.relu(w1 @ x) + b2[:, 0]
+            logits = w2[:, :-1] @ torch.relu(w1 @ x) + w2[:, -1]
             g = torch.autograd.grad(torch.nn.functional.cross_entropy(logits[None], target[None]), weights)
             norm = float(torch.cat([part.flatten() for part in g]).norm())
             longest = max(longest, norm)
