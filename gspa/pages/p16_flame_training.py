@@ -310,7 +310,8 @@ def run(
 ) -> pd.DataFrame:
     """Every case, trained on "mnist" or "digits" with these users, in processes where that pays.
 
-    Columns: group, label, varied, value, noise, seed, round, accuracy in [0, 1], largest, overflowing.
+    Columns: group, label, varied, value, noise, seed, round, accuracy in [0, 1], largest, overflowing. Only Figure 5
+    shows what lies between the first round and the last; elsewhere that accuracy is NaN.
     """
     wanted: dict[Setup, list[int]] = {}
     own = [list(seeds[:_FEW] if case.group == "settings" else seeds) for case in cases]
@@ -322,7 +323,8 @@ def run(
     work = sum(len(wanted[one]) * one.training.rounds * (users // one.training.batches) for one in order)
     if jobs is None:
         jobs = 1 if work < _WORTH_A_PROCESS or device != "cpu" else None
-    tasks = [(data, users, setup, tuple(wanted[setup]), device) for setup in order]
+    drawn = {case.setup for case in cases if case.group == five("").group}
+    tasks = [(data, users, setup, tuple(wanted[setup]), device, setup in drawn) for setup in order]
     found = dict(zip(order, processes.each(_trained, tasks, jobs=jobs), strict=True))
     parts = []
     for case, few in zip(cases, own, strict=True):
@@ -333,10 +335,11 @@ def run(
     return table[[*_KEYS, "seed", "round", "accuracy", "largest", "overflowing"]]
 
 
-def _trained(task: tuple[str, int, Setup, Sequence[int], str]) -> pd.DataFrame:
-    data, users, setup, seeds, device = task
-    held = dealt_to(data, users, setup.scaling, setup.split)
-    return federated.train(held, setup.aggregator, setup.training, seeds=seeds, noise=setup.noise, device=device)
+def _trained(task: tuple[str, int, Setup, Sequence[int], str, bool]) -> pd.DataFrame:
+    data, users, setup, seeds, device, drawn = task
+    held, every = dealt_to(data, users, setup.scaling, setup.split), 1 if drawn else setup.training.rounds
+    given = {"seeds": seeds, "noise": setup.noise, "device": device, "evaluate_every": every}
+    return federated.train(held, setup.aggregator, setup.training, **given)
 
 
 @lru_cache(maxsize=1)

@@ -36,7 +36,7 @@ def users(digits):
 def test_one_formula_for_both_kinds_of_arrays(users):
     start = federated.initial_weights(users.x.shape[2], users.classes, 0)
     truth = np.eye(users.classes, dtype=np.float32)[users.y]
-    given = (users.x, truth, users.x @ start, users.gram)
+    given = (users.x, *(np.moveaxis(one, 2, 0).copy() for one in (truth, users.x @ start)), users.gram)
     there = federated._descended(torch, *map(torch.from_numpy, given), training=Training()).numpy()
     here = federated.local_updates(users.x, users.y, start, Training())
     assert there.dtype == here.dtype == np.float32

@@ -101,6 +101,15 @@ class TestLocalTraining:
         with pytest.raises(InvalidValue, match="non-empty"):
             federated.train(few, Mean(), Training(), seeds=[])
 
+    def test_what_is_not_tested_is_nan_and_the_run_the_same(self, few):
+        asked = (few, Mean(), Training(rounds=5, batches=2))
+        each, some = (federated.train(*asked, seeds=[1, 2], evaluate_every=every) for every in (1, 2))
+        tested = some["round"].isin([0, 2, 4, 5])
+        assert some["accuracy"].notna().tolist() == tested.tolist()
+        assert some[tested].equals(each[tested])
+        with pytest.raises(InvalidValue, match="evaluate_every = 0"):
+            federated.train(*asked, seeds=[1], evaluate_every=0)
+
     def test_another_batch_order_of_users_is_another_run(self, few):
         runs = [federated.train(few, Mean(), Training(rounds=2, batches=many), seeds=[1]) for many in (1, 2)]
         assert not runs[0].equals(runs[1])

@@ -74,36 +74,36 @@ def local_updates(
     Raises:
         InvalidValue: this machine has no such device.
     """
-    truth = np.eye(weights.shape[1], dtype=np.float32)[y]
-    return _updates(x, truth, x @ weights, x @ x.swapaxes(1, 2), training, device)
+    truth = y == np.arange(weights.shape[1])[:, None, None]
+    return _updates(x, truth, np.moveaxis(x @ weights, 2, 0), x @ x.swapaxes(1, 2), training, device)
 
 
-def _updates(x: Floats, truth: Floats, start: Floats, gram: Floats, training: Training, device: str) -> Floats:
-    """`local_updates`; `truth` has a one at each image's label, `start` is X W and `gram` X X^T."""
+def _updates(x: Floats, truth: NDArray[np.bool_], start: Floats, gram: Floats, training: Training, device: str) -> Floats:
+    """`local_updates`; `truth`, (classes, users, images), is 1 at each image's label; `start` is X W and alike."""
+    given = [np.ascontiguousarray(held, dtype=np.float32) for held in (x, truth, start, gram)]
     if device == "cpu":
-        return np.asarray(_descended(np, x, truth, start, gram, training=training))
+        return np.asarray(_descended(np, *given, training=training))
     # Only here: torch takes seconds to import, and the CPU does not need it.
     import torch
 
     from gspa.algorithms._device import find
 
     where = find(device)
-    moved = (torch.from_numpy(np.ascontiguousarray(held)).to(where) for held in (x, truth, start, gram))
+    moved = (torch.from_numpy(held).to(where) for held in given)
     return np.asarray(_descended(torch, *moved, training=training).cpu().numpy())
 
 
 def _descended(xp: Any, x: Any, truth: Any, start: Any, gram: Any, *, training: Training) -> Any:
-    """`_updates` in the arrays of `xp`, numpy or torch."""
-    step = training.local_rate / x.shape[1]
+    """`_updates` in the arrays of `xp`, numpy or torch. Classes come first: sums over them are then of whole rows."""
+    gram = gram * (-training.local_rate / x.shape[1])
     residuals = xp.zeros_like(start)
     for _ in range(training.local_epochs):
-        logits = start - step * (gram @ residuals)
-        logits -= xp.amax(logits, axis=2, keepdims=True)
+        logits = start + xp.moveaxis(gram @ xp.moveaxis(residuals, 0, 2), 2, 0)
+        logits -= xp.amax(logits, axis=0)
         chances = xp.exp(logits)
-        residuals += chances / chances.sum(axis=2, keepdims=True) - truth
-    change = x.swapaxes(1, 2) @ residuals
-    change *= -step
-    return change.reshape(len(x), -1)
+        residuals += chances / chances.sum(axis=0) - truth
+    residuals *= -training.local_rate / x.shape[1]
+    return (x.swapaxes(1, 2) @ xp.moveaxis(residuals, 0, 2)).reshape(len(x), -1)
 
 
 def initial_weights(features: int, classes: int, seed: int) -> Floats:
@@ -123,6 +123,7 @@ def train(
     seeds: Sequence[int],
     noise: str = "fresh",
     device: str = "cpu",
+    evaluate_every: int = 1,
 ) -> pd.DataFrame:
     """A run for each seed, side by side: they read the images once a round.
 
@@ -133,39 +134,42 @@ def train(
         seeds: of the starting weights, and of the noise unless it is the released trainer's; at least one.
         noise: one of `gspa.algorithms.flame.noise.KINDS`.
         device: where users train: "cpu", "cuda" or "cuda:k". Noise is drawn on the CPU, the same for each device.
+        evaluate_every: test after every so many rounds; the start and the last round are always tested.
 
     Returns:
-        One row a seed and round, the start included: `seed`, `round`, `accuracy` on the held-out images, in [0, 1],
-        `largest` and `overflowing` (`gspa.algorithms.flame.aggregation.Step`). The other seeds change a run by float32
+        One row a seed and round, the start included: `seed`, `round`, `accuracy` on the held-out images, in [0, 1] and
+        NaN where it was not tested, `largest` and `overflowing` (`gspa.algorithms.flame.aggregation.Step`). The other seeds change a run by float32
         rounding at most.
 
     Raises:
-        InvalidValue: no seed, fewer users than batches, or no such device.
+        InvalidValue: no seed, fewer users than batches, no such device, or `evaluate_every` below 1.
     """
     seeds = [check.count(0, **{f"seeds[{i}]": seed}) for i, seed in enumerate(check.row(seeds=seeds))]
     if not seeds:
         raise InvalidValue("seeds", seeds, "a non-empty sequence of integers >= 0")
-    sources = [Source(noise, seed) for seed in seeds]
+    every, sources = check.count(evaluate_every=evaluate_every), [Source(noise, seed) for seed in seeds]
     batch = len(users.x) // training.batches
     if batch == 0:
         raise InvalidValue("batches", training.batches, f"at most {len(users.x)}, the number of users")
     features, classes = users.x.shape[2], users.classes
-    truth = np.eye(classes, dtype=np.float32)[users.y]
+    truth = users.y == np.arange(classes)[:, None, None]
     weights = [initial_weights(features, classes, seed) for seed in seeds]
     runs = [[(seed, 0, accuracy, 0, 0)] for seed, accuracy in zip(seeds, users.accuracies(weights), strict=True)]
     for number in range(training.rounds):
         first = number % training.batches * batch
         part = slice(first, first + batch)
         x, images = users.x[part], users.x.shape[1]
-        logits = (x.reshape(-1, features) @ np.hstack(weights)).reshape(batch, images, len(seeds), classes)
+        logits = (np.hstack(weights).T @ x.reshape(-1, features).T).reshape(len(seeds), classes, batch, images)
         steps = []
         for which, source in enumerate(sources):
-            updates = _updates(x, truth[part], logits[:, :, which], users.gram[part], training, device)
+            updates = _updates(x, truth[:, part], logits[which], users.gram[part], training, device)
             steps.append(aggregator(updates, number, source))
         weights = [
             old + step.z.reshape(features, -1).astype(np.float32) for old, step in zip(weights, steps, strict=True)
         ]
-        for run, accuracy, step in zip(runs, users.accuracies(weights), steps, strict=True):
+        tested = (number + 1) % every == 0 or number + 1 == training.rounds
+        accuracies = users.accuracies(weights) if tested else [math.nan] * len(seeds)
+        for run, accuracy, step in zip(runs, accuracies, steps, strict=True):
             run.append((run[0][0], number + 1, accuracy, step.largest, step.overflowing))
     names = ["seed", "round", "accuracy", "largest", "overflowing"]
     return pd.DataFrame([row for run in runs for row in run], columns=names)
