@@ -53,7 +53,7 @@ def _link(file: Path, what: str) -> str:
 
 
 def _wheel(source: Path, seconds: int) -> str:
-    """Build the wheel of a source archive beside it, without a network; empty where setuptools is not at hand."""
+    """Build the wheel of a source archive beside it, without a network; empty where `flit_core` is not at hand."""
     with tempfile.TemporaryDirectory() as temporary:
         options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
         subprocess.run(
