@@ -1,8 +1,8 @@
 """What installing costs: seconds and megabytes, alone and with all that the book needs, in one run.
 
 `python benchmarks/install.py` installs the pinned packages into an empty virtual environment, downloads included and
-without pip's cache, and asks one question of what it installed. It prints the table; with `--record` it also keeps it for
-the book's page on speed. Nothing here is asserted; part of the seconds are the network's.
+without pip's cache, and asks one question of what it installed. It prints the table; with `--record` it also keeps it
+for the book's page on speed. Nothing here is asserted; part of the seconds are the network's.
 """
 
 from __future__ import annotations

@@ -183,7 +183,8 @@ class Batch:
     def back(self, hidden: torch.Tensor, error: torch.Tensor) -> torch.Tensor:
         """The gradient at the first layer's sums, from that at the logits (R, k, s): (R, h, s)."""
         back = torch.bmm(self.weights[1][:, :, :-1].mT, error)
-        return torch.ops.aten.threshold_backward.grad_input(back, hidden[:, :-1], 0, grad_input=back)
+        torch.ops.aten.threshold_backward.grad_input(back, hidden[:, :-1], 0, grad_input=back)
+        return back
 
     def _backward(self, x: torch.Tensor, hidden: torch.Tensor, error: torch.Tensor, back: torch.Tensor) -> None:
         """The gradient of the weights, from those at the first layer's sums and at the logits."""

@@ -54,7 +54,7 @@ from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, role
 from gspa.book.say import count
 from gspa.book.text import number
 from gspa.book.verdicts import Said, exactly, reading, unknown
-from gspa.pages.p12_shuffled_sgd import NOISY, budget_matrix, each, setting_label
+from gspa.pages.p12_shuffled_sgd import NOISY, Runs, budget_matrix, each, last, setting_label
 
 Floats = npt.NDArray[np.float64]
 
@@ -359,12 +359,20 @@ def _trained(
 
 
 def variants_table(
-    data: Dataset, config: SgdConfig, *, seeds: Sequence[int], settings: Sequence[str] = ("constant", "unif3")
+    data: Dataset,
+    config: SgdConfig,
+    runs: Runs,
+    *,
+    seeds: Sequence[int],
+    settings: Sequence[str] = ("constant", "unif3"),
 ) -> pd.DataFrame:
-    """Algorithm 3 and its repairs: variant, setting, seed, accuracy, noise (root mean square of sigma)."""
-    tasks = [(variants, seed) for variants in (_CLIPPED, ("printed", "client")) for seed in seeds]
-    work = len(VARIANTS) * len(settings) * len(seeds) * config.epochs
-    found = pd.concat(each(partial(_trained, data, config, settings), tasks, work=work))
+    """Algorithm 3, from `runs` of `figure4`, and its repairs: variant, setting, seed, accuracy, noise (rms)."""
+    printed = last(runs)
+    printed = printed[printed["setting"].isin(map(setting_label, settings)) & printed["seed"].isin(seeds)]
+    tasks = [(variants, seed) for variants in (_CLIPPED, ("client",)) for seed in seeds]
+    work = (len(VARIANTS) - 1) * len(settings) * len(seeds) * config.epochs
+    repaired = pd.concat(each(partial(_trained, data, config, settings), tasks, work=work))
+    found = pd.concat([printed.assign(variant="printed")[repaired.columns], repaired])
     return found.sort_values("variant", key=lambda names: names.map(list(VARIANTS).index), kind="stable")
 
 

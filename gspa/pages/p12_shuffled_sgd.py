@@ -47,6 +47,7 @@ PRINTED = {NO_NOISE: 0.9678, "constant": 0.948, "unif2": 0.935}
 SAMPLES = 60_000  # n in Table 3
 NO_CLIP = 1e6  # far above the norm of any average gradient here: the clip never acts
 EQUAL, AS_DRAWN = "one budget, the same noise power", "budgets as drawn"
+_UNEQUAL = "unif2"  # the setting whose draws these two compare
 FIRST, LAST = "noisiest client first", "noisiest client last"
 _WORTH_PROCESSES = 400  # epochs of MNIST at width 100: some sixteen seconds
 _FURTHEST = "furthest from print (points)"
@@ -61,8 +62,8 @@ def setting_label(name: str) -> str:
     >>> setting_label("unif3")
     'Unif 3: U(0.5, 1)'
     """
-    if name == NO_NOISE:
-        return NO_NOISE
+    if name in (NO_NOISE, EQUAL):
+        return name
     law = budgets.DISTRIBUTIONS[name]
     return f"{law.title}: {law.label}"
 
@@ -83,7 +84,7 @@ def figure4(
     device: str = "cpu",
     checkpoints: Path | None = None,
 ) -> Runs:
-    """Algorithm 3 for every setting and seed: setting, seed, epoch, accuracy, test_loss, eps_min, noise.
+    """Algorithm 3 for every setting, or `EQUAL`, and seed: setting, seed, epoch, accuracy, test_loss, eps_min, noise.
 
     eps_min is the smallest budget drawn, anew for each seed; noise the root mean square of the clients' sigma. With a
     folder for `checkpoints` the same call goes on after a kill.
@@ -103,6 +104,9 @@ def budget_matrix(name: str, *, clients: int, seeds: Sequence[int]) -> npt.NDArr
     """The budgets that `figure4` trains with: a row a seed, a column a client; inf without noise."""
     if name == NO_NOISE:
         return np.full((len(seeds), clients), np.inf)
+    if name == EQUAL:
+        equal = equivalent_budget(budget_matrix(_UNEQUAL, clients=clients, seeds=seeds))
+        return np.repeat(equal[:, None], clients, axis=1)
     drawn = []
     for seed in seeds:
         # Budgets have a stream of their own: the same seed trains from the same start in every setting.
@@ -237,12 +241,22 @@ def sensitivity(
     readings: Sequence[Reading],
     *,
     seeds: Sequence[int],
+    runs: Runs | None = None,
     settings: Sequence[str] = tuple(PRINTED),
     components: int = 60,
     scaling: str = "none",
     device: str = "cpu",
 ) -> pd.DataFrame:
-    """Final accuracy of each reading of `config` and `scaling` on pixels: reading, setting, seed, accuracy."""
+    """Final accuracy of each reading of `config` and `scaling` on pixels: reading, setting, seed, accuracy.
+
+    With `runs`, of `figure4` with the same settings, the page's own reading is read off and not trained again.
+    """
+    own = []
+    if runs is not None:
+        readings = [reading for reading in readings if reading != THIS_PAGE]
+        for name in settings:
+            known = final(runs, name)
+            own += [(THIS_PAGE.label, setting_label(name), seed, known[seed]) for seed in seeds]
     scalings = {reading.scaling(scaling) for reading in readings}
     reduced = {how: datasets.project(images, components=components, scaling=how) for how in scalings}
     tasks = [(reduced[r.scaling(scaling)], r.config(config), seed) for r in readings for seed in seeds]
@@ -257,7 +271,7 @@ def sensitivity(
         for i, name in enumerate(settings)
         for s, seed in enumerate(seeds)
     ]
-    return pd.DataFrame(rows, columns=["reading", "setting", "seed", "accuracy"])
+    return pd.DataFrame(own + rows, columns=["reading", "setting", "seed", "accuracy"])
 
 
 def _cost(data: Dataset, config: SgdConfig) -> float:
@@ -351,45 +365,33 @@ def typical_seeds(setting: str, *, clients: int, seeds: Sequence[int], keep: int
 
 
 def same_power(
-    data: Dataset,
-    config: SgdConfig,
-    *,
-    setting: str = "unif2",
-    seeds: Sequence[int],
-    order_seeds: Sequence[int],
-    device: str = "cpu",
+    data: Dataset, config: SgdConfig, runs: Runs, *, order_seeds: Sequence[int], device: str = "cpu"
 ) -> pd.DataFrame:
     """Trainings with the noise power of a setting's draws, without their difference or in another order.
 
-    Columns: variant, setting, seed, accuracy, budget. `EQUAL`, on `seeds`, has the equivalent budget for all; `FIRST`
-    and `LAST`, on `order_seeds`, visit the noisiest client first and last, in an order that stays (line 3).
+    Columns: variant, setting, seed, accuracy, budget. `EQUAL`, from `runs` of `figure4`, has the equivalent budget for
+    all; `FIRST` and `LAST`, on `order_seeds`, visit the noisiest client first and last, in an order that stays.
     """
-    tasks = [((FIRST, LAST), seed) for seed in order_seeds] + [((EQUAL,), seed) for seed in seeds]
-    work = (len(seeds) + 2 * len(order_seeds)) * config.epochs * config.hidden_width / 100
-    found = pd.concat(each(partial(_train_variants, data, config, setting, device), tasks, work=work, device=device))
-    order = (EQUAL, FIRST, LAST)
-    return found.sort_values("variant", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
+    ends = last(runs)
+    equal = ends[ends["setting"] == EQUAL].sort_values("seed")
+    equal = equal.assign(variant=EQUAL, setting=setting_label(_UNEQUAL), budget=equal["eps_min"])
+    work = 2 * len(order_seeds) * config.epochs * config.hidden_width / 100
+    ordered = pd.concat(each(partial(_train_orders, data, config, device), order_seeds, work=work, device=device))
+    ordered = ordered.sort_values("variant", key=lambda names: names.map((FIRST, LAST).index), kind="stable")
+    found: pd.DataFrame = pd.concat([equal[ordered.columns], ordered], ignore_index=True)
+    return found
 
 
-def _train_variants(
-    data: Dataset, config: SgdConfig, setting: str, device: str, task: tuple[tuple[str, ...], int]
-) -> pd.DataFrame:
-    """Variants of a seed's draw that take one order of the clients: `EQUAL`, or `FIRST` and `LAST`."""
+def _train_orders(data: Dataset, config: SgdConfig, device: str, seed: int) -> pd.DataFrame:
+    """A seed's draw with the noisiest client first, and last."""
     from gspa.algorithms import sgd
 
-    variants, seed = task
-    (eps,) = budget_matrix(setting, clients=config.clients, seeds=[seed])
-    budget = equivalent_budget(eps)
-    if variants == (EQUAL,):
-        rows = np.full((1, config.clients), budget)
-    else:
-        config = replace(config, client_order="once")
-        rows = np.empty((2, config.clients))
-        rows[:, sgd.visiting_order(seed, clients=config.clients)] = np.sort(eps), -np.sort(-eps)
-    seeds = [seed] * len(rows)
-    found = sgd.train(data, rows, config, seeds=seeds, device=device, evaluate_every=config.epochs).final_accuracy
-    named = {"variant": variants, "setting": setting_label(setting), "seed": seed}
-    return pd.DataFrame({**named, "accuracy": found, "budget": budget})
+    (eps,) = budget_matrix(_UNEQUAL, clients=config.clients, seeds=[seed])
+    config, rows = replace(config, client_order="once"), np.empty((2, config.clients))
+    rows[:, sgd.visiting_order(seed, clients=config.clients)] = np.sort(eps), -np.sort(-eps)
+    found = sgd.train(data, rows, config, seeds=[seed] * 2, device=device, evaluate_every=config.epochs).final_accuracy
+    named = {"variant": (FIRST, LAST), "setting": setting_label(_UNEQUAL), "seed": seed}
+    return pd.DataFrame({**named, "accuracy": found, "budget": equivalent_budget(eps)})
 
 
 def comparison(runs: Runs, variants: pd.DataFrame) -> pd.DataFrame:

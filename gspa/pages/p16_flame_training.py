@@ -338,8 +338,9 @@ def run(
 def _trained(task: tuple[str, int, Setup, Sequence[int], str, bool]) -> pd.DataFrame:
     data, users, setup, seeds, device, drawn = task
     held, every = dealt_to(data, users, setup.scaling, setup.split), 1 if drawn else setup.training.rounds
-    given = {"seeds": seeds, "noise": setup.noise, "device": device, "evaluate_every": every}
-    return federated.train(held, setup.aggregator, setup.training, **given)
+    return federated.train(
+        held, setup.aggregator, setup.training, seeds=seeds, noise=setup.noise, device=device, evaluate_every=every
+    )
 
 
 @lru_cache(maxsize=1)

@@ -233,6 +233,11 @@ class TestReadings:
             # The same batch of replicas: the same bytes but for the blocks of the test images.
             np.testing.assert_allclose(part["accuracy"], expected, atol=1.01 / len(images.test_x))
 
+    def test_the_page_s_own_reading_is_read_off_figure_4(self, images, opened, answers):
+        runs = p.figure4(datasets.project(images, components=10), CONFIG, seeds=SEEDS)
+        found = p.sensitivity(images, CONFIG, opened[:2], seeds=SEEDS, components=10, runs=runs)
+        pd.testing.assert_frame_equal(found, answers[: len(found)], atol=1.01 / len(images.test_x), rtol=0)
+
     @pytest.mark.slow
     def test_processes_change_nothing(self, images, opened, answers, monkeypatch):
         monkeypatch.setattr(p, "_WORTH_PROCESSES", 0)
@@ -322,12 +327,13 @@ def test_the_median_draw_is_the_most_usual():
 
 class TestSamePower:
     def test_equal_is_training_with_the_one_budget_and_the_same_random_numbers(self, digits):
-        variants = p.same_power(digits, CONFIG, seeds=range(6), order_seeds=(4, 2))
+        runs = p.figure4(digits, CONFIG, seeds=range(6), settings=["unif2", EQUAL])
+        variants = p.same_power(digits, CONFIG, runs, order_seeds=(4, 2))
         seeds = {name: part["seed"].tolist() for name, part in variants.groupby("variant")}
         assert seeds == {EQUAL: [0, 1, 2, 3, 4, 5], FIRST: [4, 2], LAST: [4, 2]}
         row = variants[(variants["variant"] == EQUAL) & (variants["seed"] == 4)].iloc[0]
         sigma = sgd.gaussian_sigma(row["budget"], clip=CONFIG.clip, divisor=7, delta=CONFIG.delta)
-        drawn = p.figure4(digits, CONFIG, seeds=[4], settings=["unif2"])
+        drawn = runs[(runs["setting"] == UNIF2) & (runs["seed"] == 4)]
         assert float(sigma) == pytest.approx(drawn["noise"].iloc[0], rel=1e-12)
         direct = sgd.train(digits, row["budget"], CONFIG, seeds=[4])
         assert row["accuracy"] == pytest.approx(direct.final_accuracy[0], abs=1.01 / len(digits.test_x))
@@ -338,7 +344,7 @@ class TestSamePower:
         train = sgd.train
         monkeypatch.setattr(sgd, "train", lambda data, eps, *a, **k: seen.append(eps) or train(data, eps, *a, **k))
         per_epoch = dataclasses.replace(CONFIG, client_order="per_epoch")
-        p.same_power(digits, per_epoch, seeds=[2], order_seeds=[2])
+        p.same_power(digits, per_epoch, power()[0].assign(eps_min=0.1), order_seeds=[2])
         eps = next(rows for rows in seen if len(rows) == 2)[0 if variant == FIRST else 1]
         drawn = p.budget_matrix("unif2", clients=7, seeds=[2])[0]
         assert eps[sgd.visiting_order(2, clients=7)].tolist() == sorted(drawn, reverse=step < 0)
@@ -611,8 +617,12 @@ def test_the_printed_variant_is_algorithm_3(reduced):
 
 
 def test_the_table_of_variants_and_its_summary(digits):
-    table = noise.variants_table(digits, CONFIG, seeds=(0, 1))
+    runs = p.figure4(digits, CONFIG, seeds=(0, 1, 2), settings=("constant", "unif1", "unif3"))
+    table = noise.variants_table(digits, CONFIG, runs, seeds=(0, 1))
     assert len(table) == 4 * 2 * 2
+    sigma = [noise.noise("printed", 0.5, CONFIG, samples=len(digits.train_x) // CONFIG.clients)] * 2
+    printed = table[(table["variant"] == "printed") & (table["setting"] == CONSTANT)]
+    assert printed["noise"].tolist() == pytest.approx(sigma)
     summary = noise.variants_summary(table)
     assert summary["variant"].unique().tolist() == list(noise.VARIANTS)
     first = table[(table["variant"] == "record") & (table["setting"] == CONSTANT)]["accuracy"] * 100

@@ -78,7 +78,9 @@ def local_updates(
     return _updates(x, truth, np.moveaxis(x @ weights, 2, 0), x @ x.swapaxes(1, 2), training, device)
 
 
-def _updates(x: Floats, truth: NDArray[np.bool_], start: Floats, gram: Floats, training: Training, device: str) -> Floats:
+def _updates(
+    x: Floats, truth: NDArray[np.bool_], start: Floats, gram: Floats, training: Training, device: str
+) -> Floats:
     """`local_updates`; `truth`, (classes, users, images), is 1 at each image's label; `start` is X W and alike."""
     given = [np.ascontiguousarray(held, dtype=np.float32) for held in (x, truth, start, gram)]
     if device == "cpu":
@@ -137,9 +139,9 @@ def train(
         evaluate_every: test after every so many rounds; the start and the last round are always tested.
 
     Returns:
-        One row a seed and round, the start included: `seed`, `round`, `accuracy` on the held-out images, in [0, 1] and
-        NaN where it was not tested, `largest` and `overflowing` (`gspa.algorithms.flame.aggregation.Step`). The other seeds change a run by float32
-        rounding at most.
+        One row a seed and round, the start included: `seed`, `round`, `accuracy` on the held-out images, in [0, 1]
+        and NaN where it was not tested, `largest` and `overflowing` (`gspa.algorithms.flame.aggregation.Step`). The
+        other seeds change a run by float32 rounding at most.
 
     Raises:
         InvalidValue: no seed, fewer users than batches, no such device, or `evaluate_every` below 1.
