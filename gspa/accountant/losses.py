@@ -78,6 +78,12 @@ class PrivacyLoss:
         """The losses, shape (m,)."""
         return np.asarray(self.step * np.arange(self.first, self.first + self.mass.size), dtype=np.float64)
 
+    @cached_property
+    def held(self) -> tuple[NDArray[np.intp], Array, Array]:
+        """Where there is mass: index, loss and mass, each of shape (k,)."""
+        index = np.flatnonzero(self.mass)
+        return index, self.loss[index], self.mass[index]
+
     def delta(self, eps: float) -> float:
         """sum mass max(1 - e^(eps - loss), 0) + infinite, without the cancellation."""
         return float(self.mass @ -np.expm1(np.minimum(eps - self.loss, 0.0))) + self.infinite
