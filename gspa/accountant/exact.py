@@ -162,16 +162,16 @@ class Tilted:
         weight = np.r_[1.0, np.full(terms - 1, 2.0)] / period
         # A mean that is a whole number but for its rounding: `m` may be one too large, so the one below is tried too.
         m = np.floor(mean + 8 * _UNIT * (1 + mean))
-        size, phase = np.exp(log_size), angle - (m - mean)[:, None] * s
+        wave = np.exp(log_size + 1j * (angle - (m - mean)[:, None] * s))
         back = np.exp(1j * s)
         # Thresholds m - 1, m and m + 1; t(m-1) - t(m) and t(m) - t(m+1), tilted.
         columns = [kernel * back, kernel, kernel / back, step * back, step]
-        shares = (weight * np.array(columns)).T
-        inside = (size * np.cos(phase)) @ shares.real - (size * np.sin(phase)) @ shares.imag
+        inside = np.real(wave @ (weight * np.array(columns)).T)
         # Phases are rounded relative to s * mean, exponents relative to tilt * mean.
         top = float(mean.max()) + 2
         rounding = 8 * _UNIT * (4 + s * top) * weight
-        spread = size @ np.stack([np.abs(kernel) * rounding, 2 * rounding], axis=1) + 4 * math.exp(-_LEFT_OUT)
+        spread = np.exp(log_size) @ np.stack([np.abs(kernel) * rounding, 2 * rounding], axis=1)
+        spread += 4 * math.exp(-_LEFT_OUT)
         slack = 8 * _UNIT * (2 + 2 * self.tilt * top + self.size)
         height = (exponent + self.tilt * (mean - m))[:, None] + self.tilt * np.array([1.0, 0.0, -1.0])
         factor = self.scale * np.exp(np.minimum(height, _LARGEST))
@@ -402,13 +402,12 @@ def exact_epsilon(
 
 def _epsilon(plan: _Plan, delta: float) -> _Found:
     """Search with the worst inputs that an ascent finds, check against all, then prove both ends."""
-    crowd = plan.crowd
-    rows = plan.ends
-    if not _best(crowd, 0.0, [rows]).lower > delta:
+    crowd, rows, whole = plan.crowd, plan.ends, plan.inputs is not None
+    if not (whole and _best(crowd, 0.0, [rows]).lower > delta):
         zero = plan.worst(0.0)
         if zero.upper <= delta * (1 - 4e-16):
             return _Found(0.0, 0.0, 0.0, zero.ones)
-        rows = np.concatenate([rows, zero.ones])
+        rows = zero.ones
 
     def at(y: float) -> float:
         return crowd.victim * float(expit(y))
@@ -417,25 +416,36 @@ def _epsilon(plan: _Plan, delta: float) -> _Found:
         found = _best(crowd, at(y), [rows]).value
         return math.log(found / delta) if found > 0 else -math.inf
 
+    def root(y: float) -> tuple[float, float]:
+        """A root from y, and how far beyond its ends may lie."""
+        y, slope = find_root(excess, y)
+        worst = _best(crowd, at(y), [rows])
+        spare = (worst.upper - worst.lower) / delta + 2e-11
+        return y, min(2 * spare / -slope, 1.0) if slope < 0 else 1e-9
+
     @cache
     def everywhere(y: float) -> _Found:
         return plan.worst(at(y))
 
     variance = float(crowd.count @ (expit(crowd.eps) * expit(-crowd.eps)))
     guess = gaussian_guess(Victim.binary(crowd.victim), 4 * variance, delta)
-    y, push = find_root(excess, float(logit(guess / crowd.victim)))[0], 0.0
-    rows = np.concatenate([rows, plan.ascended(at(y))])
+    y, push, last = float(logit(guess / crowd.victim)), 0.0, math.inf
+    for _ in range(2 * whole):
+        rows = np.concatenate([rows, plan.ascended(at(y))])
+        if excess(y) == last:
+            break
+        y, push = root(y)
+        last = excess(y)
     for _ in range(6):
-        y, slope = find_root(excess, y)
-        last, worst = excess(y), _best(crowd, at(y), [rows])
-        spare = (worst.upper - worst.lower) / delta + 2e-11
-        push = min(2 * spare / -slope, 1.0) if slope < 0 else 1e-9
-        rows = np.unique(np.concatenate([rows, everywhere(y + push).ones]), axis=0)
+        # Where all inputs are tried, beyond the root: then what is seen there is the upper end as well.
+        rows = np.unique(np.concatenate([rows, everywhere(y + push * whole).ones]), axis=0)
         if excess(y) == last:
             break  # no worse inputs appeared
+        y, push = root(y)
+        last = excess(y)
     worst = _best(crowd, at(y), [rows])
     above, most, least = SURELY_ALL, delta * (1 - 4e-16), delta * (1 + 4e-16)
-    if plan.inputs is not None:  # else the pair's eps is the upper end
+    if whole:  # else the pair's eps is the upper end
         above = push_until(lambda y: everywhere(y).upper <= most, y + push, push, SURELY_ALL)
     below = push_until(lambda y: _best(crowd, at(y), [rows]).lower >= least, y - push, -push, SURELY_ZERO)
     lower, upper = at(below), at(above)

@@ -164,7 +164,7 @@ class Tail:
         return short, rest
 
     def _sums(self, eps: float) -> tuple[float, float, int]:
-        """Sums of weight (1 - e^(eps - s)) and of weight e^(eps - s) over the losses s > eps, and how many there are."""
+        """Sums of weight (1 - e^(eps - s)) and of weight e^(eps - s) over losses s > eps, and their number."""
         first = max(0, math.floor((eps - self.lowest) / self.step) + 1)
         block = first // _BLOCK + 1
         weight = self.weight[first : block * _BLOCK]
