@@ -16,6 +16,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from functools import cache
 from itertools import pairwise, product
 from math import prod
 from typing import Any, NamedTuple
@@ -470,20 +471,32 @@ def exact_delta(found: dict[str, Any]) -> arb:
         blocks * (sum(count for count, _ in groups) * ctx.prec) ** 0.5 <= MOST_STEPS,
         "so many inputs of so many users: this would take too long",
     )
+    count, q = groups[-1]
+
+    @cache
+    def mix(free: int) -> arb_mat:
+        laws = [arb_poly([q, 1 - q]) ** b * arb_poly([1 - q, q]) ** (free - b) for b in range(free + 1)]
+        return arb_mat([law.coeffs() for law in laws])
+
     value = arb(0)
     for ones in product(*choices[:-1]):
         rest = [
-            part for (count, q), one in zip(groups[:-1], ones, strict=True) for part in ((one, 1 - q), (count - one, q))
+            part for (many, r), one in zip(groups[:-1], ones, strict=True) for part in ((one, 1 - r), (many - one, r))
         ]
         for first in choices[-1][:: BLOCK + 1]:
-            value = value.max(block_delta(rest, *groups[-1], first, min(BLOCK, choices[-1][-1] - first), D, N, depth))
+            free = min(BLOCK, choices[-1][-1] - first)
+            value = value.max(block_delta(rest, count, q, first, mix(free), D, N, depth))
     return value
 
 
 def block_delta(
-    rest: list[tuple[int, arb]], count: int, q: arb, first: int, free: int, D: arb, N: arb, depth: int
+    rest: list[tuple[int, arb]], count: int, q: arb, first: int, mix: arb_mat, D: arb, N: arb, depth: int
 ) -> arb:
-    """The largest over `first` to `first + free` ones in the last group: all but `free` of its inputs are the same."""
+    """The largest over `first` to `first + free` ones in the last group: all but `free` of its inputs are the same.
+
+    `mix` has the law of the number of ones among these `free` users, whom q makes err, a row for each of their inputs.
+    """
+    free = mix.nrows() - 1
     parts = [*rest, (first, 1 - q), (count - first - free, q)]
     start, u = clones(parts, depth)  # the number of ones of all but the free users
     missing = (1 - sum(u, arb(0))).max(arb(0))
@@ -507,23 +520,20 @@ def block_delta(
         """P(more than k)."""
         return above[min(max(k - start + 1, 0), len(u))]
 
-    def rows(of: Callable[[int], arb]) -> arb_mat:
-        """of(m - j), m in `places`, a row for each j = 0..free."""
-        known = [of(k) for k in range(places.start - free, places.stop)]
-        return arb_mat([known[free - j : free - j + len(places)] for j in range(free + 1)])
-
-    # With b of the free users holding a one: t(m) = sum_j mix[b][j] law(m - j), and so for g.
-    width = range(free + 1)
-    mix = arb_mat([(arb_poly([q, 1 - q]) ** b * arb_poly([1 - q, q]) ** (free - b)).coeffs() for b in width])
-    t, tails = mix * rows(law), mix * rows(over)
+    # With b of the free users holding a one: t(m) = sum_j mix[b][j] law(m - j), and so for P(more than m).
+    known = [law(k) for k in range(places.start - free, places.stop)]
+    t = mix * arb_mat([known[free - j : free - j + len(places)] for j in range(free + 1)])
+    last = mix * arb_mat([[over(places[-1] - j)] for j in range(free + 1)])
     best = arb(0)
     for b, peak in enumerate(peaks):
         low, high = max(peak - 2, 0) - places[0], min(peak + 3, users) - places[0]
         rises = low + places[0] == 0 or D * (t[b, low - 1] + missing) <= N * t[b, low]
         falls = high + places[0] == users or D * t[b, high] >= N * (t[b, high + 1] + missing)
         need(bool(rises and falls), "the precision does not suffice")
-        for k in range(low, high + 1):
-            best = best.max(D * t[b, k] - (N - D) * tails[b, k] + D * missing * arb(0.5, 0.5))
+        more = last[b, 0] + sum((t[b, k] for k in range(high + 1, len(places))), arb(0))  # P(more than `high`)
+        for k in range(high, low - 1, -1):
+            best = best.max(D * t[b, k] - (N - D) * more + D * missing * arb(0.5, 0.5))
+            more += t[b, k]
     return best
 
 
@@ -569,6 +579,27 @@ class Lattice(NamedTuple):
         half = self.times(many // 2, spare)
         twice = half.plus(half, spare)
         return twice.plus(self, spare) if many % 2 else twice
+
+    def mixed(self, other: "Lattice", share: arb) -> "Lattice":
+        """Its masses and `share` of the other's: shares add up to 1 at most."""
+        first = min(self.first, other.first)
+        one, two = ([arb(0)] * (law.first - first) + law.masses.coeffs() for law in (self, other))
+        lost, most = self.lost + share * other.lost, max(self.most, other.most)
+        return Lattice(first, arb_poly(one) + share * arb_poly(two), lost, most)
+
+    def chained(self, shares: list[arb], spare: float) -> "Lattice":
+        """The sum of k independent copies, with `shares[k]`, which add up to 1 at most: Horner's rule in blocks."""
+        many = max(1, round(len(shares) ** 0.5))
+        copies = [Lattice(0, arb_poly([1]), arb(0), 0)]
+        for _ in range(many):
+            copies.append(self.plus(copies[-1], spare))
+        found = Lattice(0, arb_poly([]), arb(0), 0)
+        for start in reversed(range(0, len(shares), many)):
+            if start + many < len(shares):
+                found = found.plus(copies[many], spare)
+            for copy, share in zip(copies, shares[start : start + many], strict=False):
+                found = found.mixed(copy, share)
+        return found
 
     def positive(self, step: arb) -> arb:
         """E[(sum)_+], the lost mass at the largest value that there is."""
@@ -792,13 +823,10 @@ def covered_delta(cover: Cover, victim: Noise, others: list[tuple[Noise, int]], 
     ctx.prec = BITS  # each mass keeps so many of its own, however small it is
     spare = FORGONE * float(delta) / (2 * BLOCKS * float(step) * max(abs(law.first), law.most))
     size = max(1, len(masses) // BLOCKS)
-    sums, hop = law.times(first + 1, spare), law.times(size, spare)
-    value = outside(cover, victim, e, eps) + missing
-    for k in range(0, len(masses), size):
-        value += sum(masses[k : k + size], arb(0)) * sums.positive(step) / (first + k + 1)
-        if k + size < len(masses):
-            sums = sums.plus(hop, spare)
-    return value
+    blocks = range(0, len(masses), size)
+    shares = [sum(masses[k : k + size], arb(0)) * (first + 1) / (first + k + 1) for k in blocks]
+    sums = law.times(first + 1, spare).plus(law.times(size, spare).chained(shares, spare), spare)
+    return outside(cover, victim, e, eps) + missing + sums.positive(step) / (first + 1)
 
 
 # --- one of t noisy sums, chosen at random: random allocation ---

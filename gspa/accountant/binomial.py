@@ -90,7 +90,9 @@ def fair_pmf(k: Array, n: Array) -> Array:
         w = v[wide]
         exponent[wide] = 0.5 * ((1 + w) * np.log1p(w) + (1 - w) * np.log1p(-w))
     log = stirling_error(c) - stirling_error(a) - stirling_error(b) - c * exponent
-    return np.where(inside, np.exp(log) * np.sqrt(c / (2 * math.pi) / a / b), np.exp2(-n))
+    found = np.exp(log) * np.sqrt(c / (2 * math.pi) / a / b)
+    found[~inside] = np.exp2(-n[~inside])
+    return np.asarray(found)
 
 
 def _log_cosh(y: Array) -> Array:

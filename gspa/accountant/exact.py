@@ -31,6 +31,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -169,7 +170,8 @@ class Tilted:
         # Phases are rounded relative to s * mean, exponents relative to tilt * mean.
         top = float(mean.max()) + 2
         rounding = 8 * _UNIT * (4 + s * top) * weight
-        spread = np.abs(wave) @ np.stack([np.abs(kernel) * rounding, 2 * rounding], axis=1) + 4 * math.exp(-_LEFT_OUT)
+        spread = np.exp(log_size) @ np.stack([np.abs(kernel) * rounding, 2 * rounding], axis=1)
+        spread += 4 * math.exp(-_LEFT_OUT)
         slack = 8 * _UNIT * (2 + 2 * self.tilt * top + self.size)
         height = (exponent + self.tilt * (mean - m))[:, None] + self.tilt * np.array([1.0, 0.0, -1.0])
         factor = self.scale * np.exp(np.minimum(height, _LARGEST))
@@ -217,13 +219,23 @@ class _Plan(NamedTuple):
     crowd: Crowd
     inputs: Callable[[], Iterable[Array]] | None
     method: str
+    given: Array | None = None
+
+    @property
+    def ends(self) -> Array:
+        """The inputs that are given; else all equal ones."""
+        return np.array([0 * self.crowd.count, self.crowd.count]) if self.given is None else self.given
+
+    def ascended(self, eps: float) -> Array:
+        """The best of `ends`, and what can be reached from there."""
+        best = _best(self.crowd, eps, [self.ends]).ones[:1]
+        return np.array([_ascend(self.crowd, eps, best[0])]) if self.given is None else best
 
     def worst(self, eps: float) -> _Found:
         """Over all inputs; or over all equal and what can be reached from there."""
         if self.inputs is not None:
             return _best(self.crowd, eps, self.inputs())
-        ends = _best(self.crowd, eps, [np.array([0 * self.crowd.count, self.crowd.count])]).ones
-        return _best(self.crowd, eps, [np.array([_ascend(self.crowd, eps, ends[0]), *ends])])
+        return _best(self.crowd, eps, [np.concatenate([self.ascended(eps), self.ends])])
 
 
 def _best(crowd: Crowd, eps: float, pieces: Iterable[Array]) -> _Found:
@@ -314,7 +326,8 @@ def _plan(budgets: Budgets, inputs: ArrayLike | None, victim: int | None = None)
     if bad.any():
         i = int(np.argmax(bad))
         raise InvalidValue(f"inputs[{i}]", float(ones[i]), f"a whole number in [0, {int(crowd.count[i])}]")
-    return _Plan(crowd, lambda: [np.array([ones, crowd.count - ones])], f"{METHOD}, inputs given")
+    given = np.array([ones, crowd.count - ones])
+    return _Plan(crowd, lambda: [given], f"{METHOD}, inputs given", given)
 
 
 def _note(crowd: Crowd, ones: Array) -> str:
@@ -388,12 +401,13 @@ def exact_epsilon(
 
 
 def _epsilon(plan: _Plan, delta: float) -> _Found:
-    """Search with the few worst inputs, check against all, then prove both ends."""
-    crowd = plan.crowd
-    zero = plan.worst(0.0)
-    if crowd.victim == 0 or zero.upper <= delta * (1 - 4e-16):
-        return _Found(0.0, 0.0, 0.0, zero.ones)
-    rows = zero.ones
+    """Search with the worst inputs that an ascent finds, check against all, then prove both ends."""
+    crowd, rows, whole = plan.crowd, plan.ends, plan.inputs is not None
+    if not (whole and _best(crowd, 0.0, [rows]).lower > delta):
+        zero = plan.worst(0.0)
+        if zero.upper <= delta * (1 - 4e-16):
+            return _Found(0.0, 0.0, 0.0, zero.ones)
+        rows = zero.ones
 
     def at(y: float) -> float:
         return crowd.victim * float(expit(y))
@@ -402,21 +416,37 @@ def _epsilon(plan: _Plan, delta: float) -> _Found:
         found = _best(crowd, at(y), [rows]).value
         return math.log(found / delta) if found > 0 else -math.inf
 
+    def root(y: float) -> tuple[float, float]:
+        """A root from y, and how far beyond its ends may lie."""
+        y, slope = find_root(excess, y)
+        worst = _best(crowd, at(y), [rows])
+        spare = (worst.upper - worst.lower) / delta + 2e-11
+        return y, min(2 * spare / -slope, 1.0) if slope < 0 else 1e-9
+
+    @cache
+    def everywhere(y: float) -> _Found:
+        return plan.worst(at(y))
+
     variance = float(crowd.count @ (expit(crowd.eps) * expit(-crowd.eps)))
     guess = gaussian_guess(Victim.binary(crowd.victim), 4 * variance, delta)
-    y, slope, last = float(logit(guess / crowd.victim)), 0.0, math.inf
+    y, push, last = float(logit(guess / crowd.victim)), 0.0, math.inf
+    for _ in range(2 * whole):
+        rows = np.concatenate([rows, plan.ascended(at(y))])
+        if excess(y) == last:
+            break
+        y, push = root(y)
+        last = excess(y)
     for _ in range(6):
-        rows = np.unique(np.concatenate([rows, plan.worst(at(y)).ones]), axis=0)
+        # Where all inputs are tried, beyond the root: then what is seen there is the upper end as well.
+        rows = np.unique(np.concatenate([rows, everywhere(y + push * whole).ones]), axis=0)
         if excess(y) == last:
             break  # no worse inputs appeared
-        y, slope = find_root(excess, y)
+        y, push = root(y)
         last = excess(y)
     worst = _best(crowd, at(y), [rows])
-    spare = (worst.upper - worst.lower) / delta + 2e-11
-    push = min(2 * spare / -slope, 1.0) if slope < 0 else 1e-9
     above, most, least = SURELY_ALL, delta * (1 - 4e-16), delta * (1 + 4e-16)
-    if plan.inputs is not None:  # else the pair's eps is the upper end
-        above = push_until(lambda y: plan.worst(at(y)).upper <= most, y + push, push, SURELY_ALL)
+    if whole:  # else the pair's eps is the upper end
+        above = push_until(lambda y: everywhere(y).upper <= most, y + push, push, SURELY_ALL)
     below = push_until(lambda y: _best(crowd, at(y), [rows]).lower >= least, y - push, -push, SURELY_ZERO)
     lower, upper = at(below), at(above)
     return _Found(lower, min(max(at(y), lower), upper), upper, worst.ones)

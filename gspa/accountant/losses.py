@@ -78,6 +78,12 @@ class PrivacyLoss:
         """The losses, shape (m,)."""
         return np.asarray(self.step * np.arange(self.first, self.first + self.mass.size), dtype=np.float64)
 
+    @cached_property
+    def held(self) -> tuple[NDArray[np.intp], Array, Array]:
+        """Where there is mass: index, loss and mass, each of shape (k,)."""
+        index = np.flatnonzero(self.mass)
+        return index, self.loss[index], self.mass[index]
+
     def delta(self, eps: float) -> float:
         """sum mass max(1 - e^(eps - loss), 0) + infinite, without the cancellation."""
         return float(self.mass @ -np.expm1(np.minimum(eps - self.loss, 0.0))) + self.infinite
@@ -431,6 +437,28 @@ def trade_off(problem: Problem, *, depth: float = _DEPTH) -> TradeOff:
     return TradeOff(alpha, np.minimum(beta, 1.0))
 
 
+def renyi_upper(problem: Problem, order: float) -> float:
+    """The upper end of `renyi`, for half of what both cost."""
+    return min(max(_renyi_end(problem, order, True), 0.0), problem.victim.eps)
+
+
+def _renyi_end(problem: Problem, order: float, above: bool) -> float:
+    order = check.in_range(1, 1e300, order=order)
+    power = order - 1
+    if problem.local_delta > 0:
+        hint = f"it is {problem.local_delta:g}, the probability of a report that reveals everything"
+        raise OutsideValidity("Renyi divergence", "local delta = 0", hint)
+    eps, sign = problem.victim.eps, 1 if above else -1
+    loss, mass, missing = atoms(problem, depth=min(_DEPTH + power * eps, 650.0), above=above)
+    if power == 0:
+        return float(mass @ loss) + sign * (_RELATIVE * float(mass @ np.abs(loss)) + missing * eps)
+    # Even if rounding were to lose it, the divergence is at least 0.
+    top = power * float(loss.max())
+    moment = float(mass @ np.exp(power * loss - top)) * (1 + sign * _RELATIVE)
+    moment += missing * math.exp(min(power * eps - top, 700.0))
+    return (math.log(moment) + top) / power
+
+
 def renyi(problem: Problem, order: float) -> Bound:
     """The Renyi divergence D_order(P0, P1) of the pair; order 1 is Kullback and Leibler's.
 
@@ -456,27 +484,8 @@ def renyi(problem: Problem, order: float) -> Bound:
     >>> round(renyi(problem_of(alone, binary(), 0), 2.0).value, 9)
     0.735325664
     """
-    order = check.in_range(1, 1e300, order=order)
-    power = order - 1
-    if problem.local_delta > 0:
-        hint = f"it is {problem.local_delta:g}, the probability of a report that reveals everything"
-        raise OutsideValidity("Renyi divergence", "local delta = 0", hint)
-    eps, n = problem.victim.eps, int(problem.count.sum()) + 1
-    depth = min(_DEPTH + power * eps, 650.0)
-    ends = []
-    for above in (False, True):
-        sign = 1 if above else -1
-        loss, mass, missing = atoms(problem, depth=depth, above=above)
-        if power == 0:
-            whole, slack = float(mass @ loss), _RELATIVE * float(mass @ np.abs(loss))
-            ends.append(whole + sign * (slack + missing * eps))
-            continue
-        # Even if rounding were to lose it, the divergence is at least 0.
-        top = power * float(loss.max())
-        moment = float(mass @ np.exp(power * loss - top)) * (1 + sign * _RELATIVE)
-        moment += missing * math.exp(min(power * eps - top, 700.0))
-        ends.append((math.log(moment) + top) / power)
-    low, high = max(min(ends), 0.0), min(max(*ends, 0.0), eps)
+    low, high = sorted(max(_renyi_end(problem, order, above), 0.0) for above in (False, True))
+    high, n = min(high, problem.victim.eps), int(problem.count.sum()) + 1
     low = min(low, high)
     label = "what the problem's clone probabilities hold for"
     return Bound(low, 0.5 * (low + high), high, f"{METHOD}, order {order:g}", label, n=n)

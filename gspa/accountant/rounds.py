@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,20 +60,22 @@ _LARGEST = 300.0  # of an exponent
 _HEAVY = 40.0  # standard deviations of a window
 _NOISE = 1e-14  # of one transform, relative to the law's largest mass
 _PER_ROUND = 4e-15  # and what each round's power adds
+_BLOCK = 1024  # losses whose weights are added up together
 
 
 def log_moment(factors: Factors, theta: float) -> tuple[float, float, float]:
     """K(theta) and its first two derivatives, without the masses at infinity."""
     whole = mean = variance = 0.0
     for law, times in factors:
-        exponent = theta * law.loss
+        _, loss, mass = law.held
+        exponent = theta * loss
         top = float(exponent.max())
-        weight = law.mass * np.exp(exponent - top)
+        weight = mass * np.exp(exponent - top)
         total = float(weight.sum())
-        first = float(weight @ law.loss) / total
+        first = float(weight @ loss) / total
         whole += times * (math.log(total) + top)
         mean += times * first
-        variance += times * float(weight @ (law.loss - first) ** 2) / total
+        variance += times * float(weight @ (loss - first) ** 2) / total
     return whole, mean, variance
 
 
@@ -148,28 +150,45 @@ class Tail:
         """Allowance on the total loss: where each round's losses are on the grid, 1e-9 of a step."""
         return 1e-9 * self.step * self.rounds
 
-    def _ahead(self, eps: float) -> tuple[Array, Array]:
-        """Losses above eps less eps, and their weights."""
+    @cached_property
+    def _blocks(self) -> tuple[Array, Array]:
+        """Sums of weight (1 - e^(b - s)) and of weight e^(b - s) over s >= b, for the first loss b of each block."""
+        many = self.weight.size // _BLOCK + 1
+        table, apart = np.zeros((many, _BLOCK)), self.step * np.arange(_BLOCK)
+        table.flat[: self.weight.size] = self.weight
+        short, rest = table @ -np.expm1(-apart), table @ np.exp(-apart)
+        fall, keep = -math.expm1(-self.step * _BLOCK), math.exp(-self.step * _BLOCK)
+        for i in range(many - 2, -1, -1):
+            short[i] += short[i + 1] + fall * rest[i + 1]
+            rest[i] += keep * rest[i + 1]
+        return short, rest
+
+    def _sums(self, eps: float) -> tuple[float, float, int]:
+        """Sums of weight (1 - e^(eps - s)) and of weight e^(eps - s) over losses s > eps, and their number."""
         first = max(0, math.floor((eps - self.lowest) / self.step) + 1)
-        ahead = np.asarray(self.lowest + self.step * np.arange(first, self.weight.size) - eps, dtype=np.float64)
-        keep = ahead > 0
-        return ahead[keep], self.weight[first:][keep]
+        block = first // _BLOCK + 1
+        weight = self.weight[first : block * _BLOCK]
+        apart = np.maximum(self.lowest + self.step * np.arange(first, first + weight.size) - eps, 0.0)
+        short, rest = float(weight @ -np.expm1(-apart)), float(weight @ np.exp(-apart))
+        if block * _BLOCK < self.weight.size:
+            to_block = self.lowest + self.step * (block * _BLOCK) - eps
+            later_short, later_rest = (float(sums[block]) for sums in self._blocks)
+            short += later_short - math.expm1(-to_block) * later_rest
+            rest += math.exp(-to_block) * later_rest
+        return short, rest, max(self.weight.size - first, 0)
 
     def log_delta(self, eps: float) -> tuple[float, float]:
         """log delta(eps) and its derivative."""
-        ahead, weight = self._ahead(eps)
-        shrunk = np.exp(-ahead)
-        total = float(weight @ -np.expm1(-ahead))
+        total, rest, _ = self._sums(eps)
         if total <= 0:
             return -math.inf, 0.0
-        return math.log(total) + self.log_scale, -float(weight @ shrunk) / total
+        return math.log(total) + self.log_scale, -rest / total
 
     def delta(self, eps: float) -> tuple[float, float, float]:
         """(lower, value, upper) of the finite part of delta(eps) of these grid laws."""
-        ahead, weight = self._ahead(eps)
-        value = float(weight @ -np.expm1(-ahead))
+        value, _, many = self._sums(eps)
         # sum over s > eps of min(1, s - eps) e^(-theta (s - eps)), at most its integral and one term
-        reach = min(1 / self.theta if self.theta > 0 else math.inf, ahead.size * self.step)
+        reach = min(1 / self.theta if self.theta > 0 else math.inf, many * self.step)
         spread_out = self.noise * min(1.0, reach) * (reach / self.step + 1)
         error = (spread_out + self.outside) * math.exp(min(self.theta * (self.centre - eps), _LARGEST))
         relative = 1e-9 + 2e-11 * self.rounds
@@ -186,22 +205,33 @@ def tail(factors: Factors, theta: float) -> Tail:
     length = 1 << max(6, math.ceil(math.log2((high - low) / step + 2)))
     spectrum = np.ones(length // 2 + 1, dtype=np.complex128)
     for law, times in factors:
-        exponent = theta * law.loss
-        weight = law.mass * np.exp(exponent - exponent.max())
-        folded = np.bincount(np.arange(law.first, law.first + weight.size) % length, weight / weight.sum(), length)
-        spectrum *= np.fft.rfft(folded) ** times
+        place, loss, weight = law.held
+        exponent = theta * loss
+        weight = weight * np.exp(exponent - exponent.max())
+        folded = np.bincount((law.first + place) % length, weight / weight.sum(), length)
+        spectrum *= _power(np.fft.rfft(folded), times)
     law_of_sum = np.fft.irfft(spectrum, length)
     rounds = sum(times for _, times in factors)
     peak = 2 * float(np.abs(spectrum).sum()) / length
     noise = peak * (_NOISE + _PER_ROUND * rounds)
     first = math.floor(low / step)
     index = np.arange(first, first + length)
-    mass = np.maximum(law_of_sum[index % length], 0.0)
+    mass = np.maximum(np.roll(law_of_sum, -first), 0.0)
     # Far below the centre the factor would overflow; whoever asks there needs a smaller tilt.
     usable = index * step > mean - _LARGEST / theta if theta > 0 else np.ones(length, dtype=np.bool_)
     index, mass = index[usable], mass[usable]
     weight = mass * np.exp(-theta * (index * step - mean))
     return Tail(step, float(index[0]) * step, weight, whole - theta * mean, theta, mean, noise, outside, rounds)
+
+
+def _power(values: NDArray[np.complex128], times: int) -> NDArray[np.complex128]:
+    """values^times by squaring: many times faster than NumPy's power, and no less precise."""
+    found = values if times % 2 else np.ones_like(values)
+    while times := times // 2:
+        values = values * values
+        if times % 2:
+            found = found * values
+    return found
 
 
 def _window(

@@ -144,9 +144,11 @@ def walsh_hadamard(table: Array) -> Array:
     size = table.shape[-1] if table.ndim else 0
     if size == 0 or size & (size - 1):
         raise InvalidValue("table.shape", table.shape, "(..., a power of 2)")
-    found, half = np.array(table, dtype=np.float64), 1
+    found, half = np.array(table, dtype=np.float64, order="C"), 1
     while half < size:
-        pairs = found.reshape(*table.shape[:-1], size // (2 * half), 2, half)
-        found = np.stack([pairs[..., 0, :] + pairs[..., 1, :], pairs[..., 0, :] - pairs[..., 1, :]], axis=-2)
+        pairs = found.reshape(-1, 2, half)
+        less = pairs[:, 0] - pairs[:, 1]
+        pairs[:, 0] += pairs[:, 1]
+        pairs[:, 1] = less
         half *= 2
-    return found.reshape(table.shape)
+    return found

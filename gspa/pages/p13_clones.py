@@ -19,6 +19,7 @@ Every formula is log(1 + u) or u for one number u; with x = eps_L and A = log(4/
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, product
@@ -225,9 +226,11 @@ def pure(eps_local: float, sizes: Sequence[int]) -> pd.DataFrame:
 def worst(randomizers: Sequence[s.Rows], ratio: Fraction) -> Fraction:
     """delta(log ratio) of the last user, the largest over the inputs of the others and the victim's two inputs."""
     every = product(*(range(len(rows)) for rows in randomizers[:-1]))
+    # Who of the users with one randomizer holds what does not matter.
+    different = {frozenset(Counter(zip(randomizers, others, strict=False)).items()): others for others in every}
     return max(
         s.delta_at(s.two_laws(randomizers, others=others, inputs=pair, attached="user"), ratio)
-        for others in every
+        for others in different.values()
         for pair in combinations(range(len(randomizers[-1])), 2)
     )
 

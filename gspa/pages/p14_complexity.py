@@ -11,6 +11,7 @@ tanh(eps/2) + delta, so of coupled data sets that times the mean number of diffe
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
@@ -32,6 +33,7 @@ Array = NDArray[np.float64]
 
 _FREE = 40.0  # a local budget at which a report is the datum in all but name
 _NO_WORSE = 1 / 3  # probability of a wrong answer on either side
+_STRIDE = 16  # points of a geometric grid that a search leaps over
 _GROWTH = 0.4  # least exponent of k by which private coins must cost more
 # (k, alpha, eps) of central testing: where one term of the four leads, and one quantity moved.
 CENTRAL_TESTS: dict[str, list[tuple[int, float, float]]] = {
@@ -119,15 +121,23 @@ def regimes_needed(items: Sequence[int], *, alpha: float, eps: float, delta: flo
         printed = float(learning.shuffled_users("learning", k, alpha, eps, delta))
         row: dict[str, Any] = {"k": k}
         for name, shape in shapes.items():
-            n = printed / 4
-            while True:
+
+            def enough(n: float, k: int = k, shape: Callable[[int, float], HadamardResponse] = shape) -> bool:
                 budget = float(learning.eps_local(np.array([n]), eps, delta)[0])
-                if budget > 0 and _deviation(shape(k, budget)) <= alpha * math.sqrt(n):
-                    break
-                n *= 1.1
-            row[name] = n / printed
+                return budget > 0 and _deviation(shape(k, budget)) <= alpha * math.sqrt(n)
+
+            row[name] = _first(enough, printed / 4, 1.1) / printed
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _first(holds: Callable[[float], bool], start: float, factor: float) -> float:
+    """The first of start, start factor, start factor^2, ... at which it holds, as it does from there on."""
+    high = 0
+    while not holds(start * factor**high):
+        high += _STRIDE
+    low = max(high - _STRIDE + 1, 0)
+    return start * factor ** (low + bisect_left(range(low, high), True, key=lambda i: holds(start * factor**i)))
 
 
 # --- tables: testing ---------------------------------------------------------------------------------------
@@ -196,10 +206,8 @@ def coupled(n: int, k: int, alpha: float) -> float:
 
 def central_test_lower(k: int, alpha: float, eps: float) -> float:
     """Users below which no eps-DP tester is right with probability 2/3 on either side, up to five percent."""
-    n = 2.0
-    while coupled(math.ceil(n), k, alpha) * math.tanh(eps / 2) < 1 - 2 * _NO_WORSE:
-        n *= 1.05
-    return n / 1.05
+    least = (1 - 2 * _NO_WORSE) / math.tanh(eps / 2)
+    return _first(lambda n: coupled(math.ceil(n), k, alpha) >= least, 2.0, 1.05) / 1.05
 
 
 def central_test_users(

@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 
 from gspa.accountant import budgets
 from gspa.accountant.families import binary
-from gspa.accountant.losses import renyi
+from gspa.accountant.losses import renyi, renyi_upper
 from gspa.accountant.one_round import central_epsilon, problem_of
 from gspa.accountant.published import girgis21_renyi, gspa_mu, renyi_to_epsilon
 from gspa.accountant.rounds import compose, shuffled
@@ -73,7 +73,7 @@ def renyi_over_rounds(*, eps0: float, n: int, delta: float, rounds: Sequence[int
 
     @cache
     def divergence(order: int) -> float:
-        return renyi(problem, float(order)).upper
+        return renyi_upper(problem, float(order))
 
     def best(times: int) -> tuple[int, int, float]:
         def epsilon(i: int) -> float:
