@@ -196,9 +196,11 @@ def called(page: Page) -> Bound:
     return bound
 
 
-@pytest.mark.parametrize("setting", ["mechanism=rr", "mechanism=aligned", "mechanism=common", "mechanism=krr&k=4"])
+@pytest.mark.parametrize(
+    "setting", ["n=2000", "n=2000&mechanism=aligned", "n=2000&mechanism=common", "n=100&mechanism=krr&k=4"]
+)
 def test_the_largest_local_eps(page: Page, address: str, setting: str, capsys: pytest.CaptureFixture[str]) -> None:
-    opened(page, f"{address}#n=2000&target_eps=0.1&delta=1e-6&{setting}")
+    opened(page, f"{address}#target_eps=0.1&delta=1e-6&{setting}")
     bound = called(page)
     assert run(shown(page, "command").split()[1:]) == 0
     first = capsys.readouterr().out.splitlines()[0]
