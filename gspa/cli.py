@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import typer
@@ -45,11 +46,16 @@ def _pairs(arguments: Sequence[str]) -> list[str]:
     return joined
 
 
+@cache
+def _command() -> Any:
+    """All commands, made once: a process may run many lines."""
+    return typer.main.get_command(app)
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit status; deliberate errors become one line."""
-    command = typer.main.get_command(app)
     try:
-        status = int(command.main(list(_pairs(arguments)), prog_name="gspa", standalone_mode=False) or 0)
+        status = int(_command().main(list(_pairs(arguments)), prog_name="gspa", standalone_mode=False) or 0)
     except GspaError as error:
         # What was asked wrongly is said in one line, whatever the words hold; a failure may have an output to show.
         message = " ".join(str(error).split()) if error.exit_code == 2 else str(error)

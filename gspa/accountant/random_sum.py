@@ -87,9 +87,11 @@ def _saddle(values: Array, masses: Array, m: float) -> float:
 def _turns(x: Array, masses: Array, rows: int) -> tuple[Complex, Complex]:
     """e^(ijx) - 1, shape (rows, k), and E[e^(ijx) - 1 - ijx], shape (rows,), for j = 0 .. rows - 1."""
     one = -2 * np.sin(x / 2) ** 2 + 1j * np.sin(x)
+    turn = 1 + one
     out = np.zeros((rows, x.size), dtype=np.complex128)
     for j in range(1, rows):
-        out[j] = out[j - 1] * (1 + one) + one
+        np.multiply(out[j - 1], turn, out=out[j])
+        out[j] += one
     steps = out[:-1] @ (masses * one) + masses @ (one - 1j * x)
     return out, np.r_[0.0, np.cumsum(steps)]
 

@@ -100,9 +100,12 @@ def _mills(x: Array) -> Array:
 
 def _minus_mills_slope(x: Array) -> Array:
     """-R'(x) = 1 - x R(x); by its asymptotic series where the difference cancels."""
-    far = np.maximum(x, 20.0)
-    inverse = 1 / far / far
-    return np.where(x < 20, 1 - x * _mills(np.minimum(x, 20.0)), inverse * np.polyval(_ASYMPTOTIC, inverse))
+    out = np.asarray(1 - x * _mills(np.minimum(x, 20.0)))
+    far = x >= 20
+    if far.any():
+        inverse = 1 / x[far] / x[far]
+        out[far] = inverse * np.polyval(_ASYMPTOTIC, inverse)
+    return out
 
 
 def _log_delta_at(a: Array, mu: float) -> Array:

@@ -104,14 +104,20 @@ class TestProduct:
 def two_groups(c, n1, q1, n2, q2):
     low, high = max(0, c - n2), min(n1, c)
     centre = round(n1 * q1 + (c - n1 * q1 - n2 * q2) * n1 * q1 * (1 - q1) / (n1 * q1 * (1 - q1) + n2 * q2 * (1 - q2)))
-    reach = int(12 * math.sqrt(n1 * q1 * (1 - q1)) + 60)
-    span = range(max(low, centre - reach), min(high, centre + reach) + 1)
-    # Ratios instead of two binomials for each term.
-    term = exact_binomial(span[0], n1, q1) * exact_binomial(c - span[0], n2, q2)
-    total, o1, o2 = mpf(0), mpf(q1) / (1 - mpf(q1)), mpf(q2) / (1 - mpf(q2))
-    for i in span:
-        total += term
-        term = term * o1 * (n1 - i) / (i + 1) / o2 * (c - i) / (n2 - c + i + 1)
+    centre = min(max(centre, low), high)
+    # Ratios instead of two binomials for each term, and from the middle out, where terms only fall, to 1e-30 of it.
+    most = exact_binomial(centre, n1, q1) * exact_binomial(c - centre, n2, q2)
+    odds = mpf(q1) / (1 - mpf(q1)) / (mpf(q2) / (1 - mpf(q2)))
+    total, least = most, most * mpf(10) ** -30
+    for step in (1, -1):
+        i, term, before = centre, most, most
+        while low <= i + step <= high and not before > term < least:
+            if step > 0:
+                before, term = term, term * odds * ((n1 - i) * (c - i)) / ((i + 1) * (n2 - c + i + 1))
+            else:
+                before, term = term, term / odds * (i * (n2 - c + i)) / ((n1 - i + 1) * (c - i + 1))
+            i += step
+            total += term
     return total
 
 

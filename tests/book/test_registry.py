@@ -91,7 +91,7 @@ REQUIRED = [
     *("Q1", "Q2"),
     *(f"N-{i}" for i in range(1, 11)),
 ]
-CLAIMS = yaml.safe_load(REGISTRY.read_text(encoding="utf-8"))
+CLAIMS = yaml.load(REGISTRY.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def by_id(claims: list[dict]) -> list:

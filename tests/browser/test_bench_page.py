@@ -74,7 +74,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def known(browser: Browser, served: Served, **options: object) -> BrowserContext:
     """A browser that came with the printed address."""
     context = browser.new_context(viewport=DESK, **options)
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(120_000)  # a busy machine may pause
     page = context.new_page()
     page.goto(served.address)
     page.wait_for_url("**/intro.html")  # the first page sends there

@@ -228,7 +228,7 @@ class TestLines:
     @pytest.mark.parametrize("command", OPTIONS, ids=" ".join)
     def test_a_few_lines_for_every_command(self, command):
         wrong: list[str] = []
-        drawn(command, 40, Counter(), wrong)
+        drawn(command, 25, Counter(), wrong)
         assert not wrong, "\n".join(wrong)
 
     @pytest.mark.slow

@@ -150,9 +150,12 @@ def test_figures_draw_the_lines_of_their_table():
 
 
 class TestB1:
-    table = p.regimes((0.5, 4.0), (10_000, 1_000_000), delta=DELTA)
-    printed = p.direction(0.5, n=10_000, delta=DELTA)
-    needed = p.users_needed((4.0,), delta=DELTA)
+    @pytest.fixture(scope="class", autouse=True)
+    @classmethod
+    def tables(cls):
+        cls.table = p.regimes((0.5, 4.0), (10_000, 1_000_000), delta=DELTA)
+        cls.printed = p.direction(0.5, n=10_000, delta=DELTA)
+        cls.needed = p.users_needed((4.0,), delta=DELTA)
 
     def found(self, **changed):
         return p.equation_one(**{"table": self.table, "printed": self.printed, "needed": self.needed, **changed})
