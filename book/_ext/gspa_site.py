@@ -6,6 +6,7 @@
 * A notebook's page has a form of its parameters: a command line to copy, or with `gspa serve` a run at once.
 * The thebe scripts, which load from a CDN even when unused, are left out.
 * The sidebar's buttons have names for those who cannot see them.
+* What Sphinx would do for every page again, it does once: stems of words for the search, titles for the sidebar.
 * Every page's footer says from which version, commit and profile it was made.
 * Links to the repository, Binder and Colab appear only when `repository.url` in `_config.yml` is set.
 """
@@ -13,8 +14,12 @@
 import os
 import re
 import shutil
+from functools import cache
 from importlib.metadata import files
 from pathlib import Path
+
+from sphinx import addnodes
+from sphinx.search.en import SearchEnglish
 
 import gspa
 from gspa import __version__
@@ -85,6 +90,42 @@ def named_toggles(app, pagename, templatename, context, doctree):
     context["generate_toctree_html"] = named
 
 
+class Search(SearchEnglish):
+    """English, each word brought to its stem once: the pages share most of theirs."""
+
+    def init(self, options):
+        super().init(options)
+        self.stem = cache(self.stem)
+
+
+def titles_of(tocs):
+    """Each page's contents without the headings below its title; a page with pages below keeps all."""
+    short = {name: toc.deepcopy() for name, toc in tocs.items() if not any(True for _ in toc.findall(addnodes.toctree))}
+    for toc in short.values():
+        for title in toc:
+            del title[1:]
+    return tocs | short
+
+
+def keep_titles(app, builder):
+    """Once all pages are read, before several processes write them."""
+    app.env.gspa_titles = titles_of(app.env.tocs)
+
+
+def sidebar_of_titles(app, pagename, templatename, context, doctree):
+    """Give the sidebar titles alone: Sphinx would copy every heading of the book, for every page, and drop it again."""
+    drawn = context["toctree"]
+
+    def of_titles(**options):
+        whole, app.env.tocs = app.env.tocs, app.env.gspa_titles
+        try:
+            return drawn(**options)
+        finally:
+            app.env.tocs = whole
+
+    context["toctree"] = of_titles
+
+
 def plain_citations(app, pagename, templatename, context, doctree):
     """Drop roles that docutils writes and ARIA has retired; as lists of entries they are broken ones, too."""
     body = context.get("body") or ""
@@ -148,10 +189,13 @@ def setup(app):
     app.parallel = project.cores()
     # Cards bring formulas as HTML, which Sphinx does not count when it decides whether a page needs MathJax.
     app.set_html_assets_policy("always")
+    app.add_search_language(Search)
     app.connect("config-inited", configure, priority=900)
+    app.connect("write-started", keep_titles)
     app.connect("html-page-context", link_record, priority=900)
     app.connect("html-page-context", without_thebe, priority=900)
     app.connect("html-page-context", named_toggles, priority=900)
+    app.connect("html-page-context", sidebar_of_titles)
     app.connect("html-page-context", plain_citations)
     app.connect("html-page-context", claims_first)
     app.connect("html-page-context", measured_times)

@@ -17,11 +17,11 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from gspa.book import text
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
@@ -196,6 +196,8 @@ def keeps_data(draw: Callable[..., Figure]) -> Callable[..., Figure]:
 
 def tables_of(arguments: Mapping[str, object]) -> list[dict[str, Any]]:
     """The tables among a drawing function's arguments as CSV: tables, and mappings to tables or to numbers."""
+    import pandas as pd
+
     found: dict[str, pd.DataFrame] = {}
     for name, value in arguments.items():
         if isinstance(value, pd.DataFrame):
@@ -218,6 +220,8 @@ def as_csv(table: pd.DataFrame, *, limit: int = LIMIT) -> tuple[str, int]:
         table: any; an index that is not just the rows' numbers becomes columns.
         limit: bytes; of a longer table every second, third, ... row is kept, evenly from the first.
     """
+    import pandas as pd
+
     rows = table if isinstance(table.index, pd.RangeIndex) or table.index.name is None else table.reset_index()
     step = 1
     while True:
@@ -331,4 +335,6 @@ def table(rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> Any:
 
 def _cell(cell: object) -> object:
     """A cell of a column that is not of numbers alone: what pandas writes without escaping it."""
+    import pandas as pd
+
     return cell if cell is None or cell is pd.NA or isinstance(cell, int | float) else text.html(str(cell))

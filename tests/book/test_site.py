@@ -18,6 +18,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from sphinx.util.osutil import relative_uri
 
 import gspa
 from gspa.accountant.errors import CheckFailed
@@ -278,6 +279,13 @@ class TestTheRealBook:
         for page, soup in soups.items():
             buttons = soup.find(class_="bd-links").find_all("summary")
             assert [button.get("aria-label") for button in buttons] == ["Pages under: Package reference"], page
+
+    def test_the_sidebar_lists_every_page_once_and_no_heading(self, built, soups):
+        project, _ = built
+        for page, soup in soups.items():
+            listed = [link["href"] for link in soup.find(class_="bd-links")("a")]
+            assert listed == [relative_uri(f"{page}.html", f"{name}.html") or "#" for name in pages(project)], page
+            assert [item.a["href"] for item in soup.find(class_="bd-links")("li", class_="current")][-1] == "#", page
 
     def test_a_quick_build_says_so(self, soups, published):
         project, _ = published
