@@ -117,12 +117,12 @@ def _power_sum(log_zeta: Complex, first: int, stride: int, weights: Array) -> Co
     blocks = -(-weights.size // _BLOCK)
     table = np.zeros(blocks * _BLOCK)
     table[: weights.size] = weights
-    zeta = np.exp(stride * log_zeta)
-    base = np.repeat(zeta[:, None], _BLOCK, axis=1)
-    base[:, 0] = 1
-    powers = np.cumprod(base, axis=1)
+    jump = np.exp(stride * log_zeta)
+    powers = np.ones((log_zeta.size, _BLOCK), dtype=np.complex128)
+    for known in 2 ** np.arange(_BLOCK.bit_length() - 1):  # squares: a product after the other takes longer
+        powers[:, known : 2 * known] = powers[:, :known] * jump[:, None]
+        jump = jump * jump
     inner = powers @ table.reshape(blocks, _BLOCK).T.astype(np.complex128)
-    jump = powers[:, -1] * zeta
     total = inner[:, -1].copy()
     for j in range(blocks - 2, -1, -1):
         total = total * jump + inner[:, j]

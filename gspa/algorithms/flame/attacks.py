@@ -26,6 +26,7 @@ from scipy.stats import binom
 
 from gspa.accountant import arguments as check
 from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.roots import crossing
 from gspa.algorithms.flame.randomizers import Buckets, Laplace
 
 Array = NDArray[np.float64]
@@ -174,15 +175,12 @@ def sum_epsilon(
     """An eps below which the protocol certainly is not (eps, delta)-DP; errs downward. Arguments as `sum_delta`."""
     delta = check.probability(allow_zero=False, delta=delta)
     laws = _sums(local, *_counts(real, padded), others, beta)
-    if laws.delta(0.0) < delta:
-        return 0.0
-    low, high = 0.0, 1e-3
-    while laws.delta(high) >= delta and high < real * local.eps:
-        low, high = high, 2 * high
-    while high - low > 1e-5 * high:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if laws.delta(middle) >= delta else (low, middle)
-    return low
+    most = max(real * local.eps, 1e-3)
+
+    def excess(eps: float) -> float:
+        return math.log(max(laws.delta(eps), 1e-320) / delta)
+
+    return crossing(excess, 0.0, 1e-3, side=-1, most=most, xtol=1e-8, rtol=1e-6)
 
 
 def linked_delta(local: Laplace, *, k: int, messages: int, eps: float) -> float:
