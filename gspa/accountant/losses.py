@@ -438,7 +438,15 @@ def trade_off(problem: Problem, *, depth: float = _DEPTH) -> TradeOff:
 
 
 def renyi_upper(problem: Problem, order: float) -> float:
-    """The upper end of `renyi`, for half of what both cost."""
+    """The upper end of `renyi`, for half of what both cost: arguments, errors and source are `renyi`'s.
+
+    >>> from gspa.accountant import budgets
+    >>> from gspa.accountant.families import binary
+    >>> from gspa.accountant.one_round import problem_of
+    >>> alone = problem_of(budgets.constant(1.0, n=1), binary(), 0)
+    >>> renyi_upper(alone, 2.0) == renyi(alone, 2.0).upper
+    True
+    """
     return min(max(_renyi_end(problem, order, True), 0.0), problem.victim.eps)
 
 
@@ -484,6 +492,7 @@ def renyi(problem: Problem, order: float) -> Bound:
     >>> round(renyi(problem_of(alone, binary(), 0), 2.0).value, 9)
     0.735325664
     """
+    order = check.in_range(1, 1e300, order=order)
     low, high = sorted(max(_renyi_end(problem, order, above), 0.0) for above in (False, True))
     high, n = min(high, problem.victim.eps), int(problem.count.sum()) + 1
     low = min(low, high)

@@ -197,7 +197,6 @@ class TestWhoMayAsk:
             ({"Origin": "http://127.0.0.1:1"}, "Origin"),
             ({"Host": "evil.example", "Origin": "http://evil.example"}, "Host"),
             ({"Host": "127.0.0.1", "Origin": "http://127.0.0.1"}, "Host"),  # which is port 80
-            ({"Host": None}, ""),  # the library itself hangs up
         ],
     )
     @pytest.mark.parametrize(("method", "path"), [("POST", "/bench/runs"), ("DELETE", "/bench/runs/" + 16 * "0")])
@@ -205,6 +204,13 @@ class TestWhoMayAsk:
         status, text, _ = reader.ask(method, path, GOOD if method == "POST" else None, **headers)
         assert status in (400, 403)
         assert says in text
+        assert instant == []
+
+    @pytest.mark.parametrize(("method", "path"), [("POST", "/bench/runs"), ("DELETE", "/bench/runs/" + 16 * "0")])
+    def test_the_library_hangs_up_on_who_names_no_host(self, reader, instant, method, path):
+        # Whoever is still sending may find the connection gone before the answer is read.
+        with suppress(ConnectionResetError):
+            assert reader.ask(method, path, GOOD if method == "POST" else None, Host=None)[0] == 400
         assert instant == []
 
     def test_the_cookie_alone_changes_nothing(self, reader, instant):

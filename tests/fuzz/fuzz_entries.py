@@ -444,7 +444,8 @@ OWN: dict[str, dict[str, Kind]] = {
     }
     | {"weights": made(np.zeros, either((4, 2)))}
     | {"training": either(federated.Training(rounds=2, batches=2, local_epochs=1)), "features": count(2, 9)}
-    | {"classes": count(2, 9), "users": made(_few_users), "aggregator": either(*AGGREGATORS), "noise": NOISE},
+    | {"classes": count(2, 9), "users": made(_few_users), "aggregator": either(*AGGREGATORS), "noise": NOISE}
+    | {"evaluate_every": count(1, 2)},
     "algorithms.flame.federated.Training": {
         **{key: count(1, 9) for key in ("rounds", "batches", "local_epochs")},
         "local_rate": number(0.01, 1),
