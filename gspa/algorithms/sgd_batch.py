@@ -88,7 +88,7 @@ class Batch:
         x: (clients, samples, d + 1).
         target: (clients, k, samples), one-hot.
         weights: W1 (R, h, d + 1), W2 (R, k, h + 1); change them in place.
-        gradient: what `average_gradient` found, alike.
+        gradient: what `sum_gradients` found, alike.
     """
 
     def __init__(
@@ -149,19 +149,20 @@ class Batch:
         """One pass over the clients, lines 6-14; `number` counts from 1."""
         if number > 1 and self.config.client_order == "per_epoch":
             self._shuffle_clients()
-        rate, noise = self.config.learning_rate, None
+        rate, clip, noise = self.config.learning_rate, self.config.clip, None
         spread = -rate * self.sigma[:, :, None, None]
         if self.sigma.any():
             d, h, k = self.dims
             flat = torch.empty(self.config.clients, (d + 1) * h + (h + 1) * k, device=self.x.device)
             noise = self._parts(flat.normal_(generator=self.noise_rng))
         for i in range(self.config.clients):
-            self.average_gradient(self.x[i], self.target[i])
-            # Lines 12-14: the clip acts on the client's average, not on each sample's gradient.
+            self.sum_gradients(self.x[i], self.target[i])
+            # Lines 12-14: the clip acts on the client's average G/m, not on each sample's gradient. With clip C it is
+            # (G/m) / max(|G/m|/C, 1) = C G / max(|G|, C m).
             one, two = (torch.linalg.vector_norm(part.flatten(1), dim=1) for part in self.gradient)
-            scale = (-rate / (torch.hypot(one, two) / self.config.clip).clamp_(min=1))[:, None, None]
+            length = torch.hypot(one, two).clamp_(min=clip * self.divisor)[:, None, None]
             for part, gradient in zip(self.weights, self.gradient, strict=True):
-                part.addcmul_(gradient, scale)
+                part.addcdiv_(gradient, length, value=-rate * clip)
             if noise is not None:
                 for part, normals in zip(self.weights, noise, strict=True):
                     part.addcmul_(normals[i], spread[:, i])
@@ -170,14 +171,13 @@ class Batch:
         """The first layer's output at x (s, d + 1), and ones: (R, h + 1, s)."""
         return product(self._first.flatten(0, 1), x, relu=True).view(len(self._first), -1, len(x))
 
-    def average_gradient(self, x: torch.Tensor, target: torch.Tensor) -> None:
-        """Summed cross-entropy gradient of x (s, d + 1), one-hot target (k, s), over `divisor`, into `gradient`.
+    def sum_gradients(self, x: torch.Tensor, target: torch.Tensor) -> None:
+        """Summed cross-entropy gradient of x (s, d + 1), one-hot target (k, s), into `gradient`.
 
         Written by hand: faster than autograd at these sizes. The tests hold it to autograd.
         """
         hidden = self.hidden(x)
-        error = torch.bmm(self.weights[1], hidden).softmax(1)
-        error.sub_(target).div_(self.divisor)
+        error = torch.bmm(self.weights[1], hidden).softmax(1).sub_(target)
         self._backward(x, hidden, error, self.back(hidden, error))
 
     def back(self, hidden: torch.Tensor, error: torch.Tensor) -> torch.Tensor:
@@ -197,7 +197,7 @@ class Batch:
         replicas, count = len(w2), len(self.test_y)
         correct = torch.zeros(replicas, device=w2.device, dtype=torch.float64)
         loss = torch.zeros_like(correct)
-        block = max(500, 20_000 // replicas)  # keeps the hidden activations small
+        block = max(500, 7_000 // replicas)  # the hidden activations no larger than a step's
         for low in range(0, count, block):
             y = self.test_y[low : low + block].expand(replicas, 1, -1)
             logits = torch.bmm(w2, self.hidden(self.test_x[low : low + block]))

@@ -290,11 +290,11 @@ def local_table(eps: Sequence[float], *, delta: float, clients: int, samples: in
 class RecordClipped(Batch):
     """R replicas of one seed in training, every record's gradient cut to norm C before it is averaged.
 
-    The average then has norm <= C, so that the clip of lines 12-14 changes nothing.
+    The average over the records then has norm <= C, so that the clip of lines 12-14 changes nothing.
     """
 
-    def average_gradient(self, x: torch.Tensor, target: torch.Tensor) -> None:
-        """Mean of the clipped gradients of x (s, d + 1), one-hot target (k, s), into `gradient`.
+    def sum_gradients(self, x: torch.Tensor, target: torch.Tensor) -> None:
+        """Sum of the clipped gradients of x (s, d + 1), one-hot target (k, s), into `gradient`.
 
         A record's gradient is two outer products, so its norm needs the factors only.
         """
@@ -302,7 +302,7 @@ class RecordClipped(Batch):
         error = torch.bmm(self.weights[1], hidden).softmax(1).sub_(target)
         back = self.back(hidden, error)
         square = (error**2).sum(1) * (hidden**2).sum(1) + (back**2).sum(1) * (x**2).sum(1)
-        weight = (square.sqrt_().div_(self.config.clip).clamp_(min=1).mul_(len(x))).reciprocal_()[:, None]
+        weight = (square.sqrt_().div_(self.config.clip).clamp_(min=1)).reciprocal_()[:, None]
         self._backward(x, hidden, error.mul_(weight), back.mul_(weight))
 
 
@@ -337,6 +337,8 @@ def train_variants(data: Dataset, sigma: Floats, config: SgdConfig, *, seed: int
     `clipped`: every record's gradient is, not the average's.
     """
     kind = RecordClipped if clipped else Batch
+    if clipped:
+        config = replace(config, average_divisor="samples")
     with arithmetic():
         batch = kind(data, sigma, config, seed, len(data.train_x) // config.clients, torch.device("cpu"))
         for epoch in range(1, config.epochs + 1):

@@ -563,7 +563,7 @@ def test_the_repair_keeps_the_promise_over_all_epochs_in_table_3():
 
 
 @pytest.mark.parametrize("clip", [0.3, 1.0, 500.0])
-def test_the_repaired_gradient_is_the_mean_of_clipped_gradients(reduced, clip):
+def test_the_repaired_gradient_is_the_sum_of_clipped_gradients(reduced, clip):
     config = SgdConfig(clients=60, hidden_width=7, clip=clip, initialization="torch_default")
     made = [
         kind(reduced, np.zeros((2, 60)), config, 1, 23, torch.device("cpu")) for kind in (noise.RecordClipped, Batch)
@@ -572,7 +572,7 @@ def test_the_repaired_gradient_is_the_mean_of_clipped_gradients(reduced, clip):
     for batch in made:
         for part, step in zip(batch.weights, apart, strict=True):
             part[1] += step[0]
-        batch.average_gradient(batch.x[0], batch.target[0])
+        batch.sum_gradients(batch.x[0], batch.target[0])
     batch, plain = made
     for r in range(2):
         weights = [part[r].clone().requires_grad_() for part in batch.weights]
@@ -586,10 +586,10 @@ def test_the_repaired_gradient_is_the_mean_of_clipped_gradients(reduced, clip):
             for part, one in zip(total, g, strict=True):
                 part += one / max(1.0, norm / clip)
         for found, expected in zip(batch.gradient, total, strict=True):
-            torch.testing.assert_close(found[r], expected / 23, rtol=2e-5, atol=1e-7)
+            torch.testing.assert_close(found[r], expected, rtol=2e-5, atol=23 * 1e-7)
         assert (longest > clip) == (clip < 100)
-    if clip > 100:  # it does not bite: the plain average
-        torch.testing.assert_close(batch.gradient, plain.gradient, rtol=1e-5, atol=1e-8)
+    if clip > 100:  # it does not bite: the plain sum
+        torch.testing.assert_close(batch.gradient, plain.gradient, rtol=1e-5, atol=23 * 1e-8)
 
 
 def test_each_noise_is_the_least_that_keeps_its_promise():
