@@ -129,7 +129,8 @@ def as_svg(figure: Figure, *, tight: bool = True) -> tuple[str, list[dict[str, A
     """
     from matplotlib import pyplot as plt
 
-    figure.draw_without_rendering()
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
     figure.set_layout_engine("none")  # it is laid out
     whole = figure.bbox_inches
     cut = figure.get_tightbbox().padded(0.1) if tight else whole

@@ -48,6 +48,7 @@ SAMPLES = 60_000  # n in Table 3
 NO_CLIP = 1e6  # far above the norm of any average gradient here: the clip never acts
 EQUAL, AS_DRAWN = "one budget, the same noise power", "budgets as drawn"
 _UNEQUAL = "unif2"  # the setting whose draws these two compare
+CLOSE = ("unif2", "unif3", "constant", EQUAL)  # claims rank them by small differences; the rest need fewer seeds
 FIRST, LAST = "noisiest client first", "noisiest client last"
 _WORTH_PROCESSES = 400  # epochs of MNIST at width 100: some sixteen seconds
 _FURTHEST = "furthest from print (points)"
@@ -81,16 +82,21 @@ def figure4(
     *,
     seeds: Sequence[int],
     settings: Sequence[str] = SETTINGS,
+    reference_seeds: int | None = None,
     device: str = "cpu",
     checkpoints: Path | None = None,
 ) -> Runs:
     """Algorithm 3 for every setting, or `EQUAL`, and seed: setting, seed, epoch, accuracy, test_loss, eps_min, noise.
 
-    eps_min is the smallest budget drawn, anew for each seed; noise the root mean square of the clients' sigma. With a
-    folder for `checkpoints` the same call goes on after a kill.
+    eps_min is the smallest budget drawn, anew for each seed; noise the root mean square of the clients' sigma. All but
+    `CLOSE` have the first `reference_seeds` seeds only. With a folder for `checkpoints` the same call goes on after a
+    kill.
     """
-    train = partial(_train_seed, data, config, tuple(settings), device, checkpoints)
-    found = each(train, seeds, work=len(settings) * len(seeds) * config.epochs, device=device)
+    close = tuple(name for name in settings if name in CLOSE)
+    tasks = [(tuple(settings), seed) for seed in seeds[:reference_seeds]]
+    tasks += [(close, seed) for seed in seeds[len(tasks) :] if close]
+    train = partial(_train_seed, data, config, device, checkpoints)
+    found = each(train, tasks, work=config.epochs * sum(len(names) for names, _ in tasks), device=device)
     if checkpoints is not None:
         from gspa.algorithms.sgd import forget
 
@@ -118,11 +124,12 @@ def budget_matrix(name: str, *, clients: int, seeds: Sequence[int]) -> npt.NDArr
 
 
 def _train_seed(
-    data: Dataset, config: SgdConfig, settings: tuple[str, ...], device: str, checkpoints: Path | None, seed: int
+    data: Dataset, config: SgdConfig, device: str, checkpoints: Path | None, task: tuple[tuple[str, ...], int]
 ) -> tuple[Runs, tuple[str, ...]]:
     """Every setting for one seed, and the checkpoints they left."""
     from gspa.algorithms import sgd
 
+    settings, seed = task
     matrix = np.concatenate([budget_matrix(name, clients=config.clients, seeds=[seed]) for name in settings])
     labels = [setting_label(name) for name in settings]
     seeds = [seed] * len(settings)
@@ -155,7 +162,7 @@ def final(runs: Runs, setting: str) -> pd.Series[Any]:
 
 
 def final_table(runs: Runs) -> pd.DataFrame:
-    """Final accuracies, a row a setting, in percent, with a 95% interval of the mean, noise and smallest budget."""
+    """Final accuracies, a row a setting, in percent, with a 95% interval of the mean; seeds, noise, smallest budget."""
     rows = []
     for setting, part in last(runs).groupby("setting", sort=False):
         percent = 100 * part["accuracy"]
@@ -163,6 +170,7 @@ def final_table(runs: Runs) -> pd.DataFrame:
         rows.append(
             {
                 "setting": setting,
+                "seeds": len(part),
                 "mean (%)": percent.mean(),
                 "95% from": low,
                 "to": high,
@@ -173,6 +181,24 @@ def final_table(runs: Runs) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def reference_margin(runs: Runs) -> float:
+    """Of the settings that are not `CLOSE`, how many half-widths of its 95% interval the closest comparison is long.
+
+    With noise: the paired gap to U(0.5, 1), in half-widths of its interval. Without: the tolerance of the printed
+    accuracy, in half-widths of the mean's.
+    """
+    lengths = []
+    for name in SETTINGS:
+        if name not in CLOSE:
+            compared = final(runs, name)
+            if name != NO_NOISE:
+                compared = (final(runs, "unif3") - compared).dropna()
+            low, high = interval(compared)
+            length = _tolerance("G-SGD1", "accuracy") if name == NO_NOISE else abs(compared.mean())
+            lengths.append(2 * length / (high - low))
+    return float(min(lengths))
 
 
 # --- tables: readings --------------------------------------------------------------------------------------
@@ -241,7 +267,7 @@ def sensitivity(
     readings: Sequence[Reading],
     *,
     seeds: Sequence[int],
-    runs: Runs | None = None,
+    known: pd.DataFrame | None = None,
     settings: Sequence[str] = tuple(PRINTED),
     components: int = 60,
     scaling: str = "none",
@@ -249,29 +275,34 @@ def sensitivity(
 ) -> pd.DataFrame:
     """Final accuracy of each reading of `config` and `scaling` on pixels: reading, setting, seed, accuracy.
 
-    With `runs`, of `figure4` with the same settings, the page's own reading is read off and not trained again.
+    A reading and seed that `known`, alike, has for all settings is read off there and not trained again.
     """
-    own = []
-    if runs is not None:
-        readings = [reading for reading in readings if reading != THIS_PAGE]
-        for name in settings:
-            known = final(runs, name)
-            own += [(THIS_PAGE.label, setting_label(name), seed, known[seed]) for seed in seeds]
-    scalings = {reading.scaling(scaling) for reading in readings}
+    labels = [setting_label(name) for name in settings]
+    accuracy: dict[tuple[str, str, int], float] = {}
+    if known is not None:
+        columns = ["reading", "setting", "seed", "accuracy"]
+        accuracy = {(r, label, seed): value for r, label, seed, value in known[columns].itertuples(index=False)}
+    every = [(reading, seed) for reading in readings for seed in seeds]
+    missing = [(r, seed) for r, seed in every if any((r.label, label, seed) not in accuracy for label in labels)]
+    scalings = {reading.scaling(scaling) for reading, _ in missing}
     reduced = {how: datasets.project(images, components=components, scaling=how) for how in scalings}
-    tasks = [(reduced[r.scaling(scaling)], r.config(config), seed) for r in readings for seed in seeds]
+    tasks = [(reduced[r.scaling(scaling)], r.config(config), seed) for r, seed in missing]
     costs = np.array([_cost(data, changed) for data, changed, _ in tasks])
     order = np.argsort(-costs, kind="stable")
     train = partial(_final, tuple(settings), device)
     found = each(train, [tasks[i] for i in order], work=len(settings) * float(costs.sum()), device=device)
-    accuracy = dict(zip(order.tolist(), found, strict=True))
+    for i, values in zip(order, found, strict=True):
+        reading, seed = missing[i]
+        accuracy |= {(reading.label, label, seed): value for label, value in zip(labels, values, strict=True)}
     rows = [
-        (reading.label, setting_label(name), seed, accuracy[len(seeds) * r + s][i])
-        for r, reading in enumerate(readings)
-        for i, name in enumerate(settings)
-        for s, seed in enumerate(seeds)
+        (r.label, label, seed, accuracy[r.label, label, seed]) for r in readings for label in labels for seed in seeds
     ]
-    return pd.DataFrame(own + rows, columns=["reading", "setting", "seed", "accuracy"])
+    return pd.DataFrame(rows, columns=["reading", "setting", "seed", "accuracy"])
+
+
+def own_answers(runs: Runs) -> pd.DataFrame:
+    """The final accuracies of `figure4`, as `sensitivity` has them for the page's own reading."""
+    return last(runs)[["setting", "seed", "accuracy"]].assign(reading=THIS_PAGE.label)
 
 
 def _cost(data: Dataset, config: SgdConfig) -> float:
@@ -566,15 +597,13 @@ _LABELS = tuple(budgets.DISTRIBUTIONS[name].label for name in ("constant", "unif
 def too_small(identifier: str, runs: Runs, full: Mapping[str, int]) -> Outcome | None:
     """Why runs with fewer seeds or epochs than `full`, the paper profile's, cannot settle a claim; None if they can."""
     counted = last(runs).groupby("setting")["seed"].nunique()
-    seeds = int(counted.reindex([setting_label(name) for name in SETTINGS], fill_value=0).min())
     epochs = int(runs["epoch"].max())
-    if seeds >= full["seeds"] and epochs >= full["epochs"]:
-        return None
-    had, needed = (
-        f"{count(seeds, 'seed')} a setting and {count(epochs, 'epoch')}",
-        f"{full['seeds']} and {full['epochs']}",
-    )
-    return unsettled(identifier, f"This run has {had}; the claim needs {needed}.")
+    for name in SETTINGS:
+        seeds, needed = counted.get(setting_label(name), 0), full["seeds" if name in CLOSE else "reference_seeds"]
+        if seeds < needed or epochs < full["epochs"]:
+            had = f"{count(int(seeds), 'seed')} of the setting '{setting_label(name)}' and {count(epochs, 'epoch')}"
+            return unsettled(identifier, f"This run has {had}; the claim needs {needed} and {full['epochs']}.")
+    return None
 
 
 def _tolerance(identifier: str, name: str) -> float:
@@ -698,7 +727,8 @@ def unif3_is_best(runs: Runs, full: Mapping[str, int]) -> Outcome:
     confidence = _tolerance("G-SGD4", "confidence")
     best = final(runs, "unif3")
     evidence: dict[str, object] = {setting_label("unif3"): _percent(best)}
-    gaps = {name: interval(best - final(runs, name), confidence=confidence) for name in NOISY if name != "unif3"}
+    differences = {name: (best - final(runs, name)).dropna() for name in NOISY if name != "unif3"}
+    gaps = {name: interval(points, confidence=confidence) for name, points in differences.items()}
     for name, (low, high) in gaps.items():
         label = f"ahead of {setting_label(name)} by (points, 95% interval)"
         evidence[label] = f"{100 * low:.2f} to {100 * high:.2f}"

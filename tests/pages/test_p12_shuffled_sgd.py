@@ -157,6 +157,16 @@ class TestFigure4:
         again = p.figure4(digits, CONFIG, seeds=SEEDS, settings=["unif2"])
         pd.testing.assert_frame_equal(again, of(runs, "unif2"), check_exact=True)
 
+    def test_settings_that_nothing_ranks_closely_have_fewer_seeds(self, digits, runs):
+        fewer = p.figure4(digits, CONFIG, seeds=SEEDS, reference_seeds=1)
+        seeds = fewer.groupby("setting")["seed"].unique().map(list).to_dict()
+        close = [p.setting_label(name) for name in p.CLOSE]
+        assert seeds == {label: list(SEEDS if label in close else SEEDS[:1]) for label in runs["setting"].unique()}
+        assert list(fewer["setting"].unique()) == list(runs["setting"].unique())
+        # The same training but for float32's rounding: the second seed's batch is smaller.
+        both = fewer.merge(runs, on=["setting", "seed", "epoch"], suffixes=("", "_all"))
+        np.testing.assert_allclose(both["test_loss"], both["test_loss_all"], rtol=1e-3)
+
     @pytest.mark.slow
     def test_processes_change_nothing(self, digits, runs, monkeypatch):
         monkeypatch.setattr(p, "_WORTH_PROCESSES", 0)
@@ -177,10 +187,23 @@ def test_the_final_table_by_hand():
     first, second = p.final_table(table).to_dict("records")
     # Student's 97.5% quantile with two degrees of freedom is 4.30265; the standard error 2/sqrt(3).
     half = 4.302653 * 2 / math.sqrt(3)
-    assert list(first.values())[:-1] == ["a", *(pytest.approx(x) for x in (92, 92 - half, 92 + half, 90, 94, 0))]
+    assert list(first.values())[:-1] == ["a", 3, *(pytest.approx(x) for x in (92, 92 - half, 92 + half, 90, 94, 0))]
     assert np.isnan(first["smallest budget"])
     assert (second["mean (%)"], second["lowest"], second["highest"]) == pytest.approx((60, 50, 80))
     assert (second["noise"], second["smallest budget"]) == (4.0, 0.2)
+
+
+def test_the_reference_margin_by_hand():
+    # Two seeds: Student's 97.5% quantile with one degree of freedom is 12.7062, half-widths are 12.7062 d/2.
+    finals = {"unif3": (0.90, 0.92), "unif1": (0.50, 0.54), "mixed": (0.10, 0.13), NO_NOISE: (0.9601, 0.9602)}
+    rows = [(p.setting_label(name), seed, 5, x) for name, pair in finals.items() for seed, x in enumerate(pair)]
+    rows.append((p.setting_label("unif3"), 2, 5, 0.99))  # has no partner
+    table = pd.DataFrame(rows, columns=["setting", "seed", "epoch", "accuracy"])
+    half = 12.7062 / 2
+    gaps = {"unif1": 0.39 / (0.02 * half), "mixed": 0.795 / (0.01 * half), "tolerance": 0.005 / (0.0001 * half)}
+    assert p.reference_margin(table) == pytest.approx(min(gaps.values()), rel=1e-4)
+    wide = table.assign(accuracy=table["accuracy"] + 0.02 * ((table["setting"] == NONE) & (table["seed"] == 1)))
+    assert p.reference_margin(wide) == pytest.approx(0.005 / (0.0201 * half), rel=1e-4)
 
 
 # --- readings ----------------------------------------------------------------------------------------------
@@ -235,8 +258,22 @@ class TestReadings:
 
     def test_the_page_s_own_reading_is_read_off_figure_4(self, images, opened, answers):
         runs = p.figure4(datasets.project(images, components=10), CONFIG, seeds=SEEDS)
-        found = p.sensitivity(images, CONFIG, opened[:2], seeds=SEEDS, components=10, runs=runs)
+        found = p.sensitivity(images, CONFIG, opened[:2], seeds=SEEDS, components=10, known=p.own_answers(runs))
         pd.testing.assert_frame_equal(found, answers[: len(found)], atol=1.01 / len(images.test_x), rtol=0)
+
+    def test_what_is_known_of_some_seeds_is_not_trained_again(self, images, opened, answers, monkeypatch):
+        trained = []
+        monkeypatch.setattr(p, "_final", lambda settings, device, task: trained.append(task[2]) or [0.25, 0.75])
+        known = answers[answers["seed"] == SEEDS[0]]
+        found = p.sensitivity(images, CONFIG, opened[1:2], seeds=SEEDS, settings=("constant", "unif2"), known=known)
+        assert trained == [SEEDS[1]]
+        old = known[(known["reading"] == opened[1].label) & (known["setting"] != NONE)]
+        rows = dict(zip(zip(found["setting"], found["seed"], strict=True), found["accuracy"], strict=True))
+        assert rows == {
+            (CONSTANT, SEEDS[1]): 0.25,
+            (UNIF2, SEEDS[1]): 0.75,
+            **{(row.setting, SEEDS[0]): row.accuracy for row in old.itertuples()},
+        }
 
     @pytest.mark.slow
     def test_processes_change_nothing(self, images, opened, answers, monkeypatch):
@@ -936,10 +973,14 @@ class TestReadiness:
     def test_too_few_seeds_or_epochs_settle_nothing(self, name, size):
         found = CHECKS[name](*tables(name, fabricated(**size)))
         assert (found.verdict, found.missing) == ("not yet checked", "size")
-        assert (
-            f"{count(size.get('seeds', 20), 'seed')} a setting and {count(size.get('epochs', 50), 'epoch')}"
-            in found.reason
-        )
+        assert f"This run has {count(size.get('seeds', 20), 'seed')} of the setting '" in found.reason
+        assert f" and {count(size.get('epochs', 50), 'epoch')}; the claim needs " in found.reason
+
+    @pytest.mark.parametrize(("seeds", "missing"), [(12, ""), (11, "size")])
+    def test_settings_that_no_claim_ranks_closely_need_twelve(self, name, seeds, missing):
+        own = tables(name)[0]
+        close = own["setting"].isin([p.setting_label(one) for one in p.CLOSE])
+        assert CHECKS[name](*tables(name, own[close | (own["seed"] < seeds)])).missing == missing
 
     def test_a_setting_with_too_few_runs_settles_nothing(self, name):
         table = fabricated()
