@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -70,9 +70,15 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     from jinja2 import TemplateError
 
     try:
-        return text.powers(_environment().from_string(_compact(template)).render(values).strip())
+        return text.powers(_compiled(template).render(values).strip())
     except TemplateError as error:
         raise GspaError(f"%%say: {error}") from None
+
+
+@cache
+def _compiled(template: str) -> Any:
+    """Kept: texts that wait for later cells are said anew after each of them."""
+    return _environment().from_string(_compact(template))
 
 
 def _compact(template: str) -> str:
@@ -80,15 +86,15 @@ def _compact(template: str) -> str:
     return re.sub(r"^[ \t]*((?:\{%[^\n]*?%\}[ \t]*)+)\n", r"\1", template, flags=re.MULTILINE)
 
 
-def names(template: str) -> set[str]:
+@cache
+def names(template: str) -> frozenset[str]:
     """The names that a template takes from the notebook."""
     from jinja2 import meta
 
-    found: set[str] = meta.find_undeclared_variables(_environment().parse(template))
-    return found
+    return frozenset(meta.find_undeclared_variables(_environment().parse(template)))
 
 
-def plain_values(wanted: set[str], values: Mapping[str, Any]) -> dict[str, Any]:
+def plain_values(wanted: Set[str], values: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the names whose values are numbers or words, in alphabetical order."""
     found: dict[str, Any] = {}
     for name in sorted(wanted & values.keys()):

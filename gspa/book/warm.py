@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import io
 import os
 import signal
 import socket
@@ -135,6 +136,7 @@ def serve() -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for those who wait for the notebooks
     for module in IMPORTED:
         importlib.import_module(module)
+    _draw()
     asked = socket.socket(fileno=os.dup(0))
     statuses: dict[int, int] = {}
 
@@ -161,6 +163,15 @@ def serve() -> NoReturn:
         for end in ends:
             os.close(end)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+
+
+def _draw() -> None:
+    """A figure that nobody sees: the first one reads the fonts and makes the grammar of formulas, for all to come."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    figure.subplots().set(xlabel=r"$\epsilon$", xscale="log")
+    figure.savefig(io.StringIO(), format="svg")
 
 
 def _as_if_started(ends: list[int]) -> NoReturn:
