@@ -16,7 +16,9 @@ from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Profile = Annotated[str, typer.Option("--profile", help="paper: the papers' own sizes; quick: small ones.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", help="Notebooks to run at once (default: the cores at hand).")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", help="Notebooks to run at once (default: one more than the cores).")
+]
 Scheduler = Annotated[
     str | None, typer.Option("--scheduler", help="Address of a Dask scheduler, or its scheduler file.")
 ]
@@ -43,9 +45,10 @@ def _profile(name: str) -> str:
 
 
 def _jobs(asked: int | None) -> int:
+    """So many at once. A notebook waits for its processes when it starts and ends; one more uses that time."""
     from gspa.book import project
 
-    return project.cores() if asked is None else count(1, jobs=asked)
+    return project.cores() + 1 if asked is None else count(1, jobs=asked)
 
 
 def _one_place(jobs: int | None, scheduler: str | None) -> None:
