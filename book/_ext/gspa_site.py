@@ -186,7 +186,7 @@ def setup(app):
     """Register the handlers; 900 runs after the extensions whose work they amend."""
     if os.environ.get("GSPA_PROFILE") != "quick":  # its pages of source take a fifth of Sphinx's time
         app.setup_extension("sphinx.ext.viewcode")
-    app.parallel = project.cores()
+    app.parallel = project.cores() + 1  # smaller parts: no core waits for the other's last
     # Cards bring formulas as HTML, which Sphinx does not count when it decides whether a page needs MathJax.
     app.set_html_assets_policy("always")
     app.add_search_language(Search)

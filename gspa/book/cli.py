@@ -85,7 +85,8 @@ def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = 
     profile, at_once = _profile(profile), _jobs(jobs)
     _one_place(jobs, scheduler)
     with site.exclusive(project.find()):
-        here, runs = _executed(profile, at_once, scheduler=scheduler)
+        with site.packing(project.find()):
+            here, runs = _executed(profile, at_once, scheduler=scheduler)
         typer.echo("Rendering the site ...")
         changed = site.render(here, runs, profile=profile)
     state = "is ready" if changed else "is unchanged"

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -85,6 +86,14 @@ def render(project: Project, runs: Sequence[Run], *, profile: str) -> bool:
     shutil.rmtree(staging, ignore_errors=True)
     write_atomically(kept, json.dumps({"key": wanted, "html": digest_tree(project.html, ("*",))}))
     return True
+
+
+@contextmanager
+def packing(project: Project) -> Iterator[None]:
+    """Make what readers download meanwhile: `render` finds it there, and makes anew what could not be made."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(download.write, project, project.book / "_generated" / download.FOLDER)
+        yield
 
 
 def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
