@@ -261,21 +261,26 @@ def _largest(updates: Updates, k: int, *, magnitude: bool) -> Indices:
     >>> _largest(np.array([[3.0, -4.0, 2.0, 2.0]], dtype=np.float32), 2, magnitude=True).tolist()
     [[0, 1]]
     """
-    updates, d = np.ascontiguousarray(updates, dtype=np.float32), updates.shape[1]
+    updates = np.ascontiguousarray(updates, dtype=np.float32)
     rest = np.int32(0x7FFFFFFF)  # all bits but the sign
     found = []
     for low in range(0, len(updates), _BLOCK):
         # Floats of one sign have the order of their bits as integers, which are compared three times as fast.
         bits = updates[low : low + _BLOCK].view(np.int32)
-        keys = bits & rest if magnitude else bits ^ ((bits >> 31) & rest)
-        least = np.partition(keys, d - k, axis=1)[:, d - k, None]
-        chosen = keys >= least
-        if np.count_nonzero(chosen) > len(keys) * k:
-            for row in np.flatnonzero(chosen.sum(axis=1) > k):
-                equal = np.flatnonzero(keys[row] == least[row])
-                chosen[row, equal[k - int(chosen[row].sum()) :]] = False
-        found.append(np.flatnonzero(chosen).reshape(-1, k) % d)
+        keys = ~(bits & rest if magnitude else bits ^ ((bits >> 31) & rest))
+        found.append(_smallest(keys, k))
     return np.concatenate(found) if found else np.empty((0, k), dtype=np.int64)
+
+
+def _smallest(keys: NDArray[np.int32] | Array, k: int) -> Indices:
+    """The places of the k smallest of each row, in order, (n, k); of equal ones the first."""
+    least = np.partition(keys, k - 1, axis=1)[:, k - 1, None]
+    chosen = keys <= least
+    if np.count_nonzero(chosen) > len(keys) * k:
+        for row in np.flatnonzero(chosen.sum(axis=1) > k):
+            equal = np.flatnonzero(keys[row] == least[row])
+            chosen[row, equal[k - int(chosen[row].sum()) :]] = False
+    return np.asarray(np.flatnonzero(chosen).reshape(-1, k) % keys.shape[1])
 
 
 def _selector(number: int, source: Source, *, stream: int = 2) -> np.random.Generator:
@@ -293,9 +298,7 @@ def subsets(n: int, d: int, k: int, rng: np.random.Generator) -> Indices:
     if k > d:
         raise InvalidValue("k", k, f"at most d = {d}")
     if 16 * k > d:  # the places of the k smallest of d random numbers
-        keys = rng.random((n, d))
-        smallest = np.argpartition(keys, k - 1, axis=1)[:, :k] if k < d else np.argsort(keys, axis=1)
-        return np.asarray(np.sort(smallest, axis=1))
+        return np.concatenate([_smallest(rng.random((min(_BLOCK, n - low), d)), k) for low in range(0, n, _BLOCK)])
     found = np.sort(rng.integers(d, size=(n, k)), axis=1)
     while True:  # what repeats another is drawn again: the first k different ones of an endless row of draws
         again = np.zeros(found.shape, dtype=bool)
@@ -316,10 +319,10 @@ def others(indices: Indices, d: int, extra: int, rng: np.random.Generator) -> In
     (n, k), d, extra = indices.shape, check.count(d=d), check.count(extra=extra)
     if extra > d - k:
         raise InvalidValue("extra", extra, f"at most d - k = {d - k}")
-    # A subset of the d - k ranks outside the user's own indices, shifted past those: exact, and quick.
-    ranks = subsets(n, d - k, extra, rng)
-    own = np.sort(indices, axis=1) - np.arange(k)
-    shift = np.empty_like(ranks)
-    for user in range(n):
-        shift[user] = np.searchsorted(own[user], ranks[user], side="right")
-    return np.asarray(np.bincount((ranks + shift).ravel(), minlength=d))
+    counts = np.zeros(d, dtype=np.int64)
+    for low in range(0, n, _BLOCK):
+        own = indices[low : low + _BLOCK]
+        keys = rng.random((len(own), d))
+        np.put_along_axis(keys, own, 1.0, axis=1)  # behind all others
+        counts += np.bincount(_smallest(keys, extra).ravel(), minlength=d)
+    return counts

@@ -107,8 +107,8 @@ class Replay:
         """
         count = np.bincount(indices.ravel(), minlength=d)
         size = indices.size
-        draws, total = _laplace_stream(self.seed, size + d * n_p)
-        own = np.bincount(np.sort(indices, axis=1).ravel(), draws[:size], minlength=d)
+        draws, total = _laplace_stream(self.seed, size, size + d * n_p)
+        own = np.bincount(np.sort(indices, axis=1).ravel(), draws, minlength=d)
         last = size + np.cumsum(np.maximum(n_p - count, 0))
         return np.asarray(own + np.diff(total[np.r_[size, last]]))
 
@@ -124,7 +124,7 @@ def _gaussian(seed: int, d: int) -> Array:
     return np.asarray(_state(seed).normal(size=d))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def _laplace_sum(seed: int, n: int, d: int) -> Array:
     generator, total = _state(seed), np.zeros(d)
     for _ in range(n):
@@ -146,8 +146,8 @@ def _selected(seed: int, n: int, d: int, k: int, n_p: int) -> tuple[Indices, Arr
     return indices, noise + np.diff(total[np.r_[0, np.cumsum(dummies)]])
 
 
-@lru_cache(maxsize=1)  # some 40 MB
-def _laplace_stream(seed: int, size: int) -> tuple[Array, Array]:
-    """Draws of Lap(0, 1) and their sums up to each."""
+@lru_cache(maxsize=5)  # some 20 MB each, for as many seeds as take turns
+def _laplace_stream(seed: int, first: int, size: int) -> tuple[Array, Array]:
+    """The first draws of Lap(0, 1), and the sums up to each of all of them."""
     draws = _state(seed).laplace(size=size)
-    return draws, np.r_[0.0, np.cumsum(draws)]
+    return draws[:first].copy(), np.r_[0.0, np.cumsum(draws)]
