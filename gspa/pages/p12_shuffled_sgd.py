@@ -50,7 +50,7 @@ EQUAL, AS_DRAWN = "one budget, the same noise power", "budgets as drawn"
 _UNEQUAL = "unif2"  # the setting whose draws these two compare
 CLOSE = ("unif2", "unif3", "constant", EQUAL)  # claims rank them by small differences; the rest need fewer seeds
 FIRST, LAST = "noisiest client first", "noisiest client last"
-_WORTH_PROCESSES = 400  # epochs of MNIST at width 100: some sixteen seconds
+_WORTH_PROCESSES = 200  # epochs of MNIST at width 100: some six seconds
 _FURTHEST = "furthest from print (points)"
 
 
