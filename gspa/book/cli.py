@@ -17,7 +17,7 @@ from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Profile = Annotated[str, typer.Option("--profile", help="paper: the papers' own sizes; quick: small ones.")]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", help="Notebooks to run at once (default: one more than the cores).")
+    int | None, typer.Option("--jobs", help="Notebooks to run at once (default: the cores; quick: one more).")
 ]
 Scheduler = Annotated[
     str | None, typer.Option("--scheduler", help="Address of a Dask scheduler, or its scheduler file.")
@@ -44,11 +44,11 @@ def _profile(name: str) -> str:
     return one_of(PROFILES, profile=name)
 
 
-def _jobs(asked: int | None) -> int:
-    """So many at once. A notebook waits for its processes when it starts and ends; one more uses that time."""
+def _jobs(asked: int | None, profile: str = "paper") -> int:
+    """So many at once. A short notebook waits for its processes most of the time; one more uses it."""
     from gspa.book import project
 
-    return project.cores() + 1 if asked is None else count(1, jobs=asked)
+    return project.cores() + (profile == "quick") if asked is None else count(1, jobs=asked)
 
 
 def _one_place(jobs: int | None, scheduler: str | None) -> None:
@@ -82,7 +82,7 @@ def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = 
     """Run the notebooks and render the site to _build/html."""
     from gspa.book import project, site
 
-    profile, at_once = _profile(profile), _jobs(jobs)
+    at_once = _jobs(jobs, _profile(profile))
     _one_place(jobs, scheduler)
     with site.exclusive(project.find()):
         with site.packing(project.find()):
@@ -170,7 +170,7 @@ def verify(
 
     profile = _profile(profile)
     wanted = list(claims.registry().values()) if claim is None else [claims.claim(name) for name in claim]
-    _, runs = _executed(profile, _jobs(jobs), sorted({entry.notebook for entry in wanted} - {""}))
+    _, runs = _executed(profile, _jobs(jobs, profile), sorted({entry.notebook for entry in wanted} - {""}))
     found = claims.outcomes(run.path for run in runs)
     results: list[dict[str, Any]] = []
     unchecked = Counter[str]()

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -65,7 +66,12 @@ def each(function: Callable[[Task], Found], tasks: Sequence[Task], *, jobs: int 
     """
     import joblib
 
-    with joblib.parallel_config(backend="loky", initializer=_end_with, initargs=(os.getpid(),)):
+    with (
+        warnings.catch_warnings(),
+        joblib.parallel_config(backend="loky", initializer=_end_with, initargs=(os.getpid(),)),
+    ):
+        # It replaces a process that holds hundreds of megabytes more than after its first task. A page would show that.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
         many = jobs or min(joblib.cpu_count(), len(tasks)) or 1
         at_once = joblib.Parallel(n_jobs=many, batch_size=1, max_nbytes=None)
         return list(at_once(joblib.delayed(function)(task) for task in tasks))

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +23,10 @@ from gspa.book import processes, project, site
 from gspa.book import run as pipeline
 
 KILLS = 50
+LOKY_REPLACES = (
+    "A worker stopped while some jobs were given to the executor. This can be caused by a too short worker timeout or "
+    "by a memory leak."
+)
 
 
 def gone(path: Path, *, within: float) -> bool:
@@ -220,6 +225,16 @@ def test_the_processes_of_a_pool_end_with_the_one_that_made_them(tmp_path):
 @pytest.mark.parametrize("tasks", [0, 1, 5])
 def test_a_pool_gives_each_tasks_value_in_order(tasks):
     assert processes.each(abs, range(-tasks, 0)) == list(range(tasks, 0, -1))
+
+
+def test_a_pool_says_nothing_of_a_process_that_it_replaces():
+    def warn(said):
+        warnings.warn(said, stacklevel=1)
+
+    mine = "a task's own"
+    with pytest.warns(UserWarning) as seen:
+        processes.each(warn, [mine, LOKY_REPLACES], jobs=1)
+    assert [str(one.message) for one in seen] == [mine]
 
 
 def test_a_process_of_a_pool_ends_when_its_parent_was_gone_before_it_looked():
