@@ -201,8 +201,8 @@ def _jupyter_book(
     """Render the book in `source` to `target/_build/html`, with the project's configuration."""
     # Sphinx keeps millions of small objects until it ends: looking for cycles among them takes a third of its time, and
     # at its end another second.
-    code = "import atexit, gc, sys; gc.disable(); atexit.register(gc.freeze); "
-    code += "from gspa.book import processes; processes.hold(); from jupyter_book.cli.main import main; sys.exit(main())"
+    code = "import atexit, gc, sys; gc.disable(); atexit.register(gc.freeze); from gspa.book import processes; "
+    code += "processes.hold(); from jupyter_book.cli.main import main; sys.exit(main())"
     arguments = ["build", str(source), "--config", "_config.yml", "--path-output", str(target), *flags]
     environment = os.environ | {
         "SOURCE_DATE_EPOCH": str(provenance.commit_time(project.root)),

@@ -232,7 +232,7 @@ def test_a_pool_says_nothing_of_a_process_that_it_replaces():
         warnings.warn(said, stacklevel=1)
 
     mine = "a task's own"
-    with pytest.warns(UserWarning) as seen:
+    with pytest.warns(UserWarning, match=mine) as seen:
         processes.each(warn, [mine, LOKY_REPLACES], jobs=1)
     assert [str(one.message) for one in seen] == [mine]
 
