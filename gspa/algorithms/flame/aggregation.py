@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -272,7 +272,7 @@ def _largest(updates: Updates, k: int, *, magnitude: bool) -> Indices:
     return np.concatenate(found) if found else np.empty((0, k), dtype=np.int64)
 
 
-def _smallest(keys: NDArray[np.int32] | Array, k: int) -> Indices:
+def _smallest(keys: NDArray[Any], k: int) -> Indices:
     """The places of the k smallest of each row, in order, (n, k); of equal ones the first."""
     least = np.partition(keys, k - 1, axis=1)[:, k - 1, None]
     chosen = keys <= least
