@@ -639,7 +639,7 @@ def noted(claims, old, new, what, module="p16_flame_statements"):
 
 
 _DIVISOR = '        over = n * self.k / total.size if self.divide == "expected" else n\n'
-_LARGEST = "keys = {} if magnitude"
+_LARGEST = "keys = ~({} if magnitude"
 _SMALLEST = {"dataset": "digits", "users": 120, "rounds": 1}
 PLANTED = (
     trained(
