@@ -13,6 +13,7 @@ kept beside it as data: they are what a sweep tabulates.
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Mapping, Sequence, Set
@@ -101,8 +102,8 @@ def plain_values(wanted: Set[str], values: Mapping[str, Any]) -> dict[str, Any]:
         value = values[name]
         if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:  # numpy's
             value = value.item()
-        if isinstance(value, Fraction):
-            value = str(value)
+        if isinstance(value, Fraction) or (isinstance(value, float) and not math.isfinite(value)):
+            value = str(value)  # JSON has no word for inf and nan
         if isinstance(value, bool | int | float | str):
             found[name] = value
     return found

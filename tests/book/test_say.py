@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 
 import nbformat
@@ -48,6 +49,12 @@ class TestRender:
     def test_plain_values_are_kept_and_others_not(self):
         values = {"a": np.float64(0.5), "b": Fraction(1, 3), "c": [1], "d": True, "e": 2, "f": np.arange(3)}
         assert say.plain_values(set(values), values) == {"a": 0.5, "b": "1/3", "d": True, "e": 2}
+
+    def test_what_is_no_finite_number_is_kept_as_text(self):
+        values = {"a": np.float64("nan"), "b": -math.inf, "c": np.float32("inf")}
+        kept = say.plain_values(set(values), values)
+        assert kept == {"a": "nan", "b": "-inf", "c": "inf"}
+        json.dumps(kept, allow_nan=False)
 
 
 FIRST = "%%say later\nOf {{ total | count('case') }}, {{ kept }} hold."
