@@ -256,6 +256,16 @@ class TestLargest:
             wanted = np.sort(np.argpartition(score, 900, axis=1)[:, 900:], axis=1)
             assert (aggregation._largest(updates, 100, magnitude=magnitude) == wanted).all()
 
+    @pytest.mark.parametrize("k", [1, 30, 400, 1500])
+    @pytest.mark.parametrize("law", ["few values", "all different", "the first ones looked at are the least"])
+    def test_rows_so_long_that_few_numbers_are_looked_at_first(self, k, law):
+        rng = np.random.default_rng(3)
+        keys = rng.integers(5 if law == "few values" else 2**31, size=(7, 2000), dtype=np.int32)
+        if law == "the first ones looked at are the least":  # in one row: the rest of it seems larger than it is
+            keys[4, :: aggregation._APART] = np.arange(len(keys[4, :: aggregation._APART])) - 1000
+        wanted = np.sort(np.argsort(keys, axis=1, kind="stable")[:, :k], axis=1)
+        assert (aggregation._smallest(keys, k) == wanted).all()
+
     def test_nobody(self):
         assert aggregation._largest(np.empty((0, 5), dtype=np.float32), 2, magnitude=True).shape == (0, 2)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -225,9 +226,13 @@ class Sampled:
                 "select", self.select, "with fresh noise and l = 1", "the released code has no such draw"
             )
         n, d = updates.shape
-        chosen = _selector(number, source).random(updates.shape) < self.k / d
-        total = (np.clip(updates, -self.clip, self.clip) * chosen).sum(axis=0, dtype=np.float64)
-        return self._step(total, chosen.sum(axis=0), n, number, source)
+        rng, total, reported = _selector(number, source), np.zeros(d), np.zeros(d, dtype=np.int64)
+        for low in range(0, n, _BLOCK):
+            some = np.clip(updates[low : low + _BLOCK], -self.clip, self.clip)
+            chosen = rng.random(some.shape) < self.k / d
+            total += np.multiply(some, chosen, out=some).sum(axis=0, dtype=np.float64)
+            reported += np.count_nonzero(chosen, axis=0)
+        return self._step(total, reported, n, number, source)
 
     def _step(self, total: Array, reported: Indices, n: int, number: int, source: Source) -> Step:
         """Fresh noise on n_p reports of each coordinate, or on more where there are more."""
@@ -253,6 +258,8 @@ class Sampled:
 
 
 _BLOCK = 16  # users at a time, whose numbers fit into a processor's own cache
+_BEHIND = np.uint32(2**32 - 1)  # no number that is drawn
+_APART = 17  # between two coordinates that are looked at first; prime to the number of classes, so that all are
 
 
 def _largest(updates: Updates, k: int, *, magnitude: bool) -> Indices:
@@ -274,13 +281,32 @@ def _largest(updates: Updates, k: int, *, magnitude: bool) -> Indices:
 
 def _smallest(keys: NDArray[Any], k: int) -> Indices:
     """The places of the k smallest of each row, in order, (n, k); of equal ones the first."""
-    least = np.partition(keys, k - 1, axis=1)[:, k - 1, None]
-    chosen = keys <= least
-    if np.count_nonzero(chosen) > len(keys) * k:
-        for row in np.flatnonzero(chosen.sum(axis=1) > k):
-            equal = np.flatnonzero(keys[row] == least[row])
-            chosen[row, equal[k - int(chosen[row].sum()) :]] = False
-    return np.asarray(np.flatnonzero(chosen).reshape(-1, k) % keys.shape[1])
+    n, d = keys.shape
+    # A partition takes time in proportion to the numbers it is given, so it is given few where that can be.
+    places, starts = np.flatnonzero(keys <= _likely_bound(keys, k)), d * np.arange(n + 1)
+    ends = np.searchsorted(places, starts)
+    if np.diff(ends).min() < k:
+        places, ends = np.arange(keys.size), starts
+    values, counts = keys.ravel()[places], np.diff(ends)
+    rows = np.full((n, counts.max()), keys.max(), dtype=keys.dtype)
+    rows[np.arange(counts.max()) < counts[:, None]] = values
+    least = np.partition(rows, k - 1, axis=1)[:, k - 1]
+    chosen = values <= np.repeat(least, counts)
+    if np.count_nonzero(chosen) > n * k:
+        for row, (low, high) in enumerate(pairwise(ends)):
+            equal = low + np.flatnonzero(values[low:high] == least[row])
+            chosen[equal[k - int(chosen[low:high].sum()) + len(equal) :]] = False
+    return np.asarray(places[chosen].reshape(n, k) % d)
+
+
+def _likely_bound(keys: NDArray[Any], k: int) -> NDArray[Any]:
+    """For each row a number that probably k of its own do not exceed, (n, 1), as a few of them tell."""
+    few = keys[:, ::_APART]
+    many, share = few.shape[1], k / keys.shape[1]
+    rank = math.ceil(many * share + 3 * math.sqrt(many * share * (1 - share)))
+    if 2 * rank >= many:
+        return keys.max(axis=1, keepdims=True)
+    return np.partition(few, rank, axis=1)[:, rank, None]
 
 
 def _selector(number: int, source: Source, *, stream: int = 2) -> np.random.Generator:
@@ -322,7 +348,7 @@ def others(indices: Indices, d: int, extra: int, rng: np.random.Generator) -> In
     counts = np.zeros(d, dtype=np.int64)
     for low in range(0, n, _BLOCK):
         own = indices[low : low + _BLOCK]
-        keys = rng.random((len(own), d))
-        np.put_along_axis(keys, own, 1.0, axis=1)  # behind all others
+        keys = rng.integers(_BEHIND, size=(len(own), d), dtype=np.uint32)
+        np.put_along_axis(keys, own, _BEHIND, axis=1)
         counts += np.bincount(_smallest(keys, extra).ravel(), minlength=d)
     return counts

@@ -146,7 +146,7 @@ def _selected(seed: int, n: int, d: int, k: int, n_p: int) -> tuple[Indices, Arr
     return indices, noise + np.diff(total[np.r_[0, np.cumsum(dummies)]])
 
 
-@lru_cache(maxsize=1)  # some 20 MB
+@lru_cache(maxsize=5)  # some 20 MB each: a run's seeds take turns
 def _laplace_stream(seed: int, first: int, size: int) -> tuple[Array, Array]:
     """The first draws of Lap(0, 1), and the sums up to each of all of them."""
     draws = _state(seed).laplace(size=size)
