@@ -973,7 +973,12 @@ def tables(claim, runs=None):
     measured = claim in ("G-SGD2", "G-SGD5")
     runs = fabricated(MEASURED if measured else PAPERS) if runs is None else runs
     far = read().assign(accuracy=0.5)
-    more = {"G-SGD1": [far], "G-SGD3": [read(), SPREAD], "G-SGD2": [vanilla()], "G-SGD5": [variants(seeds=FULL["reference_seeds"])]}
+    more = {
+        "G-SGD1": [far],
+        "G-SGD3": [read(), SPREAD],
+        "G-SGD2": [vanilla()],
+        "G-SGD5": [variants(seeds=FULL["reference_seeds"])],
+    }
     return runs, *more.get(claim, []), FULL
 
 
