@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: book test certificates browser verify-slow repeat benchmark lint serve tidy clean
+.PHONY: book test packages certificates browser verify-slow repeat benchmark lint serve tidy clean
 
 book: $(VENV)/.book
 	$(BIN)/gspa build --profile $(PROFILE)
@@ -60,6 +60,12 @@ clean:
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "gspa needs Python 3.11 to 3.13; choose one with make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
+
+# All sets of packages in one go, which takes less than one after the other.
+packages: $(VENV)/bin/python
+	@echo "Installing all packages into $(VENV) (minutes the first time) ..."
+	$(PIP) --editable '.[book,browser,lint,test]'
+	@touch $(addprefix $(VENV)/.,book browser lint test)
 
 # A stamp for each set of packages: installed again only when the pins change.
 $(VENV)/.book $(VENV)/.test $(VENV)/.browser $(VENV)/.lint: $(VENV)/.%: $(VENV)/bin/python pyproject.toml constraints.txt
