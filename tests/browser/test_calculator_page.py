@@ -431,12 +431,12 @@ def test_the_last_of_many_changes_is_answered(page: Page, address: str) -> None:
 @pytest.mark.parametrize(
     "missing", ["delete window.Worker", "window.Worker = class { constructor() { throw Error(); } }"]
 )
-def test_without_workers(page: Page, address: str, missing: str) -> None:
-    page.add_init_script(missing)
-    opened(page, f"{address}#n=1000")
-    assert page.workers == []
-    assert headline(page) == answer(FEWER, "delta = 1e-4")
-    assert page.locator("#calc-curve polyline").count() == 2
+def test_without_workers(fresh: Page, address: str, missing: str) -> None:
+    fresh.add_init_script(missing)
+    opened(fresh, f"{address}#n=1000")
+    assert fresh.workers == []
+    assert headline(fresh) == answer(FEWER, "delta = 1e-4")
+    assert fresh.locator("#calc-curve polyline").count() == 2
 
 
 def test_without_javascript(browser: Browser, address: str) -> None:
@@ -449,7 +449,8 @@ def test_without_javascript(browser: Browser, address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked", ["budgets=one", "budgets=two", "budgets=list", "mechanism=gaussian&delta=1e-6", "mechanism=krr"]
+    "asked",
+    ["n=1000", "budgets=two&n=1000", "budgets=list", "n=1000&mechanism=gaussian&delta=1e-6", "n=1000&mechanism=krr"],
 )
 def test_a_narrow_screen(page: Page, address: str, asked: str) -> None:
     page.set_viewport_size({"width": 390, "height": 800})

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("05_reduction_to_counts", "08_comparison", "12_shuffled_sgd")
 # What is looked at is how texts, figures and cards show, which does not depend on how long a network is trained.
-LESS = {"12_shuffled_sgd": {"epochs": 1, "hidden_width": 20, "widths": [8]}}
+LESS = {"12_shuffled_sgd": {"dataset": "digits", "hidden_width": 20, "widths": [8]}}
 # Cells out of sight would not be there; news would ask another host.
 SETTINGS = {
     "lab/user-settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings": {"windowingMode": "none"},
