@@ -1,12 +1,13 @@
-"""What a page of the book must not do in a browser."""
+"""What a page of the book must not do in a browser, and what it may be kept from doing."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext
+    from playwright.sync_api import BrowserContext, Route
 
+MATHJAX = "**/mathjax/*.js"
 _LOCAL = ("file:", "data:", "blob:", "about:")
 
 
@@ -23,3 +24,8 @@ def complaints_of(context: BrowserContext) -> list[str]:
         lambda request: None if request.url.startswith(_LOCAL) else complaints.append(f"asked for {request.url}"),
     )
     return complaints
+
+
+def without_mathjax(route: Route) -> None:
+    """Answer with an empty script: formulas stay as they were written."""
+    route.fulfill(body="", content_type="text/javascript")

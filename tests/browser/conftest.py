@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from complaints import complaints_of
+from complaints import MATHJAX, complaints_of, without_mathjax
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -43,12 +43,54 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A fresh offline page on a wide screen; what it must not do is checked when the test is over."""
-    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
+WIDE = {"width": 1280, "height": 900}
+FORGET = "() => { localStorage.clear(); sessionStorage.clear() }"
+
+
+def _opened(browser: Browser) -> tuple[Page, list[str]]:
+    """An offline page in a context of its own, and what it will be found to do that it must not."""
+    context = browser.new_context(offline=True, viewport=WIDE)
     context.set_default_timeout(60_000)  # a busy machine may pause
     complaints = complaints_of(context)
-    yield context.new_page()
-    context.close()
+    return context.new_page(), complaints
+
+
+# Scripts that pages share, MathJax above all, are compiled once for a tab.
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+    """The tab in which the tests of a module follow each other."""
+    page, complaints = _opened(browser)
+    yield page, complaints
+    page.context.close()
+
+
+@pytest.fixture
+def page(tab: tuple[Page, list[str]]) -> Iterator[Page]:
+    """An offline page on a wide screen, like a fresh one; what it must not do is checked when the test is over."""
+    page, complaints = tab
+    complaints.clear()
+    yield page
+    if page.url.startswith("file:"):
+        page.evaluate(FORGET)
+    page.goto("about:blank")
+    page.set_viewport_size(WIDE)
+    page.emulate_media(media="null", color_scheme="null")
+    page.mouse.move(0, 0)
+    assert complaints == []
+
+
+@pytest.fixture
+def formulas_raw(page: Page) -> Iterator[None]:
+    """MathJax does nothing: for tests of what does not depend on how formulas look, which takes most of a visit."""
+    page.route(MATHJAX, without_mathjax)
+    yield
+    page.unroute(MATHJAX)
+
+
+@pytest.fixture
+def fresh(browser: Browser) -> Iterator[Page]:
+    """A page in a context of its own, for a test that changes what later pages would find."""
+    page, complaints = _opened(browser)
+    yield page
+    page.context.close()
     assert complaints == []

@@ -124,7 +124,7 @@ def test_the_first_answer(page: Page, address: str) -> None:
 
 
 SETTINGS = {
-    "one": "eps=0.5&n=10000&delta=1e-4&mechanism=rr&rounds=1",
+    "one": "eps=0.5&n=1000&delta=1e-4&mechanism=rr&rounds=1",
     "many": "eps=0.5&n=200,000&delta=1e-6&mechanism=rr&rounds=1",
     "aligned": "eps=0.5&n=10000&delta=1e-6&mechanism=aligned&rounds=1",
     "common": "eps=2&n=100000&delta=1e-8&mechanism=common&rounds=1",
@@ -377,8 +377,8 @@ def test_a_list_too_long_for_an_address(page: Page, address: str) -> None:
 
 
 def test_an_address_that_makes_no_sense(page: Page, address: str) -> None:
-    opened(page, f"{address}#delta=%E0%A4%A&what=1&n")
-    assert headline(page) == answer(DEFAULT, "delta = 1e-4")
+    opened(page, f"{address}#n=1000&delta=%E0%A4%A&what=1&eps")
+    assert headline(page) == answer(FEWER, "delta = 1e-4")
 
 
 @pytest.mark.parametrize(
@@ -415,7 +415,7 @@ def test_bad_input(page: Page, address: str) -> None:
 
 
 def test_the_last_of_many_changes_is_answered(page: Page, address: str) -> None:
-    opened(page, f"{address}#n=1000000&eps=1&rounds=1000&delta=1e-6")
+    opened(page, f"{address}#n=1000000&eps=1&rounds=2&delta=1e-6")
     for rounds in ("900", "800", "20"):
         page.fill("#calc-rounds", rounds)
         page.wait_for_timeout(200)  # so that the work before has begun
@@ -431,12 +431,12 @@ def test_the_last_of_many_changes_is_answered(page: Page, address: str) -> None:
 @pytest.mark.parametrize(
     "missing", ["delete window.Worker", "window.Worker = class { constructor() { throw Error(); } }"]
 )
-def test_without_workers(page: Page, address: str, missing: str) -> None:
-    page.add_init_script(missing)
-    opened(page, f"{address}#n=1000")
-    assert page.workers == []
-    assert headline(page) == answer(FEWER, "delta = 1e-4")
-    assert page.locator("#calc-curve polyline").count() == 2
+def test_without_workers(fresh: Page, address: str, missing: str) -> None:
+    fresh.add_init_script(missing)
+    opened(fresh, f"{address}#n=1000")
+    assert fresh.workers == []
+    assert headline(fresh) == answer(FEWER, "delta = 1e-4")
+    assert fresh.locator("#calc-curve polyline").count() == 2
 
 
 def test_without_javascript(browser: Browser, address: str) -> None:
@@ -449,7 +449,8 @@ def test_without_javascript(browser: Browser, address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked", ["budgets=one", "budgets=two", "budgets=list", "mechanism=gaussian&delta=1e-6", "mechanism=krr"]
+    "asked",
+    ["n=1000", "budgets=two&n=1000", "budgets=list", "n=1000&mechanism=gaussian&delta=1e-6", "n=1000&mechanism=krr"],
 )
 def test_a_narrow_screen(page: Page, address: str, asked: str) -> None:
     page.set_viewport_size({"width": 390, "height": 800})

@@ -33,8 +33,8 @@ pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("05_reduction_to_counts", "08_comparison", "12_shuffled_sgd")
-# What is looked at is how texts, figures and cards show, which does not depend on how long a network is trained.
-LESS = {"12_shuffled_sgd": {"epochs": 1, "hidden_width": 20, "widths": [8]}}
+# What is looked at is how texts, figures and cards show, which does not depend on what a network is trained on.
+LESS = {"12_shuffled_sgd": {"dataset": "digits", "hidden_width": 20, "widths": [8]}}
 # Cells out of sight would not be there; news would ask another host.
 SETTINGS = {
     "lab/user-settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings": {"windowingMode": "none"},
@@ -166,7 +166,8 @@ def opened(page: Page, lab: str, name: str) -> list[str]:
     return asked
 
 
-@pytest.fixture(scope="module", params=NAMES)
+# One of the two without a network, and the one with it, are enough for every day.
+@pytest.fixture(scope="module", params=[pytest.param(NAMES[0], marks=pytest.mark.slow), *NAMES[1:]])
 def shown(request: pytest.FixtureRequest, browser: Browser, lab: str) -> Shown:
     """A notebook that has run, as a reader sees it."""
     name = request.param
