@@ -8,6 +8,8 @@ import signal
 
 from hypothesis import settings
 
+import gspa.book  # noqa: F401, which spares jsonschema a second if it is there first
+
 # Before numpy is imported: threads of its libraries would only get in the way of the tests that run beside.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ BOOKS_SHARE = {"gspa.accountant.errors", "gspa.accountant.arguments"}
 FILES = sorted(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))
 
 
+@cache
 def imported(path: Path) -> list[tuple[str, str]]:
     """(module, name) of every import, also those inside of functions; name is empty for `import module`."""
     found = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -109,13 +110,15 @@ class Envelope:
     breaks: Array  # (k - 1,), in u, non-decreasing
     radius: float
 
+    @cached_property
     def corners(self) -> Array:
         """u at the two ends and at the breaks, shape (k + 1,)."""
-        return np.asarray(np.r_[0.5**self.power, self.breaks, (self.radius + 0.5) ** self.power])
+        return np.concatenate([[0.5**self.power], self.breaks, [(self.radius + 0.5) ** self.power]])
 
+    @cached_property
     def log_corners(self) -> Array:
         """log q there."""
-        return np.asarray(np.r_[0.0, -np.cumsum(self.slopes * np.diff(self.corners()))])
+        return np.concatenate([[0.0], -np.cumsum(self.slopes * np.diff(self.corners))])
 
     def cut(self) -> Envelope:
         """The same on a smaller B: breaks beyond its edge move to it."""
@@ -123,19 +126,20 @@ class Envelope:
 
     def log_q(self, r: Array) -> Array:
         """log q at |y - 1/2| = r."""
-        return np.asarray(np.interp((r + 0.5) ** self.power, self.corners(), self.log_corners()))
+        return np.asarray(np.interp((r + 0.5) ** self.power, self.corners, self.log_corners))
 
+    @cached_property
     def log_total(self) -> float:
         """log Z, Z = int q over B."""
-        corner = self.corners() ** (1 / self.power)
+        corner = self.corners ** (1 / self.power)
         wide = corner[1:] > corner[:-1]
         part = _integral(self.power, self.slopes[wide], corner[:-1][wide], np.diff(corner)[wide])
-        return math.log(2 * float(np.exp(self.log_corners()[:-1][wide]) @ part))
+        return math.log(2 * float(np.exp(self.log_corners[:-1][wide]) @ part))
 
     def clones(self, others: Reports) -> Array:
         """c_j = inf over B of omega_j / omega*, rounded down; shape of others.kappa."""
-        gaps = others.log_height[:, None] - others.kappa[:, None] * self.corners() - self.log_corners()
-        return np.asarray(np.minimum(np.exp(gaps.min(axis=1) + self.log_total()), 1.0) * (1 - 1e-12))
+        gaps = others.log_height[:, None] - others.kappa[:, None] * self.corners - self.log_corners
+        return np.asarray(np.minimum(np.exp(gaps.min(axis=1) + self.log_total), 1.0) * (1 - 1e-12))
 
 
 @dataclass(frozen=True)
@@ -171,10 +175,13 @@ def lower_atoms(cells: Cells, eps: float, swap: bool) -> tuple[Array, Array]:
     return mean - pad, cells.omega
 
 
+@lru_cache(maxsize=64)  # a search over envelopes comes back to the same few
 def radii(radius: float, size: int) -> Array:
     """Points of [0, radius], both ends among them, that resolve both the interval's neighbourhood and the far tails."""
     near = np.linspace(0.0, min(1.5, radius), size)
-    return np.unique(np.r_[near, np.linspace(0.0, radius, size), np.geomspace(1e-3, radius, size)])
+    found = np.unique(np.r_[near, np.linspace(0.0, radius, size), np.geomspace(1e-3, radius, size)])
+    found.flags.writeable = False
+    return found
 
 
 def edges(victim: Noise, inputs: tuple[float, float], envelope: Envelope, size: int | None = None) -> Array:
@@ -183,7 +190,7 @@ def edges(victim: Noise, inputs: tuple[float, float], envelope: Envelope, size: 
     Distances from 1/2, not places on the line: 0 and the radius are floats, 1/2 +- radius need not be, and no edge
     has to be compared with the end of B.
     """
-    log_total = envelope.log_total()
+    log_total = envelope.log_total
     r = radii(envelope.radius, 2000)
     middle, width = 0.5 * (r[1:] + r[:-1]), np.diff(r)
     cover, log_q = np.exp(envelope.log_q(middle) - log_total), envelope.log_q(r)
@@ -204,7 +211,7 @@ def edges(victim: Noise, inputs: tuple[float, float], envelope: Envelope, size: 
     total = np.sum([part / whole for part, whole in wanted if 0 < whole < math.inf], axis=0)
     place = np.r_[0.0, np.cumsum(total)]
     spread = np.interp(np.linspace(0, place[-1], (size or _CELLS) // 2 + 1), place, r)
-    corners = envelope.corners()[1:-1] ** (1 / envelope.power) - 0.5
+    corners = envelope.corners[1:-1] ** (1 / envelope.power) - 0.5
     ends = [0.0, envelope.radius]
     return np.unique(np.clip(np.r_[ends, spread, corners, np.abs(np.array(inputs) - 0.5)], 0.0, envelope.radius))
 
@@ -222,7 +229,7 @@ def between(at: Array, victim: Noise, inputs: tuple[float, float], envelope: Env
             do not add up to 1: a cell is missing.
     """
     _end_to_end(at, envelope.radius)
-    power, log_total = envelope.power, envelope.log_total()
+    power, log_total = envelope.power, envelope.log_total
     inner, width = at[:-1], np.diff(at)
     slope = envelope.slopes[np.searchsorted(envelope.breaks, (inner + 0.5 * width + 0.5) ** power)]
     half = np.exp(envelope.log_q(inner) - log_total) * _integral(power, slope, inner + 0.5, width)

@@ -185,7 +185,7 @@ def _cover(crowd: Crowd, victim: int, eps: float, delta: float) -> dict[str, Any
     if not found:
         raise OutsideValidity("certify", "users whom others hide", f"nobody hides the users with noise {own:g}")
     envelope = min(found, key=lambda one: one.upper(eps)).envelope
-    corners = envelope.corners()
+    corners = envelope.corners
     wide = np.flatnonzero(np.diff(corners) > 1e-9 * corners[-1])
     slopes = [float(rounded(float(slope) * (1 - 1e-11), up=False, digits=12)) for slope in envelope.slopes[wide]]
     return {"radius": float(envelope.radius), "slopes": slopes, "breaks": [float(x) for x in corners[wide[1:]]]}

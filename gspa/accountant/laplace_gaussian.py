@@ -44,6 +44,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -83,22 +84,32 @@ class Limit(NamedTuple):
 
 def limit(victim: Noise, inputs: tuple[float, float], others: Reports, envelope: Envelope) -> Limit:
     """mu^2 = int_B (f0 - f1)^2 / (sum_j c_j omega*), and int_B |f0 - f1|^3 / (sum_j c_j omega*)^2 / mu^3."""
-    if envelope.log_corners()[-1] < -_DEEPEST:
+    if envelope.log_corners[-1] < -_DEEPEST:
         return Limit(math.inf, math.inf)
-    r = radii(envelope.radius, 250)
-    middle, width = 0.5 * (r[1:] + r[:-1]), np.diff(r)
+    middle, width, gaps = _gaps(victim, inputs, envelope.radius)
     cover = float(others.count @ envelope.clones(others))
-    cover_density = np.exp(envelope.log_q(middle) - envelope.log_total()) * cover
+    cover_density = np.exp(envelope.log_q(middle) - envelope.log_total) * cover
     second = third = 0.0
-    for y in (0.5 - middle, 0.5 + middle):
-        f0, f1 = (np.exp(victim.log_density(np.abs(y - x))) for x in inputs)
+    for gap in gaps:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            share = np.abs(f0 - f1) / cover_density
-            second += float(np.abs(f0 - f1) * share @ width)
-            third += float(np.abs(f0 - f1) * share**2 @ width)
+            share = gap / cover_density
+            second += float(gap * share @ width)
+            third += float(gap * share**2 @ width)
     if not (0 < second < math.inf and third < math.inf):
         return Limit(math.inf, math.inf)
     return Limit(math.sqrt(second), third / second**1.5)
+
+
+@lru_cache(maxsize=64)
+def _gaps(victim: Noise, inputs: tuple[float, float], radius: float) -> tuple[Array, Array, tuple[Array, Array]]:
+    """Distances from 1/2 inside B, what each stands for, and |f0 - f1| there on either side: no matter which omega*."""
+    r = radii(radius, 250)
+    middle, width = 0.5 * (r[1:] + r[:-1]), np.diff(r)
+    left, right = (
+        np.abs(np.exp(victim.log_density(np.abs(y - inputs[0]))) - np.exp(victim.log_density(np.abs(y - inputs[1]))))
+        for y in (0.5 - middle, 0.5 + middle)
+    )
+    return middle, width, (left, right)
 
 
 def _levels(others: Reports) -> Array:

@@ -122,9 +122,11 @@ def _log_delta_at(a: Array, mu: float) -> Array:
         x = a[near, None] + mu * _NODES
         out[near] = log_phi[near] + np.log(_minus_mills_slope(x) @ _WEIGHTS) + math.log(mu)
     apart = ~near & (a > 0)
-    out[apart] = log_phi[apart] + np.log(_mills(a[apart]) - _mills(b[apart]))
+    if apart.any():
+        out[apart] = log_phi[apart] + np.log(_mills(a[apart]) - _mills(b[apart]))
     wide = ~near & (a <= 0)  # here 1 - delta is a sum of two positive terms
-    out[wide] = np.log1p(-(ndtr(a[wide]) + np.exp(log_phi[wide]) * _mills(b[wide])))
+    if wide.any():
+        out[wide] = np.log1p(-(ndtr(a[wide]) + np.exp(log_phi[wide]) * _mills(b[wide])))
     return out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,12 @@ class Found:
         self.outcomes, self.pages = outcomes, pages
         self.registry = claims.registry()
 
+    @cached_property
+    def _given(self) -> dict[str, str]:
+        return {name: claims.verdict_of(name, self.outcomes) for name in self.registry}
+
     def verdict(self, entry: Claim) -> str:
-        return claims.verdict_of(entry.id, self.outcomes)
+        return self._given[entry.id]
 
     def of(self, paper: str = "", verdict: str = "") -> list[Claim]:
         """The claims of a paper and a verdict; of all where one is not given."""

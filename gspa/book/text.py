@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from typing import Any
 
@@ -98,6 +98,7 @@ def _written(match: re.Match[str]) -> str:
     return f"${sign}{_factor(mantissa)}10^{{{exponent}}}$"
 
 
+@lru_cache(maxsize=1 << 14)  # one text stands on several pages
 def html(text: str) -> str:
     """A line or a few of Markdown as HTML: emphasis, code, links, formulas, and numbers in the book's form."""
     return str(_markdown().renderInline(powers(text)))
@@ -137,6 +138,7 @@ def html_value(value: Any, digits: int = 4) -> str:
     return html(number(value, digits))
 
 
+@lru_cache(maxsize=1 << 14)
 def plain(text: str) -> str:
     """Markdown for a terminal: no dollars, no marks, commands as words."""
     return re.sub(r"[*`]|\]\([^)]*\)|\[(?=[^\]]*\]\()", "", _MATH.sub(_spoken, text))

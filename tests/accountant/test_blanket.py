@@ -155,7 +155,7 @@ def simulated(one, eps, draws, rng):
     """Monte Carlo of E[(1/(C+1)) (sum L_i)_+] with omega* by inversion on a grid; mean, standard error."""
     envelope, victim = one.envelope, one.victim
     y = np.linspace(0.5 - envelope.radius, 0.5 + envelope.radius, 200_001)
-    log_density = envelope.log_q(np.abs(y - 0.5)) - envelope.log_total()
+    log_density = envelope.log_q(np.abs(y - 0.5)) - envelope.log_total
     cdf = np.concatenate([[0], np.cumsum(0.5 * (np.exp(log_density[1:]) + np.exp(log_density[:-1])) * np.diff(y))])
     assert cdf[-1] == pytest.approx(1, abs=1e-6)
     f0, f1 = (np.exp(victim.log_density(np.abs(y - x))) for x in one.inputs)
@@ -212,7 +212,7 @@ def test_clones_lie_under_every_input():
         others = Reports.of(mechanism, np.array([0.5, 1.0, 4.0]), np.array([1, 1, 1]))
         envelope = Envelope(others.power, np.sort(others.kappa), np.array([0.8, 2.0]), 2.5)
         y = np.linspace(-2, 3, 5001)
-        density = np.exp(envelope.log_q(np.abs(y - 0.5)) - envelope.log_total())
+        density = np.exp(envelope.log_q(np.abs(y - 0.5)) - envelope.log_total)
         assert np.sum(0.5 * (density[1:] + density[:-1])) * (y[1] - y[0]) == pytest.approx(1, abs=1e-5)
         for kappa, height, c in zip(others.kappa, others.log_height, envelope.clones(others), strict=True):
             report = Noise(others.power, float(kappa), float(height))

@@ -64,7 +64,7 @@ def test_what_went_wrong_is_an_error_now(monkeypatch, mechanism, own, wide, m, e
 
     def old(victim, inputs, envelope, size=None):
         at = edges(victim, inputs, envelope, size)
-        end = envelope.corners()[-1] ** (1 / envelope.power) - 0.5
+        end = envelope.corners[-1] ** (1 / envelope.power) - 0.5
         y = np.r_[0.5 - end, 0.5 + end]
         kept.append(bool((np.abs(y - 0.5) <= envelope.radius).all()))
         return at if kept[-1] else at[:-1]

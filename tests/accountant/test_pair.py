@@ -28,9 +28,9 @@ def bracket(victim, q, rest, count, eps):
 
 
 class TestEnumeration:
-    """Hundreds of random populations of up to 40 users, all counts enumerated at 50 digits."""
+    """A hundred random populations of up to 40 users, all counts enumerated at 50 digits."""
 
-    @pytest.mark.parametrize("seed", range(6))
+    @pytest.mark.parametrize("seed", range(3))
     def test_inside_the_interval(self, seed):
         rng = np.random.default_rng(seed)
         seen = 0

@@ -786,8 +786,8 @@ class TestTheServersEnd:
         process.wait(30)
         assert ended(pid)
         assert (here.build / "bench" / asked).exists() is (number == signal.SIGKILL)
-        _, reader = start()
-        assert [one["id"] for one in json.loads(reader.ask("GET", "/bench/runs")[1])["runs"]] == [kept.name]
+        with closing(opened(here)) as runs:
+            assert [one["id"] for one in runs.listed()] == [kept.name]
         assert {path.name for path in (here.build / "bench").iterdir() if path.is_dir()} == {kept.name}
 
 

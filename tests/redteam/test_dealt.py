@@ -18,7 +18,7 @@ BLOCK = 20
 BLOCKS = [
     (name, start) for name, (_, number, _, _) in dealt_settings.FAMILIES.items() for start in range(0, number, BLOCK)
 ]
-QUICK = {"two or three steps": 20, "many steps": 3, "k of t steps": 10, "epochs": 1}
+QUICK = {"two or three steps": 10, "many steps": 2, "k of t steps": 5, "epochs": 1}
 
 
 def _lost(name, seeds, most=math.inf):
