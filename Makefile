@@ -5,7 +5,8 @@ PROFILE ?= paper
 BIN := $(VENV)/bin
 # Else every process would compile this package again, and every run of the tests all of them.
 unexport PYTHONDONTWRITEBYTECODE
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Of thousands of modules a few hundred are imported, and compiled then.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
 .PHONY: book test packages certificates browser verify-slow repeat benchmark lint serve tidy clean
 
