@@ -45,7 +45,7 @@ benchmark: $(VENV)/.test
 lint: $(VENV)/.test $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 	$(BIN)/codespell
 
 serve: $(VENV)/.book

@@ -305,7 +305,7 @@ def _likely_bound(keys: NDArray[Any], k: int) -> NDArray[Any]:
     many, share = few.shape[1], k / keys.shape[1]
     rank = math.ceil(many * share + 3 * math.sqrt(many * share * (1 - share)))
     if 2 * rank >= many:
-        return keys.max(axis=1, keepdims=True)
+        return np.asarray(keys.max(axis=1, keepdims=True))
     return np.partition(few, rank, axis=1)[:, rank, None]
 
 
