@@ -173,9 +173,7 @@ def success(k: int, *, eps_local: float, n: int, alpha: float, coin: str, trials
     return tester.power(n, alpha, tester.threshold(n, size, rng), size, rng)
 
 
-def detectable(
-    k: int, *, eps_local: float, n: int, start: float, coin: str, rng: Rng, counts: int = _PAPER
-) -> float:
+def detectable(k: int, *, eps_local: float, n: int, start: float, coin: str, rng: Rng, counts: int = _PAPER) -> float:
     """The distance at which n users give the right answer with probability 2/3 on either side.
 
     By simulation: two rough steps from the guess `start`, then a power law through two accurate points about 15%
