@@ -453,7 +453,7 @@ def exact_delta(found: dict[str, Any]) -> arb:
     delta, users = Decimal(found["delta"]), found["users"]
     worst = max(range(len(users)), key=lambda i: Decimal(users[i][0]))
     depth = depth_for(delta)
-    ctx.prec = 128 + 3 * depth + 3 * int(Decimal(users[worst][0]))
+    ctx.prec = 64 + 3 * depth // 2 + 3 * int(Decimal(users[worst][0]))
     if Decimal(found["eps"]) >= Decimal(users[worst][0]):
         return arb(0)
     p, e = ball(users[worst][0]).exp(), ball(found["eps"]).exp()

@@ -39,7 +39,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -200,6 +200,7 @@ _REVEALED = 1e-9  # relative allowance in delta of one Gaussian step, where it i
 _SMOOTHING = 0.02
 _CUTS = (*np.arange(1.0, 10.0, 0.25).tolist(), *range(10, 17))  # beyond the larger shift
 _MOST_VALUE = 1e100
+_KEPT = 4096  # ends of brackets, which the searches ask for again
 
 
 @dataclass(frozen=True)
@@ -278,6 +279,7 @@ class Dealt:
         lower, upper = self.lower(eps, cut, size, smoothing), self.upper(eps, cut, size, smoothing)
         return Bracket(lower, max(lower, upper))
 
+    @lru_cache(_KEPT)  # noqa: B019  # a float each
     def lower(self, eps: float, cut: float, size: int = _CELLS, smoothing: float = _SMOOTHING) -> float:
         """Not above delta(eps): every cell at its mean."""
         law = self.step.cells(eps, cut, size)
@@ -285,6 +287,7 @@ class Dealt:
         found = positive_part(law.mean - law.slack, law.mass / inside, self.t, np.ones(1), smoothing=smoothing)
         return min(found.lower * share / self.t + self.beyond(eps, cut)[0], 1.0)
 
+    @lru_cache(_KEPT)  # noqa: B019
     def upper(self, eps: float, cut: float, size: int = _CELLS, smoothing: float = _SMOOTHING) -> float:
         """Not below delta(eps): every cell at its ends, the mean kept."""
         law = self.step.cells(eps, cut, size)

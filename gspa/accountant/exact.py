@@ -202,6 +202,7 @@ _MOST_GROUPS = 20_000
 _KEPT = 64  # best choices of inputs that the search for eps looks at
 _MOVED = 1024  # groups whose inputs one step of the ascent tries to change
 _STEPS = 40
+_NEAR = 256  # ones that are tried on either side of what the ascent finds
 
 
 class _Found(NamedTuple):
@@ -398,6 +399,33 @@ def exact_epsilon(
     if plan.inputs is None:
         value, high = low, max(low, central_epsilon(budgets, delta=delta).upper)
     return Bound(low, value, high, plan.method, VALID_FOR, delta=delta, n=budgets.n, note=_note(plan.crowd, ones[0]))
+
+
+def least_epsilon(budgets: Budgets, *, delta: float) -> float:
+    """An eps that the shuffled bits certainly need: at inputs that an ascent finds, and near them. Faster than all.
+
+    Args:
+        budgets: as for `exact_epsilon`.
+        delta: as for `exact_epsilon`.
+
+    Returns:
+        Not above the least eps at which the bits are (eps, delta)-DP.
+
+    Raises:
+        InvalidValue: an argument out of range.
+        OutsideValidity: as for `exact_delta`.
+
+    >>> from gspa.accountant import budgets
+    >>> least_epsilon(budgets.constant(1.0, n=3), delta=0.9)
+    0.0
+    """
+    delta = check.probability(allow_zero=False, delta=delta)
+    plan = _plan(budgets, None)
+    found = _epsilon(plan._replace(inputs=None), delta)
+    if plan.inputs is None:
+        return found.lower
+    near = found.ones[0] + np.arange(-_NEAR, _NEAR + 1)[:, None] * (plan.crowd.eps > 0)
+    return _epsilon(plan._replace(inputs=lambda: [np.clip(near, 0, plan.crowd.count)]), delta).lower
 
 
 def _epsilon(plan: _Plan, delta: float) -> _Found:

@@ -44,7 +44,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -522,10 +522,11 @@ def blanket_epsilon(
         if not some or local == 0:
             return local, local
         at, high, used = min(gdp_epsilon(delta=delta, mu=mu), local), local, some[0]
+        curves = [(one, cache(one.upper)) for one in some]
         for _ in range(3):  # the best B at the limit's eps need not be the best at the true one
             start = at
-            best = min(some, key=lambda one: one.upper(start))
-            at = least_epsilon(best.upper, delta, start, local, _BAND)
+            best, upper = min(curves, key=lambda one: one[1](start))
+            at = least_epsilon(upper, delta, start, local, _BAND)
             if at < high:
                 high, used = at, best
             if at < 1.1 * start:

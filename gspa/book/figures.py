@@ -131,12 +131,11 @@ def as_svg(figure: Figure, *, tight: bool = True) -> tuple[str, list[dict[str, A
 
     if engine := figure.get_layout_engine():
         engine.execute(figure)
-    figure.set_layout_engine("none")  # it is laid out
-    whole = figure.bbox_inches
-    cut = figure.get_tightbbox().padded(0.1) if tight else whole
+    figure.set_layout_engine(None)  # it is laid out
+    cut = figure.get_tightbbox().padded(0.1) if tight else None
     stream = io.StringIO()
     figure.savefig(stream, format="svg", bbox_inches=cut, metadata={"Date": None})
-    read = readings(figure, cut)
+    read = readings(figure, cut or figure.bbox_inches)
     plt.close(figure)
     return stream.getvalue(), read
 

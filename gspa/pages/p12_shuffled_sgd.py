@@ -50,6 +50,7 @@ EQUAL, AS_DRAWN = "one budget, the same noise power", "budgets as drawn"
 _UNEQUAL = "unif2"  # the setting whose draws these two compare
 CLOSE = ("unif3", "constant")  # a claim ranks them by a small difference; the rest need fewer seeds
 FIRST, LAST = "noisiest client first", "noisiest client last"
+ENOUGH = 1.5  # half-widths of an interval between what a claim compares and where its verdict would change
 _WORTH_PROCESSES = 200  # epochs of MNIST at width 100: some six seconds
 _FURTHEST = "furthest from print (points)"
 

@@ -86,7 +86,7 @@ def certified(eps_local: float, *, n: int, delta: float) -> float:
 
 def of_bits(eps_local: float, *, n: int, delta: float) -> float:
     """The exact central eps of randomized response, rounded down: no bound for all randomizers can be below."""
-    return exact.exact_epsilon(budgets.constant(eps_local, n=n), delta=delta).lower
+    return exact.least_epsilon(budgets.constant(eps_local, n=n), delta=delta)
 
 
 def regimes(local: Sequence[float], sizes: Sequence[int], *, delta: float) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlog1py, xlogy
+from scipy.special import gammaln
 from scipy.stats import binom
 
 from gspa.algorithms.testing import HadamardResponse
@@ -196,11 +196,10 @@ def coupled(n: int, k: int, alpha: float) -> float:
     for block in blocks:
         m = int(sizes[block[-1]])
         x = np.arange(m + 1)
-        ways = gammaln(m + 1) - gammaln(x + 1) - gammaln(m - x + 1)
-        fair, more, less = (
-            np.exp(ways + xlogy(x, p) + xlog1py(m - x, -p)).cumsum() for p in (0.5, 0.5 + alpha, 0.5 - alpha)
-        )
-        total += float(masses[block].sum()) * float(np.abs(fair - (more + less) / 2).sum())
+        logs = gammaln(x + 1)  # of x!
+        ways = logs[m] - logs - logs[::-1]
+        fair, more = (np.exp(ways + x * math.log(p) + x[::-1] * math.log1p(-p)) for p in (0.5, 0.5 + alpha))
+        total += float(masses[block].sum()) * float(np.abs((fair - (more + more[::-1]) / 2).cumsum()).sum())
     return k / 2 * total
 
 
@@ -218,18 +217,25 @@ def central_test_users(
     That statistic moves by at most 1 with one record, so noise of scale 1/eps makes it eps-DP. By simulation, in steps
     of a quarter from `start` users.
     """
-    laws = np.full(k, 1 / k), (1 + 2 * alpha * np.where(np.arange(k) % 2, 1, -1)) / k
     n = start
     while True:
         size = math.ceil(n)
         found = [
-            np.array([0.5 * np.abs(rng.multinomial(size, law) - size / k).sum() for _ in range(trials)])
+            np.array([0.5 * np.abs(_counts(size, k, apart, rng) - size / k).sum() for _ in range(trials)])
             + rng.laplace(scale=1 / eps, size=trials)
-            for law in laws
+            for apart in (0.0, alpha)
         ]
         if (found[1] > np.quantile(found[0], 1 - _NO_WORSE)).mean() >= 1 - _NO_WORSE:
             return n
         n *= 1.25
+
+
+def _counts(n: int, k: int, alpha: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Of n samples, where half of the k items have (1 + 2 alpha)/k and half (1 - 2 alpha)/k; k even."""
+    if n > 4 * k:
+        return rng.multinomial(n, np.repeat([1 + 2 * alpha, 1 - 2 * alpha], k // 2) / k)
+    likely = rng.binomial(n, 0.5 + alpha)  # a sample at a time, where they are few
+    return np.bincount(np.r_[rng.integers(k // 2, size=likely), rng.integers(k // 2, k, size=n - likely)], minlength=k)
 
 
 def four_terms(k: int, alpha: float, eps: float) -> tuple[float, ...]:

@@ -438,7 +438,7 @@ def choices(targets: Sequence[float], sizes: Sequence[int], *, delta: float) -> 
 
     def central(x: float) -> float:
         # A formula that says eps_L <= 0 says next to nothing; beyond 40 a report is the truth in all but name.
-        return exact.exact_epsilon(budgets.constant(min(max(x, 1e-6), 40.0), n=n), delta=delta).lower
+        return exact.least_epsilon(budgets.constant(min(max(x, 1e-6), 40.0), n=n), delta=delta)
 
     rows: list[tuple[Any, ...]] = []
     for eps, n in product(targets, sizes):

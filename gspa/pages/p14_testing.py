@@ -75,20 +75,28 @@ SHUFFLED = {
 }
 """The blog's results in the shuffle model, by the term that is largest; the budget is the central eps."""
 
-_ALTERNATIVES = 50  # distributions of the alternative in one simulation, at least
-_MASSES = 50_000  # probabilities of buckets drawn for them: more distributions where there are few buckets
-# Counts drawn for one estimate of a probability, and the least number of trials for it.
-_QUICK, _PAPER, _FINE = (15_000, 30), (700_000, 800), (1_500_000, 1_000)
-_COSTLY = ("private, large $\\epsilon$", "private, large $\\epsilon_L$")  # so that few trials leave an exponent open
-_MOST = 20_000  # trials
+_PARTS, _TIMES = 4, 6  # of the outputs, and how often a part's counts are drawn for one law
+_QUICK, _PAPER, _FINE = 15_000, 250_000, 500_000  # counts drawn for one estimate of a probability, about
+# So that few counts leave an exponent open.
+_COSTLY = ("private, large $\\epsilon$", "public, large $\\epsilon$", "private, large $\\epsilon_L$")
 
 
 # --- tables ------------------------------------------------------------------------------------------------
 
 
-class UniformityTester(NamedTuple):
-    """What the users run, and the law of an item's bucket under uniformity; all items if the coin is private."""
+def statistic(counts: NDArray[np.int64], expected: Array) -> Array:
+    """The testers' statistic of histograms along the last axis; a sum over outputs."""
+    apart = counts - expected
+    apart *= apart
+    apart -= counts
+    apart /= expected
+    return np.asarray(apart.sum(axis=-1))
 
+
+class UniformityTester(NamedTuple):
+    """What the users run, and the law of an item's bucket under uniformity; all k items if the coin is private."""
+
+    k: int
     response: HadamardResponse
     uniform: Array
 
@@ -99,55 +107,56 @@ class UniformityTester(NamedTuple):
         if coin == "public":
             buckets = min(k, 2 ** max(1, round(min(eps_local / math.log(2), 60.0))))
         sizes = np.bincount(np.arange(k) % buckets)
-        return cls(HadamardResponse.of(buckets, eps=eps_local), sizes / k)
+        return cls(k, HadamardResponse.of(buckets, eps=eps_local), sizes / k)
 
-    def alternatives(self, k: int, alpha: float, trials: int, rng: Rng) -> Array:
-        """Laws of a bucket under distributions at distance alpha, items dealt at random; shape (at most trials, m)."""
-        size = min(trials, max(_ALTERNATIVES, _MASSES // self.uniform.size))
-        sizes = np.rint(self.uniform * k).astype(np.int64)
+    @property
+    def times(self) -> int:
+        """How often each part's counts are drawn for one law; those of one output are known."""
+        return _TIMES if self.response.outputs > _PARTS else 1
+
+    def alternatives(self, alpha: float, size: int, rng: Rng) -> Array:
+        """Laws of a bucket under distributions at distance alpha, items dealt at random; shape (size, m)."""
+        sizes = np.rint(self.uniform * self.k).astype(np.int64)
         if sizes.max() == 1:
-            up = rng.permuted(np.tile(np.arange(k) % 2, (size, 1)), axis=1)
+            up = rng.permuted(np.tile(np.arange(self.k) % 2, (size, 1)), axis=1)
         else:
-            up = rng.multivariate_hypergeometric(sizes, k // 2, size=size, method="marginals")
-        return np.asarray((sizes + 2 * alpha * (2 * up - sizes)) / k)
+            up = rng.multivariate_hypergeometric(sizes, self.k // 2, size=size, method="marginals")
+        return np.asarray((sizes + 2 * alpha * (2 * up - sizes)) / self.k)
 
-    def statistics(self, n: int, laws: Array, trials: int, rng: Rng) -> Array:
-        """The statistic of n users in each of `trials` runs, the laws of a bucket used in turn."""
+    def statistics(self, n: int, laws: Array, rng: Rng) -> Array:
+        """The statistic of n users for each law of a bucket; shape (`times` to the power `_PARTS`, laws).
+
+        Given how many reports fall on each part of the outputs, the parts are independent:
+        each is drawn `times` times, and they are put together in every way.
+        """
         null, reports = n * self.response.law(self.uniform), self.response.law(laws)
-        if len(laws) == trials:
-            return _chi(rng.multinomial(n, reports), null)
-        each = np.bincount(np.arange(trials) % len(laws), minlength=len(laws))
-        return np.concatenate(
-            [_chi(rng.multinomial(n, law, size=size), null) for law, size in zip(reports, each, strict=True)]
-        )
+        parts = np.split(reports, _PARTS, axis=1)
+        counts = rng.multinomial(n, np.stack([part.sum(axis=1) for part in parts], axis=1))
+        found = np.zeros((1, len(laws)))
+        for part, count, expected in zip(parts, counts.T, np.split(null, _PARTS), strict=True):
+            given = rng.multinomial(count, part / part.sum(axis=1, keepdims=True), size=(self.times, len(laws)))
+            found = (found[:, None] + statistic(given, expected)).reshape(-1, len(laws))
+        return found
 
-    def mean(self, n: int, laws: Array, trials: int) -> float:
-        """The expectation of the mean of `statistics`."""
-        null, reports = self.response.law(self.uniform), self.response.law(laws)
-        means = (((n - 1) * reports - 2 * n * null) * reports / null).sum(axis=1) + n
-        return float(means @ np.bincount(np.arange(trials) % len(laws), minlength=len(laws))) / trials
+    def mean(self, n: int, alpha: float) -> float:
+        """The expectation of the statistic of n users under `alternatives` at distance alpha."""
+        null, response = self.response.law(self.uniform), self.response
+        fit = self.k * (null - response.low) / response.gain  # items that fit an output
+        spread = fit * (self.k - fit) / (self.k - 1)  # the variance of the sum of their signs
+        return (n - 1) * (2 * alpha * response.gain / self.k) ** 2 * float((spread / null).sum()) - 1
 
-    def threshold(self, n: int, trials: int, rng: Rng) -> float:
+    def threshold(self, n: int, size: int, rng: Rng) -> float:
         """The 2/3 quantile under uniformity, moved by what the sample's mean is off its known value."""
-        found = self.statistics(n, self.uniform[None], trials, rng)
-        return float(np.quantile(found, TARGET) - found.mean()) + self.mean(n, self.uniform[None], trials)
+        found = self.statistics(n, np.tile(self.uniform, (size, 1)), rng)
+        return float(np.quantile(found, TARGET) - found.mean()) + self.mean(n, 0.0)
 
-    def power(self, k: int, n: int, alpha: float, threshold: float, trials: int, rng: Rng) -> float:
+    def power(self, n: int, alpha: float, threshold: float, size: int, rng: Rng) -> float:
         """P(statistic > threshold) under the alternative; the known mean of the statistic serves as control variate."""
-        laws = self.alternatives(k, alpha, trials, rng)
-        found = self.statistics(n, laws, trials, rng)
+        found = self.statistics(n, self.alternatives(alpha, size, rng), rng)
         above = found > threshold
         slope = float(np.mean((above - above.mean()) * (found - found.mean()))) / max(float(found.var()), 1e-300)
-        adjusted = float(above.mean()) - slope * (float(found.mean()) - self.mean(n, laws, trials))
+        adjusted = float(above.mean()) - slope * (float(found.mean()) - self.mean(n, alpha))
         return min(max(adjusted, 0.0), 1.0)
-
-
-def _chi(counts: NDArray[np.int64], expected: Array) -> Array:
-    apart = counts - expected
-    apart *= apart
-    apart -= counts
-    apart /= expected
-    return np.asarray(apart.sum(axis=1))
 
 
 def success(k: int, *, eps_local: float, n: int, alpha: float, coin: str, trials: int, rng: Rng) -> float:
@@ -160,31 +169,30 @@ def success(k: int, *, eps_local: float, n: int, alpha: float, coin: str, trials
     True
     """
     tester = UniformityTester.of(k, eps_local=eps_local, coin=coin)
-    return tester.power(k, n, alpha, tester.threshold(n, trials, rng), trials, rng)
+    size = math.ceil(trials / tester.times)
+    return tester.power(n, alpha, tester.threshold(n, size, rng), size, rng)
 
 
-def detectable(
-    k: int, *, eps_local: float, n: int, start: float, coin: str, rng: Rng, effort: tuple[int, int] = _PAPER
-) -> float:
+def detectable(k: int, *, eps_local: float, n: int, start: float, coin: str, rng: Rng, counts: int = _PAPER) -> float:
     """The distance at which n users give the right answer with probability 2/3 on either side.
 
-    By simulation: three rough steps from the guess `start`, then a power law through two accurate points about 15%
+    By simulation: two rough steps from the guess `start`, then a power law through two accurate points about 15%
     below and above.
     """
     tester = UniformityTester.of(k, eps_local=eps_local, coin=coin)
-    cells, fewest = effort
-    trials = int(np.clip(cells // tester.response.outputs, fewest, _MOST))
-    threshold, goal = tester.threshold(n, 2 * trials, rng), 2 * float(ndtri(TARGET))
+    size = math.ceil(counts / (tester.times * tester.response.outputs))
+    threshold, goal = tester.threshold(n, size, rng), 2 * float(ndtri(TARGET))
 
-    def separation(alpha: float, runs: int) -> float:
-        found = tester.power(k, n, alpha, threshold, runs, rng)
-        return float(ndtri(TARGET) + ndtri(np.clip(found, 0.5 / runs, 1 - 0.5 / runs)))
+    def separation(alpha: float, size: int) -> float:
+        least = 0.5 / (tester.times * size)
+        found = tester.power(n, alpha, threshold, size, rng)
+        return float(ndtri(TARGET) + ndtri(np.clip(found, least, 1 - least)))
 
     alpha = min(start, 0.43)
-    for _ in range(3):
-        ratio = goal / max(separation(alpha, trials // 4), goal / 4)
+    for _ in range(2):
+        ratio = goal / max(separation(alpha, math.ceil(size / 6)), goal / 4)
         alpha = min(alpha * ratio**0.6, 0.43)
-    low, high = separation(alpha / 1.15, trials), separation(alpha * 1.15, trials)
+    low, high = separation(alpha / 1.15, size), separation(alpha * 1.15, size)
     slope = float(np.clip((high - low) / goal / (2 * math.log(1.15)), 0.7, 3.0))
     return alpha * math.exp((goal - (low + high) / 2) / goal / slope)
 
@@ -194,9 +202,9 @@ def _begun(
 ) -> Iterator[tuple[str, Regime, dict[str, Any]]]:
     """The regimes of these names, and what `detectable` needs in each."""
     for name in names or regimes:
-        effort = _QUICK if quick else _FINE if name in _COSTLY else _PAPER
+        counts = _QUICK if quick else _FINE if name in _COSTLY else _PAPER
         rng = np.random.default_rng([seed, list(regimes).index(name)])
-        yield name, regimes[name], {"coin": name.split(",")[0], "rng": rng, "effort": effort}
+        yield name, regimes[name], {"coin": name.split(",")[0], "rng": rng, "counts": counts}
 
 
 def local_scaling(*, seed: int, quick: bool, names: Iterable[str] | None = None) -> pd.DataFrame:

@@ -303,7 +303,7 @@ def coordinate_cases(cases: Sequence[tuple[float, int, float, int, int, float]],
         def exact(at: float, local: Buckets = local, n: int = n, size: int = size, beta: float = beta) -> float:
             if padded:
                 lost = overflow(n_p=size, n=n, beta=beta)
-                return coordinate(local, n_p=size, n=n, beta=beta).delta(at).upper + lost
+                return coordinate(local, n_p=size, n=n, beta=beta).upper(at) + lost
             return max(_subsampled_bits(local, size, beta, at, others) for others in (0.0, 0.5, 1.0))
 
         before = amplification.lemma1_epsilon(eps, n=size, delta=delta / beta, answers=local.b + 1)

@@ -295,7 +295,7 @@ def index_prices(one: Setting, many: Sequence[int]) -> pd.DataFrame:
     for l, n_p in zip(many, least, strict=True):  # noqa: E741
         eps = float(
             brentq(
-                lambda e, n_p=n_p: math.log(padded(math.exp(e), n_p).delta(at).upper * one.d / one.delta),
+                lambda e, n_p=n_p: math.log(padded(math.exp(e), n_p).upper(at) * one.d / one.delta),
                 math.log(one.eps) - 0.01,
                 math.log(one.eps * n_p / least[0]) + 0.1,
                 xtol=1e-3,

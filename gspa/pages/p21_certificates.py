@@ -85,9 +85,10 @@ def _clones(mechanism: str, eps0: float, n: int, delta: float) -> dict[str, Any]
     return {"mechanism": mechanism, "eps": eps0, "n": n, "delta": delta}
 
 
-def certified(asked: Iterable[Setting]) -> list[Issued]:
-    """A certificate for each of them, which its checker has proved."""
-    return [Issued(one, api.certify(**one.asked)) for one in asked]
+def certified(asked: Iterable[Setting], known: Iterable[Issued] = ()) -> list[Issued]:
+    """A certificate for each of them, which its checker has proved; what is `known` is not proved again."""
+    again = {str(one.asked): certificate for one, certificate in known}
+    return [Issued(one, again.get(str(one.asked)) or api.certify(**one.asked)) for one in asked]
 
 
 def table(issued: Iterable[Issued]) -> pd.DataFrame:

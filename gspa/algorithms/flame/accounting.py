@@ -59,7 +59,7 @@ def _grid(one: Coordinate, step: float, floor: float) -> tuple[Array, Array]:
     values: list[list[float]] = [[] for _ in ways]
     for i in range(_MOST_STEPS):
         for way, found in zip(ways, values, strict=True):
-            found.append(one.delta(i * step, swap=way).upper)
+            found.append(one.upper(i * step, swap=way))
         if max(found[-1] for found in values) <= floor:
             break
     return np.array(values[0]), np.array(values[-1])
@@ -67,7 +67,7 @@ def _grid(one: Coordinate, step: float, floor: float) -> tuple[Array, Array]:
 
 def _step(one: Coordinate) -> float:
     """A few steps in a standard deviation: delta(0) of a Gaussian pair is about 0.4 of it."""
-    deviation = one.delta(0.0).upper / 0.4
+    deviation = one.upper(0.0) / 0.4
     step = min(deviation, one.most) / _STEPS
     return one.most / math.ceil(one.most / step)  # the largest loss is on the grid
 

@@ -123,17 +123,22 @@ class Coordinate:
     most: float
     symmetric: bool
 
+    def upper(self, eps: float, *, swap: bool = False) -> float:
+        """The upper end of `delta`, in half of its time."""
+        if eps >= self.most:
+            return 0.0
+        return min(expectation_above(upper_atoms(self.cells, eps, swap), self.clones), 1.0)
+
     def delta(self, eps: float, *, swap: bool = False) -> Bracket:
         """The bound's value at eps >= 0, bracketed; `swap` exchanges the victim's two reports.
 
         The upper end errs upward by construction; roundings inside are allowed for as in
         `gspa.accountant.laplace_gaussian`.
         """
+        high = self.upper(eps, swap=swap)
         if eps >= self.most:
-            return Bracket(0.0, 0.0)
-        high = expectation_above(upper_atoms(self.cells, eps, swap), self.clones)
-        low = expectation_below(lower_atoms(self.cells, eps, swap), self.clones)
-        return Bracket(min(low, high), min(high, 1.0))
+            return Bracket(high, high)
+        return Bracket(min(expectation_below(lower_atoms(self.cells, eps, swap), self.clones), high), high)
 
     def epsilon(self, delta: float) -> float:
         """The least eps found at which the upper end is at most delta, both directions; errs upward."""
@@ -141,7 +146,7 @@ class Coordinate:
         ways = (False,) if self.symmetric else (False, True)
 
         def worst(eps: float) -> float:
-            return max(self.delta(eps, swap=swap).upper for swap in ways)
+            return max(self.upper(eps, swap=swap) for swap in ways)
 
         return least_epsilon(worst, delta, 0.5 * self.most, self.most, _BAND)
 
