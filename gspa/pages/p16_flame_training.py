@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -343,10 +343,16 @@ def _trained(task: tuple[str, int, Setup, Sequence[int], str, bool]) -> pd.DataF
     )
 
 
-@lru_cache(maxsize=1)
+_held: dict[tuple[str, int, str, str], Users] = {}
+
+
 def dealt_to(data: str, users: int, scaling: str = "standardized", split: str = "one_per_class") -> Users:
     """The images of "mnist" or "digits" as these users hold them; the last answer is kept."""
-    return partition(digits.load(data), users=users, scaling=scaling, split=split)
+    asked = data, users, scaling, split
+    if asked not in _held:
+        _held.clear()  # before the next takes as much memory
+        _held[asked] = partition(digits.load(data), users=users, scaling=scaling, split=split)
+    return _held[asked]
 
 
 _KEYS = ["group", "label", "varied", "value", "noise"]

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from gspa.accountant import arguments as check
 from gspa.accountant.errors import InvalidValue
 from gspa.algorithms.flame.aggregation import Aggregator
-from gspa.algorithms.flame.noise import Source
+from gspa.algorithms.flame.noise import Source, forget
 from gspa.algorithms.flame.users import Users
 
 Floats = NDArray[np.float32]
@@ -173,5 +173,6 @@ def train(
         accuracies = users.accuracies(weights) if tested else [math.nan] * len(seeds)
         for run, accuracy, step in zip(runs, accuracies, steps, strict=True):
             run.append((run[0][0], number + 1, accuracy, step.largest, step.overflowing))
+    forget()
     names = ["seed", "round", "accuracy", "largest", "overflowing"]
     return pd.DataFrame([row for run in runs for row in run], columns=names)

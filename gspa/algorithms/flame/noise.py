@@ -146,7 +146,12 @@ def _selected(seed: int, n: int, d: int, k: int, n_p: int) -> tuple[Indices, Arr
     return indices, noise + np.diff(total[np.r_[0, np.cumsum(dummies)]])
 
 
-@lru_cache(maxsize=5)  # some 20 MB each: a run's seeds take turns
+def forget() -> None:
+    """Give back the memory of the largest draws: after a run, whose seeds take turns at them."""
+    _laplace_stream.cache_clear()
+
+
+@lru_cache(maxsize=5)  # some 20 MB each
 def _laplace_stream(seed: int, first: int, size: int) -> tuple[Array, Array]:
     """The first draws of Lap(0, 1), and the sums up to each of all of them."""
     draws = _state(seed).laplace(size=size)
