@@ -32,7 +32,6 @@ from gspa.book import processes, verdicts
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
 from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, role
 from gspa.book.say import count
-from gspa.book.text import number
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
@@ -602,9 +601,6 @@ def noise_curve(points: pd.DataFrame, *, dataset: str) -> Figure:
 # --- checks ------------------------------------------------------------------------------------------------
 
 
-_LABELS = tuple(budgets.DISTRIBUTIONS[name].label for name in ("constant", "unif2"))
-
-
 def too_small(identifier: str, runs: Runs, full: Mapping[str, int]) -> Outcome | None:
     """Why runs with fewer seeds or epochs than `full`, the paper profile's, cannot settle a claim; None if they can."""
     counted = last(runs).groupby("setting")["seed"].nunique()
@@ -801,28 +797,6 @@ def mnist_is(images: Dataset) -> Outcome:
         "refuted": "The files hold something else.",
     }
     return judge("G-SGD7", evidence, verdicts.reading("as counted", verdicts.exactly(holds), said))
-
-
-@settles("G-SGD6")
-def stronger_protection(promises: pd.DataFrame) -> Outcome:
-    """Central eps of the constant 0.5 against that of U(0.01, 2): as promised, and from the messages alone."""
-    both = promises.set_index(["setting", "T"])
-    epochs = sorted(set(promises["T"]))
-    evidence: dict[str, object] = {}
-    readings = []
-    for column, name in (
-        ("promised", "$\\epsilon$ as Theorem 5 promises it"),
-        ("local", "$\\epsilon$ of the messages alone"),
-    ):
-        constant, unif2 = ([float(both.loc[(key, t), column]) for t in epochs] for key in _LABELS)
-        for t, first, second in zip(epochs, constant, unif2, strict=True):
-            evidence[f"{name}, $T$ = {t}: constant 0.5, U(0.01, 2)"] = f"{first:.4g}, {second:.4g}"
-        smaller = all(a < b for a, b in zip(constant, unif2, strict=True))
-        found = f"At $T$ = {epochs[-1]} the constant has {number(constant[-1], 3)}, and $U(0.01, 2)$ has "
-        found += f"{number(unif2[-1], 3)}."
-        said: verdicts.Said = {"verified": found, "refuted": found}
-        readings.append(verdicts.reading(name, verdicts.exactly(smaller), said))
-    return judge("G-SGD6", evidence, *readings)
 
 
 @settles("G-TAB3")

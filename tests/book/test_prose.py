@@ -52,6 +52,7 @@ ALLOWED = {
     ("calculator", "1%"): "the tolerance that the tests hold the page's noise on a line to",
     ("calculator", "1e4"): "a way to write a number",
     ("19_auditing", "0.01"): "the lower end of the paper's range of budgets",
+    ("22_sgd_privacy", "0.5"): "Table 2's constant budget",
 }
 
 

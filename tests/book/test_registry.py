@@ -68,6 +68,7 @@ NOTEBOOKS = [
     "19_auditing",
     "20_shuffled_batches",
     "21_certificates",
+    "22_sgd_privacy",
 ]
 PAPERS = ["gspa", "clones", "flame", "since"]
 ID_PATTERNS = {
