@@ -22,7 +22,8 @@ from gspa.files import digest, digest_tree
 Epochs = npt.NDArray[np.int64]
 
 EVERY = 5  # epochs between two checkpoints: about a second of MNIST training, so a kill costs that
-_NAMES = {"epoch", "w1", "w2", "generator", "found"}
+_ARRAYS = ("w1", "w2", "longest")
+_NAMES = {"epoch", *_ARRAYS, "generator", "found"}
 _STALE = 7 * 24 * 3600  # seconds: a run nobody came back to for a week
 
 
@@ -63,14 +64,14 @@ class Checkpoint:
         if stored is None or not set(stored) >= _NAMES or stored["found"].shape != found.shape:
             return -1
         epoch = int(stored["epoch"])
-        batch.restore(epoch, [stored[name] for name in ("w1", "w2")], stored["generator"])
+        batch.restore(epoch, [stored[name] for name in _ARRAYS], stored["generator"])
         found[:] = stored["found"]
         return epoch
 
     def save(self, epoch: int, batch: Batch, found: Floats) -> None:
         """Replace the file in one step. A disk that refuses costs the checkpoint, not the run."""
-        weights, generator = batch.state()
-        named = dict(zip(("w1", "w2"), weights, strict=True))
+        arrays, generator = batch.state()
+        named = dict(zip(_ARRAYS, arrays, strict=True))
         _npz.write(self.path, {"epoch": np.array(epoch), **named, "generator": generator, "found": found})
 
 

@@ -50,6 +50,7 @@ class SgdResult:
         test_loss: (R, E), mean cross-entropy on the test images, nats.
         epochs: (E,), the epochs evaluated; the first is 0, before any step.
         sigma: (R, clients), standard deviation of the noise on each coordinate of a client's gradient.
+        longest: (R,), the largest norm of a client's average gradient before the clip, which acts above C only.
         seeds: One per replica.
         labels: The setting of each replica, as given to `train`.
         config, samples_per_client, data, device, torch_version: What was run, on what.
@@ -60,6 +61,7 @@ class SgdResult:
     test_loss: Floats
     epochs: npt.NDArray[np.int64]
     sigma: Floats
+    longest: Floats
     seeds: tuple[int, ...]
     labels: tuple[str, ...]
     config: SgdConfig
@@ -201,7 +203,7 @@ def train(
 
     epochs = np.array([t for t in range(config.epochs + 1) if t % every == 0 or t == config.epochs])
     accuracy = np.full((len(seeds), len(epochs)), np.nan)
-    test_loss = np.full_like(accuracy, np.nan)
+    test_loss, longest = np.full_like(accuracy, np.nan), np.zeros(len(seeds))
     total, done, files = len(seeds) * config.epochs, 0, []
     with arithmetic():
         for rows in _batches(seeds, _TOGETHER[where.type]):
@@ -223,6 +225,7 @@ def train(
                 if epoch and progress is not None:
                     progress(done + epoch * len(rows), total)
             accuracy[rows], test_loss[rows] = found
+            longest[rows] = batch.longest.cpu().numpy() / batch.divisor
             done += len(rows) * config.epochs
             files += [] if note is None else [note.path.name]
     return SgdResult(
@@ -230,6 +233,7 @@ def train(
         test_loss=test_loss,
         epochs=epochs,
         sigma=sigma,
+        longest=longest,
         seeds=seeds,
         labels=labels,
         config=config,

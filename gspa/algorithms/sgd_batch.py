@@ -89,6 +89,7 @@ class Batch:
         target: (clients, k, samples), one-hot.
         weights: W1 (R, h, d + 1), W2 (R, k, h + 1); change them in place.
         gradient: what `sum_gradients` found, alike.
+        longest: (R,), the largest norm of a client's summed gradient so far, before the clip.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Batch:
         self._first[:, -1, -1] = 1.0
         self.weights = (self._first[:, :-1], w2)
         self.gradient = (torch.empty_like(w1), torch.empty_like(w2))
+        self.longest = torch.zeros(len(sigma), device=where)
         self.order_rng = np.random.default_rng(order)
         self.noise_rng = torch.Generator(device=where).manual_seed(int(noise.generate_state(1, np.uint64)[0]))
         self.sigma = torch.from_numpy(sigma.astype(np.float32)).to(where)
@@ -133,15 +135,15 @@ class Batch:
         self.x, self.target, self.sigma = self.x[order], self.target[order], self.sigma[:, order]
 
     def state(self) -> tuple[list[npt.NDArray[np.float32]], npt.NDArray[np.uint8]]:
-        """The weights and the noise generator's state; the rest follows from the seed."""
-        return [part.cpu().numpy() for part in self.weights], self.noise_rng.get_state().numpy()
+        """The weights with `longest`, and the noise generator's state; the rest follows from the seed."""
+        return [part.cpu().numpy() for part in (*self.weights, self.longest)], self.noise_rng.get_state().numpy()
 
-    def restore(self, epoch: int, weights: Sequence[npt.NDArray[np.float32]], generator: npt.NDArray[np.uint8]) -> None:
+    def restore(self, epoch: int, arrays: Sequence[npt.NDArray[np.float32]], generator: npt.NDArray[np.uint8]) -> None:
         """Bring a fresh batch to where `state` was taken, after `epoch` epochs."""
         if self.config.client_order == "per_epoch":
             for _ in range(1, epoch):
                 self._shuffle_clients()
-        for part, stored in zip(self.weights, weights, strict=True):
+        for part, stored in zip((*self.weights, self.longest), arrays, strict=True):
             part.copy_(_tensor(stored, np.float32))
         self.noise_rng.set_state(_tensor(generator, np.uint8))
 
@@ -160,7 +162,9 @@ class Batch:
             # Lines 12-14: the clip acts on the client's average G/m, not on each sample's gradient. With clip C it is
             # (G/m) / max(|G/m|/C, 1) = C G / max(|G|, C m).
             one, two = (torch.linalg.vector_norm(part.flatten(1), dim=1) for part in self.gradient)
-            length = torch.hypot(one, two).clamp_(min=clip * self.divisor)[:, None, None]
+            length = torch.hypot(one, two)
+            torch.maximum(self.longest, length, out=self.longest)
+            length = length.clamp_(min=clip * self.divisor)[:, None, None]
             for part, gradient in zip(self.weights, self.gradient, strict=True):
                 part.addcdiv_(gradient, length, value=-rate * clip)
             if noise is not None:

@@ -86,11 +86,12 @@ def figure4(
     device: str = "cpu",
     checkpoints: Path | None = None,
 ) -> Runs:
-    """Algorithm 3 for every setting, or `EQUAL`, and seed: setting, seed, epoch, accuracy, test_loss, eps_min, noise.
+    """Algorithm 3 for every setting, or `EQUAL`, and seed.
 
-    eps_min is the smallest budget drawn, anew for each seed; noise the root mean square of the clients' sigma. All but
-    `CLOSE` have the first `reference_seeds` seeds only. With a folder for `checkpoints` the same call goes on after a
-    kill.
+    Columns: setting, seed, epoch, accuracy, test_loss, eps_min (the smallest budget drawn, anew for each seed), noise
+    (the root mean square of the clients' sigma), longest (the largest average gradient of the run, before the clip).
+    All but `CLOSE` have the first `reference_seeds` seeds only. With a folder for `checkpoints` the same call goes on
+    after a kill.
     """
     close = tuple(name for name in settings if name in CLOSE)
     tasks = [(tuple(settings), seed) for seed in seeds[:reference_seeds]]
@@ -138,6 +139,7 @@ def _train_seed(
     table = result.to_frame().assign(
         eps_min=np.repeat(matrix.min(axis=1), width),
         noise=np.repeat(np.sqrt((result.sigma**2).mean(axis=1)), width),
+        longest=np.repeat(result.longest, width),
     )
     return table, result.checkpoints
 
@@ -331,11 +333,19 @@ def _final(settings: tuple[str, ...], device: str, task: tuple[Dataset, SgdConfi
     return [float(value) for value in result.final_accuracy]
 
 
-def vanilla(data: Dataset, config: SgdConfig, *, seeds: Sequence[int], device: str = "cpu") -> pd.DataFrame:
-    """The same network, steps and seeds without noise and without clipping: seed, accuracy."""
-    tasks = [(data, replace(config, clip=NO_CLIP), seed) for seed in seeds]
-    found = each(partial(_final, (NO_NOISE,), device), tasks, work=len(seeds) * config.epochs, device=device)
-    return pd.DataFrame({"seed": list(seeds), "accuracy": [accuracy for (accuracy,) in found]})
+def vanilla(data: Dataset, config: SgdConfig, runs: Runs, *, device: str = "cpu") -> pd.DataFrame:
+    """The network of `figure4`'s runs without noise, trained without the clip as well: seed, accuracy.
+
+    Where the clip never acted, that run is it; the others are trained again.
+    """
+    clean = last(runs)
+    clean = clean[clean["setting"] == NO_NOISE]
+    clipped = clean.loc[clean["longest"] > config.clip, "seed"].tolist()
+    tasks = [(data, replace(config, clip=NO_CLIP), seed) for seed in clipped]
+    found = each(partial(_final, (NO_NOISE,), device), tasks, work=len(tasks) * config.epochs, device=device)
+    accuracy = dict(zip(clean["seed"], clean["accuracy"], strict=True))
+    accuracy |= {seed: value for seed, (value,) in zip(clipped, found, strict=True)}
+    return pd.DataFrame({"seed": list(accuracy), "accuracy": list(accuracy.values())})
 
 
 def ranked(answers: pd.DataFrame, printed: Mapping[str, float] = PRINTED) -> pd.DataFrame:
@@ -758,9 +768,6 @@ def agrees_with_vanilla(runs: Runs, vanilla: pd.DataFrame, full: Mapping[str, in
     if unready := too_small("G-SGD2", runs, full):
         return unready
     plain = vanilla.set_index("seed")["accuracy"]
-    if len(plain) < full["vanilla_seeds"]:
-        trained, needed = count(len(plain), "seed"), full["vanilla_seeds"]
-        return unsettled("G-SGD2", f"The vanilla network was trained with {trained}; the claim needs {needed}.")
     tolerance = 100 * _tolerance("G-SGD2", "accuracy")
     evidence: dict[str, object] = {"no noise, no clipping": _percent(plain)}
     gaps = {}

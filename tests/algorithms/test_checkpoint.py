@@ -51,6 +51,7 @@ def test_a_stopped_run_goes_on_with_identical_results(digits, tmp_path, order, s
     again = train(digits, tmp_path, config, progress=lambda done, total: epochs.append(done))
     assert again.accuracy.tobytes() == whole.accuracy.tobytes()
     assert again.test_loss.tobytes() == whole.test_loss.tobytes()
+    assert again.longest.tobytes() == whole.longest.tobytes()
     # At most one checkpoint's epochs were trained twice, and some were not trained again.
     kept = stop if stop == 12 else stop - stop % _checkpoint.EVERY
     assert epochs == list(range(kept + 1, 13))

@@ -45,7 +45,7 @@ def reference(data, eps, config, seed):
     generator = torch.Generator().manual_seed(int(noise.generate_state(1, np.uint64)[0]))
     count = sum(p.numel() for p in net.parameters())
     divisor = config.clients if config.noise_divisor == "clients" else size
-    accuracy = []
+    accuracy, longest = [], 0.0
     for _ in range(config.epochs):
         z = torch.empty(config.clients, count).normal_(generator=generator)
         for step, client in enumerate(pi):
@@ -57,6 +57,7 @@ def reference(data, eps, config, seed):
                 w1, b1, w2, b2 = torch.autograd.grad(loss, list(net.parameters()))
                 gradients.append(torch.cat([w1.T.reshape(-1), b1, w2.reshape(-1), b2]))
             g = torch.stack(gradients).sum(0) / (size if config.average_divisor == "samples" else config.clients)
+            longest = max(longest, float(g.norm()))
             g = g / max(1.0, float(g.norm()) / config.clip)
             sigma = 2 * config.clip / divisor * np.sqrt(2 * np.log(1.25 / config.delta)) / eps[client]
             update = -config.learning_rate * (g + sigma * z[step])
@@ -70,7 +71,7 @@ def reference(data, eps, config, seed):
             logits = net(torch.tensor(data.test_x))
             loss = torch.nn.functional.cross_entropy(logits, torch.tensor(data.test_y)).item()
         accuracy.append(((logits.argmax(1).numpy() == data.test_y).mean(), loss))
-    return np.array(accuracy)
+    return np.array(accuracy), longest
 
 
 @pytest.mark.parametrize(("noise", "average"), [("clients", "samples"), ("samples", "samples"), ("clients", "clients")])
@@ -88,10 +89,11 @@ def test_training_is_algorithm_3_line_by_line(tiny, noise, average, clip):
     )
     eps = np.array([30.0, 50.0, np.inf, 70.0, 90.0])
     got = sgd.train(tiny, eps, config, seeds=[4])
-    expected = reference(tiny, eps, config, 4)
+    expected, longest = reference(tiny, eps, config, 4)
     # float32 sums in another order; the losses are of order 1.
     np.testing.assert_allclose(got.test_loss[0, 1:], expected[:, 1], rtol=2e-5)
     np.testing.assert_allclose(got.accuracy[0, 1:], expected[:, 0], atol=1e-12)
+    assert got.longest == pytest.approx([longest], rel=2e-5)
 
 
 def test_hand_written_gradient_is_autograds(tiny):
