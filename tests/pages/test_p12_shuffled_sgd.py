@@ -84,15 +84,6 @@ class TestFigure4:
     def test_is_complete(self, runs):
         columns = ["setting", "seed", "epoch", "accuracy", "test_loss", "eps_min", "noise", "longest"]
         assert list(runs.columns) == columns
-            "setting",
-            "seed",
-            "epoch",
-            "accuracy",
-            "test_loss",
-            "eps_min",
-            "noise",
-            "longest",
-        ]
         assert list(runs["setting"].unique()) == [
             "no noise",
             "Unif 1: U(0.01, 1)",
