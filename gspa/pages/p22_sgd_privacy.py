@@ -613,6 +613,8 @@ def true_budgets(local: pd.DataFrame, *, delta: float, epochs: int) -> Figure:
         "repaired_run": ("certified", f"each record clipped, all {epochs} messages", 0),
         "repaired": ("certified", "each record clipped, one message", 1),
     }
+    if epochs == 1:
+        del columns["repaired_run"]
     labels = {
         "xlabel": r"promised local budget $\epsilon_i$, logarithmic",
         "ylabel": rf"true local $\epsilon$ at $\delta$ = {number(delta)}, logarithmic",
@@ -697,7 +699,8 @@ def message_is_local(
     largest = f"largest $\\epsilon$ for which line 7's formula is right at $\\delta$ = {delta:g}"
     evidence[largest] = classical_gaussian_limit(delta=delta)
     repaired = []
-    for label, many in (("one message", 1), (f"all {config.epochs} messages", config.epochs)):
+    released = {config.epochs: f"all {config.epochs} messages", 1: "one message"}  # once if there is one
+    for many, label in sorted(released.items()):
         found = {
             eps: release_epsilon(eps, delta=delta, divisor=config.clients, records=samples, epochs=many)
             for eps in BUDGETS
