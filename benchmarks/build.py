@@ -4,7 +4,7 @@
 empty folder, again with nothing changed, with one page changed, and verified. It builds the quick profile on one core
 and on all. Then it runs each notebook's cells once more, in a process of their own where the stack is looked at every
 few milliseconds, and says what the processor was busy with. It prints the tables; with `--record` it also keeps them
-for the book's page on speed. `--against COMMIT` builds that commit's quick profile in turn with this one's.
+for the book's page on speed. `--against COMMIT` builds that commit, too, in turn with this one.
 """
 
 from __future__ import annotations
@@ -167,8 +167,9 @@ def measure(against: str | None, profile: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         build = ["gspa", "build", "--profile"]
-        if against is not None:
-            whole["quick, before"] = timed([*build, "quick"], clone(against, folder / "before"))
+        before = against and clone(against, folder / "before")
+        if before:
+            whole["quick, before"] = timed([*build, "quick"], before)
         quick = clone("HEAD", folder / "quick")
         whole["quick"] = timed([*build, "quick"], quick)
         whole["quick, nothing changed"] = timed([*build, "quick"], quick)
@@ -177,6 +178,9 @@ def measure(against: str | None, profile: str) -> dict[str, Any]:
         notebook.write_text(text.replace("# ", "#  ", 1), encoding="utf-8")
         whole["quick, one page changed"] = timed([*build, "quick"], quick)
         whole["quick, one core"] = timed([*build, "quick"], clone("HEAD", folder / "alone"), cores=1)
+        if before and profile != "quick":
+            subprocess.run(["git", "clean", "-xdfq"], cwd=before, check=True)
+            whole[f"{profile}, before"] = timed([*build, profile], before)
         paper = clone("HEAD", folder / "paper")
         whole[profile] = timed([*build, profile], paper)
         whole["verify after it"] = timed(["gspa", "verify", "--profile", profile], paper)
@@ -244,10 +248,19 @@ def table(found: dict[str, Any]) -> str:
     """The record in Markdown: whole commands, causes, pages, cores."""
     lines = ["| Command | Seconds | CPU seconds |", "|---|---:|---:|"]
     lines += [f"| {name} | {one['seconds']:g} | {one['cpu']:g} |" for name, one in found["whole"].items()]
+    whole = found["whole"]
+    ratios = {
+        name: one["seconds"] / whole[f"{name}, before"]["seconds"]
+        for name, one in whole.items()
+        if f"{name}, before" in whole
+    }
+    if ratios:
+        shares = " and ".join(f"{ratio:.0%} of the seconds ({name})" for name, ratio in ratios.items())
+        lines += ["", f"Beside the version before, a build takes {shares}."]
     causes = by_cause(found)
-    whole = sum(causes.values())
+    total = sum(causes.values())
     lines += ["", "| CPU seconds go to | Seconds | Share |", "|---|---:|---:|"]
-    lines += [f"| {name} | {seconds:.0f} | {seconds / whole:.0%} |" for name, seconds in causes.items()]
+    lines += [f"| {name} | {seconds:.0f} | {seconds / total:.0%} |" for name, seconds in causes.items()]
     lines += ["", "| Page | Seconds | CPU seconds | Memory (MiB) | Most of it |", "|---|---:|---:|---:|---|"]
     for page in sorted(found["pages"], key=lambda page: -page["cpu"]):
         most = max(page["causes"], key=page["causes"].get)
@@ -271,7 +284,7 @@ def main(arguments: list[str]) -> None:
     """Measure and print; with --record, keep."""
     parser = argparse.ArgumentParser(description="Where the time of a build goes, by page and by cause.")
     parser.add_argument("--record", action="store_true", help="keep the result, and what the page on speed shows of it")
-    parser.add_argument("--against", metavar="COMMIT", help="build its quick profile, too")
+    parser.add_argument("--against", metavar="COMMIT", help="build it, too")
     parser.add_argument("--profile", default="paper", help="of the pages: paper or quick")
     parser.add_argument("--page", help="only the causes of this page's cells, as JSON")
     asked = parser.parse_args(arguments)
