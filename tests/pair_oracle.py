@@ -31,10 +31,11 @@ def pair_law(law_of_c, high, low, neither, half):
     for c, mass in enumerate(law_of_c):
         coin = half**c
         for a in range(c + 1):
-            weight = mass * coin * int(mpmath.binomial(c, a))
-            for dx, dy, m0, m1 in ((1, 0, high, low), (0, 1, low, high), (0, 0, neither, neither)):
+            weight = mass * coin * math.comb(c, a)
+            more, less, none = weight * high, weight * low, weight * neither
+            for dx, dy, m0, m1 in ((1, 0, more, less), (0, 1, less, more), (0, 0, none, none)):
                 old = table.get((a + dx, c - a + dy), (0, 0))
-                table[a + dx, c - a + dy] = (old[0] + weight * m0, old[1] + weight * m1)
+                table[a + dx, c - a + dy] = (old[0] + m0, old[1] + m1)
     return table
 
 
