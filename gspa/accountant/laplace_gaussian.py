@@ -68,6 +68,7 @@ _LEAKS = (0.5, 0.2, 0.05, 0.01, 1e-3, 1e-6)  # of the delta that is aimed at
 _BREAKS = 14
 _SWEEPS = 3
 _STEPS = 30
+_LESS = 1 + 1e-6  # by more than any rounding of eps
 _DEEPEST = 200.0  # log q falls no lower: omega* must not underflow
 
 
@@ -128,12 +129,17 @@ def choose(victim: Noise, inputs: tuple[float, float], others: Reports, delta: f
     """An envelope whose limit (or corrected limit) has nearly the least eps: coordinate search, no guarantee."""
     levels = _levels(others)
     reach = {share: 0.5 + max(victim.quantile(min(share * delta, 0.25)), 1e-3) for share in _LEAKS}
+    least: dict[float, float] = {}  # the smallest mu so far with each share
 
     def score(envelope: Envelope, share: float) -> float:
         found = limit(victim, inputs, others, envelope)
         mu = found.corrected(delta) if corrected else found.mu
         if not math.isfinite(mu):
             return math.inf
+        # eps grows with mu and with the share: where less of both was seen it is no better, whatever it is.
+        if mu < 40 and any(part <= share and mu > _LESS * seen for part, seen in least.items()):
+            return math.inf
+        least[share] = min(mu, least.get(share, math.inf))
         # Past mu = 40 only the order matters; gdp_epsilon's own range ends there.
         return gdp_epsilon(delta=max(delta * (1 - share), LEAST_TAIL), mu=mu) if mu < 40 else mu * mu
 
@@ -350,7 +356,7 @@ class Crowd:
         gap = self.gap(victim)
         return gdp_delta(eps, mu=gap) if self.mechanism == "gaussian" else max(0.0, -math.expm1((eps - gap) / 2))
 
-    def reductions(self, victim: int, delta: float, size: int | None = None) -> tuple[list[Reduction], float]:
+    def envelopes(self, victim: int, delta: float) -> tuple[list[Envelope], float]:
         """Tight (B, omega*) near this delta, and their Gaussian limit's mu; none if nobody covers the victim."""
         noise = self.noise(victim)
         others = self.reports.without(victim)
@@ -361,8 +367,13 @@ class Crowd:
         if not first.corrected(delta) < 1.05 * first.mu:  # far from the limit either choice may win
             envelopes.append(choose(noise, self.inputs, others, delta, corrected=True))
         mu = min(limit(noise, self.inputs, others, one).mu for one in envelopes)
-        if not mu < _MOST_MU:
-            return [], math.inf
+        return (envelopes, mu) if mu < _MOST_MU else ([], math.inf)
+
+    def reductions(self, victim: int, delta: float, size: int | None = None) -> tuple[list[Reduction], float]:
+        """Those `envelopes` and smaller B with the same omega*, ready to be evaluated; and mu."""
+        envelopes, mu = self.envelopes(victim, delta)
+        noise = self.noise(victim)
+        others = self.reports.without(victim)
         reach = [0.5 + max(noise.quantile(min(share * delta, 0.25)), 1e-3) for share in _SHARES]
         found = []
         for envelope in envelopes:
@@ -557,19 +568,19 @@ def blanket_delta(
     def bracket(index: int) -> tuple[float, float]:
         local = crowd.local_delta(index, eps)
         guess, best, least = 1e-6, None, math.inf
-        for step in range(3):  # the best B depends on the delta that comes out
-            some, mu = crowd.reductions(index, guess)
-            if step == 0 and some:  # nothing is known yet: the limit's delta first
-                guess = min(max(gdp_delta(eps, mu=mu), _LEAST_DELTA), 0.25)
-                some, _ = crowd.reductions(index, guess)
-            for one in some:
+        some, mu = crowd.envelopes(index, guess)
+        if not some or local == 0:
+            return local, local
+        guess = min(max(gdp_delta(eps, mu=mu), _LEAST_DELTA), 0.25)  # nothing is known yet: the limit's delta first
+        for _ in range(3):  # the best B depends on the delta that comes out
+            for one in crowd.reductions(index, guess)[0]:
                 found = one.upper(eps)
                 if found < least:
                     best, least = one, found
             if best is None or 0.3 * guess < least < 3 * guess or least < guess == _LEAST_DELTA:
                 break
             guess = min(max(least, _LEAST_DELTA), 0.25)
-        if best is None or local == 0:
+        if best is None:
             return local, local
         return min(best.lower(eps), local), min(least, local)
 
