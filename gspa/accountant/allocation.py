@@ -135,6 +135,7 @@ class Step:
             return (eps + math.log(self.v / self.u)) / (self.u - self.v) + (self.u + self.v) / 2
         return -math.inf
 
+    @lru_cache(2)  # noqa: B019  # asked once for each end of a bracket
     def cells(self, eps: float, cut: float, size: int) -> Law:
         """About `size` cells up to the cut, the lowest of them open."""
         edges = self._edges(eps, cut, size)
