@@ -375,13 +375,13 @@ class Crowd:
         noise = self.noise(victim)
         others = self.reports.without(victim)
         reach = [0.5 + max(noise.quantile(min(share * delta, 0.25)), 1e-3) for share in _SHARES]
-        found = []
+        cut: dict[tuple[float, ...], Envelope] = {}  # both searches may end at one envelope, or at one once it is cut
         for envelope in envelopes:
             # A larger B was worse in the limit: it thins the cover. A smaller one bounds L.
-            radii = [envelope.radius, *(r for r in reach if r < 0.999 * envelope.radius)]
-            cut = [replace(envelope, radius=r).cut() for r in radii]
-            found += [Reduction.of(noise, self.inputs, others, one, delta, size) for one in cut]
-        return found, mu
+            for r in (envelope.radius, *(r for r in reach if r < 0.999 * envelope.radius)):
+                one = replace(envelope, radius=r).cut()
+                cut.setdefault((r, *one.breaks.tolist()), one)
+        return [Reduction.of(noise, self.inputs, others, one, delta, size) for one in cut.values()], mu
 
     def proved(self, evaluated: list[int]) -> bool:
         """Whether the inputs of these victims are the proved worst ones, or the two that were asked for."""
