@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
-from gspa.book.processes import leave
+from gspa.book.processes import end_with, leave
 
 PROVISIONER = "gspa-forked"
 """The name of `Forked` among `pyproject.toml`'s entry points."""
@@ -88,6 +88,9 @@ def _become_kernel(reading: int, parent: int) -> NoReturn:
         with os.fdopen(reading, encoding="utf-8") as asked:
             order = asked.read()
         if order:  # else the parent ended
+            # ipykernel looks for another parent than at its own start, or for process 1; where a parent is gone before
+            # that start, orphans may have come to another process than 1, such as systemd's for a user.
+            end_with(parent)
             connection_file, environment, cwd = json.loads(order)
             os.environ.clear()
             os.environ.update(environment)

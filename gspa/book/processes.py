@@ -68,7 +68,7 @@ def each(function: Callable[[Task], Found], tasks: Sequence[Task], *, jobs: int 
 
     with (
         warnings.catch_warnings(),
-        joblib.parallel_config(backend="loky", initializer=_end_with, initargs=(os.getpid(),)),
+        joblib.parallel_config(backend="loky", initializer=end_with, initargs=(os.getpid(),)),
     ):
         # It replaces a process that holds hundreds of megabytes more than after its first task. A page would show that.
         warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
@@ -77,7 +77,7 @@ def each(function: Callable[[Task], Found], tasks: Sequence[Task], *, jobs: int 
         return list(at_once(joblib.delayed(function)(task) for task in tasks))
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """End this process once it is no more the parent's; who started it may be gone already."""
 
     def follow() -> None:

@@ -124,3 +124,17 @@ asyncio.run(main())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=90)
     assert done.stdout.split() == ["False", "False"], done.stderr
+
+
+def test_a_kernel_ends_with_a_parent_that_was_gone_before_it_looked(tmp_path):
+    """Also where orphans come to another process than the first of all, as on a desk with systemd."""
+    code = """import ctypes, os
+from gspa.book import kernels
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans come here
+if not os.fork():
+    kernels.Kernel().ask("connection.json", os.environ, os.getcwd())
+    os._exit(0)
+print([os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(2)])
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["[0,", "1]"], done.stderr

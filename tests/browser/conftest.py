@@ -79,6 +79,14 @@ def page(tab: tuple[Page, list[str]]) -> Iterator[Page]:
     assert complaints == []
 
 
+@pytest.fixture(scope="module")
+def other_tab(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+    """A tab that stays where it is from test to test, which saves loading; a context of its own."""
+    page, complaints = _opened(browser)
+    yield page, complaints
+    page.context.close()
+
+
 @pytest.fixture
 def formulas_raw(page: Page) -> Iterator[None]:
     """MathJax does nothing: for tests of what does not depend on how formulas look, which takes most of a visit."""

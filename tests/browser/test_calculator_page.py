@@ -8,12 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from test_book import DESK
 
 import gspa
 from gspa.accountant import published as bounds
@@ -71,6 +73,37 @@ def opened(page: Page, address: str) -> Page:
     page.goto(address)
     answered(page)  # loaded, it is at work already
     return page
+
+
+TURN = """(hash) => new Promise((turned) => {
+  addEventListener("hashchange", turned, { once: true });
+  if (location.hash === hash) dispatchEvent(new HashChangeEvent("hashchange"));
+  else location.hash = hash;
+})"""
+Turn = Callable[[str], "Page"]
+
+
+# Loaded anew, a page reads and compiles all of its scripts, and its worker's: most of a test's time.
+@pytest.fixture
+def turned(other_tab: tuple[Page, list[str]], address: str) -> Iterator[Turn]:
+    """The page that stays open from test to test, once the whole answer to what is behind the # is there.
+
+    For what is shown; that an address is answered as well by a page that is loaded with it, some tests say.
+    """
+    page, complaints = other_tab
+    complaints.clear()
+
+    def turn(asked: str) -> Page:
+        if page.url.partition("#")[0] != address:
+            page.goto(address)
+        page.evaluate(TURN, f"#{asked}")  # the page's own listener came first: it is at work
+        answered(page)
+        return page
+
+    yield turn
+    page.set_viewport_size(DESK)
+    page.mouse.move(0, 0)
+    assert complaints == []
 
 
 def answered(page: Page) -> None:
@@ -140,15 +173,14 @@ SETTINGS = {
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_same_question_elsewhere(
-    page: Page,
-    address: str,
+    turned: Turn,
     name: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The command and the call that the page shows work when pasted, and answer what the page answers in its words."""
-    opened(page, f"{address}#{SETTINGS[name]}")
+    page = turned(SETTINGS[name])
     monkeypatch.chdir(tmp_path)
     assert page.is_visible("#calc-file") == ("budgets" in SETTINGS[name])
     if "budgets" in SETTINGS[name]:
@@ -199,8 +231,8 @@ def called(page: Page) -> Bound:
 @pytest.mark.parametrize(
     "setting", ["n=2000", "n=2000&mechanism=aligned", "n=2000&mechanism=common", "n=100&mechanism=krr&k=4"]
 )
-def test_the_largest_local_eps(page: Page, address: str, setting: str, capsys: pytest.CaptureFixture[str]) -> None:
-    opened(page, f"{address}#target_eps=0.1&delta=1e-6&{setting}")
+def test_the_largest_local_eps(turned: Turn, setting: str, capsys: pytest.CaptureFixture[str]) -> None:
+    page = turned(f"target_eps=0.1&delta=1e-6&{setting}")
     bound = called(page)
     assert run(shown(page, "command").split()[1:]) == 0
     first = capsys.readouterr().out.splitlines()[0]
@@ -222,8 +254,8 @@ def test_the_largest_local_eps(page: Page, address: str, setting: str, capsys: p
     assert "target_eps" not in page.url
 
 
-def test_what_is_shown_for_each_mechanism(page: Page, address: str) -> None:
-    opened(page, f"{address}#n=1000")
+def test_what_is_shown_for_each_mechanism(turned: Turn) -> None:
+    page = turned("n=1000")
     for name, fields, parts in [
         ("krr", {"k"}, set()),
         ("laplace", set(), set()),
@@ -240,8 +272,8 @@ def test_what_is_shown_for_each_mechanism(page: Page, address: str) -> None:
         assert page.locator("#calc-curve polyline").count() == 1 + ("mu" in parts)
 
 
-def test_delta_at_least_one_over_n_is_warned_of(page: Page, address: str) -> None:
-    opened(page, f"{address}#n=1000&delta=1e-3&eps=1")
+def test_delta_at_least_one_over_n_is_warned_of(turned: Turn) -> None:
+    page = turned("n=1000&delta=1e-3&eps=1")
     assert "delta = 0.001 is at least 1/n" in page.inner_text("#calc-warnings")
     page.fill("#calc-delta", "9e-4")
     settled(page)
@@ -249,8 +281,8 @@ def test_delta_at_least_one_over_n_is_warned_of(page: Page, address: str) -> Non
     assert "a shuffler that is trusted" in page.inner_text("#calc-warnings")
 
 
-def test_what_is_shown_can_be_copied(page: Page, address: str) -> None:
-    opened(page, f"{address}#budgets=0.1,1900;1,100")
+def test_what_is_shown_can_be_copied(turned: Turn) -> None:
+    page = turned("budgets=0.1,1900;1,100")
     for name in ("command", "python", "csv"):
         page.evaluate("getSelection().empty(); document.getElementById('calc-copied').textContent = ''")
         page.click(f"button[data-copies={name}]")
@@ -258,8 +290,8 @@ def test_what_is_shown_can_be_copied(page: Page, address: str) -> None:
         assert page.evaluate("getSelection().toString()").strip() == page.inner_text(f"#calc-{name}").strip()
 
 
-def test_by_keyboard_alone(page: Page, address: str) -> None:
-    opened(page, f"{address}#n=1000")
+def test_by_keyboard_alone(turned: Turn) -> None:
+    page = turned("n=1000")
     page.focus("input[name=mechanism]")
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")  # from one value to two groups
@@ -317,6 +349,19 @@ def test_the_address_keeps_the_setting(page: Page, address: str, setting: str) -
     assert headline(page) == first
 
 
+def test_the_back_button_brings_the_setting_of_before(page: Page, address: str) -> None:
+    opened(page, f"{address}#n=1000")
+    page.fill("#calc-delta", "1e-5")
+    settled(page)
+    first, kept = headline(page), page.url
+    page.evaluate("hash => { location.hash = hash; }", f"#{SETTINGS['one']}")
+    settled(page)
+    assert headline(page) == answer(FEWER, "delta = 1e-4") != first
+    page.go_back()
+    settled(page)
+    assert (headline(page), page.url) == (first, kept)
+
+
 @pytest.mark.parametrize(
     ("old", "kind", "new"),
     [
@@ -345,8 +390,8 @@ def test_an_address_of_before_still_asks_the_same(page: Page, address: str, old:
     assert urlsplit(page.url).fragment == new
 
 
-def test_the_fields_are_named_as_the_arguments_are(page: Page, address: str) -> None:
-    opened(page, f"{address}#n=1000")
+def test_the_fields_are_named_as_the_arguments_are(turned: Turn) -> None:
+    page = turned("n=1000")
     named = page.locator("#calc label code:visible, #calc legend code:visible").all_inner_texts()
     kinds = {"rr", "aligned", "common", "krr", "laplace", "gaussian"}
     assert kinds == set(page.locator("input[name=mechanism]").evaluate_all("all => all.map((one) => one.value)"))
@@ -358,8 +403,8 @@ def test_the_fields_are_named_as_the_arguments_are(page: Page, address: str) -> 
     assert set(named) - kinds - {"k"} <= set(inspect.signature(gspa.calibrate).parameters)
 
 
-def test_where_the_paper_promises_too_much(page: Page, address: str) -> None:
-    opened(page, f"{address}#n=1000&eps=5")
+def test_where_the_paper_promises_too_much(turned: Turn) -> None:
+    page = turned("n=1000&eps=5")
     people = constant(5.0, n=1000)
     paper = bounds.gspa_epsilon(people, delta=1e-4)
     exact = gspa.epsilon(budgets=people, delta=1e-4)
@@ -367,8 +412,8 @@ def test_where_the_paper_promises_too_much(page: Page, address: str) -> None:
     assert f"only {paper / exact.lower:.3g} of the certified one" in page.inner_text("#calc-verdict")
 
 
-def test_a_list_too_long_for_an_address(page: Page, address: str) -> None:
-    opened(page, f"{address}#budgets=list")
+def test_a_list_too_long_for_an_address(turned: Turn) -> None:
+    page = turned("budgets=list")
     page.fill("#calc-list", "\n".join(f"{0.1 + i / 1e4:.4f}" for i in range(1000)))
     settled(page)
     assert page.is_disabled("#calc-copy")
@@ -398,8 +443,8 @@ def test_another_question_in_the_address_is_not_answered(
     assert not page.is_visible("#calc-result")
 
 
-def test_bad_input(page: Page, address: str) -> None:
-    opened(page, f"{address}#n=1000")
+def test_bad_input(turned: Turn) -> None:
+    page = turned("n=1000")
     page.fill("#calc-eps", "fifty")
     page.wait_for_selector("#calc-eps-error:not(:empty)")
     assert page.inner_text("#calc-eps-error") == "eps = 'fifty': must be a number in [0.001, 20]"
@@ -414,8 +459,8 @@ def test_bad_input(page: Page, address: str) -> None:
     assert headline(page) == answer(wanted, "delta = 1e-4")
 
 
-def test_the_last_of_many_changes_is_answered(page: Page, address: str) -> None:
-    opened(page, f"{address}#n=1000000&eps=1&rounds=2&delta=1e-6")
+def test_the_last_of_many_changes_is_answered(turned: Turn) -> None:
+    page = turned("n=1000000&eps=1&rounds=2&delta=1e-6")
     for rounds in ("900", "800", "20"):
         page.fill("#calc-rounds", rounds)
         page.wait_for_timeout(200)  # so that the work before has begun
@@ -452,9 +497,9 @@ def test_without_javascript(browser: Browser, address: str) -> None:
     "asked",
     ["n=1000", "budgets=two&n=1000", "budgets=list", "n=1000&mechanism=gaussian&delta=1e-6", "n=1000&mechanism=krr"],
 )
-def test_a_narrow_screen(page: Page, address: str, asked: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 800})
-    opened(page, f"{address}#{asked}")
+def test_a_narrow_screen(other_tab: tuple[Page, list[str]], turned: Turn, asked: str) -> None:
+    other_tab[0].set_viewport_size({"width": 390, "height": 800})
+    page = turned(asked)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     letters = page.locator("#calc-curve text").first.evaluate("text => text.getBoundingClientRect().height")
     assert letters >= 11  # the chart is drawn for the screen, not shrunk to it

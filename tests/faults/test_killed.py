@@ -238,7 +238,7 @@ def test_a_pool_says_nothing_of_a_process_that_it_replaces():
 
 
 def test_a_process_of_a_pool_ends_when_its_parent_was_gone_before_it_looked():
-    line = "from gspa.book import processes; processes._end_with(1 << 22); import time; time.sleep(60)"
+    line = "from gspa.book import processes; processes.end_with(1 << 22); import time; time.sleep(60)"
     assert subprocess.run([sys.executable, "-c", line], env=environment(), timeout=30).returncode == 1
 
 

@@ -234,7 +234,7 @@
 
   // ---- together ----
 
-  let pending = 0, own = "";
+  let pending = 0;
   function update() {
     const now = texts(), { setting, complaints } = gspa.read(now), hash = gspa.toHash(now);
     complain(complaints);
@@ -246,10 +246,7 @@
       result.classList.add("calc-stale");
       return;
     }
-    if (hash !== null && hash !== location.hash) {
-      own = hash;
-      history.replaceState(null, "", hash);
-    }
+    if (hash !== null && hash !== location.hash) history.replaceState(null, "", hash);
     work(setting);
   }
 
@@ -272,7 +269,6 @@
     update();
   });
   window.addEventListener("hashchange", () => {
-    if (location.hash === own) return;
     show(gspa.fromHash(location.hash));
     update();
   });
