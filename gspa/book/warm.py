@@ -68,6 +68,7 @@ class Process:
             raise ProcessDied("the process that starts notebooks ended; its last words stand above")
         self.pid = int(told)
         self.returncode: int | None = None
+        self._lock = Lock()
 
     def wait(self, timeout: float | None = None) -> int:
         """The status with which it ended.
@@ -75,12 +76,20 @@ class Process:
         Raises:
             subprocess.TimeoutExpired: it is still at work.
         """
-        if self.returncode is None:
-            if not select([self._status], [], [], timeout)[0]:
+        with self._lock:
+            if self.returncode is not None:
+                return self.returncode
+            own = os.dup(self._status.fileno())  # who stops a run and who runs it wait at the same time
+        try:
+            if not select([own], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired("gspa.book.execute", timeout or 0.0)
-            self.returncode = int(self._status.read() or -signal.SIGKILL)  # nothing: the server itself was killed
-            self._status.close()
-        return self.returncode
+        finally:
+            os.close(own)
+        with self._lock:
+            if self.returncode is None:
+                self.returncode = int(self._status.read() or -signal.SIGKILL)  # nothing: the server itself was killed
+                self._status.close()
+            return self.returncode
 
     def terminate(self) -> None:
         """Ask it to end, if it has not ended."""

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,17 @@ def test_a_process_says_how_it_ended_and_may_be_ended_twice(number):
     assert process.wait() == -number
     for stream in (process.stdin, process.stdout, process.stderr):
         stream.close()
+
+
+def test_two_may_wait_for_the_same_end():
+    for _ in range(20):
+        process = warm.start(dict(os.environ))
+        with ThreadPoolExecutor(4) as pool:
+            waiting = [pool.submit(process.wait, 30) for _ in range(4)]
+            os.kill(process.pid, signal.SIGKILL)
+            assert [one.result() for one in waiting] == [-signal.SIGKILL] * 4
+        for stream in (process.stdin, process.stdout, process.stderr):
+            stream.close()
 
 
 def test_the_server_ends_with_a_killed_parent():

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from complaints import MATHJAX, complaints_of, without_mathjax
-from test_book import COLOURS, DESK, NARROW, PHONE, SITE, TYPESET, axe_in, luminance, violations
+from test_book import COLOURS, CONTRAST, DESK, NARROW, PHONE, SITE, TYPESET, axe_in, luminance, violations
 
 from gspa.book import cli
 
@@ -135,9 +135,9 @@ def axe(page: Page) -> list[str]:
         page.evaluate(f"() => document.querySelectorAll('article *').forEach((e) => e.setAttribute('data-{mark}', ''))")
     axe_in(page)
     found = []
-    for theme in ("light", "dark"):
+    for theme, options in (("light", {}), ("dark", CONTRAST)):  # all else is the same in the dark
         page.evaluate("(theme) => { document.documentElement.dataset.theme = theme }", theme)
-        found += violations(page, {})
+        found += violations(page, options)
     return found
 
 

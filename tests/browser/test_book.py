@@ -55,8 +55,9 @@ SHORTEN = """() => {
   for (const [alike, most] of [["dl.py", 15], [".page-toc li", 60], [".gspa-registry tr[id]:nth-child(n + 9)", 0]])
     [...document.querySelectorAll(alike)].slice(most).forEach((e) => e.remove());
 }"""
-# As wide as before, so that what scrolls still does.
-WITHOUT_OUTLINES = "() => document.querySelectorAll('mjx-container > svg').forEach((e) => e.replaceChildren())"
+# As wide as before, so that what scrolls still does; what is read to the blind instead takes no room.
+WITHOUT_OUTLINES = """() => document.querySelectorAll("mjx-container > svg, mjx-assistive-mml")
+  .forEach((e) => e.replaceChildren())"""
 WITHOUT_FORMULAS = "() => document.querySelectorAll('mjx-container').forEach((e) => e.replaceChildren())"
 # Three rules look at marked elements alone; every element, text and link of a page would take them most of the time.
 MARKED = {
@@ -64,6 +65,7 @@ MARKED = {
     "color-contrast": "[data-text]",
     "link-in-text-block": "[data-link]",
 }
+CONTRAST: dict[str, object] = {"runOnly": ["color-contrast", "link-in-text-block"]}
 # `region` looks at everything, and what it finds is moderate.
 ELSEWHERE = [*MARKED, "region"]
 # Where there is more than the box shows.
@@ -210,11 +212,10 @@ def look(page: Page, complaints: list[str], address: str) -> dict[str, object]:
     page.evaluate(MARK)
     page.evaluate(PRUNE)
     dark = page.evaluate(COLOURS)
-    contrast = {"runOnly": ["color-contrast", "link-in-text-block"]}
-    in_dark = violations(page, contrast)
+    in_dark = violations(page, CONTRAST)
     page.evaluate(theme, "light")
     light = page.evaluate(COLOURS)
-    in_light = violations(page, contrast)
+    in_light = violations(page, CONTRAST)
     (text, ground), (dark_text, dark_ground) = map(luminance, light), map(luminance, dark)
     seen = {
         "asked for something, or logged it": list(complaints),
