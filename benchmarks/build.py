@@ -255,8 +255,8 @@ def table(found: dict[str, Any]) -> str:
         if f"{name}, before" in whole
     }
     if ratios:
-        shares = " and ".join(f"{ratio:.0%} of the seconds ({name})" for name, ratio in ratios.items())
-        lines += ["", f"Beside the version before, a build takes {shares}."]
+        shares = " and ".join(f"the {name} build takes {ratio:.0%}" for name, ratio in ratios.items())
+        lines += ["", f"Of the seconds of the version before, {shares}."]
     causes = by_cause(found)
     total = sum(causes.values())
     lines += ["", "| CPU seconds go to | Seconds | Share |", "|---|---:|---:|"]

@@ -340,7 +340,7 @@ def vanilla(data: Dataset, config: SgdConfig, runs: Runs, *, device: str = "cpu"
     """
     clean = last(runs)
     clean = clean[clean["setting"] == NO_NOISE]
-    clipped = clean.loc[clean["longest"] > config.clip, "seed"].tolist()
+    clipped = clean.loc[~(clean["longest"] <= config.clip), "seed"].tolist()  # or it is no number any more
     tasks = [(data, replace(config, clip=NO_CLIP), seed) for seed in clipped]
     found = each(partial(_final, (NO_NOISE,), device), tasks, work=len(tasks) * config.epochs, device=device)
     accuracy = dict(zip(clean["seed"], clean["accuracy"], strict=True))

@@ -699,8 +699,10 @@ def message_is_local(
     largest = f"largest $\\epsilon$ for which line 7's formula is right at $\\delta$ = {delta:g}"
     evidence[largest] = classical_gaussian_limit(delta=delta)
     repaired = []
-    released = {config.epochs: f"all {config.epochs} messages", 1: "one message"}  # once if there is one
-    for many, label in sorted(released.items()):
+    released = {1: "one message"}
+    if config.epochs > 1:
+        released[config.epochs] = f"all {config.epochs} messages"
+    for many, label in released.items():
         found = {
             eps: release_epsilon(eps, delta=delta, divisor=config.clients, records=samples, epochs=many)
             for eps in BUDGETS

@@ -69,13 +69,15 @@ def _opened(browser: Browser) -> tuple[Page, list[str]]:
     return context.new_page(), complaints
 
 
-# Scripts that pages share, MathJax above all, are compiled once for a tab.
-@pytest.fixture(scope="module")
-def tab(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
-    """The tab in which the tests of a module follow each other."""
+def _tab(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
     page, complaints = _opened(browser)
     yield page, complaints
     page.context.close()
+
+
+# Scripts that pages share, MathJax above all, are compiled once for a tab.
+tab = pytest.fixture(_tab, scope="module")  # the tests of a module follow each other in it
+other_tab = pytest.fixture(_tab, scope="module")  # stays where it is from test to test, which saves loading
 
 
 @pytest.fixture
@@ -91,14 +93,6 @@ def page(tab: tuple[Page, list[str]]) -> Iterator[Page]:
     page.emulate_media(media="null", color_scheme="null")
     page.mouse.move(0, 0)
     assert complaints == []
-
-
-@pytest.fixture(scope="module")
-def other_tab(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
-    """A tab that stays where it is from test to test, which saves loading; a context of its own."""
-    page, complaints = _opened(browser)
-    yield page, complaints
-    page.context.close()
 
 
 @pytest.fixture

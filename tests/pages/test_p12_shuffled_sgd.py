@@ -8,7 +8,6 @@ import math
 from fractions import Fraction
 from types import SimpleNamespace
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,8 +16,8 @@ from hypothesis import strategies as st
 from running import Planted, run_page
 from scipy import stats
 
-from gspa.algorithms import _mnist_files, sgd
 from gspa.algorithms import digits as datasets
+from gspa.algorithms import sgd
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.book import claims, parameters
 from gspa.book.figures import ROLES
@@ -29,18 +28,10 @@ from gspa.pages.p12_shuffled_sgd import EQUAL, FIRST, LAST, NO_NOISE
 
 CONFIG = SgdConfig(clients=7, epochs=2, hidden_width=8)
 SEEDS = (3, 8)
+pytestmark = pytest.mark.usefixtures("surroundings")
 DELTA = 1e-5
 NONE, CONSTANT, UNIF2, UNIF3 = (p.setting_label(name) for name in (NO_NOISE, "constant", "unif2", "unif3"))
 FULL = parameters.select(find(), "12_shuffled_sgd").defaults("paper")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def surroundings(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch, mpl.rc_context({"backend": "Agg"}):
-        folder = tmp_path_factory.mktemp("cache")
-        patch.setattr(_mnist_files, "cache", lambda kind: folder / kind)
-        yield
-        mpl.pyplot.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -288,7 +279,8 @@ class TestReadings:
         runs = p.figure4(digits, CONFIG, seeds=SEEDS, settings=[NO_NOISE])
         trained = []
         monkeypatch.setattr(p, "_final", lambda settings, device, task: trained.append(task[2]) or [0.25])
-        for longest, again in (({3: 1.9, 8: 2.0}, []), ({3: 1.9, 8: 2.1}, [8])):
+        for longest, again in (({3: 1.9, 8: 2.0}, []), ({3: 1.9, 8: 2.1}, [8]), ({3: math.nan, 8: 1.9}, [3])):
+            trained.clear()
             found = p.vanilla(digits, CONFIG, runs.assign(longest=runs["seed"].map(longest)))
             assert trained == again
             wanted = p.final(runs, NO_NOISE).to_dict() | dict.fromkeys(again, 0.25)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import math
 
-import matplotlib as mpl
 import mpmath
 import numpy as np
 import pandas as pd
@@ -21,8 +20,8 @@ from scipy.stats import norm
 from gspa.accountant import attacks
 from gspa.accountant.mechanisms import gaussian_delta as noise_delta
 from gspa.accountant.tradeoff import gdp_epsilon
-from gspa.algorithms import _mnist_files, sgd
 from gspa.algorithms import digits as datasets
+from gspa.algorithms import sgd
 from gspa.algorithms.sgd_batch import Batch
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.algorithms.sgd_gradients import Client, Gradients, clipped
@@ -32,14 +31,7 @@ from gspa.pages.p12_shuffled_sgd import figure4, setting_label
 
 DELTA = 1e-5
 
-
-@pytest.fixture(scope="module", autouse=True)
-def surroundings(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch, mpl.rc_context({"backend": "Agg"}):
-        folder = tmp_path_factory.mktemp("cache")
-        patch.setattr(_mnist_files, "cache", lambda kind: folder / kind)
-        yield
-        mpl.pyplot.close("all")
+pytestmark = pytest.mark.usefixtures("surroundings")
 
 
 @pytest.fixture(scope="module")
@@ -428,6 +420,8 @@ def test_the_figures_draw_the_columns_of_their_tables(certified):
     drawn = p.true_budgets(local, delta=DELTA, epochs=50).axes[0]
     np.testing.assert_allclose(drawn.lines[1].get_ydata(), local["clients"])
     assert "each record clipped, all 50 messages" in drawn.get_legend_handles_labels()[1]
+    once = p.true_budgets(local, delta=DELTA, epochs=1).axes[0]
+    assert not any("messages" in label for label in once.get_legend_handles_labels()[1])
     table = p.theorem5_table(divisor=20, settings=("constant",), **THEOREM_5 | {"clients": 20, "epochs": (1, 3)})
     drawn = p.training_budgets(table, delta=DELTA).axes[0]
     np.testing.assert_allclose(drawn.lines[2].get_ydata(), table["promised"])
