@@ -56,8 +56,17 @@ def _one_place(jobs: int | None, scheduler: str | None) -> None:
         raise GspaError("--jobs, --scheduler: give one; the cluster's workers say how much runs at once")
 
 
-def _executed(profile: str, jobs: int, names: list[str] | None = None, scheduler: str | None = None) -> tuple[Any, Any]:
-    """The project, and its notebooks' results at this profile: kept ones, or new runs, here or on a cluster."""
+def _executed(
+    profile: str,
+    jobs: int,
+    names: list[str] | None = None,
+    scheduler: str | None = None,
+    begun: Callable[[], None] = lambda: None,
+) -> tuple[Any, Any]:
+    """The project, and its notebooks' results at this profile: kept ones, or new runs, here or on a cluster.
+
+    `begun` is called whenever a notebook runs.
+    """
     from gspa.book import parameters, project, run
     from gspa.book.cluster import Cluster
     from gspa.book.progress import Display
@@ -68,10 +77,14 @@ def _executed(profile: str, jobs: int, names: list[str] | None = None, scheduler
     place = Cluster(scheduler, _data) if scheduler is not None else None
     try:
         with Display() as display:
+
+            def told(name: str, done: int, total: int, state: str) -> None:
+                if state == "running":
+                    begun()
+                display.update(name, done, total, state)
+
             many = jobs if place is None else len(wanted)  # the cluster's workers say how many run at once
-            runs = run.run_all(
-                here, wanted, profile=profile, jobs=many, data=_data, progress=display.update, elsewhere=place
-            )
+            runs = run.run_all(here, wanted, profile=profile, jobs=many, data=_data, progress=told, elsewhere=place)
     finally:
         if place is not None:
             place.close()
@@ -84,9 +97,9 @@ def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = 
 
     at_once = _jobs(jobs, _profile(profile))
     _one_place(jobs, scheduler)
-    with site.exclusive(project.find()):
+    with site.exclusive(project.find()), site.importing(project.find()) as begun:
         with site.packing(project.find()):
-            here, runs = _executed(profile, at_once, scheduler=scheduler)
+            here, runs = _executed(profile, at_once, scheduler=scheduler, begun=begun)
         typer.echo("Rendering the site ...")
         changed = site.render(here, runs, profile=profile)
     state = "is ready" if changed else "is unchanged"

@@ -47,17 +47,6 @@ def leave(status: int) -> NoReturn:
     os._exit(status)
 
 
-@contextmanager
-def pipe() -> Iterator[int]:
-    """What a child is to have as its standard input: it ends when the block or this process does."""
-    reading, writing = os.pipe()
-    try:
-        yield reading
-    finally:
-        os.close(reading)
-        os.close(writing)
-
-
 def each(function: Callable[[Task], Found], tasks: Sequence[Task], *, jobs: int | None = None) -> list[Found]:
     """The function's value for each task, in the tasks' order, so many at once in processes of their own.
 

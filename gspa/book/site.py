@@ -9,10 +9,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 
 from filelock import FileLock, Timeout
 
@@ -199,31 +200,83 @@ def _jupyter_book(
     project: Project, source: Path, target: Path, profile: str, *flags: str
 ) -> subprocess.CompletedProcess[str]:
     """Render the book in `source` to `target/_build/html`, with the project's configuration."""
-    # Sphinx keeps millions of small objects until it ends: looking for cycles among them takes a third of its time, and
-    # at its end another second.
-    code = "import atexit, gc, sys; gc.disable(); atexit.register(gc.freeze); from gspa.book import processes; "
-    code += "processes.hold(); from jupyter_book.cli.main import main; sys.exit(main())"
     arguments = ["build", str(source), "--config", "_config.yml", "--path-output", str(target), *flags]
     environment = os.environ | {
         "SOURCE_DATE_EPOCH": str(provenance.commit_time(project.root)),
         "PYTHONHASHSEED": "0",
         "GSPA_PROFILE": profile,
     }
-    with processes.pipe() as ending:
-        return subprocess.run(
-            [sys.executable, "-c", code, *arguments],
-            cwd=project.root,
-            env=environment,
-            capture_output=True,
-            encoding="utf-8",  # not the locale's, which may be unable to say a path
-            errors="replace",
-            stdin=ending,
-        )
+    with _ready.pop(project.root, None) or _start(project) as process:  # it ends with the block at the latest
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(BrokenPipeError):  # it has ended, and said why
+            process.stdin.write(json.dumps({"arguments": arguments, "environment": environment}) + "\n")
+            process.stdin.flush()
+        said = process.stdout.read()
+        return subprocess.CompletedProcess(arguments, process.wait(), said)
+
+
+_ready: dict[Path, subprocess.Popen[str]] = {}
+"""By checkout, a process that has imported Jupyter Book and waits for what it is to render."""
+
+# Sphinx keeps millions of small objects until it ends: looking for cycles among them takes a third of its time, and
+# at its end another second.
+_CODE = """
+import atexit, gc, json, os, sys
+gc.disable()
+atexit.register(gc.freeze)
+import jupyter_book.sphinx, myst_nb.sphinx_ext, sphinx.builders.html, sphinx.ext.autodoc, sphinx_book_theme
+from jupyter_book.cli.main import main
+from gspa.book import processes
+asked = sys.stdin.readline()
+if not asked:
+    sys.exit(1)
+processes.hold()
+asked = json.loads(asked)
+os.environ.clear()
+os.environ.update(asked["environment"])
+sys.argv[1:] = asked["arguments"]
+sys.exit(main())
+"""
+
+
+def _start(project: Project) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", _CODE],
+        cwd=project.root,
+        env=os.environ | {"PYTHONHASHSEED": "0"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",  # not the locale's, which may be unable to say a path
+        errors="replace",
+    )
+
+
+@contextmanager
+def importing(project: Project) -> Iterator[Callable[[], None]]:
+    """What is given starts Jupyter Book's imports, beside the notebooks; calls after the first do nothing."""
+    lock = Lock()
+    started = False
+
+    def begin() -> None:
+        nonlocal started
+        with lock:
+            if not started:
+                started, _ready[project.root] = True, _start(project)
+
+    try:
+        yield begin
+    finally:
+        if unused := _ready.pop(project.root, None):
+            unused.kill()
+            with unused:  # its pipes are closed
+                pass
 
 
 def _complaints(done: subprocess.CompletedProcess[str]) -> str:
     """What Jupyter Book said of its failure: its warnings, else its last lines."""
-    said = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in (done.stdout + done.stderr).splitlines()]
+    said = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in done.stdout.splitlines()]
     return "\n".join([line for line in said if re.search("WARNING|ERROR|Error:", line)][:25] or said[-15:])
 
 

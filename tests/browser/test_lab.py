@@ -123,10 +123,13 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ]
     options += ["--IdentityProvider.token=", "--ServerApp.port_retries=0", "--allow-root"]
     env = os.environ | processes.settings(own) | {"PYTHONPATH": str(ROOT), "GSPA_OFFLINE": "1"}
-    with (own / "log").open("wb") as log, processes.pipe() as ending:
+    with (own / "log").open("wb") as log:
         code = "from gspa.book import processes; processes.hold(); from jupyterlab.labapp import main; main()"
         line = [sys.executable, "-c", code, *options]
-        server = subprocess.Popen(line, cwd=folder, env=env, stdin=ending, stdout=log, stderr=subprocess.STDOUT)
+        # Its input ends with this process.
+        server = subprocess.Popen(
+            line, cwd=folder, env=env, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT
+        )
         address = f"http://127.0.0.1:{port}/"
         deadline = time.monotonic() + 120
         try:

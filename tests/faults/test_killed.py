@@ -150,13 +150,12 @@ CHILD = (
     "import time; time.sleep(60)"
 )
 PARENT = """import subprocess, sys, time
-from gspa.book import processes
-with processes.pipe() as end:
-    process = subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=end, stdout=subprocess.PIPE)
-    process.stdout.readline()
-    print(process.pid, flush=True)
-    if sys.argv[2] == "killed":
-        time.sleep(60)
+process = subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+process.stdout.readline()
+print(process.pid, flush=True)
+if sys.argv[2] == "killed":
+    time.sleep(60)
+process.stdin.close()
 assert process.wait() == 1
 """
 
