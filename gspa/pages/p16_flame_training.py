@@ -45,7 +45,7 @@ from gspa.book.verdicts import (
     unknown,
     within,
 )
-from gspa.pages.p12_shuffled_sgd import interval
+from gspa.pages.p12_shuffled_sgd import ENOUGH, interval
 from gspa.pages.p16_flame_certified import DOUBLE, SIMPLE, TOPK, Worth, certified, worth
 
 NP, DP, DP_MORE = "NP-FL", r"DP-FL, low $\epsilon$", r"DP-FL, high $\epsilon$"
@@ -495,8 +495,8 @@ _NOISES = {"fresh": "fresh noise", "released": "released noise", "frozen": "othe
 def printed_differences(found: Found) -> pd.DataFrame:
     """The printed differences of accuracy beside those of the runs, in points.
 
-    Columns: claim, difference, printed, released noise (LDP-FL has fresh noise throughout), fresh noise, tolerance, and
-    what is within it, comes out.
+    Columns: claim, difference, printed, released noise (LDP-FL has fresh noise throughout) and fresh noise, each with
+    the half-width of its 95% interval, tolerance, and with which noise the difference is within it.
     """
     made = []
     for name, (above, below, printed) in PRINTED.items():
@@ -504,10 +504,25 @@ def printed_differences(found: Found) -> pd.DataFrame:
         tolerance, near = 100 * tolerance_of(name, "accuracy"), []
         for kind in ("released", "fresh"):
             other = five(below, "fresh" if below == LDP else kind)
-            row[_NOISES[kind]] = off = float((found.final(five(above, kind)) - found.final(other)).mean())
-            near += [kind] if abs(off - printed) <= tolerance else []
+            gap = found.gap(five(above, kind), other)
+            row[_NOISES[kind]], row[f"± {kind}"] = gap.mean, (gap.high - gap.low) / 2
+            near += [kind] if abs(gap.mean - printed) <= tolerance else []
         made.append(row | {"tolerance": tolerance, "reproduced with": " and ".join(near) or "neither"})
     return pd.DataFrame(made)
+
+
+def on_the_edge(differences: pd.DataFrame) -> list[dict[str, object]]:
+    """Of `printed_differences`, those where other seeds may change what is within the tolerance.
+
+    Each with claim, noise, points (the distance from where that changes) and half (of the 95% interval).
+    """
+    rows = []
+    for row in differences.to_dict("records"):
+        for kind in ("released", "fresh"):
+            points = abs(abs(row[_NOISES[kind]] - row["printed"]) - row["tolerance"])
+            if not points >= ENOUGH * (half := row[f"± {kind}"]):
+                rows.append({"claim": row["claim"], "noise": _NOISES[kind], "points": points, "half": half})
+    return rows
 
 
 def tolerance_of(name: str, key: str) -> float:

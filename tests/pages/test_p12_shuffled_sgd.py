@@ -171,7 +171,12 @@ def test_the_margins_by_hand():
     finals |= {"constant": (0.89, 0.90), "unif2": (0.80, 0.84), EQUAL: (0.81, 0.86)}
     rows = [(p.setting_label(name), seed, 5, x) for name, pair in finals.items() for seed, x in enumerate(pair)]
     rows.append((p.setting_label("unif3"), 2, 5, 0.99))  # has no partner
-    found = p.margins(pd.DataFrame(rows, columns=["setting", "seed", "epoch", "accuracy"]))
+    near = {CONSTANT: (0.946, 0.949), UNIF2: (0.90, 0.93)}
+    spread = pd.DataFrame(
+        [("near", label, seed, x) for label, pair in near.items() for seed, x in enumerate(pair)],
+        columns=["reading", "setting", "seed", "accuracy"],
+    )
+    found = p.margins(pd.DataFrame(rows, columns=["setting", "seed", "epoch", "accuracy"]), spread)
     half = 12.7062 / 2
     wanted = {
         f"{CONSTANT} - {UNIF2}, against zero": (7.5, 3 * half),
@@ -183,6 +188,9 @@ def test_the_margins_by_hand():
         f"{NONE} - the print, against the tolerance": (96.78 - 96.015 - 0.5, 0.01 * half),
         f"{CONSTANT} - the print, against the tolerance": (94.8 - 89.5 - 0.5, half),
         f"{UNIF2} - the print, against the tolerance": (93.5 - 82 - 0.5, 4 * half),
+        f"nearest reading: {CONSTANT} - {UNIF2}, against zero": (3.25, 2.7 * half),
+        f"nearest reading: {CONSTANT} - the print, against the tolerance": (0.5 - 0.05, 0.3 * half),
+        f"nearest reading: {UNIF2} - the print, against the tolerance": (2 - 0.5, 3 * half),
     }
     assert set(found["comparison"]) == set(wanted)
     for what, *numbers in found.itertuples(index=False):

@@ -396,6 +396,19 @@ def test_printed_differences():
     }
 
 
+def test_the_edge_by_hand():
+    rows = [
+        ("E1", 4.0, 5.0, 0.5, 5.9, 0.05, 2.0),  # 1 and 0.1 points inside: 2 half-widths each
+        ("E2", 50.0, 46.0, 1.0, 41.0, 3.0, 5.0),  # 1 inside and 4 outside: 1 and 1.33 half-widths
+        ("E3", 30.0, 30.0, np.nan, 20.0, 3.3, 5.0),  # one seed, and 5 outside: 1.52
+    ]
+    names = ["claim", "printed", "released noise", "± released", "fresh noise", "± fresh", "tolerance"]
+    found = [tuple(row.values()) for row in p.on_the_edge(pd.DataFrame(rows, columns=names))]
+    wanted = [("E2", "released noise", 1, 1), ("E2", "fresh noise", 4, 3), ("E3", "released noise", 5, np.nan)]
+    assert [row[:2] for row in found] == [row[:2] for row in wanted]
+    np.testing.assert_allclose([row[2:] for row in found], [row[2:] for row in wanted], rtol=1e-12)
+
+
 @pytest.fixture(scope="module")
 def page():
     """With a quarter of the rounds from which Algorithm 2's bias is estimated."""
