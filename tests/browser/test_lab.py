@@ -127,21 +127,20 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         code = "from gspa.book import processes; processes.hold(); from jupyterlab.labapp import main; main()"
         line = [sys.executable, "-c", code, *options]
         # Its input ends with this process.
-        server = subprocess.Popen(
-            line, cwd=folder, env=env, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT
-        )
-        address = f"http://127.0.0.1:{port}/"
-        deadline = time.monotonic() + 120
-        try:
-            while not answers(f"{address}api"):
-                said = (own / "log").read_text(encoding="utf-8", errors="replace")
-                assert server.poll() is None, said
-                assert time.monotonic() < deadline, said
-                time.sleep(0.2)
-            yield address
-        finally:
-            server.terminate()
-            server.wait(30)
+        how = {"stdin": subprocess.PIPE, "stdout": log, "stderr": subprocess.STDOUT}
+        with subprocess.Popen(line, cwd=folder, env=env, **how) as server:
+            address = f"http://127.0.0.1:{port}/"
+            deadline = time.monotonic() + 120
+            try:
+                while not answers(f"{address}api"):
+                    said = (own / "log").read_text(encoding="utf-8", errors="replace")
+                    assert server.poll() is None, said
+                    assert time.monotonic() < deadline, said
+                    time.sleep(0.2)
+                yield address
+            finally:
+                server.terminate()
+                server.wait(30)
 
 
 def answers(address: str) -> bool:
