@@ -105,8 +105,9 @@ def _log_characteristic(scaled: Array, tilted: Array, step: float, terms: int) -
     inner = math.isqrt(terms - 1) + 1
     fine, fine_excess = _turns(step * scaled, tilted, inner)
     coarse, coarse_excess = _turns(step * inner * scaled, tilted, -(-terms // inner))
-    excess = ((coarse * tilted) @ fine.T + coarse_excess[:, None] + fine_excess[None, :]).ravel()[:terms]
-    real, imaginary = excess.real, excess.imag + step * np.arange(terms) * math.fsum(tilted * scaled)
+    coarse *= tilted
+    excess = (coarse @ fine.T + coarse_excess[:, None] + fine_excess[None, :]).ravel()[:terms]
+    real, imaginary = excess.real, excess.imag + step * np.arange(terms) * math.fsum((tilted * scaled).tolist())
     with np.errstate(divide="ignore"):  # it may vanish
         log_size = 0.5 * np.log1p(np.clip(2 * real + real**2 + imaginary**2, -1.0, 0.0))
     return np.asarray(log_size + 1j * np.arctan2(imaginary, 1 + real))
@@ -114,6 +115,8 @@ def _log_characteristic(scaled: Array, tilted: Array, step: float, terms: int) -
 
 def _power_sum(log_zeta: Complex, first: int, stride: int, weights: Array) -> Complex:
     """sum_i weights[i] zeta^(first + i stride), in blocks of 64 powers."""
+    if weights.size == 1:
+        return np.asarray(weights[0] * np.exp(first * log_zeta))
     blocks = -(-weights.size // _BLOCK)
     table = np.zeros(blocks * _BLOCK)
     table[: weights.size] = weights

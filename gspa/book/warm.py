@@ -8,6 +8,7 @@ No page's module is imported beforehand, so the server never holds an older stat
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import io
 import os
@@ -28,10 +29,12 @@ POSSIBLE = sys.platform == "linux"  # elsewhere the system's own libraries may h
 
 IMPORTED = [
     *("gspa.book.execute", "ipykernel.ipkernel", "ipykernel.kernelapp", "matplotlib.pyplot", "pandas", "seaborn"),
-    *("scipy.optimize", "scipy.special", "scipy.stats", "jinja2", "yaml", "jsonschema"),
+    *("scipy.optimize", "scipy.special", "scipy.stats", "jinja2", "yaml", "jsonschema", "sympy"),
 ]
 # Taken from the environment when a module is imported: a kernel has its backend from ipykernel, which sets it first.
 _SETTLED = {"MATPLOTLIBRC": os.devnull, "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+# Of glibc, read when the server starts: else it gives the memory of each array back, and the next one asks for it anew.
+_KEPT = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**28)}
 
 
 class Process:
@@ -127,7 +130,7 @@ def _running(environment: Mapping[str, str]) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             command = [sys.executable, "-m", "gspa.book.warm"]
-            process = subprocess.Popen(command, stdin=theirs.fileno(), env={**environment, **_SETTLED})
+            process = subprocess.Popen(command, stdin=theirs.fileno(), env={**environment, **_SETTLED, **_KEPT})
         _server = process, ours
         atexit.register(_stop, process, ours)
     return _server[1]
@@ -146,6 +149,7 @@ def serve() -> NoReturn:
     for module in IMPORTED:
         importlib.import_module(module)
     _draw()
+    gc.freeze()  # else each process looks through what is imported again and again, and copies it
     asked = socket.socket(fileno=os.dup(0))
     statuses: dict[int, int] = {}
 
