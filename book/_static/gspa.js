@@ -2,9 +2,12 @@
 // have knobs, and the search of a site opened as files shows no excerpts.
 (() => {
   const boxes = "div.math, mjx-container[display='true'], .gspa-figure, .gspa-scroll, .gspa-card blockquote, .gspa-claims p, .cell_output .output";
+  // All are measured before one is changed, else each would have the page laid out again; so would what is folded.
+  const folds = "details:not([open]) > :not(summary)";
   const reach = () => {
-    for (const box of document.querySelectorAll(boxes)) {
-      const hidden = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
+    const measured = [...document.querySelectorAll(boxes)].map((box) => [box, !box.closest(folds) &&
+      box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible"]);
+    for (const [box, hidden] of measured) {
       if (hidden && !box.hasAttribute("tabindex")) {
         box.tabIndex = 0;
         box.dataset.gspaReached = "";

@@ -287,6 +287,7 @@ class TestRun:
 class TestWithoutAServer:
     def test_the_form_fills_in_the_command(self, browser, served):
         context = browser.new_context(offline=True, viewport=PHONE)
+        context.route(MATHJAX, without_mathjax)
         complaints = complaints_of(context)
         page = context.new_page()
         page.goto((SITE / f"notebooks/{NAME}.html").as_uri() + "?profile=quick&n_max=3000#bench")
@@ -314,6 +315,7 @@ class TestWithoutAServer:
 
     def test_a_reader_without_the_token_has_the_book_and_nothing_to_run(self, browser, served):
         context = browser.new_context()
+        context.route(MATHJAX, without_mathjax)
         page = context.new_page()
         page.goto(f"{served.base}/{QUICK}#bench")
         assert page.locator("[data-bench-run]:visible").count() == 0
@@ -322,6 +324,7 @@ class TestWithoutAServer:
 
     def test_the_file_that_the_command_opens_leads_there_with_the_form(self, browser, served, tmp_path):
         context = browser.new_context()
+        context.route(MATHJAX, without_mathjax)
         page = context.new_page()
         page.goto(cli._hidden(served.address, tmp_path))
         page.wait_for_url("**/intro.html")

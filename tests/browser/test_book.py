@@ -68,8 +68,9 @@ MARKED = {
 CONTRAST: dict[str, object] = {"runOnly": ["color-contrast", "link-in-text-block"]}
 # `region` looks at everything, and what it finds is moderate.
 ELSEWHERE = [*MARKED, "region"]
-# Where there is more than the box shows.
+# Where there is more than the box shows; what is folded takes long to measure, and axe passes it over.
 SCROLLS = """() => [...document.querySelectorAll("body *:not(svg *)")]
+  .filter((e) => e.checkVisibility())
   .filter((e) => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight)
   .forEach((e) => (e.dataset.scrolls = ""))"""
 # One text, and one link, for each combination of what its check depends on: colours, size, decoration, surroundings.
@@ -186,12 +187,12 @@ def look(page: Page, complaints: list[str], address: str) -> dict[str, object]:
     page.goto(address)
     page.evaluate(TYPESET)
     page.wait_for_selector("[aria-busy]", state="detached")
-    # Colours are to be those at the end.
-    page.add_style_tag(content="* { transition: none !important; animation: none !important }")
     page.wait_for_timeout(50)
     narrow = page.evaluate(NARROW)
     formulas = page.evaluate(FORMULAS)
     page.evaluate(WITHOUT_OUTLINES)
+    # Colours are to be those at the end; outlines by the thousand would each be styled anew.
+    page.add_style_tag(content="* { transition: none !important; animation: none !important }")
     page.evaluate(SHORTEN)
     page.evaluate(SCROLLS)
     axe_in(page)

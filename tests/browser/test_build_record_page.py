@@ -122,6 +122,7 @@ class TestTheSitesOwn:
     def record(self):
         return json.loads((SITE / "build-record.json").read_text(encoding="utf-8"))["notebooks"]
 
+    @pytest.mark.usefixtures("formulas_raw")
     def test_each_page_has_its_time(self, page, record):
         page.goto((SITE / "build_record.html").as_uri())
         assert page.locator("[data-time]").evaluate_all("cells => cells.map((cell) => cell.dataset.time)") == [
@@ -143,6 +144,7 @@ class TestTheSitesOwn:
         assert (SITE / target).is_file()
         context.close()
 
+    @pytest.mark.usefixtures("formulas_raw")
     def test_each_notebooks_page_says_how_long_it_ran(self, page, record):
         for one in record[:3]:
             page.goto((SITE / "notebooks" / f"{one['name']}.html").as_uri())
