@@ -27,8 +27,6 @@ _ORDER = (
     *("test_book", "test_lab", "test_calculator_page", "test_calculator_numbers"),
 )
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-# Several browsers share the cores: threads that collect garbage beside a page's own would wait for each other.
-_ARGUMENTS = ["--js-flags=--single-threaded-gc"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -52,7 +50,7 @@ def browser() -> Iterator[Browser]:
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[browser]'")
     with api.sync_playwright() as driver:
         try:
-            started = driver.chromium.launch(executable_path=_executable(), args=_ARGUMENTS)
+            started = driver.chromium.launch(executable_path=_executable())
         except api.Error as refusal:
             pytest.skip(f"no Chromium to start: {str(refusal).splitlines()[0]}")
         yield started
