@@ -206,14 +206,16 @@ def _jupyter_book(
         "PYTHONHASHSEED": "0",
         "GSPA_PROFILE": profile,
     }
-    with _ready.pop(project.root, None) or _start(project) as process:  # it ends with the block at the latest
-        assert process.stdin is not None
-        assert process.stdout is not None
-        with suppress(BrokenPipeError):  # it has ended, and said why
+    process = _ready.pop(project.root, None) or _start(project)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    # A process that has ended breaks the pipe, here and when the block closes it; what it said is read all the same.
+    with suppress(BrokenPipeError), process:
+        with suppress(BrokenPipeError):
             process.stdin.write(json.dumps({"arguments": arguments, "environment": environment}) + "\n")
             process.stdin.flush()
         said = process.stdout.read()
-        return subprocess.CompletedProcess(arguments, process.wait(), said)
+    return subprocess.CompletedProcess(arguments, process.returncode, said)
 
 
 _ready: dict[Path, subprocess.Popen[str]] = {}

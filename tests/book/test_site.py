@@ -463,8 +463,12 @@ class TestImporting:
     def test_a_process_that_died_has_its_last_words_in_the_failure(self, small, monkeypatch):
         monkeypatch.undo()  # the real Sphinx
         monkeypatch.setattr(site, "_CODE", "raise SystemExit('no Jupyter Book here')")
-        with pytest.raises(CheckFailed, match="old one stays:\nno Jupyter Book here"):
-            small.render()
+        with site.importing(small.here) as begin:
+            begin()
+            site._ready[small.here.root].wait()
+            for _ in ("dead before it is asked", "asked while it starts"):
+                with pytest.raises(CheckFailed, match="old one stays:\nno Jupyter Book here"):
+                    small.render()
 
 
 class TestRender:
