@@ -511,6 +511,19 @@ def printed_differences(found: Found) -> pd.DataFrame:
     return pd.DataFrame(made)
 
 
+def with_half_widths(differences: pd.DataFrame) -> pd.DataFrame:
+    """`printed_differences` to be read: each mean with the half-width, where there is one, in one cell."""
+    shown = differences.copy()
+    for kind in ("released", "fresh"):
+        name = _NOISES[kind]
+        halves = shown.pop(f"± {kind}")
+        shown[name] = [
+            f"{mean:.2f}" + ("" if math.isnan(half) else f" ± {half:.2f}")
+            for mean, half in zip(shown[name], halves, strict=True)
+        ]
+    return shown
+
+
 def on_the_edge(differences: pd.DataFrame) -> list[dict[str, object]]:
     """Of `printed_differences`, those where other seeds may change what is within the tolerance.
 
