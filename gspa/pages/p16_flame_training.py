@@ -518,7 +518,7 @@ def with_half_widths(differences: pd.DataFrame) -> pd.DataFrame:
         name = _NOISES[kind]
         halves = shown.pop(f"± {kind}")
         shown[name] = [
-            f"{mean:.2f}" + ("" if math.isnan(half) else f" ± {half:.2f}")
+            f"{mean:.2f}" + ("" if math.isnan(half) else f" ±\N{NO-BREAK SPACE}{half:.2f}")
             for mean, half in zip(shown[name], halves, strict=True)
         ]
     return shown

@@ -405,7 +405,11 @@ def test_the_edge_by_hand():
     names = ["claim", "printed", "released noise", "± released", "fresh noise", "± fresh", "tolerance"]
     found = [tuple(row.values()) for row in p.on_the_edge(pd.DataFrame(rows, columns=names))]
     shown = p.with_half_widths(pd.DataFrame(rows, columns=names))
-    assert shown["released noise"].tolist() == ["5.00 ± 0.50", "46.00 ± 1.00", "30.00"]
+    assert shown["released noise"].tolist() == [
+        "5.00 ±\N{NO-BREAK SPACE}0.50",
+        "46.00 ±\N{NO-BREAK SPACE}1.00",
+        "30.00",
+    ]
     assert not [name for name in shown if name.startswith("±")]
     wanted = [("E2", "released noise", 1, 1), ("E2", "fresh noise", 4, 3), ("E3", "released noise", 5, np.nan)]
     assert [row[:2] for row in found] == [row[:2] for row in wanted]
