@@ -1,10 +1,12 @@
 """Where the time of a build goes, by page and by cause, in one run.
 
-`python benchmarks/build.py` builds a fresh clone of the last commit at the papers' sizes, as a reader would: from an
-empty folder, again with nothing changed, with one page changed, and verified. It builds the quick profile on one core
-and on all. Then it runs each notebook's cells once more, in a process of their own where the stack is looked at every
-few milliseconds, and says what the processor was busy with. It prints the tables; with `--record` it also keeps them
-for the book's page on speed. `--against COMMIT` builds that commit, too, in turn with this one.
+`python benchmarks/build.py` takes the last commit through all that has an aim in `AIMS`, as a reader would in a fresh
+clone: it installs the package, runs the tests and all that must hold before a change lands, and builds the book at both
+sizes, from an empty folder, again with nothing changed, with one page changed, and verified. It builds the quick
+profile on one core and on all. Then it runs each notebook's cells once more, in a process of their own where the stack
+is looked at every few milliseconds, and says what the processor was busy with. It prints the tables; with `--record` it
+also keeps them for the book's page on speed. `--against COMMIT` builds that commit, too, in turn with this one. All of
+it lasts most of an hour, and other work beside it would be measured, too.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import math
 import os
 import platform
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,6 +32,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import install
 from timing import best, write
 
 from gspa.book import warm
@@ -37,6 +42,21 @@ RECORD = ROOT / "benchmarks" / "build.json"
 TABLE = ROOT / "book" / "_build_table.md"
 CORES = (1, 2, 4, 8, 16)
 CHANGED = "05_reduction_to_counts"
+TESTS, LANDING = "`make test`", "all checks before a change lands"
+# What is measured, and the most it should be on two cores.
+AIMS = {
+    "the book at the papers' sizes (s)": 360.0,
+    "its CPU seconds": 480.0,
+    "its longest notebook alone (s)": 90.0,
+    "its largest process (MiB)": 1024.0,
+    "the quick book (s)": 60.0,
+    "the same with nothing changed (s)": 3.0,
+    "with one page changed, without that page's own time (s)": 15.0,
+    "`gspa verify` after the papers' sizes (s)": 20.0,
+    f"{TESTS} (s)": 240.0,
+    f"{LANDING} (s)": 600.0,
+    "`pip install .` and a first epsilon (s)": 10.0,
+}
 
 # What a frame of the stack says its seconds went to, the innermost frame that says something first.
 CAUSES = {
@@ -111,21 +131,30 @@ def cells(name: str, profile: str) -> None:
                 shell.user_ns.update(values)
 
 
-def timed(command: Sequence[str], where: Path, cores: int | None = None) -> dict[str, float]:
-    """Seconds and CPU seconds of a command of the package, started in a checkout, on so many cores."""
+def timed(command: Sequence[str], where: Path, cores: int | None = None, *, bare: bool = False) -> dict[str, float]:
+    """Seconds, CPU seconds, largest process (MiB; this one if larger) of a command that must succeed, in a checkout.
+
+    `cores`: so many of this machine's. `bare`: its environment says nothing of data, of threads or of Python.
+    """
     given = sorted(os.sched_getaffinity(0))[:cores]
-    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(
-        [sys.executable, "-m", *command],
+    if bare:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("GSPA_", "OMP_", "PYTHON"))}
+    else:
+        kept = os.environ | {"PYTHONPATH": str(where), "OMP_NUM_THREADS": "1"}
+    begin = time.perf_counter()
+    started = subprocess.Popen(
+        command,
         cwd=where,
-        env=os.environ | {"PYTHONPATH": str(where), "OMP_NUM_THREADS": "1"},
-        check=True,
-        stdout=subprocess.DEVNULL,
+        env=kept,
+        stdout=sys.stderr,
         preexec_fn=lambda: os.sched_setaffinity(0, given),
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"seconds": round(time.perf_counter() - begin, 1), "cpu": round(used, 1)}
+    _, status, used = os.wait4(started.pid, 0)
+    seconds, started.returncode = time.perf_counter() - begin, os.waitstatus_to_exitcode(status)
+    if started.returncode:
+        raise subprocess.CalledProcessError(started.returncode, command)
+    cpu, memory = used.ru_utime + used.ru_stime, used.ru_maxrss // 1024
+    return {"seconds": round(seconds, 1), "cpu": round(cpu, 1), "memory": memory}
 
 
 def clone(commit: str, target: Path) -> Path:
@@ -136,12 +165,16 @@ def clone(commit: str, target: Path) -> Path:
 
 
 def shares() -> dict[str, float]:
-    """Float32 operations a second of a large matrix product and of the training of Figure 4, both on one thread."""
+    """Float32 operations a second of a large matrix product, by the faster library, and of the training of Figure 4.
+
+    Both are in thousand millions, on one thread.
+    """
     import numpy as np
     import torch
 
     from gspa.algorithms import sgd
     from gspa.algorithms.digits import Dataset
+    from gspa.algorithms.sgd_batch import product
 
     torch.set_num_threads(1)
     size, clients, samples, inputs, config = 1024, 100, 600, 60, sgd.SgdConfig(epochs=4)
@@ -155,21 +188,46 @@ def shares() -> dict[str, float]:
     width = config.hidden_width
     operations = 2.0 * samples * (2 * (inputs + 1) * width + 3 * width * data.classes)  # of one step
     steps = config.epochs * clients * replicas
+    least = min(best(lambda: a @ b, 10), best(lambda: product(a, b), 10))
     return {
-        "product": round(2 * size**3 / best(lambda: a @ b, 10) / 1e9, 1),
+        "product": round(2 * size**3 / least / 1e9, 1),
         "training": round(operations * steps / spent / 1e9, 1),
     }
+
+
+def checked(folder: Path) -> dict[str, dict[str, float]]:
+    """The tests, and all checks before a change lands, each in a clone of its own beside the shared data."""
+    folder.mkdir()
+    shared = ROOT.parent / "shared"
+    if shared.is_dir():
+        (folder / "shared").symlink_to(shared)
+    tests, landing = clone("HEAD", folder / "tests"), clone("HEAD", folder / "landing")
+    timed(["make", ".venv/.test"], tests, bare=True)
+    found = {TESTS: timed(["make", "test"], tests, bare=True)}
+    shutil.rmtree(tests)
+    found[LANDING] = timed([".ci/run"], landing, bare=True)
+    shutil.rmtree(landing)
+    return found
+
+
+def notebooks(built: Path) -> dict[str, dict[str, Any]]:
+    """What a build's record says of each notebook."""
+    record = json.loads((built / "_build" / "html" / "build-record.json").read_text(encoding="utf-8"))
+    return {one["name"]: one for one in record["notebooks"]}
 
 
 def measure(against: str | None, profile: str) -> dict[str, Any]:
     """All that the record holds."""
     whole: dict[str, dict[str, float]] = {}
+    gspa = [sys.executable, "-m", "gspa"]
+    build = [*gspa, "build", "--profile"]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        build = ["gspa", "build", "--profile"]
-        before = against and clone(against, folder / "before")
-        if before:
-            whole["quick, before"] = timed([*build, "quick"], before)
+        whole |= checked(folder / "checks")
+        (first := folder / "first").mkdir()
+        installed = install.installed(first, "", install.EPSILON)
+        if against:
+            whole["quick, before"] = timed([*build, "quick"], before := clone(against, folder / "before"))
         quick = clone("HEAD", folder / "quick")
         whole["quick"] = timed([*build, "quick"], quick)
         whole["quick, nothing changed"] = timed([*build, "quick"], quick)
@@ -178,32 +236,73 @@ def measure(against: str | None, profile: str) -> dict[str, Any]:
         notebook.write_text(text.replace("# ", "#  ", 1), encoding="utf-8")
         whole["quick, one page changed"] = timed([*build, "quick"], quick)
         whole["quick, one core"] = timed([*build, "quick"], clone("HEAD", folder / "alone"), cores=1)
-        if before and profile != "quick":
+        if against and profile != "quick":
             subprocess.run(["git", "clean", "-xdfq"], cwd=before, check=True)
             whole[f"{profile}, before"] = timed([*build, profile], before)
         paper = clone("HEAD", folder / "paper")
         whole[profile] = timed([*build, profile], paper)
-        whole["verify after it"] = timed(["gspa", "verify", "--profile", profile], paper)
-        records = {}
-        for kind, where in (("quick", quick), (profile, paper)):
-            record = (where / "_build" / "html" / "build-record.json").read_text(encoding="utf-8")
-            records[kind] = json.loads(record)["notebooks"]
+        whole["verify after it"] = timed([*gspa, "verify", "--profile", profile], paper)
+        fast, full = notebooks(quick), notebooks(paper)
+        longest = AIMS["its longest notebook alone (s)"]
+        alone = {}
+        for name, one in full.items():
+            if one["cpu"] >= min(longest, max(page["cpu"] for page in full.values())):
+                alone[name] = timed([*gspa, "run", name, "--profile", profile, "-o", str(folder / "o.ipynb")], paper)
     pages = []
-    for one in records[profile]:
-        print(f"looking at {one['name']}", file=sys.stderr)
-        command = [sys.executable, __file__, "--page", one["name"], "--profile", profile]
+    for name, one in full.items():
+        print(f"looking at {name}", file=sys.stderr)
+        command = [sys.executable, __file__, "--page", name, "--profile", profile]
         told = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
-        pages.append({name: one[name] for name in ("name", "seconds", "cpu", "memory")} | {"causes": json.loads(told)})
+        pages.append(
+            {"name": name, **{key: one[key] for key in ("seconds", "cpu", "memory")}, "causes": json.loads(told)}
+        )
     return {
         "profile": profile,
         "whole": whole,
+        "alone": alone,
+        "changed": fast[CHANGED]["seconds"],
+        "installed": installed,
         "pages": pages,
-        "quick": [one["cpu"] for one in records["quick"]],
+        "quick": [one["cpu"] for one in fast.values()],
         "rates": shares(),
         "measured": f"{datetime.now(UTC):%Y-%m}",
         "cores": len(os.sched_getaffinity(0)),
         "versions": {"python": platform.python_version()} | {name: version(name) for name in ("numpy", "torch")},
     }
+
+
+def reached(found: dict[str, Any]) -> list[tuple[str, float, float, float | None]]:
+    """For each of `AIMS`: what, the aim, what was measured, and what the version before took where that was, too."""
+    whole, profile = found["whole"], found["profile"]
+    book, quick = whole[profile], whole["quick"]
+    earlier = {name: whole.get(f"{name}, before", {}) for name in (profile, "quick")}
+    measured = [
+        (book["seconds"], earlier[profile].get("seconds")),
+        (book["cpu"], earlier[profile].get("cpu")),
+        (max(one["seconds"] for one in found["alone"].values()), None),
+        (book["memory"], earlier[profile].get("memory")),
+        (quick["seconds"], earlier["quick"].get("seconds")),
+        (whole["quick, nothing changed"]["seconds"], None),
+        (round(whole["quick, one page changed"]["seconds"] - found["changed"], 1), None),
+        (whole["verify after it"]["seconds"], None),
+        (whole[TESTS]["seconds"], None),
+        (whole[LANDING]["seconds"], None),
+        (round(sum(found["installed"].values()), 1), None),
+    ]
+    return [(what, aim, *both) for (what, aim), both in zip(AIMS.items(), measured, strict=True)]
+
+
+def elsewhere(before: dict[str, Any], product: float) -> list[dict[str, Any]]:
+    """Earlier records, the newest first, one a processor: a product a fifth faster or slower than others'."""
+    whole = before["whole"]
+    old = {"product": before["rates"]["product"], "measured": before["measured"]}
+    old |= {"quick": whole["quick"], "book": whole[before["profile"]]}
+    kept, known = [], [product]
+    for one in (old, *before.get("elsewhere", [])):
+        if all(abs(math.log(one["product"] / other)) > math.log(1.2) for other in known):
+            kept.append(one)
+            known.append(one["product"])
+    return kept
 
 
 def by_cause(found: dict[str, Any]) -> dict[str, float]:
@@ -246,17 +345,13 @@ def scaling(found: dict[str, Any]) -> list[tuple[int, float]]:
 
 def table(found: dict[str, Any]) -> str:
     """The record in Markdown: whole commands, causes, pages, cores."""
-    lines = ["| Command | Seconds | CPU seconds |", "|---|---:|---:|"]
+    lines = ["| What | Aim | Measured | Before | Measured / before |", "|---|---:|---:|---:|---:|"]
+    for what, aim, now, before in reached(found):
+        ratio = "" if before is None else f"{before:g} | {now / before:.0%}"
+        missed = "" if now < aim else " (missed)"
+        lines.append(f"| {what} | {aim:g} | {now:g}{missed} | {ratio or ' |'} |")
+    lines += ["", "| Command | Seconds | CPU seconds |", "|---|---:|---:|"]
     lines += [f"| {name} | {one['seconds']:g} | {one['cpu']:g} |" for name, one in found["whole"].items()]
-    whole = found["whole"]
-    ratios = {
-        name: one["seconds"] / whole[f"{name}, before"]["seconds"]
-        for name, one in whole.items()
-        if f"{name}, before" in whole
-    }
-    if ratios:
-        shares = " and ".join(f"the {name} build takes {ratio:.0%}" for name, ratio in ratios.items())
-        lines += ["", f"Of the seconds of the version before, {shares}."]
     causes = by_cause(found)
     total = sum(causes.values())
     lines += ["", "| CPU seconds go to | Seconds | Share |", "|---|---:|---:|"]
@@ -277,6 +372,13 @@ def table(found: dict[str, Any]) -> str:
         f"and training {rates['training']:g}, which is {rates['training'] / rates['product']:.0%}. "
         f"Measured {found['measured']} on {found['cores']} cores; {versions}.",
     ]
+    if found["elsewhere"]:
+        heads = ["That product", "Quick book (s)", "CPU seconds", "Papers' sizes (s)", "CPU seconds", "Measured"]
+        lines += ["", "Earlier versions on other processors:", "", f"| {' | '.join(heads)} |"]
+        lines.append("|---:" * len(heads) + "|")
+    for one in found["elsewhere"]:
+        times = " | ".join(f"{one[book][unit]:g}" for book in ("quick", "book") for unit in ("seconds", "cpu"))
+        lines.append(f"| {one['product']:g} | {times} | {one['measured']} |")
     return "\n".join(lines) + "\n"
 
 
@@ -294,6 +396,7 @@ def main(arguments: list[str]) -> None:
         print(json.dumps(sampled(lambda: cells(asked.page, asked.profile))))
         return
     found = measure(asked.against, asked.profile)
+    found["elsewhere"] = elsewhere(json.loads(RECORD.read_text(encoding="utf-8")), found["rates"]["product"])
     print(table(found), end="")
     if asked.record:
         write(found, RECORD, TABLE, table(found))

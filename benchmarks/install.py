@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import venv
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,20 +22,35 @@ from timing import command, write
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "benchmarks" / "install.json"
 TABLE = ROOT / "book" / "_install_table.md"
-EPSILON = "import gspa; print(gspa.epsilon(eps=0.5, n=10_000, delta=1e-6))"
+EPSILON = ["-c", "import gspa; print(gspa.epsilon(eps=0.5, n=10_000, delta=1e-6))"]
+PIP = ["-m", "pip", "--quiet", "--disable-pip-version-check"]
 # What is installed, and the first thing that is asked of it.
 SETS = {
-    "`pip install .`, then one epsilon": ("", ["-c", EPSILON]),
+    "`pip install .`, then one epsilon": ("", EPSILON),
     "`make book`, then `gspa --help`": ("[book]", ["-m", "gspa", "--help"]),
     "`make test`": ("[test]", ["-c", "import pytest"]),
 }
 
 
-def seconds(command: list[str | Path], where: Path) -> float:
+def seconds(command: Sequence[str | Path], where: Path) -> float:
     """Wall time of a command that must succeed."""
     begin = time.perf_counter()
     subprocess.run(command, check=True, cwd=where, stdout=subprocess.DEVNULL)
     return round(time.perf_counter() - begin, 1)
+
+
+def installed(folder: Path, extra: str, question: Sequence[str]) -> dict[str, float]:
+    """Seconds to install a fresh clone in an empty folder with its downloads, and to the first answer then."""
+    own, python = folder / "source", folder / "venv" / "bin" / "python"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(own)], check=True)
+    venv.create(folder / "venv", with_pip=True)
+    put = seconds([python, *PIP, "install", *wanted(own, extra)], own)
+    return {"install": put, "first": seconds([python, *question], folder)}
+
+
+def wanted(own: Path, extra: str) -> list[str | Path]:
+    """What pip is asked for: a checkout with its extra, pinned."""
+    return ["--no-cache-dir", "-c", own / "constraints.txt", f"{own}{extra}"]
 
 
 def measure() -> dict[str, Any]:
@@ -43,18 +59,12 @@ def measure() -> dict[str, Any]:
     for what, (extra, question) in SETS.items():
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
-            wheels, own = folder / "wheels", folder / "source"
-            subprocess.run(["git", "clone", "--quiet", str(ROOT), str(own)], check=True)
-            venv.create(folder / "venv", with_pip=True)
-            python = folder / "venv" / "bin" / "python"
-            pip: list[str | Path] = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-            asked: list[str | Path] = ["--no-cache-dir", "-c", own / "constraints.txt", f"{own}{extra}"]
-            put = seconds([*pip, "install", *asked], own)
-            first = seconds([python, *question], folder)
-            seconds([*pip, "download", "-d", wheels, *asked, "flit-core"], own)
+            spent = installed(folder, extra, question)
+            wheels, own, python = folder / "wheels", folder / "source", folder / "venv" / "bin" / "python"
+            seconds([python, *PIP, "download", "-d", wheels, *wanted(own, extra), "flit-core"], own)
             files = list(wheels.iterdir())
             mb = round(sum(file.stat().st_size for file in files) / 1e6)
-            rows.append({"what": what, "packages": len(files), "mb": mb, "install": put, "first": first})
+            rows.append({"what": what, "packages": len(files), "mb": mb, **spent})
             print(rows[-1], file=sys.stderr)
     return {"rows": rows, "measured": f"{datetime.now(UTC):%Y-%m}"}
 

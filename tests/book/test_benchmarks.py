@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -152,6 +153,47 @@ class TestBuild:
         assert sum(build.by_cause(found).values()) == pytest.approx(whole, rel=0.01)
         one, *_, most = (seconds for _, seconds in build.scaling(found))
         assert most < found["whole"][found["profile"]]["seconds"] < one
+
+    def test_each_aim_has_its_row_and_a_missed_one_says_so(self, build):
+        found = json.loads(build.RECORD.read_text(encoding="utf-8"))
+        rows = build.reached(found)
+        assert [what for what, *_ in rows] == list(build.AIMS)
+        slow = found["whole"] | {"quick": {"seconds": 60.0, "cpu": 1.0, "memory": 1}}
+        shown = build.table(found | {"whole": slow})
+        assert "| the quick book (s) | 60 | 60 (missed) |" in shown
+        assert shown.count("(missed)") == 1 + sum(now >= aim for what, aim, now, _ in rows if "quick" not in what)
+
+    def test_a_command_has_its_own_seconds_and_memory(self, build, tmp_path, monkeypatch):
+        monkeypatch.setenv("GSPA_DATA_DIR", "somewhere")
+        work = "import os, time\nheld = b'x' * 200_000_000\nassert ('GSPA_DATA_DIR' in os.environ) == {told}"
+        work += "\nwhile time.process_time() < 0.3: pass"
+        for bare in (False, True):
+            spent = build.timed([sys.executable, "-c", work.format(told=not bare)], tmp_path, 1, bare=bare)
+            assert spent["memory"] > 190  # MiB
+            assert 0.3 <= spent["cpu"] < 2
+            assert spent["cpu"] <= spent["seconds"] + 0.2
+        with pytest.raises(subprocess.CalledProcessError):
+            build.timed([sys.executable, "-c", "raise SystemExit(3)"], tmp_path)
+
+    def test_an_earlier_record_is_kept_where_its_processor_was_another(self, build):
+        def record(product, *others):
+            book = {"seconds": product, "cpu": product}
+            kept = [{"product": other, "measured": "", "quick": book, "book": book} for other in others]
+            return {
+                "profile": "paper",
+                "whole": {"quick": book, "paper": book},
+                "rates": {"product": product},
+                "measured": "",
+                "elsewhere": kept,
+            }
+
+        for product, before, kept in (
+            (200.0, record(100.0), [100.0]),
+            (110.0, record(100.0), []),
+            (100.0, record(200.0, 105.0), [200.0]),
+            (300.0, record(200.0, 190.0, 100.0), [200.0, 100.0]),
+        ):
+            assert [one["product"] for one in build.elsewhere(before, product)] == kept
 
     def test_a_stack_says_what_it_is_busy_with(self, build):
         def frame(*names):
