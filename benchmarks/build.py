@@ -345,7 +345,7 @@ def scaling(found: dict[str, Any]) -> list[tuple[int, float]]:
 
 def table(found: dict[str, Any]) -> str:
     """The record in Markdown: whole commands, causes, pages, cores."""
-    lines = ["| What | Aim | Measured | Before | Measured / before |", "|---|---:|---:|---:|---:|"]
+    lines = ["| What | Aim | Measured | Before | Ratio |", "|---|---:|---:|---:|---:|"]
     for what, aim, now, before in reached(found):
         ratio = "" if before is None else f"{before:g} | {now / before:.0%}"
         missed = "" if now < aim else " (missed)"
@@ -373,7 +373,7 @@ def table(found: dict[str, Any]) -> str:
         f"Measured {found['measured']} on {found['cores']} cores; {versions}.",
     ]
     if found["elsewhere"]:
-        heads = ["That product", "Quick book (s)", "CPU seconds", "Papers' sizes (s)", "CPU seconds", "Measured"]
+        heads = ["Matrix product", "Quick book (s)", "CPU seconds", "Papers' sizes (s)", "CPU seconds", "Measured"]
         lines += ["", "Earlier versions on other processors:", "", f"| {' | '.join(heads)} |"]
         lines.append("|---:" * len(heads) + "|")
     for one in found["elsewhere"]:
