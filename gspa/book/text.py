@@ -132,8 +132,21 @@ def _formula(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> 
 
 _SYMBOLS = {
     **{name: chr(945 + i) for i, name in enumerate(("alpha", "beta", "gamma", "delta", "epsilon"))},
-    **{"mu": "μ", "nu": "ν", "sigma": "σ", "Sigma": "Σ", "Theta": "Θ", "sum": "∑", "times": "×", "prime": "′"},
-    **{"lceil": "⌈", "rceil": "⌉", "log": "log", "ln": "ln", "sqrt": "√", "tilde": "", ",": "\N{THIN SPACE}"},
+    "mu": "μ",
+    "nu": "ν",
+    "sigma": "σ",
+    "Sigma": "Σ",
+    "Theta": "Θ",
+    "sum": "∑",
+    "times": "×",
+    "prime": "′",
+    "lceil": "⌈",
+    "rceil": "⌉",
+    "log": "log",
+    "ln": "ln",
+    "sqrt": "√",
+    "tilde": "",
+    ",": "\N{THIN SPACE}",
 }
 
 

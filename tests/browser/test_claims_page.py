@@ -109,9 +109,9 @@ def test_a_row_unfolds_to_its_card_which_is_fetched_then(page, address):
     assert "A zebra." not in page.content()
     page.locator("#G-C3 > summary").click()
     page.get_by_text("A zebra.").wait_for()
-    assert page.locator("script[src^='claims/']").evaluate_all("(all) => all.map((one) => one.getAttribute('src'))") == [
-        "claims/G-C3.js"
-    ]
+    assert page.locator("script[src^='claims/']").evaluate_all(
+        "(all) => all.map((one) => one.getAttribute('src'))"
+    ) == ["claims/G-C3.js"]
 
 
 def test_the_form_filters_counts_and_keeps_its_state_in_the_address(page, address):
