@@ -46,7 +46,7 @@ def silent_changes(history, claims):
 
 
 def times(history, claim):
-    """For quantity with comparator, and for the tolerance: the day from which they stand and how that was to the verdict.
+    """For quantity with comparator, and for the tolerance: the day from which they stand, and whether before a verdict.
 
     What no commit has yet stands from today, after the verdict that some commit may have.
     """
