@@ -719,8 +719,8 @@ def _any(
     without: Said = {
         "not checkable": proves_nothing,
         "refuted": f"It is broken by {listed(broken)}. Take {laplace['crowd']}, with Laplace noise. The theorem "
-        rf"promises $\epsilon$ = {laplace['promised']:.4f} at $\delta$ = {delta:g}, and an attack shows that $\delta$ is "
-        f"at least {laplace['attacked']:.4f} there.",
+        rf"promises $\epsilon$ = {laplace['promised']:.4f} at $\delta$ = {delta:g}, and an attack shows that $\delta$ "
+        f"is at least {laplace['attacked']:.4f} there.",
     }
     told_truth = rf"It is broken by {_TRUTH}: $\delta$ is at least {more['reached']:g} at every $\epsilon$ and $n$."
     position: Said = {
