@@ -543,13 +543,16 @@ class Allocated:
         kept, epochs = (epochs, 1) if check.one_of(DEALS, deal=deal) == "once" else (1, epochs)
         if kept > 1 and noise != "gaussian":
             raise OutsideValidity("deal 'once'", "Gaussian noise, or one epoch", _NO_MEAN.format(noise))
-        shift, ratio = sensitivity / sigma * math.sqrt(kept), "sensitivity/sigma" + (" * sqrt(epochs)" * (kept > 1))
+        shift = sensitivity / sigma
+        if kept > 1:
+            shift *= math.sqrt(kept) * (1 + _UNIT)  # rounded up
         if not _LEAST_SHIFT <= shift <= 1 / _LEAST_SHIFT:
-            raise InvalidValue(ratio, shift, f"in [{_LEAST_SHIFT:g}, {1 / _LEAST_SHIFT:g}]")
+            name = "sensitivity/sigma" + (" * sqrt(epochs)" if kept > 1 else "")
+            raise InvalidValue(name, shift, f"in [{_LEAST_SHIFT:g}, {1 / _LEAST_SHIFT:g}]")
         if k * epochs > _MOST_COPIES:
             raise InvalidValue("k * epochs", k * epochs, f"at most {_MOST_COPIES:g}")
-        notes = [_BLOCKS.format(k=k)] * (k > 1) + [_KEPT.format(kept)] * (kept > 1)
-        return cls(shift, steps // k, steps % k * epochs, k * epochs, direction, noise, "; ".join(notes), kept)
+        note = _BLOCKS.format(k=k) if k > 1 else ""
+        return cls(shift, steps // k, steps % k * epochs, k * epochs, direction, noise, note, kept)
 
     def directions(self) -> list[str]:
         return ["remove", "add"] if self.direction == "both" else [self.direction]
@@ -575,7 +578,7 @@ class Allocated:
 
     @property
     def valid_for(self) -> str:
-        return _VALID.format(noise=self.noise.capitalize())
+        return _VALID.format(noise=self.noise.capitalize()) + (_KEPT.format(self.kept) if self.kept > 1 else "")
 
     def epsilon(self, delta: float) -> Bound:
         """As `allocation_epsilon`."""
@@ -629,7 +632,7 @@ class Allocated:
 _LEAST_SHIFT = 1e-6
 _MOST_COPIES = 10**6
 _BLOCKS = "the {k} steps come one from each of {k} blocks, which are told: the lower end is not an attack"
-_KEPT = "one deal is kept for {0} epochs: as one epoch at sigma/sqrt({0})"
+_KEPT = "; one deal is kept for {0} epochs, which are one epoch at sigma/sqrt({0})"
 _NO_MEAN = "the mean of a record's {} answers does not hold all that they say; deal afresh in each epoch"
 RELATIONS = {
     "remove": "remove one record",
