@@ -578,7 +578,7 @@ class Allocated:
 
     @property
     def valid_for(self) -> str:
-        return _VALID.format(noise=self.noise.capitalize()) + (_KEPT.format(self.kept) if self.kept > 1 else "")
+        return _VALID.format(noise=self.noise.capitalize()) + (_ONE_DEAL.format(self.kept) if self.kept > 1 else "")
 
     def epsilon(self, delta: float) -> Bound:
         """As `allocation_epsilon`."""
@@ -632,7 +632,7 @@ class Allocated:
 _LEAST_SHIFT = 1e-6
 _MOST_COPIES = 10**6
 _BLOCKS = "the {k} steps come one from each of {k} blocks, which are told: the lower end is not an attack"
-_KEPT = "; one deal is kept for {0} epochs, which are one epoch at sigma/sqrt({0})"
+_ONE_DEAL = "; one deal is kept for {0} epochs, which are one epoch at sigma/sqrt({0})"
 _NO_MEAN = "the mean of a record's {} answers does not hold all that they say; deal afresh in each epoch"
 RELATIONS = {
     "remove": "remove one record",

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 
 from gspa.accountant import arguments as check
-from gspa.accountant.allocation import DEALS, allocation_epsilon, shuffled_batches_epsilon
+from gspa.accountant.allocation import DEALS, Allocated, shuffled_batches_epsilon
 from gspa.accountant.bound import Bound
 from gspa.accountant.errors import InvalidValue
 from gspa.accountant.poisson import poisson_epsilon
@@ -71,8 +71,9 @@ class Accounting:
                 sigma=sigma, steps=steps * epochs, rate=1 / steps, delta=delta, sensitivity=sensitivity
             )
         if self.sampler.startswith("dealt "):
-            run = {"sigma": sigma, "delta": delta, "sensitivity": sensitivity}
-            return allocation_epsilon(**run, steps=steps, epochs=epochs, deal=self.sampler.removeprefix("dealt "))
+            return Allocated.of(
+                sigma, steps, "both", 1, epochs, sensitivity, "gaussian", self.sampler.removeprefix("dealt ")
+            ).epsilon(delta)
         # One place in all epochs: their mean says all, and has the noise of one epoch over the root of their number.
         less = sigma / math.sqrt(epochs) if self.sampler == "shuffled once" else sigma
         attack = shuffled_batches_epsilon(sigma=less, steps=steps, delta=delta, sensitivity=sensitivity)
