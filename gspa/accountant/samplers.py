@@ -110,7 +110,7 @@ _POISSON_ON_DEALT = (
     "a Poisson sample leaves a record out of all steps with probability (1 - 1/t)^t; here it is always in one, which "
     "little noise reveals, so at a large delta there is no such bound",
 )
-_NO_EVENT = "dp_accounting: no event for it"
+_NO_EVENT = "dp_accounting: no event for it; SampledWithoutReplacementDpEvent draws each batch anew from all records"
 _DEALT_IN = (
     "the proofs page of this book; Chua et al. 2025, arXiv:2412.16802; Feldman and Shenfeld 2025, arXiv:2502.08202"
 )
@@ -172,7 +172,7 @@ SAMPLERS: dict[str, Accounting] = {
             "shuffled each epoch",
             "in each epoch the records are shuffled and cut into batches of one size",
             "gspa.accountant.allocation.shuffled_batches_epsilon",
-            ("opacus: make_private(poisson_sampling=False) with torch's DataLoader(shuffle=True)",),
+            ("opacus: make_private(poisson_sampling=False) with torch's DataLoader(shuffle=True)", _NO_EVENT),
             (_REPLACE, _GHOST),
             f"{_TOLD}; epochs are composed",
             (_POISSON_ON_SHUFFLED, _ALLOCATION_ON_SHUFFLED),
@@ -182,7 +182,7 @@ SAMPLERS: dict[str, Accounting] = {
             "shuffled once",
             "the records are shuffled once and cut into batches of one size, which all epochs use",
             "gspa.accountant.allocation.shuffled_batches_epsilon",
-            ("jax_privacy: CyclicPoissonSampling, sampling_prob = 1, PartitionType.EQUAL_SPLIT",),
+            ("jax_privacy: CyclicPoissonSampling, sampling_prob = 1, PartitionType.EQUAL_SPLIT", _NO_EVENT),
             (_REPLACE, _GHOST),
             f"{_TOLD}; E epochs in one place are one step with the noise over the root of E, so the order can hide a "
             "record at most once",
