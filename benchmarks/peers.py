@@ -201,11 +201,28 @@ def measure(settings: tuple[Setting, ...] = SETTINGS) -> dict[str, Any]:
                 row = {"origin": "recorded", "note": ""} | entry | {"setting": setting.words}
                 rows.append({name: row[name] for name in COLUMNS})
     return {
-        "rows": rows,
+        "rows": flagged(rows),
         "measured": f"{datetime.now(UTC):%Y-%m}",
         "cores": os.cpu_count(),
         "versions": {"python": platform.python_version()} | {name: version(name) for name in ("numpy", "scipy")},
     }
+
+
+BROKEN = "Below what an attack reaches here or a proof gives from below, so it is no guarantee in this setting."
+
+
+def flagged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows, with a note on each promise below the lower end of ours in the same setting, and on no other.
+
+    >>> ours, other = ({"setting": "s", "who": who, "note": ""} for who in (OURS, "other"))
+    >>> [row["note"] == BROKEN for row in flagged([ours | {"lower": 1, "upper": 2}, other | {"upper": 0.9}])]
+    [False, True]
+    """
+    least = {row["setting"]: row["lower"] or 0.0 for row in rows if row["who"] == OURS}
+    return [
+        row | {"note": f"{row['note']} {BROKEN}".strip()} if (row["upper"] or math.inf) < least[row["setting"]] else row
+        for row in rows
+    ]
 
 
 def _end(row: dict[str, Any], end: str) -> str:
@@ -224,11 +241,10 @@ def table(found: dict[str, Any]) -> str:
         if row["setting"] != setting:
             setting = row["setting"]
             lines.append(f"| **{symbols(setting)}** | | | | |")
-        mark = ""
-        if row["note"]:
-            if row["note"] not in notes:
-                notes.append(row["note"])
-            mark = f" ({notes.index(row['note']) + 1})"
+        own = row["note"].removesuffix(BROKEN).strip()
+        said = [note for note in (own, row["note"].removeprefix(own).strip()) if note]
+        notes += [note for note in said if note not in notes]
+        mark = "".join(f" ({notes.index(note) + 1})" for note in said)
         seconds = "" if row["seconds"] is None else f"{row['seconds']:g}"
         where = row["version"] or "this one"
         ends = f"{_end(row, 'lower')} | {_end(row, 'upper')}"

@@ -1,6 +1,6 @@
-"""Random allocation: a record that takes part in one of t noisy steps, chosen at random ("1-of-t", balls and bins).
+"""Random allocation: a record that takes part in one of t noisy steps, chosen at random ("1-of-t").
 
-That is what a training run has which deals its records afresh to t steps, one noisy sum a step. Let z_i be the noise
+That is what a training run has which deals its records to t steps, one noisy sum a step. Let z_i be the noise
 of step i in units of its standard deviation (Laplace: of its scale), f its density, and u, v the contributions of the
 two records in these units, no longer than a = sensitivity/sigma. Against noise alone the t answers have the densities
 (X_1 + ... + X_t)/t, X_i = f(z_i - u)/f(z_i), and the same with v and Y_i. So with L_i = X_i - e^eps Y_i, the z_i
@@ -23,7 +23,13 @@ step to the first so do steps that depend on earlier ones.
 A record that takes part in k of t steps, all choices alike: deal the steps at random into k blocks, tell the
 adversary which, and take one step of each. So k blocks of floor(t/k) or ceil(t/k) steps, composed, dominate it: in
 one step's X and Y the difference of the two products over blocks is p X - q Y + c with p, q >= 0, whatever the
-order of the steps, so that the same half-line is the best. Epochs are composed as they are.
+order of the steps, so that the same half-line is the best.
+
+Epochs that deal afresh are composed. Where one deal is kept for all E epochs ("balls and bins" names both), a place's X
+and Y are products over its E answers. Given all answers but one, L is again p X - q Y + c with p, q >= 0, so the
+constant contributions are the worst; of E Gaussian answers with one and the same contribution the mean says all, and
+its noise is sigma/sqrt(E). So the run is one epoch at sigma/sqrt(E), whatever the direction and k. A mean of Laplace
+answers does not say all, and no bound for these is given.
 
 The expectation is bracketed by `random_sum.positive_part`, the law of L between two discrete ones: the mass of a
 cell of z at its mean, below in the convex order, and at its ends with the mean kept, above. Steps with a very large
@@ -48,7 +54,7 @@ from scipy.special import ndtr
 
 from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound
-from gspa.accountant.errors import InternalError, InvalidValue
+from gspa.accountant.errors import InternalError, InvalidValue, OutsideValidity
 from gspa.accountant.losses import Atoms, dominated, dominating
 from gspa.accountant.random_sum import Bracket, positive_part
 from gspa.accountant.roots import find_root, push_until
@@ -59,6 +65,7 @@ Array = NDArray[np.float64]
 
 DIRECTIONS = ("remove", "add", "both", "replace")
 NOISES = ("gaussian", "laplace")
+DEALS = ("each epoch", "once")
 METHOD = "random allocation"
 _VALID = "{noise} noise, a contribution of norm at most the sensitivity in one of t steps, also chosen adaptively"
 
@@ -484,6 +491,8 @@ def allocated(
 ) -> Round:
     """One epoch of random allocation as a round, to be composed by `gspa.accountant.rounds`, also with others.
 
+    Composed with itself, it deals afresh each time.
+
     Args:
         sigma: as the others, see `allocation_epsilon`; direction "remove", "add" or "replace".
 
@@ -497,7 +506,10 @@ def allocated(
 
 @dataclass(frozen=True)
 class Allocated:
-    """Checked arguments of `allocation_epsilon`, to be asked at several eps or delta."""
+    """Checked arguments of `allocation_epsilon`, to be asked at several eps or delta.
+
+    A deal that is kept for E epochs is one epoch with sqrt(E) times the shift.
+    """
 
     shift: float
     blocks: int  # steps in the smaller blocks
@@ -506,10 +518,19 @@ class Allocated:
     direction: str
     noise: str
     note: str
+    kept: int = 1  # epochs of one deal
 
     @classmethod
     def of(
-        cls, sigma: float, steps: int, direction: str, k: int, epochs: int, sensitivity: float, noise: str
+        cls,
+        sigma: float,
+        steps: int,
+        direction: str,
+        k: int,
+        epochs: int,
+        sensitivity: float,
+        noise: str,
+        deal: str = "each epoch",
     ) -> Allocated:
         """Check and count blocks."""
         sigma, sensitivity = check.positive(sigma=sigma), check.positive(sensitivity=sensitivity)
@@ -519,13 +540,19 @@ class Allocated:
         if k > steps:
             raise InvalidValue("k", k, f"at most steps = {steps}")
         direction, noise = check.one_of(DIRECTIONS, direction=direction), check.one_of(NOISES, noise=noise)
+        kept, epochs = (epochs, 1) if check.one_of(DEALS, deal=deal) == "once" else (1, epochs)
+        if kept > 1 and noise != "gaussian":
+            raise OutsideValidity("deal 'once'", "Gaussian noise, or one epoch", _NO_MEAN.format(noise))
         shift = sensitivity / sigma
+        if kept > 1:
+            shift *= math.sqrt(kept) * (1 + _UNIT)  # rounded up
         if not _LEAST_SHIFT <= shift <= 1 / _LEAST_SHIFT:
-            raise InvalidValue("sensitivity/sigma", shift, f"in [{_LEAST_SHIFT:g}, {1 / _LEAST_SHIFT:g}]")
+            name = "sensitivity/sigma" + (" * sqrt(epochs)" if kept > 1 else "")
+            raise InvalidValue(name, shift, f"in [{_LEAST_SHIFT:g}, {1 / _LEAST_SHIFT:g}]")
         if k * epochs > _MOST_COPIES:
             raise InvalidValue("k * epochs", k * epochs, f"at most {_MOST_COPIES:g}")
         note = _BLOCKS.format(k=k) if k > 1 else ""
-        return cls(shift, steps // k, steps % k * epochs, k * epochs, direction, noise, note)
+        return cls(shift, steps // k, steps % k * epochs, k * epochs, direction, noise, note, kept)
 
     def directions(self) -> list[str]:
         return ["remove", "add"] if self.direction == "both" else [self.direction]
@@ -551,7 +578,7 @@ class Allocated:
 
     @property
     def valid_for(self) -> str:
-        return _VALID.format(noise=self.noise.capitalize())
+        return _VALID.format(noise=self.noise.capitalize()) + (_ONE_DEAL.format(self.kept) if self.kept > 1 else "")
 
     def epsilon(self, delta: float) -> Bound:
         """As `allocation_epsilon`."""
@@ -605,6 +632,8 @@ class Allocated:
 _LEAST_SHIFT = 1e-6
 _MOST_COPIES = 10**6
 _BLOCKS = "the {k} steps come one from each of {k} blocks, which are told: the lower end is not an attack"
+_ONE_DEAL = "; one deal is kept for {0} epochs, which are one epoch at sigma/sqrt({0})"
+_NO_MEAN = "the mean of a record's {} answers does not hold all that they say; deal afresh in each epoch"
 RELATIONS = {
     "remove": "remove one record",
     "add": "add one record",
@@ -623,12 +652,13 @@ def allocation_epsilon(
     epochs: int = 1,
     sensitivity: float = 1.0,
     noise: str = "gaussian",
+    deal: str = "each epoch",
 ) -> Bound:
     """eps at delta of noisy steps to k of which each record is dealt at random, certified from both sides.
 
-    Every record is dealt by itself and afresh in each epoch ("balls and bins"); each step publishes the sum of its
-    records' contributions with noise. Batches of a fixed size are not of this kind: `shuffled_batches_epsilon`. With
-    k = 1 both ends are of the mechanism itself, so `lower` is an attack; with k > 1 they are of k blocks (the module).
+    Every record is dealt by itself; each step publishes the sum of its records' contributions with noise. Batches of a
+    fixed size are not of this kind: `shuffled_batches_epsilon`. With k = 1 both ends are of the mechanism itself, so
+    `lower` is an attack; with k > 1 they are of k blocks (the module).
 
     Args:
         sigma: of the noise in each step, standard deviation (Gaussian) or scale (Laplace), > 0.
@@ -636,18 +666,25 @@ def allocation_epsilon(
         delta: in (0, 1).
         direction: "remove" (with the record against without), "add", "both" (the larger) or "replace".
         k: steps of an epoch in which each record takes part, 1 to t.
-        epochs: composed, >= 1; k epochs at most 10^6.
-        sensitivity: largest norm of one record's contribution to a step, > 0; sensitivity/sigma in [1e-6, 1e6].
+        epochs: >= 1; k epochs at most 10^6 where each deals afresh.
+        sensitivity: largest norm of one record's contribution to a step, > 0; sensitivity/sigma in [1e-6, 1e6], also
+            after the factor sqrt(epochs) of a deal that is kept.
         noise: "gaussian" (any dimension, Euclidean norm) or "laplace" (one number a step).
+        deal: "each epoch" (afresh, by chance) or "once" (one deal, kept for all epochs, as jax_privacy's
+            BallsInBinsSampling does; several epochs need Gaussian noise).
 
     Raises:
         InvalidValue: an argument out of range.
+        OutsideValidity: one deal kept for several epochs of Laplace noise.
 
     >>> found = allocation_epsilon(sigma=1.0, steps=100, delta=1e-5, direction="replace", epochs=3)
     >>> 1.44 < found.lower < found.upper < 1.47
     True
+    >>> kept = allocation_epsilon(sigma=1.0, steps=100, delta=1e-5, direction="replace", epochs=3, deal="once")
+    >>> kept.lower > found.upper
+    True
     """
-    return Allocated.of(sigma, steps, direction, k, epochs, sensitivity, noise).epsilon(delta)
+    return Allocated.of(sigma, steps, direction, k, epochs, sensitivity, noise, deal).epsilon(delta)
 
 
 def allocation_delta(
@@ -660,6 +697,7 @@ def allocation_delta(
     epochs: int = 1,
     sensitivity: float = 1.0,
     noise: str = "gaussian",
+    deal: str = "each epoch",
 ) -> Bound:
     """delta at eps >= 0; otherwise as `allocation_epsilon`.
 
@@ -667,7 +705,7 @@ def allocation_delta(
     >>> 1.000e-6 < found.lower < found.upper < 1.005e-6
     True
     """
-    return Allocated.of(sigma, steps, direction, k, epochs, sensitivity, noise).delta(eps)
+    return Allocated.of(sigma, steps, direction, k, epochs, sensitivity, noise, deal).delta(eps)
 
 
 def shuffled_batches_epsilon(

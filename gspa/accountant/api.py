@@ -267,16 +267,18 @@ def _noise(runs: Laplace | Gaussian, name: str) -> None:
 
 @dataclass(frozen=True)
 class Allocation(Mechanism):
-    """A training run that shuffles: each record is dealt to k of t noisy steps of an epoch, by itself and afresh.
+    """A training run that deals: each record to k of t noisy steps of an epoch, by itself.
 
     Attributes:
         sigma: of the noise in each step, > 0.
         steps: of an epoch.
         direction: "remove", "add", "both" or "replace": which neighbours.
         k: steps of an epoch in which each record takes part.
-        epochs: composed.
+        epochs: of `steps` each.
         sensitivity: largest norm of a record's contribution to a step.
         noise: "gaussian" or "laplace".
+        deal: "each epoch", afresh, or "once", kept for all epochs. Both are called "balls and bins": jax_privacy's
+            BallsInBinsSampling is "once"; see `accounting_for`.
     """
 
     name = "allocation"
@@ -288,6 +290,7 @@ class Allocation(Mechanism):
     epochs: int = 1
     sensitivity: float = 1.0
     noise: str = "gaussian"
+    deal: str = "each epoch"
 
     def __post_init__(self) -> None:
         self.asked()
@@ -295,7 +298,7 @@ class Allocation(Mechanism):
     def asked(self, direction: str | None = None) -> Allocated:
         """Its accountant, of another direction if one is given."""
         way = direction or self.direction
-        return Allocated.of(self.sigma, self.steps, way, self.k, self.epochs, self.sensitivity, self.noise)
+        return Allocated.of(self.sigma, self.steps, way, self.k, self.epochs, self.sensitivity, self.noise, self.deal)
 
     def family(self) -> Family:
         raise OutsideValidity(_CLONES, "shuffled reports", "a training run has steps, not users; use gspa.epsilon")
@@ -503,18 +506,20 @@ class _Run:
         if check.count(rounds=rounds) > 1:
             raise InvalidValue("rounds", rounds, "left out", "a training run has epochs")
         self.asked = runs.asked()
+        self.warnings = (_DEALT + _DEALS[runs.deal],)
 
     def epsilon(self, delta: float) -> Bound:
-        return replace(self.asked.epsilon(delta), warnings=(_DEALT,))
+        return replace(self.asked.epsilon(delta), warnings=self.warnings)
 
     def delta(self, eps: float) -> Bound:
-        return replace(self.asked.delta(eps), warnings=(_DEALT,))
+        return replace(self.asked.delta(eps), warnings=self.warnings)
 
 
-_DEALT = (
-    "each record must be dealt by itself and afresh in each epoch: batches of one fixed size are not of this kind, nor "
-    "is an order that is kept"
-)
+_DEALT = "each record must be dealt by itself: batches of one fixed size are not of this kind"
+_DEALS = {
+    "each epoch": ", nor is one deal that all epochs keep, as jax_privacy's BallsInBinsSampling does: give deal 'once'",
+    "once": "",
+}
 
 
 def _setting(
@@ -642,6 +647,7 @@ def allocation_epsilon(
     epochs: int = 1,
     sensitivity: float = 1.0,
     noise: str = "gaussian",
+    deal: str = "each epoch",
 ) -> Bound:
     """eps at delta of a training run that deals its records to steps at random, certified from both sides.
 
@@ -653,8 +659,9 @@ def allocation_epsilon(
 
     Raises:
         InvalidValue: an argument out of range.
+        OutsideValidity: one deal kept for several epochs of Laplace noise.
     """
-    run = Allocation(sigma, steps, direction, k, epochs, sensitivity, noise)
+    run = Allocation(sigma, steps, direction, k, epochs, sensitivity, noise, deal)
     return epsilon(delta=delta, mechanism=run)
 
 
@@ -662,9 +669,10 @@ def accounting_for(*, sampler: str) -> samplers.Accounting:
     """Which accounting is valid for batches that are drawn so, and which is not; see `gspa.accountant.samplers`.
 
     Args:
-        sampler: "poisson", "shuffled once", "shuffled each epoch" or "balls and bins".
+        sampler: "poisson", "dealt each epoch", "dealt once", "shuffled each epoch" or "shuffled once".
 
     Raises:
+        InvalidValue: "balls and bins" or "random allocation", which name both samplers that deal.
         UnknownName: no such sampler.
     """
     return samplers.accounting_for(sampler=sampler)

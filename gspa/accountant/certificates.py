@@ -205,6 +205,9 @@ def allocated(run: Allocated, *, sigma: float, delta: float) -> Certificate:
     """
     if run.copies > 1 or run.noise != "gaussian":
         raise OutsideValidity("certify", "one epoch, k = 1 and Gaussian noise", "the rest is not covered yet")
+    if run.kept > 1:
+        hint = f"one deal that is kept for {run.kept} epochs has the eps of one epoch at sigma/sqrt({run.kept})"
+        raise OutsideValidity("certify", "one epoch", f"{hint}: certify that")
     bound = run.epsilon(delta)
     fields = {
         "family": "allocation",

@@ -39,6 +39,10 @@ Direction = Annotated[
     str | None, typer.Option("--direction", help="Neighbours for allocation: remove, add, both (default) or replace.")
 ]
 Epochs = Annotated[int | None, typer.Option("--epochs", help="Epochs, for allocation.")]
+Deal = Annotated[
+    str | None,
+    typer.Option("--deal", help="each epoch (default; afresh) or once (kept for all epochs), for allocation."),
+]
 NoiseKind = Annotated[str | None, typer.Option("--noise", help="gaussian (default) or laplace, for allocation.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Where to write it; printed if left out.")]
 Rounds = Annotated[int, typer.Option("--rounds", help="How often everybody reports.")]
@@ -173,6 +177,7 @@ def epsilon(
     direction: Direction = None,
     epochs: Epochs = None,
     noise: NoiseKind = None,
+    deal: Deal = None,
     rounds: Rounds = 1,
     honest: Honest = None,
     as_json: Json = False,
@@ -192,6 +197,7 @@ def epsilon(
         direction=direction,
         epochs=epochs,
         noise=noise,
+        deal=deal,
     )
     asked |= {"rounds": rounds, "honest": honest}
     bound, risk = api.epsilon(**asked, delta=delta), api.risk(**asked)
@@ -218,6 +224,7 @@ def delta(
     direction: Direction = None,
     epochs: Epochs = None,
     noise: NoiseKind = None,
+    deal: Deal = None,
     rounds: Rounds = 1,
     honest: Honest = None,
     as_json: Json = False,
@@ -237,6 +244,7 @@ def delta(
         direction=direction,
         epochs=epochs,
         noise=noise,
+        deal=deal,
     )
     bound = api.delta(**asked, at_eps=at_eps, rounds=rounds, honest=honest)
     _print(bound, "delta <= {upper}, {word} in [{lower}, {upper}]", as_json)
@@ -313,6 +321,7 @@ def attack(
     direction: Direction = None,
     epochs: Epochs = None,
     noise: NoiseKind = None,
+    deal: Deal = None,
     as_json: Json = False,
 ) -> None:
     """A central eps below which the shuffled reports are certainly not differentially private at delta."""
@@ -331,6 +340,7 @@ def attack(
         direction=direction,
         epochs=epochs,
         noise=noise,
+        deal=deal,
     )
     _print(api.attack(**asked, delta=delta), "eps >= {lower}, attacked", as_json)
 
@@ -351,6 +361,7 @@ def certify(
     direction: Direction = None,
     epochs: Epochs = None,
     noise: NoiseKind = None,
+    deal: Deal = None,
     rounds: Rounds = 1,
     honest: Honest = None,
     output: Annotated[
@@ -372,6 +383,7 @@ def certify(
         direction=direction,
         epochs=epochs,
         noise=noise,
+        deal=deal,
     )
     found = api.certify(**asked, delta=delta, rounds=rounds, honest=honest)
     if output is None:

@@ -1,7 +1,7 @@
 """Which accounting is valid for which way of drawing batches.
 
->>> accounting_for(sampler="balls and bins").function
-'gspa.accountant.allocation.allocation_epsilon'
+>>> accounting_for(sampler="dealt once").elsewhere[0]
+'jax_privacy: BallsInBinsSampling, cycle_length = steps'
 >>> run = {"sigma": 1.0, "steps": 1_000, "delta": 1e-6}
 >>> poisson, shuffled = (accounting_for(sampler=name).epsilon(**run) for name in ("poisson", "shuffled once"))
 >>> poisson.upper < shuffled.lower
@@ -14,9 +14,9 @@ import math
 from dataclasses import dataclass
 
 from gspa.accountant import arguments as check
-from gspa.accountant.allocation import allocation_epsilon, shuffled_batches_epsilon
+from gspa.accountant.allocation import DEALS, Allocated, shuffled_batches_epsilon
 from gspa.accountant.bound import Bound
-from gspa.accountant.errors import UnknownName
+from gspa.accountant.errors import InvalidValue
 from gspa.accountant.poisson import poisson_epsilon
 from gspa.accountant.tradeoff import gdp_epsilon
 
@@ -31,7 +31,7 @@ class Accounting:
         sampler: one of `SAMPLERS`.
         drawn: how the batches are drawn, in words.
         function: of this package, which certifies the run.
-        elsewhere: the names of the same accounting in other libraries; may be empty.
+        elsewhere: what other libraries call the sampler or its accounting, as their code was read in 2026.
         neighbours: the relations for which it is valid.
         why: why it is valid.
         invalid: accountings that are often used for it and are not valid, each with the reason.
@@ -70,8 +70,10 @@ class Accounting:
             return poisson_epsilon(
                 sigma=sigma, steps=steps * epochs, rate=1 / steps, delta=delta, sensitivity=sensitivity
             )
-        if self.sampler == "balls and bins":
-            return allocation_epsilon(sigma=sigma, steps=steps, delta=delta, epochs=epochs, sensitivity=sensitivity)
+        if self.sampler.startswith("dealt "):
+            return Allocated.of(
+                sigma, steps, "both", 1, epochs, sensitivity, "gaussian", self.sampler.removeprefix("dealt ")
+            ).epsilon(delta)
         # One place in all epochs: their mean says all, and has the noise of one epoch over the root of their number.
         less = sigma / math.sqrt(epochs) if self.sampler == "shuffled once" else sigma
         attack = shuffled_batches_epsilon(sigma=less, steps=steps, delta=delta, sensitivity=sensitivity)
@@ -98,6 +100,20 @@ _TOLD = (
     "the order is drawn without looking at the data, so the adversary may be told all places; then a record moves one "
     "step an epoch, by at most twice the clipping norm if it is replaced"
 )
+_DEALING = "gspa.accountant.allocation.allocation_epsilon"
+_APART = (
+    "the others' places do not depend on the record's, and the largest contributions are the worst ones, chosen "
+    "adaptively or not"
+)
+_POISSON_ON_DEALT = (
+    "Poisson accounting",
+    "a Poisson sample leaves a record out of all steps with probability (1 - 1/t)^t; here it is always in one, which "
+    "little noise reveals, so at a large delta there is no such bound",
+)
+_NO_EVENT = "dp_accounting: no event for it; SampledWithoutReplacementDpEvent draws each batch anew from all records"
+_DEALT_IN = (
+    "the proofs page of this book; Chua et al. 2025, arXiv:2412.16802; Feldman and Shenfeld 2025, arXiv:2502.08202"
+)
 _ATTACKED = "Chua et al. 2024, arXiv:2403.17673 and arXiv:2411.04205"
 
 SAMPLERS: dict[str, Accounting] = {
@@ -109,7 +125,8 @@ SAMPLERS: dict[str, Accounting] = {
             "gspa.accountant.poisson.poisson_epsilon",
             (
                 "dp_accounting: PoissonSampledDpEvent",
-                "opacus: PRVAccountant",
+                "opacus: make_private(poisson_sampling=True), whose accountants all assume it",
+                "jax_privacy: CyclicPoissonSampling, cycle_length = 1, no truncation",
                 "prv_accountant: PoissonSubsampledGaussian",
             ),
             (_ADD_REMOVE,),
@@ -124,29 +141,38 @@ SAMPLERS: dict[str, Accounting] = {
             "Zhu, Dong and Wang 2022, arXiv:2106.08567",
         ),
         Accounting(
-            "balls and bins",
+            "dealt each epoch",
             "in each epoch every record is dealt, independently and afresh, to one step chosen uniformly",
-            "gspa.accountant.allocation.allocation_epsilon",
-            ("PLD_accounting: gaussian_allocation_epsilon_range",),
+            _DEALING,
+            ("PLD_accounting: gaussian_allocation_epsilon_range, num_epochs", _NO_EVENT),
             (_ADD_REMOVE, _REPLACE),
-            "the others' places do not depend on the record's, and the largest contributions are the worst ones, "
-            "chosen adaptively or not",
+            f"{_APART}; epochs are composed",
+            (_POISSON_ON_DEALT, ("one deal for all epochs", "epochs are composed as independent deals")),
+            _DEALT_IN,
+        ),
+        Accounting(
+            "dealt once",
+            "every record is dealt once, independently, to one step chosen uniformly, and all epochs keep its place",
+            _DEALING,
             (
-                (
-                    "Poisson accounting",
-                    "a Poisson sample leaves a record out of all steps with probability (1 - 1/t)^t; here it is always "
-                    "in one, which little noise reveals, so at a large delta there is no such bound",
-                ),
-                ("the same deal in every epoch", "epochs are composed as independent deals"),
+                "jax_privacy: BallsInBinsSampling, cycle_length = steps",
+                "jax_privacy: CyclicPoissonSampling, sampling_prob = 1, PartitionType.INDEPENDENT",
+                _NO_EVENT,
             ),
-            "the proofs page of this book; Chua et al. 2025, arXiv:2412.16802; Feldman and Shenfeld 2025, "
-            "arXiv:2502.08202",
+            (_ADD_REMOVE, _REPLACE),
+            f"{_APART}; the mean of a place's E answers says all, so E epochs are one with the noise over the root of "
+            "E; cycles that are not whole count as whole ones",
+            (
+                _POISSON_ON_DEALT,
+                ("a deal afresh in each epoch", "the place is the same in all, and is not drawn again"),
+            ),
+            _DEALT_IN,
         ),
         Accounting(
             "shuffled each epoch",
             "in each epoch the records are shuffled and cut into batches of one size",
             "gspa.accountant.allocation.shuffled_batches_epsilon",
-            (),
+            ("opacus: make_private(poisson_sampling=False) with torch's DataLoader(shuffle=True)", _NO_EVENT),
             (_REPLACE, _GHOST),
             f"{_TOLD}; epochs are composed",
             (_POISSON_ON_SHUFFLED, _ALLOCATION_ON_SHUFFLED),
@@ -156,7 +182,7 @@ SAMPLERS: dict[str, Accounting] = {
             "shuffled once",
             "the records are shuffled once and cut into batches of one size, which all epochs use",
             "gspa.accountant.allocation.shuffled_batches_epsilon",
-            (),
+            ("jax_privacy: CyclicPoissonSampling, sampling_prob = 1, PartitionType.EQUAL_SPLIT", _NO_EVENT),
             (_REPLACE, _GHOST),
             f"{_TOLD}; E epochs in one place are one step with the noise over the root of E, so the order can hide a "
             "record at most once",
@@ -171,15 +197,19 @@ SAMPLERS: dict[str, Accounting] = {
 }
 
 
+_BOTH = "it names both: jax_privacy's BallsInBinsSampling is dealt once, PLD_accounting deals afresh in each epoch"
+
+
 def accounting_for(*, sampler: str) -> Accounting:
     """The accounting that is valid for a way of drawing batches, and those that are not.
 
     Args:
-        sampler: "poisson", "balls and bins", "shuffled each epoch" or "shuffled once".
+        sampler: "poisson", "dealt each epoch", "dealt once", "shuffled each epoch" or "shuffled once".
 
     Raises:
+        InvalidValue: "balls and bins" or "random allocation", which name both samplers that deal.
         UnknownName: another name; the nearest is suggested.
     """
-    if sampler not in SAMPLERS:
-        raise UnknownName("sampler", sampler, SAMPLERS)
-    return SAMPLERS[sampler]
+    if any(word in str(sampler).lower() for word in ("ball", "bins", "allocation")):
+        raise InvalidValue("sampler", sampler, " or ".join(f'"dealt {deal}"' for deal in DEALS), _BOTH)
+    return SAMPLERS[check.one_of(SAMPLERS, sampler=sampler)]

@@ -59,6 +59,19 @@ class Found:
     def verdict(self, entry: Claim) -> str:
         return self._given[entry.id]
 
+    def agreeing(self, entry: Claim) -> str:
+        """In how many of its readings a claim's verdict stands; empty where it is in all."""
+        return self.outcomes[entry.id].agreeing if entry.id in self.outcomes else ""
+
+    def words(self, entry: Claim) -> str:
+        """A claim's verdict, and in how many readings it stands."""
+        return self.outcomes[entry.id].words if entry.id in self.outcomes else self.verdict(entry)
+
+    def divided(self, paper: str = "") -> str:
+        """How many verdicts do not stand in all readings: a table of numbers has no room for each."""
+        many = sum(bool(self.agreeing(one)) for one in self.of(paper))
+        return f"{many} of the verdicts stand{'s' * (many == 1)} in some of the readings only." if many else ""
+
     def of(self, paper: str = "", verdict: str = "") -> list[Claim]:
         """The claims of a paper and a verdict; of all where one is not given."""
         return [
@@ -152,7 +165,7 @@ def index(found: Found) -> str:
             "paper": SHORT[entry.paper],
             "place": text.plain(entry.location),
             "words": text.plain(" ".join([entry.quote, *_said(found.outcomes.get(entry.id))])),
-            "verdict": found.verdict(entry),
+            "verdict": found.words(entry),
             "url": found.where(entry),
         }
         for entry in found.registry.values()

@@ -189,6 +189,11 @@ class Outcome:
         return "" if same == len(admissible) else f"in {same} of {len(admissible)} readings"
 
     @property
+    def words(self) -> str:
+        """The verdict, and in how many readings it stands."""
+        return " ".join(filter(None, (self.verdict, self.agreeing)))
+
+    @property
     def certified(self) -> bool:
         """Whether its words speak of certified numbers."""
         said = [self.reason, self.correction, *self.evidence, *(one.found for one in self.readings)]
@@ -212,9 +217,8 @@ class Outcome:
         return cls(**{**data, "evidence": dict(data["evidence"]), "readings": readings})
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        words = filter(None, (self.verdict, self.agreeing))
         return {
-            "text/plain": text.plain(f"{self.claim}: {' '.join(words)}. {self.reason}"),
+            "text/plain": text.plain(f"{self.claim}: {self.words}. {self.reason}"),
             "text/html": fill("card.html", entry=claim(self.claim), outcome=self),
             MIME: self.to_dict(),
         }

@@ -196,12 +196,13 @@ def verify(
             continue
         nobody = claims.Outcome(entry.id, "not yet checked", f"No card of {entry.notebook} is about it.")
         outcome = found.get(entry.id, nobody)
-        results.append(outcome.to_dict() | {"recorded": entry.verdict, "differs": outcome.differs()})
+        compared = {"agreeing": outcome.agreeing, "recorded": entry.verdict, "differs": outcome.differs()}
+        results.append(outcome.to_dict() | compared)
         if outcome.verdict == "not yet checked":
             unchecked[outcome.missing] += 1
         if not as_json:
             mark = f"  DIFFERS from the record: {entry.verdict}" if outcome.differs() else ""
-            typer.echo(f"{entry.id:8} {outcome.verdict:22} {text.plain(outcome.reason)}{mark}")
+            typer.echo(f"{entry.id:8} {outcome.words:22} {text.plain(outcome.reason)}{mark}")
     differing = sum(result["differs"] for result in results)
     # Rows name the sizes that they were measured at, which a quick run has not.
     for fault in (faults := cards.faults(found) if profile == "paper" else []):

@@ -41,12 +41,17 @@ def linked_data(found: Found) -> str:
                     "name": text.plain(entry.title),
                     "appearance": {"@type": "ScholarlyArticle", "@id": where, "name": text.plain(named)},
                 },
-                "reviewRating": {"@type": "Rating", "alternateName": found.verdict(entry)},
+                "reviewRating": _rating(found, entry),
                 "reviewBody": text.plain(outcome.reason if outcome else entry.reason),
                 **_standard(entry),
             }
         )
     return json.dumps({"@context": "https://schema.org", "@graph": reviews}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _rating(found: Found, entry: Claim) -> dict[str, str]:
+    rating = {"@type": "Rating", "alternateName": found.verdict(entry)}
+    return rating | ({"ratingExplanation": said} if (said := found.agreeing(entry)) else {})
 
 
 def _standard(entry: Claim) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from gspa.book.claims import MIME, Outcome
 from gspa.book.fill import fill
 
 Notebook = Mapping[str, Any]
+Judged = tuple[str, str]  # a verdict, and in how many readings it stands
 _TOKENS = re.compile(r"\$[^$]+\$|[−-]?\d+(?:[.,]\d+)*%?|\w+|\s+|.", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?])[ \n]+(?=[A-Z*\"'`$(])")
 _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*>|]|\d+\.)\s)")
@@ -32,7 +33,7 @@ class Moved:
     Attributes:
         sentences: pairs of Markdown; one is empty where a sentence came or went.
         numbers: name, value before, value after, of all numbers and words that the texts name.
-        verdicts: claim, verdict before, verdict after.
+        verdicts: claim, then before and after the verdict and in how many readings it stands.
         verdicts_same: how many verdicts are what they were.
         unsettled: why verdicts are open in this run, where it changed what the paper states.
         apart: texts of cells that the other notebook does not have.
@@ -40,14 +41,14 @@ class Moved:
 
     sentences: list[tuple[str, str]]
     numbers: list[tuple[str, Any, Any]]
-    verdicts: Sequence[tuple[str, str, str]]
+    verdicts: Sequence[tuple[str, Judged, Judged]]
     verdicts_same: int
     unsettled: str
     apart: int
 
     def html(self, before: str) -> str:
         """Both tables; `before` says what stands in the column on the left."""
-        groups: dict[tuple[str, str], list[str]] = {}
+        groups: dict[tuple[Judged, Judged], list[str]] = {}
         for claim, old, new in self.verdicts:
             groups.setdefault((old, new), []).append(claim)
         sentences = [tuple(map(_html, marked(*pair))) for pair in self.sentences]
@@ -60,7 +61,7 @@ def between(before: Notebook, after: Notebook) -> Moved:
     pairs = [pair for key in new if key in old for pair in _changed(old[key], new[key])]
     said = say.values_of(before), say.values_of(after)
     judged = _outcomes(before), _outcomes(after)
-    verdicts = [(name, judged[0][name].verdict, one.verdict) for name, one in judged[1].items() if name in judged[0]]
+    verdicts = [(name, _judged(judged[0][name]), _judged(one)) for name, one in judged[1].items() if name in judged[0]]
     moved = [one for one in verdicts if one[1] != one[2]]
     return Moved(
         pairs,
@@ -70,6 +71,10 @@ def between(before: Notebook, after: Notebook) -> Moved:
         next((one.reason for one in judged[1].values() if one.missing == "settings"), ""),
         len(new.keys() - old.keys()),
     )
+
+
+def _judged(outcome: Outcome) -> Judged:
+    return outcome.verdict, outcome.agreeing
 
 
 def _texts(notebook: Notebook) -> dict[tuple[str, int], str]:

@@ -306,7 +306,7 @@ def _run(target: Target, task: Task, children: Children | None) -> dict[str, Any
         run_or_try_again(project, notebook, task.values, output, children)
         found = say.values_of(json.loads(output.read_text(encoding="utf-8")))
         numbers = {name: value for name, value in found.items() if isinstance(value, int | float)}
-        return numbers | {f"verdict {name}": one.verdict for name, one in claims.outcomes([output]).items()}
+        return numbers | {f"verdict {name}": one.words for name, one in claims.outcomes([output]).items()}
 
 
 def _record(

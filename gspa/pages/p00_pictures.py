@@ -244,6 +244,6 @@ def cover_curves(table: pd.DataFrame, *, limits: tuple[float, float]) -> Frame:
         f"Ada's central epsilon against the others' budget, both logarithmic; her own budget is {own:g}. Coins: from "
         f"{first['coins']:.2g} among others at {first['crowd']:g} to {last['coins']:.2g} at {last['crowd']:g}. "
         f"Numbers with noise: from {first['noise']:.2g} at {first['crowd']:g} to {last['noise']:.2g} at "
-        f"{last['crowd']:g}, with {least['noise']:.2g} as the least, at {least['crowd']:.2g}."
+        f"{last['crowd']:g}, with {least['noise']:.2g} as the least, at {least['crowd']:.4g}."
     )
     return Frame.of(figure, alt)

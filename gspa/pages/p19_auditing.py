@@ -26,7 +26,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from gspa.accountant import attacks, budgets
 from gspa.accountant.asymptotic import asymptotic_mu
-from gspa.accountant.bound import Bound
+from gspa.accountant.bound import Bound, rounded
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.exact import exact_epsilon
@@ -488,27 +488,53 @@ def _headline_words(table: pd.DataFrame) -> str:
         f"{_plain(first['delta'])}. "
     )
     if first["certified"] > 0:
-        ends = _plain(first["certified"], 2), _plain(first["attack"], 2)
+        ends = rounded(first["certified"], up=True, digits=3), rounded(first["attack"], up=False, digits=3)
         said += (
             f"The certified bound and the attack run close together, from {ends[0]} and {ends[1]} at "
             f"{first['local']:g}. There the paper's promise, without its error term, is {_plain(first['paper'], 2)}, "
             f"{first['paper'] / first['certified']:.0f} times the certified bound."
         )
     else:
-        zero = table[table["certified"] == 0].iloc[-1]
+        last = table.loc[table["certified"] == 0, "local"].max()
+        zero = _at(table, float(rounded(last, up=False, digits=2)))
         said += (
-            f"The certified bound is 0 up to a local budget of {zero['local']:.2g}, where the paper's promise, without "
+            f"The certified bound is 0 up to a local budget of {zero['local']:g}, where the paper's promise, without "
             f"its error term, is {_plain(zero['paper'], 2)}. Above that budget the bound and the attack run close "
             "together."
         )
     if broken.empty:
         return said
-    peak = most_broken(table)
+    worst = most_broken(table)
+    near = _at(table, float(f"{worst['local']:.2g}"))
+    peak = near if near["broken"] else worst
     return (
-        f"{said} From {broken['local'].min():.2g} to {broken['local'].max():.2g} the promise lies below the attack, "
-        f"which makes it false without that term: at {peak['local']:.2g} it promises {peak['paper']:.3g} and the "
-        f"attack reaches {peak['attack']:.3g}."
+        f"{said} From {_end(table, 0):g} to {_end(table, -1):g} the promise lies below the attack, "
+        f"which makes it false without that term: at {peak['local']:g} it promises {peak['paper']:.3g} and the "
+        f"attack reaches {rounded(peak['attack'], up=False, digits=3)}."
     )
+
+
+def _at(table: pd.DataFrame, local: float) -> pd.Series:
+    """`headline` at a budget that the words name: its neighbour in the picture may have other digits."""
+    first = table.iloc[0]
+    return headline(local=[local], n=int(first["n"]), delta=float(first["delta"])).iloc[0]
+
+
+def _end(table: pd.DataFrame, side: int) -> float:
+    """The last budget of two digits, on the way down (side 0) or up (-1), at which the promise is broken."""
+    places = np.flatnonzero(table["broken"])
+    inside, beyond = int(places[side]), int(places[side]) + (-1 if side == 0 else 1)
+    found = float(table["local"].iloc[inside])
+    if not 0 <= beyond < len(table):
+        return found
+    unit = 10.0 ** (math.floor(math.log10(found)) - 1)
+    ends = sorted((found, float(table["local"].iloc[beyond])))
+    between = [round(unit * k, 9) for k in range(math.ceil(ends[0] / unit), math.floor(ends[1] / unit) + 1)]
+    for local in reversed(between) if side == 0 else between:
+        if not _at(table, local)["broken"]:
+            break
+        found = local
+    return found
 
 
 def _plain(value: float, digits: int = 4) -> str:

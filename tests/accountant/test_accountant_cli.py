@@ -18,6 +18,7 @@ from gspa.accountant import one_round as accountant
 from gspa.accountant import rounds as composition
 from gspa.accountant.bound import rounded
 from gspa.accountant.exact import exact_delta, exact_epsilon
+from gspa.accountant.tradeoff import gdp_epsilon
 from gspa.cli import run
 
 
@@ -49,6 +50,24 @@ def test_delta_takes_a_central_eps(capsys):
     found = answer(capsys, "delta", "--eps", "0.5", "--n", "1000", "--at-eps", "0.03")
     exact = exact_delta(budgets.constant(0.5, n=1000), eps=0.03)
     assert {key: found[key] for key in exact.to_dict()} == exact.to_dict()
+
+
+def test_a_training_run_says_whether_it_keeps_its_deal(capsys):
+    def asked(steps, deal):
+        said = f"epsilon --mechanism allocation --sigma 2 --steps {steps} --epochs 4 --delta 1e-6 --deal"
+        return [*said.split(), deal]
+
+    fresh, kept = (answer(capsys, *asked(1, deal)) for deal in ("each epoch", "once"))
+    # One step: each answer is a Gaussian one, so both are one with mu = sqrt(4)/2.
+    for found in (fresh, kept):
+        assert found["upper"] == pytest.approx(gdp_epsilon(delta=1e-6, mu=1.0), rel=1e-9)
+    assert "one deal is kept for 4 epochs" in kept["valid_for"]
+    assert "BallsInBinsSampling" in fresh["warnings"][0]
+    upper = gspa.allocation_epsilon(sigma=2, steps=10, epochs=4, delta=1e-6, deal="once").upper
+    assert answer(capsys, *asked(10, "once"))["upper"] == upper
+    assert run(["epsilon", "--eps", "1", "--n", "9", "--deal", "once"]) == 2
+    assert run(asked(10, "twice")) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 2
 
 
 def test_budgets_come_from_a_file(capsys, tmp_path):

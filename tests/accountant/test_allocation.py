@@ -21,7 +21,7 @@ from gspa.accountant.allocation import (
     allocation_epsilon,
     shuffled_batches_epsilon,
 )
-from gspa.accountant.errors import GspaError, InvalidValue
+from gspa.accountant.errors import GspaError, InvalidValue, OutsideValidity
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 NOISES = ("gaussian", "laplace")
@@ -92,6 +92,91 @@ def test_two_steps_by_quadrature(direction):
         found = allocation_delta(sigma=1 / a, steps=2, eps=eps, direction=direction)
         assert found.lower <= truth * (1 + 1e-8)
         assert truth * (1 - 1e-8) <= found.upper < 1.25 * truth
+
+
+# --- one deal for all epochs ----------------------------------------------------------------------------------
+
+
+def kept_for(epochs, a, eps, direction):
+    """delta(eps) of two places that keep the record for all epochs: its answers' sum by convolution, then a plane."""
+    step = 0.05
+    z = np.arange(-8, 8 + step / 2, step)
+    one = np.exp(-z * z / 2) / math.sqrt(2 * math.pi) * step
+    mass = np.ones(1)
+    for _ in range(epochs):
+        mass = np.convolve(mass, one)
+    total = (np.arange(mass.size) - mass.size // 2) * step
+    u, v = {"remove": (a, 0.0), "add": (0.0, a), "replace": (a, -a)}[direction]
+    loss = np.exp(u * total - epochs * u * u / 2) - math.exp(eps) * np.exp(v * total - epochs * v * v / 2)
+    return float(mass @ np.maximum(loss[:, None] + loss, 0) @ mass) / 2
+
+
+@pytest.mark.parametrize("direction", ["remove", "add", "replace"])
+@pytest.mark.parametrize("epochs", [2, 3])
+def test_a_kept_deal_by_convolution(epochs, direction):
+    asked = {"sigma": 2.0, "steps": 2, "direction": direction, "epochs": epochs, "eps": 1.0}
+    truth = kept_for(epochs, 0.5, 1.0, direction)
+    kept = allocation_delta(**asked, deal="once")
+    assert kept.lower * (1 - 1e-3) <= truth <= kept.upper * (1 + 1e-3)
+    assert kept.relative_width < 0.02
+    if direction != "replace":  # where deals that are drawn anew come too close
+        assert allocation_delta(**asked).upper < truth
+
+
+def test_a_kept_deal_answer_by_answer():
+    """Ten epochs of ten steps, every answer drawn: the record's own larger by 0.6, and weighted back."""
+    rng, epochs, steps, a, far = np.random.default_rng(35), 10, 10, 0.5, 1.9
+    z = rng.standard_normal((20_000, epochs, steps))
+    z[:, :, 0] += far
+    place = np.exp((a * z - a * a / 2).sum(axis=1))  # of the record there, over noise alone
+    drawn = np.exp((far * z[:, :, 0] - far * far / 2).sum(axis=1))
+    kept = allocation_epsilon(sigma=1 / a, steps=steps, epochs=epochs, delta=1e-6, deal="once")
+    for eps, side in ((kept.lower, 1), (kept.upper, -1)):
+        # By symmetry the record may be in the first place: P there is place[0], and P in all is their mean.
+        found = place[:, 0] * np.maximum(1 - math.exp(eps) / place.mean(axis=1), 0) / drawn
+        assert side * (found.mean() - 1e-6) > -4 * found.std() / math.sqrt(found.size)
+    assert found.std() / math.sqrt(found.size) < 2e-8  # 2 percent of what is measured
+
+
+def test_an_adversary_in_the_second_epoch_of_a_kept_deal():
+    """Whatever the first answers were, the best of many second contributions gains nothing over full ones."""
+    step, gain, tried = 0.4, math.exp(0.2), (-1.0, -0.5, 0.0, 0.5, 1.0)
+    z = np.arange(-6, 6 + step / 2, step)
+    mass = np.exp(-z * z / 2) / math.sqrt(2 * math.pi) * step
+    ratio = {u: np.exp(u * z - u * u / 2) for u in tried}
+
+    def least(first):
+        total = 0.0
+        for x, weight_x in zip(first, mass, strict=True):
+            for y, weight_y in zip(first, mass, strict=True):
+                best = max(
+                    mass @ np.maximum(x * ratio[u][:, None] + y * ratio[v] - 2 * gain, 0) @ mass
+                    for u in tried
+                    for v in tried
+                )
+                total += weight_x * weight_y * best
+        return total / 2
+
+    upper = allocation_delta(sigma=1.0, steps=2, epochs=2, eps=0.2, direction="remove", deal="once").upper
+    assert 0.97 * upper < least(ratio[1.0]) <= upper * (1 + 1e-3)
+    assert least(ratio[0.5]) < upper
+
+
+def test_a_kept_deal_where_all_is_known():
+    asked = {"sigma": 3.0, "epochs": 5, "delta": 1e-6, "deal": "once"}
+    for direction, apart in (("remove", 1), ("add", 1), ("replace", 2)):
+        found = allocation_epsilon(**asked, steps=1, direction=direction)
+        assert found.upper == pytest.approx(gdp_epsilon(delta=1e-6, mu=apart * math.sqrt(5) / 3), rel=1e-12)
+        every = allocation_epsilon(**asked, steps=4, k=4, direction=direction)
+        assert every.upper == pytest.approx(gdp_epsilon(delta=1e-6, mu=2 * apart * math.sqrt(5) / 3), rel=1e-12)
+
+
+def test_one_epoch_of_either_deal_is_the_same_and_no_mean_of_laplace_answers_says_all():
+    asked = {"sigma": 1.0, "steps": 20, "delta": 1e-5, "noise": "laplace"}
+    assert allocation_epsilon(**asked, deal="once") == allocation_epsilon(**asked)
+    with pytest.raises(OutsideValidity, match="deal 'once': needs Gaussian noise") as caught:
+        allocation_epsilon(**asked, deal="once", epochs=2)
+    assert len(str(caught.value).splitlines()) == 1
 
 
 # --- order ---------------------------------------------------------------------------------------------------
@@ -261,6 +346,8 @@ BAD = [
     ({"k": 0}, "k"),
     ({"epochs": 0}, "epochs"),
     ({"epochs": 10**7}, "k \\* epochs"),
+    ({"deal": "twice"}, "deal"),
+    ({"deal": "once", "epochs": 10**13}, "sensitivity/sigma \\* sqrt"),
     ({"sensitivity": -1.0}, "sensitivity"),
     ({"sigma": 1e-9}, "sensitivity/sigma"),
     ({"sigma": 1e9}, "sensitivity/sigma"),

@@ -209,6 +209,7 @@ def test_a_report_that_needs_nobody_else():
     ("asked", "words"),
     [
         ({"mechanism": gspa.Allocation(sigma=1.0, steps=10, epochs=2)}, "one epoch"),
+        ({"mechanism": gspa.Allocation(sigma=1.0, steps=10, epochs=2, deal="once")}, r"one epoch at sigma/sqrt\(2\)"),
         ({"mechanism": gspa.Allocation(sigma=1.0, steps=10, k=2)}, "one epoch"),
         ({"mechanism": gspa.Allocation(sigma=1.0, steps=10, noise="laplace")}, "Gaussian noise"),
         ({"mechanism": gspa.Allocation(sigma=0.1, steps=10)}, "too long"),

@@ -27,7 +27,7 @@ from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
 from gspa.accountant.errors import CheckFailed
-from gspa.book import bench, bench_runs, moved, panel, parameters, project, provenance, run, say, site
+from gspa.book import bench, bench_runs, claims, moved, panel, parameters, project, provenance, run, say, site, verdicts
 from gspa.book.bench_runs import Bench
 from gspa.book.run import Executed
 from gspa.files import write_atomically
@@ -860,6 +860,22 @@ class TestMoved:
         assert found.sentences == [("There are 18 of them.", "There are 24 of them.")]
         assert moved.between(one, one).sentences == []
         assert "No sentence" in moved.between(one, one).html("Before")
+
+    def test_a_verdict_that_stands_in_some_readings_says_so(self):
+        def judged(*words):
+            found = claims.judge("G-C3", {"gap": 1.0}, *(verdicts.Reading(word, word, "So.") for word in words))
+            return {"cells": [{"cell_type": "code", "id": "a", "outputs": [{"data": {claims.MIME: found.to_dict()}}]}]}
+
+        def shown(*pair):
+            soup = BeautifulSoup(moved.between(*pair).html("Before"), "html.parser")
+            return [(" ".join(cell.get_text().split()), cell.span["class"]) for cell in soup("td")]
+
+        whole, some = judged("verified", "verified"), judged("verified", "refuted")
+        assert shown(whole, some) == [
+            ("verified", ["gspa-verified"]),
+            ("verified in 1 of 2 readings", ["gspa-verified"]),
+        ]
+        assert shown(some, some) == []
 
     def test_a_text_that_the_other_notebook_has_not_is_counted(self):
         one, other = json.loads(executed(3)), json.loads(executed(4))

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from gspa.book import cards, claims, text
+from gspa.book import cards, claims, evidence, text
 from gspa.book.cards import HEADLINES, Found
-from gspa.book.claims import PAPERS, READING, SHORT, WEIGHTS, Erratum, Outcome, claim, registry
+from gspa.book.claims import PAPERS, READING, SHORT, WEIGHTS, Erratum, Outcome, claim, judge, registry
 from gspa.book.fill import anchor, slug
-from gspa.book.verdicts import VERDICTS
+from gspa.book.verdicts import VERDICTS, Reading
 
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATES = ROOT / "gspa" / "book" / "templates"
 HOSTILE = "<script>alert(1)</script>&"
 FOUND = {
     "G-C3": Outcome("G-C3", "holds with correction", "Why.", {"gap": 0.25}, "smaller by $10$ percent."),
@@ -181,14 +183,67 @@ class TestTheReports:
         assert "holds as printed" not in page
 
 
+@pytest.fixture(scope="module")
+def divided():
+    two = Reading("one way", "verified", "It is so."), Reading("another", "refuted", "It is not.")
+    names = [one.id for one in registry().values() if one.notebook]
+    outcomes = {name: judge(name, {"gap": 1.0}, *two) for name in names}
+    return Found(outcomes, {registry()[name].notebook for name in names})
+
+
+class TestInHowManyReadings:
+    """Wherever the badge of a claim stands, "in 1 of 2 readings" stands with it, if the readings differ."""
+
+    SAID = "in 1 of 2 readings"
+
+    def test_it_is_on_every_page(self, divided):
+        pages = cards.parts(divided, [])
+        seen = Counter()
+        for name, page in pages.items():
+            soup = html(page)
+            alone = [row.th for row in soup.select(".gspa-dashboard tr")]
+            badges = [one for one in soup(class_="gspa-verdict") if one.parent not in alone]
+            for badge in badges:
+                settled = badge.get_text() == "verified" and badge.parent.find(class_="gspa-agreeing")
+                assert settled or badge.get_text() != "verified", (name, badge.parent)
+            seen[name] = len(soup(class_="gspa-agreeing"))
+            assert {one.get_text() for one in soup(class_="gspa-agreeing")} <= {self.SAID}
+        settled = len(divided.outcomes)
+        assert seen["claims"] == settled
+        assert seen["findings"] == len(HEADLINES)
+        assert seen["highlights"] > 0
+        assert seen["errata"] == len(claims.errata())
+        for paper in cards.REPORTS:
+            assert seen[f"report-results-{paper}"] > 0
+            assert (
+                f"{sum(bool(one.notebook) for one in divided.of(paper))} of the verdicts stand in some"
+                in (pages[f"report-scope-{paper}"])
+            )
+        assert f"{settled} of the verdicts stand in some of the readings only." in pages["dashboard"]
+
+    def test_it_is_told_to_machines(self, divided):
+        rows = json.loads(cards.index(divided).removeprefix("const GSPA_CLAIMS = ").rstrip(";\n"))
+        assert {row["verdict"] for row in rows if row["id"] in divided.outcomes} == {f"verified {self.SAID}"}
+        reviews = json.loads(evidence.linked_data(divided))["@graph"]
+        ratings = {one["@id"].rsplit("#", 1)[1]: one["reviewRating"] for one in reviews}
+        assert {ratings[name].get("ratingExplanation") for name in divided.outcomes} == {self.SAID}
+        assert all(
+            "ratingExplanation" not in rating for name, rating in ratings.items() if name not in divided.outcomes
+        )
+
+    def test_there_is_one_badge(self):
+        made = [path for path in TEMPLATES.glob("*") if "gspa-verdict" in path.read_text(encoding="utf-8")]
+        assert [path.name for path in made] == ["readings.html"]
+
+
 def test_findings_give_an_entry_to_each_settled_headline(monkeypatch):
     # In the order of the headlines; the correction where there is one, else the reason; nothing on G-SGD1.
     monkeypatch.setattr(cards, "HEADLINES", ("G-C3", "G-SGD1", "G-A2"))
     soup = html(cards.parts(Found(FOUND, {"08_comparison"}), [])["findings"])
     titles = [BeautifulSoup(text.html(claim(name).title), "html.parser").get_text() for name in ("G-C3", "G-A2")]
     assert [(term.get_text(), said.get_text()) for term, said in zip(soup("dt"), soup("dd"), strict=True)] == [
-        (f"holds with correction {titles[0]}", r"Why. What holds: smaller by \(10\) percent. G-C3"),
-        (f"refuted {titles[1]}", "off by 3. G-A2"),
+        (f"holds with correction {titles[0]}", r"Why. What holds: smaller by \(10\) percent."),
+        (f"refuted {titles[1]}", "off by 3."),
     ]
     assert [link["href"] for link in soup("a")] == ["notebooks/08_comparison.html#card-G-C3", "claims.html#G-A2"]
 

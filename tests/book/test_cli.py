@@ -29,6 +29,7 @@ from gspa.accountant import published as bounds
 from gspa.algorithms import _mnist_files
 from gspa.book import claims, parameters, say
 from gspa.book.claims import Outcome
+from gspa.book.verdicts import Reading
 from gspa.cli import app, run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -463,6 +464,16 @@ class TestVerify:
             assert re.match(r"G-TAB2 +verified +The four distributions: n is 1\.\n", out)
             assert out.endswith("1 of 1 settled in this run; nothing differs.\n")
             assert state in err
+
+    def test_a_verdict_of_one_reading_says_so(self, record, monkeypatch, capsys):
+        record("verified")
+        two = Reading("one way", "verified", "So."), Reading("another", "refuted", "Not so.")
+        divided = claims.judge("G-TAB2", {"gap": 1.0}, *two)
+        monkeypatch.setattr(claims, "outcomes", lambda paths: {"G-TAB2": divided} if list(paths) else {})
+        assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 0
+        assert capsys.readouterr().out.startswith("G-TAB2   verified in 1 of 2 readings So.\n")
+        assert run(shlex.split("verify --profile quick --claim G-TAB2 --json")) == 0
+        assert json.loads(capsys.readouterr().out)["claims"][0]["agreeing"] == "in 1 of 2 readings"
 
     @pytest.mark.parametrize("verdict", ["refuted", "not yet checked"])
     def test_a_differing_record_is_status_1_and_named(self, record, capsys, verdict):

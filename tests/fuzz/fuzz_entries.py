@@ -300,7 +300,12 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.samplers": {"sampler": name(*samplers.SAMPLERS)},
     **{
         f"accountant.api.{what}": {"steps": count(1, 100), "direction": name("remove", "add", "both", "replace")}
-        | {"noise": name("gaussian", "laplace"), "k": count(1, 2), "epochs": count(1, 2)}
+        | {
+            "noise": name("gaussian", "laplace"),
+            "k": count(1, 2),
+            "epochs": count(1, 2),
+            "deal": name("each epoch", "once"),
+        }
         for what in ("Allocation", "allocation_epsilon")
     },
     "accountant.api.accounting_for": {"sampler": name(*samplers.SAMPLERS)},

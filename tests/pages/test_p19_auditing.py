@@ -11,7 +11,10 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 from running import run_page
+from scipy.optimize import brentq
+from scipy.stats import binom
 
+import gspa
 from gspa.accountant import budgets
 from gspa.accountant.exact import exact_epsilon
 from gspa.accountant.one_round import central_epsilon
@@ -247,6 +250,50 @@ class TestHeadline:
         assert start == (p.USERS, p.CENTRAL)
         assert shown[1] == frame.alt
         assert shown[1].startswith("Central epsilon against the local budget")
+
+    def test_each_number_of_the_readmes_words_is_that_of_the_setting_it_names(self):
+        """The attack from two binomial laws; the promise and the certified bound as anybody asks for them."""
+        words = (ROOT / "README.md").read_text(encoding="utf-8")
+        certified, attack, least, promise, times = (
+            float(one)
+            for one in re.search(
+                r"from ([\d.]+) and ([\d.]+) at ([\d.]+)\. There .+ is ([\d.]+), (\d+) times", words
+            ).groups()
+        )
+        start, end, worst, promised, reached = (
+            float(one)
+            for one in re.search(
+                r"From ([\d.]+) to ([\d.]+) .+ at ([\d.]+) it promises ([\d.]+) and the attack reaches ([\d.]+)\.",
+                words,
+            ).groups()
+        )
+
+        def paper(local):
+            rows = gspa.published(eps=local, n=1_000, delta=1e-4)
+            return next(row.epsilon for row in rows if row.key == "gspa")
+
+        def broken(local):
+            return paper(local) < counted(local)
+
+        def counted(local):
+            """eps of the number of ones, all others' bits 0: the worst of their inputs here."""
+            flip = 1 / (1 + math.exp(local))
+            others = binom.pmf(np.arange(1_000), 999, flip)
+            one, zero = np.convolve(others, [flip, 1 - flip]), np.convolve(others, [1 - flip, flip])
+            orders = (one, zero), (zero, one)
+            return max(
+                brentq(lambda eps, p, q: np.maximum(p - math.exp(eps) * q, 0).sum() - 1e-4, 0, local, pair)
+                for pair in orders
+            )
+
+        upper = gspa.epsilon(eps=least, n=1_000, delta=1e-4, mechanism="aligned").upper
+        assert upper <= certified < upper * 1.01
+        assert attack <= counted(least) < attack * 1.01
+        assert promise == pytest.approx(paper(least), abs=0.005)
+        assert times == pytest.approx(paper(least) / upper, abs=0.5)
+        assert promised == pytest.approx(paper(worst), abs=0.005)
+        assert reached <= counted(worst) < reached + 0.01
+        assert [broken(local) for local in (start, end, start - 0.1, end + 0.1)] == [True, True, False, False]
 
 
 def test_the_page_shows_what_an_attack_proves():
