@@ -64,7 +64,7 @@ class Notebook:
     path: Path
     schema: dict[str, Any]
     edited: Mapping[str, Value] = field(default_factory=dict)
-    """What its own parameters cell says where that is not the schema's default; the profile is for the caller to say."""
+    """What its parameters cell says instead of the schema's default; the profile is for the caller to say."""
 
     @property
     def properties(self) -> dict[str, dict[str, Any]]:
@@ -101,7 +101,7 @@ class Notebook:
         for name in given:
             if name not in self.properties:
                 raise UnknownName(f"{self.name}: parameter", name, self.properties)
-        read = {name: self.checked(name, value) for name, value in (self.edited | dict(given)).items()}
+        read = {name: self.checked(name, value) for name, value in {**self.edited, **given}.items()}
         values = self.defaults(read.get("profile", profile)) | read
         for low, high in self.schema.get("ordered", []):
             if values[low] > values[high]:
@@ -135,7 +135,7 @@ def _read(value: object, entry: Mapping[str, Any]) -> Value:
     kind = entry["type"]
     if kind == "array":
         if isinstance(value, str):
-            value = value.strip().removeprefix("[").removesuffix("]").split(",")
+            value = re.sub(r"^\s*\[(.*)\]\s*$", r"\1", value).split(",")
         elif isinstance(value, int | float):
             value = [value]
         return [_read(part, entry["items"]) for part in value] if isinstance(value, list | tuple | range) else value

@@ -51,8 +51,8 @@ def test_what_a_setting_holds_is_what_was_checked():
         (HadamardResponse(8.0, half, 2.0), HadamardResponse(8, 0.5, 2)),
         (SgdConfig(clients=4.0, clip=half), SgdConfig(clients=4, clip=0.5)),
     ]
-    for given, meant in same:
-        assert repr(given) == repr(meant)
+    for one, meant in same:
+        assert repr(one) == repr(meant)
     assert HadamardResponse(8.0, half, 2.0).outputs == 16  # 2 blocks of 8 rows of the matrix
 
 

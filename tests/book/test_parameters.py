@@ -352,6 +352,7 @@ class TestDoors:
             ("low", "nan"),
             ("low", "2.5"),
             ("sizes", "1,x"),
+            ("sizes", "1,2]"),
             ("sizes", "[1, 2.5]"),
             ("shares", "half"),
             ("split", "ONCE"),
