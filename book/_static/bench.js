@@ -77,7 +77,7 @@
     function fault(one) {
       const { minimum, maximum, exclusiveminimum: above, exclusivemaximum: below, minitems, maxitems, uniqueitems, list } = one.dataset;
       if (one.type === "checkbox" || one.tagName === "SELECT") return "";
-      const parts = list ? value(one).split(",").map((part) => part.trim()) : [value(one)];
+      const parts = list ? value(one).replace(/^\[(.*)\]$/, "$1").split(",").map((part) => part.trim()) : [value(one)];
       if (list && (parts.length < Number(minitems ?? 0) || parts.length > Number(maxitems ?? Infinity)))
         return maxitems ? `Give ${minitems ?? 0} to ${maxitems} values with commas between them.`
           : `Give at least ${minitems === "1" ? "1 value" : `${minitems} values`}, with commas between them.`;

@@ -13,7 +13,7 @@ gspa.accountant.errors.InvalidValue: eps = -1: must be a finite number > 0
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
@@ -226,6 +226,12 @@ def text(**argument: object) -> str:
     if not isinstance(value, str):
         raise InvalidValue(name, value, "a string")
     return value
+
+
+def fields(record: object, check: Callable[..., Any], *names: str) -> None:
+    """Check fields of a frozen dataclass, in its `__post_init__`, and set them to what the check returns: 4 for 4.0."""
+    for name in names:
+        object.__setattr__(record, name, check(**{name: getattr(record, name)}))
 
 
 def rng(seed_or_rng: np.random.Generator | int, /) -> np.random.Generator:

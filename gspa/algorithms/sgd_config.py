@@ -50,10 +50,8 @@ class SgdConfig:
     average_divisor: str = "samples"
 
     def __post_init__(self) -> None:
-        for name in ("clients", "epochs", "hidden_width"):
-            object.__setattr__(self, name, _validate.count(**{name: getattr(self, name)}))
-        for name in ("learning_rate", "clip"):
-            object.__setattr__(self, name, _validate.positive(**{name: getattr(self, name)}))
+        _validate.fields(self, _validate.count, "clients", "epochs", "hidden_width")
+        _validate.fields(self, _validate.positive, "learning_rate", "clip")
         object.__setattr__(self, "delta", _validate.probability(delta=self.delta, allow_zero=False))
         _validate.one_of(INITIALIZATIONS, initialization=self.initialization)
         _validate.one_of(CLIENT_SPLITS, client_split=self.client_split)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,11 +44,11 @@ class HadamardResponse:
     blocks: int
 
     def __post_init__(self) -> None:
-        check.count(2, k=self.k)
-        check.positive(eps=self.eps)
-        blocks = check.count(blocks=self.blocks)
-        if blocks & (blocks - 1) or blocks >= 2 * self.k:
-            raise InvalidValue("blocks", blocks, f"a power of 2 below 2 k = {2 * self.k}")
+        check.fields(self, partial(check.count, 2), "k")
+        check.fields(self, check.positive, "eps")
+        check.fields(self, check.count, "blocks")
+        if self.blocks & (self.blocks - 1) or self.blocks >= 2 * self.k:
+            raise InvalidValue("blocks", self.blocks, f"a power of 2 below 2 k = {2 * self.k}")
 
     @classmethod
     def of(cls, k: int, *, eps: float) -> HadamardResponse:

@@ -25,12 +25,12 @@ from papermill.engines import NBClientEngine, papermill_engines
 from traitlets.config import Config
 
 from gspa.book import kernels, processes
-from gspa.book.notebook_source import INJECTED, stable_ids
+from gspa.book.notebook_source import INJECTED, KERNEL, stable_ids
 from gspa.files import write_atomically
 
 
 def normalise(notebook: Any) -> None:
-    """Drop what differs between two runs of the same notebook: times, paths, random ids."""
+    """Drop what differs between two runs of the same notebook: times, paths, random ids, the editor's kernel."""
     for cell in notebook.cells:
         for key in ("execution", "papermill"):
             cell.metadata.pop(key, None)
@@ -38,6 +38,7 @@ def normalise(notebook: Any) -> None:
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
             prompts = {"code_prompt_show": "The parameters of this run", "code_prompt_hide": "Hide them"}
             cell.metadata["mystnb"] = prompts
+    notebook.metadata["kernelspec"] = KERNEL
     kept = notebook.metadata.get("papermill", {})
     notebook.metadata["papermill"] = {key: kept[key] for key in ("parameters", "version") if key in kept}
 
@@ -102,6 +103,8 @@ def execute(source: Path, output: Path, parameters: dict[str, Any], *, timeout: 
         None,  # nothing is written until the whole notebook has succeeded
         parameters=parameters,
         engine_name="gspa",
+        kernel_name=KERNEL["name"],
+        language=KERNEL["language"],
         progress_bar=False,
         execution_timeout=timeout,
         cwd=str(cwd),

@@ -15,7 +15,8 @@ from typing import Any
 import nbformat
 
 INJECTED = "injected-parameters"
-_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+"""The one that comes with this Python; an editor that saves a notebook may name another one, or none."""
 
 
 def stable_ids(notebook: Any) -> None:
@@ -35,7 +36,7 @@ def tidy(text: str) -> str:
             cell.outputs, cell.execution_count = [], None
         for key in ("execution", "papermill", "collapsed", "scrolled"):
             cell.metadata.pop(key, None)
-    notebook.metadata = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
+    notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     notebook.nbformat_minor = 5
     stable_ids(notebook)
     nbformat.validate(notebook)

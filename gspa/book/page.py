@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -71,14 +71,16 @@ class Page(Show):
         dataset: that data set's name.
     """
 
-    def __init__(self, name: str, namespace: Mapping[str, Any]) -> None:
-        """Check the parameters against the schema; set the style.
+    def __init__(self, name: str, namespace: MutableMapping[str, Any]) -> None:
+        """Check the parameters against the schema, and set them to what was read; set the style.
 
         Args:
             name: the notebook's own name.
-            namespace: its `globals()`.
+            namespace: its `globals()`; its parameters are what was checked from now on, such as the number of a text,
+                or the size that the profile has.
         """
         self.used = parameters.of_notebook(name, namespace)
+        namespace.update(self.used)
         self.quick = self.used["profile"] == "quick"
         self.data: dict[str, str] = {}
         self.dataset = "mnist"

@@ -3,15 +3,21 @@
 `notebooks/NAME.schema.yaml` lists every name of the notebook's parameters cell with its
 type, default and range, and under `profiles` the values that differ in `quick`. `fixed` marks
 what the paper states, so that another value is another experiment.
+
+A value is checked here whichever way it came: from the command line, a file, a page's form, papermill, or a cell that
+was edited. What is used is what was checked: `Page` puts it back among the notebook's names.
 """
 
 from __future__ import annotations
 
+import ast
+import json
 import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, cast
@@ -23,6 +29,8 @@ from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
 from gspa.book.project import Project, find
 
 PROFILES = ("paper", "quick")
+_PAPERMILLS = "# Parameters\n"
+"""How the cell begins in which papermill sets what it was given."""
 Value = Any  # what JSON can hold: a number, a string, a boolean, a list of them
 
 
@@ -55,6 +63,8 @@ class Notebook:
     name: str
     path: Path
     schema: dict[str, Any]
+    edited: Mapping[str, Value] = field(default_factory=dict)
+    """What its parameters cell says instead of the schema's default; the profile is for the caller to say."""
 
     @property
     def properties(self) -> dict[str, dict[str, Any]]:
@@ -81,52 +91,70 @@ class Notebook:
         """All parameters for a run, or one clear error.
 
         Args:
-            given: the values that the caller sets; strings are read as the schema's type.
-            profile: which defaults the rest takes.
+            given: the values that the caller sets, in any of the forms that `checked` takes.
+            profile: which defaults the rest takes, unless `given` has a profile.
 
         Raises:
             UnknownName: a parameter the notebook does not have (the nearest is suggested).
             InvalidValue: a wrong type, or a value outside its range.
         """
-        values = self.defaults(profile)
-        for name, value in given.items():
+        for name in given:
             if name not in self.properties:
                 raise UnknownName(f"{self.name}: parameter", name, self.properties)
-            values[name] = _check(self.name, name, _read(value, self.properties[name]), self.properties[name])
+        read = {name: self.checked(name, value) for name, value in {**self.edited, **given}.items()}
+        values = self.defaults(read.get("profile", profile)) | read
         for low, high in self.schema.get("ordered", []):
             if values[low] > values[high]:
                 raise InvalidValue(f"{self.name}: {low}", values[low], f"at most {high} = {values[high]!r}")
         return values
 
+    def checked(self, name: str, value: object) -> Value:
+        """One parameter's value as the type that the schema asks for; the same whichever way it came.
 
-def _read(value: Value, entry: Mapping[str, Any]) -> Value:
-    """A command line's text as the type that the schema asks for; anything else as it is."""
-    if not isinstance(value, str) or entry["type"] == "string":
+        Raises:
+            InvalidValue: a wrong type, or a value outside its range.
+        """
+        entry = self.properties[name]
+        read = _read(value, entry)
+        parts = read if isinstance(read, list) else [read]
+        # Only then the schema: NaN passes each of its comparisons, and it compares lists of lists without end.
+        plain = all(isinstance(part, str | int) or (isinstance(part, float) and math.isfinite(part)) for part in parts)
+        if not plain or not Draft202012Validator(entry).is_valid(read):
+            raise InvalidValue(f"{self.name}: {name}", read, allowed(entry), entry.get("description", ""))
+        return read
+
+
+def _read(value: object, entry: Mapping[str, Any]) -> Value:
+    """A value as the type that the schema asks for, if it is one in other clothes; anything else as it is.
+
+    A command line gives text, and so does YAML 1.1 for 1e-6; papermill gives a number for a list of one; a cell may
+    hold NumPy's numbers.
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    kind = entry["type"]
+    if kind == "array":
+        if isinstance(value, str):
+            value = re.sub(r"^\s*\[(.*)\]\s*$", r"\1", value).split(",")
+        elif isinstance(value, int | float):
+            value = [value]
+        return [_read(part, entry["items"]) for part in value] if isinstance(value, list | tuple | range) else value
+    if isinstance(value, str) and kind == "boolean":
+        return yaml.SafeLoader.bool_values.get(value.strip().lower(), value)
+    if isinstance(value, bool) or kind not in ("number", "integer"):
         return value
-    if entry["type"] in ("number", "integer"):
-        try:
-            if entry["type"] == "integer" and re.fullmatch(r"[-+]?\d+", value.strip()):
-                return int(value)  # by way of a float, a seed beyond 2^53 would become another one
-            number = float(value)
-        except ValueError:
-            return value
-        return int(number) if math.isfinite(number) and number.is_integer() and entry["type"] == "integer" else number
-    if entry["type"] == "boolean":
-        return {"true": True, "false": False}.get(value.lower(), value)
-    if entry["type"] == "array":
-        return [_read(part.strip(), entry["items"]) for part in value.split(",")]
-    return value
-
-
-def _check(notebook: str, name: str, value: Value, entry: Mapping[str, Any]) -> Value:
-    # NaN passes every comparison of a JSON Schema, and infinity every lower bound.
-    flat = value if isinstance(value, list) else [value]
-    finite = all(not isinstance(part, float) or math.isfinite(part) for part in flat)
-    if not finite or not Draft202012Validator(entry).is_valid(value):
-        raise InvalidValue(f"{notebook}: {name}", value, allowed(entry), entry.get("description", ""))
-    if entry["type"] == "number":
-        return float(value)
-    return int(value) if entry["type"] == "integer" else value
+    try:
+        if isinstance(value, str):
+            # By way of a float, a seed beyond 2^53 would become another one.
+            whole = kind == "integer" and re.fullmatch(r"[-+]?\d+", value.strip())
+            value = int(value) if whole else float(value)
+        if kind == "number" and isinstance(value, int):
+            return float(value)
+    except ValueError:
+        return value
+    except OverflowError:  # an integer beyond every float
+        return math.inf
+    return int(value) if kind == "integer" and isinstance(value, float) and value.is_integer() else value
 
 
 def allowed(entry: Mapping[str, Any]) -> str:
@@ -140,7 +168,10 @@ def allowed(entry: Mapping[str, Any]) -> str:
         "string": "text",
     }
     if entry["type"] == "array":
-        return f"a list, comma-separated, each {allowed(entry['items'])}"
+        least, most = entry.get("minItems", 0), entry.get("maxItems")
+        many = f"{least} to {most} of them" if most else f"at least {least} of them" if least > 1 else ""
+        different = "all different" if entry.get("uniqueItems") else ""
+        return "; ".join(filter(None, (f"a list, comma-separated, each {allowed(entry['items'])}", many, different)))
     limits = [
         f"{sign} {entry[key]:g}"
         for key, sign in (
@@ -151,6 +182,8 @@ def allowed(entry: Mapping[str, Any]) -> str:
         )
         if key in entry
     ]
+    if "multipleOf" in entry:
+        limits.append(f"a multiple of {entry['multipleOf']}")
     return " ".join([words[entry["type"]], " and ".join(limits)]).strip()
 
 
@@ -175,7 +208,48 @@ def _notebook(path: Path) -> Notebook:
     schema = path.with_suffix(".schema.yaml")
     if not schema.is_file():
         raise GspaError(f"{path.name}: has no {schema.name} beside it; every notebook states its parameters")
-    return Notebook(path.stem, path, read_yaml(schema))
+    read = read_yaml(schema)
+    own, usual = _own_values(path), {name: entry["default"] for name, entry in read["properties"].items()}
+    edited = {name: own[name] for name in usual if name != "profile" and own.get(name, usual[name]) != usual[name]}
+    return Notebook(path.stem, path, read, edited)
+
+
+def to_inject(notebook: Notebook, values: Mapping[str, Value]) -> dict[str, Value]:
+    """What papermill must set for a run with these values: no more, so that a page shows no more.
+
+    That is what differs from the notebook's own cell, and what is not its profile's value, for which `of_notebook`
+    would take it.
+    """
+    own, usual = _own_values(notebook.path), notebook.defaults(values.get("profile", "paper"))
+    return {name: value for name, value in values.items() if own.get(name) != value or usual[name] != value}
+
+
+def _own_values(path: Path) -> dict[str, Value]:
+    """What the parameters cell of a notebook says, by name; what is no literal is not among them."""
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        source = next("".join(cell["source"]) for cell in cells if "parameters" in cell["metadata"].get("tags", ()))
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):  # who runs it says what is wrong with it
+        return {}
+    found = {}
+    for name, value in _assigned(source).items():
+        with suppress(ValueError):
+            found[name] = ast.literal_eval(value)
+    return found
+
+
+def _assigned(source: str) -> dict[str, ast.expr]:
+    """What a cell assigns to single names."""
+    try:
+        lines = ast.parse(source).body
+    except SyntaxError:
+        return {}
+    pairs = [
+        (line.targets[0] if isinstance(line, ast.Assign) else line.target, line.value)
+        for line in lines
+        if isinstance(line, ast.Assign | ast.AnnAssign)
+    ]
+    return {name.id: value for name, value in pairs if isinstance(name, ast.Name) and value is not None}
 
 
 def from_file(path: Path) -> dict[str, Value]:
@@ -240,6 +314,9 @@ def written(value: Value) -> str:
 def of_notebook(name: str, namespace: Mapping[str, Any]) -> dict[str, Value]:
     """A running notebook's parameters, checked: its first line after the parameters cell.
 
+    A parameter that has the schema's default takes its profile's value, so that `profile = "quick"` in the cell shrinks
+    the page. One that has another value keeps it, and so does one that papermill's cell names, whatever its value.
+
     Args:
         name: the notebook's own name.
         namespace: its `globals()`.
@@ -248,5 +325,8 @@ def of_notebook(name: str, namespace: Mapping[str, Any]) -> dict[str, Value]:
     missing = [key for key in notebook.properties if key not in namespace]
     if missing:
         raise GspaError(f"{name}: the parameters cell lacks {', '.join(missing)}, which the schema lists")
-    given = {key: namespace[key] for key in notebook.properties}
-    return notebook.validate(given, profile=namespace["profile"])
+    found = {key: notebook.checked(key, namespace[key]) for key in notebook.properties}
+    cells = [cell for cell in namespace.get("In", ()) if cell.startswith(_PAPERMILLS)]
+    named = _assigned(cells[-1]) if cells else {}
+    given = {key: value for key, value in found.items() if key in named or value != notebook.properties[key]["default"]}
+    return replace(notebook, edited={}).validate(given, profile=found["profile"])

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from gspa.accountant.errors import CheckFailed, ProcessDied
 from gspa.book import processes, provenance, warm
-from gspa.book.parameters import Notebook, Value
+from gspa.book.parameters import Notebook, Value, to_inject
 from gspa.book.project import Project
 from gspa.files import digest, ensure_writable, remove_abandoned, write_atomically
 
@@ -108,9 +108,10 @@ def _end(processes: Iterable[Child]) -> None:
 
 def key(notebook: Notebook, parameters: dict[str, Value], data: dict[str, str]) -> str:
     """Everything that a notebook's output depends on, as one hash."""
+    stated = {name: [entry["default"], entry.get("fixed", False)] for name, entry in notebook.properties.items()}
     return digest(
         notebook.path.read_bytes(),
-        json.dumps(parameters, sort_keys=True),
+        json.dumps([parameters, stated], sort_keys=True),
         provenance.source_digest(),
         json.dumps(provenance.versions(), sort_keys=True),
         json.dumps(data if notebook.needs_data else {}, sort_keys=True),
@@ -151,12 +152,10 @@ def _run_in(
 ) -> dict[str, float]:
     """`run_notebook` with a temporary folder of its own for what a kernel writes beside its results."""
     report = progress or (lambda name, done, total, state: None)
-    # Only what differs from the notebook's own cell is injected, so that a page shows no more than that.
-    changed = {k: v for k, v in parameters.items() if v != notebook.properties[k]["default"]}
     job = {
         "source": str(notebook.path),
         "output": str(output),
-        "parameters": changed,
+        "parameters": to_inject(notebook, parameters),
         "timeout": notebook.timeout,
         "cwd": str(project.root),
         "temporary": str(own),
@@ -298,7 +297,7 @@ def run_all(
     children = Children()
 
     def one(notebook: Notebook) -> Run:
-        parameters = notebook.defaults(profile)
+        parameters = notebook.validate({}, profile=profile)
         output, record = folder / f"{notebook.name}.ipynb", folder / f"{notebook.name}.json"
         wanted = key(notebook, parameters, files)
         if _is_current(output, record, wanted):

@@ -147,7 +147,7 @@ def settings(
     for row in rows:
         for combination in product(*axes.values()):
             given = dict(row) | dict(zip(axes, combination, strict=True))
-            checked = notebook.validate(given, profile=str(given.get("profile", profile)))
+            checked = notebook.validate(given, profile=profile)
             one = {name: checked[name] for name in notebook.properties}  # an experiment has no profile
             found.setdefault(json.dumps(one), one)
     return list(found.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,11 +13,14 @@ from scipy import stats
 
 from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue, OutsideValidity
 from gspa.algorithms.flame import protocols, sealing
-from gspa.algorithms.flame.aggregation import Sampled, Simple
+from gspa.algorithms.flame.aggregation import Curator, LocalGaussian, Mean, Sampled, Simple
+from gspa.algorithms.flame.federated import Training
 from gspa.algorithms.flame.noise import Source
 from gspa.algorithms.flame.protocols import Rules, play
 from gspa.algorithms.flame.randomizers import Buckets, Laplace
 from gspa.algorithms.flame.sealing import keypair
+from gspa.algorithms.sgd_config import SgdConfig
+from gspa.algorithms.testing import HadamardResponse
 
 SECRET = keypair("envelope")
 
@@ -28,6 +32,28 @@ def rules(**changes):
 @pytest.fixture
 def updates():
     return 0.01 * np.random.default_rng(4).normal(size=(12, 8))
+
+
+def test_what_a_setting_holds_is_what_was_checked():
+    """A whole float counts, and any real number measures; what is computed with is an int or a float."""
+    half = Fraction(1, 2)
+    same = [
+        (rules(d=8.0, n=np.int16(12), k=2.0, clip=half), rules(d=8, n=12, k=2, clip=0.5)),
+        (Sampled(half, Fraction(3), k=2.0, n_p=np.int64(4)), Sampled(0.5, 3.0, k=2, n_p=4)),
+        (Simple(half, np.float32(3)), Simple(0.5, 3.0)),
+        (Curator(half, 0, rate=1), Curator(0.5, 0.0, rate=1.0)),
+        (LocalGaussian(half, 1), LocalGaussian(0.5, 1.0)),
+        (Mean(half), Mean(0.5)),
+        (Training(rounds=2.0, batches=np.int8(3), local_rate=half), Training(rounds=2, batches=3, local_rate=0.5)),
+        (Source(seed=3.0), Source(seed=3)),
+        (Buckets(np.float32(2), 4.0), Buckets(2.0, 4)),
+        (Laplace(half), Laplace(0.5)),
+        (HadamardResponse(8.0, half, 2.0), HadamardResponse(8, 0.5, 2)),
+        (SgdConfig(clients=4.0, clip=half), SgdConfig(clients=4, clip=0.5)),
+    ]
+    for one, meant in same:
+        assert repr(one) == repr(meant)
+    assert HadamardResponse(8.0, half, 2.0).outputs == 16  # 2 blocks of 8 rows of the matrix
 
 
 class TestWhoSeesWhat:

@@ -316,15 +316,17 @@ class TestRunRefusals:
 class TestRun:
     def test_parameters_come_from_the_profile_the_file_and_the_line_in_this_order(self, project, capsys):
         body = ["from gspa.book.page import Page", "page = Page('01_page', globals())"]
-        add(project, "01_page", *body, "%%say\nThey are {{ n }}, {{ c }}, {{ profile }}.", profiles={"quick": {"n": 1}})
+        quick = {"n": 1, "c": 0.125}
+        add(project, "01_page", *body, "%%say\nThey are {{ n }}, {{ c }}, {{ profile }}.", profiles={"quick": quick})
         Path("values.yml").write_text("n: 20\nc: 2.5e-1\n")
-        assert run(shlex.split("run 01_page --profile quick -f values.yml -p n 30 -o deep/page.ipynb")) == 0
+        # The size without a profile, given: it stays as well.
+        assert run(shlex.split("run 01_page --profile quick -f values.yml -p n 3 -o deep/page.ipynb")) == 0
         out, err = capsys.readouterr()
         assert out == "Wrote deep/page.ipynb\n"
         assert err.splitlines() == ["01_page: running", "01_page: done"]
         page = nbformat.read("deep/page.ipynb", as_version=4)
-        assert say.values_of(page) == {"n": 30, "c": 0.25, "profile": "quick"}
-        assert page.cells[5].outputs[0].data["text/markdown"] == "They are 30, 0.25, quick."
+        assert say.values_of(page) == {"n": 3, "c": 0.25, "profile": "quick"}
+        assert page.cells[5].outputs[0].data["text/markdown"] == "They are 3, 0.25, quick."
         assert sorted(path.name for path in Path("deep").iterdir()) == ["page.ipynb"]
 
     def test_a_notebook_that_raises_is_status_1_and_writes_nothing(self, project, capsys):

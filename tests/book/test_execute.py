@@ -48,10 +48,21 @@ def messages(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def saved_by_vs_code(path: Path, kernelspec: dict[str, str]) -> None:
+    """The notebook as that editor leaves it: an older format without ids, and the kernel that was chosen, if any."""
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    saved["nbformat_minor"] = 2
+    for cell in saved["cells"]:
+        del cell["id"]
+    saved["metadata"] = {"language_info": {"name": "python"}} | ({"kernelspec": kernelspec} if kernelspec else {})
+    path.write_text(json.dumps(saved, indent=1), encoding="utf-8")
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     project = make(tmp_path_factory.mktemp("finished") / "project")
     notebook = add(project, "page", *BODY)
+    saved_by_vs_code(notebook.path, {"display_name": ".venv", "language": "python", "name": "of-another-machine"})
     output = project.root / "out" / "page.ipynb"
     output.parent.mkdir()
     return notebook, output, start(project, notebook, output, n=7)
@@ -100,6 +111,9 @@ class TestAFinishedNotebook:
     def test_what_is_said_above_its_numbers_holds_them(self, cells):
         assert cells[5]["outputs"][0]["data"]["text/markdown"] == ["There are 7,000 of them."]
 
+    def test_the_installed_kernel_ran_it_whatever_the_editor_chose(self, text):
+        assert json.loads(text)["metadata"]["kernelspec"]["name"] == "python3"
+
     def test_the_kernel_worked_at_the_projects_root(self, cells):
         assert "['_config.yml', 'notebooks', 'out'] 0" in "".join(cells[8]["outputs"][-1]["text"])
 
@@ -122,6 +136,7 @@ def test_a_failure_is_reported_and_leaves_the_older_output(tmp_path):
     notebook = add(project, "page", *body)
     output = tmp_path / "page.ipynb"
     output.write_text("the older output")
+    saved_by_vs_code(notebook.path, {})
     done = start(project, notebook, output, n=7)
     assert done.returncode == 1
     error = messages(done)[-1]["error"]

@@ -6,12 +6,19 @@ import math
 import shlex
 from pathlib import Path
 
+import nbformat
+import numpy as np
 import pytest
+import yaml
+from click.testing import CliRunner
+from papermill.cli import papermill
 from small_project import PROPERTIES, add, make
 
 from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
 from gspa.book import parameters, sweep
+from gspa.book.page import Page
 from gspa.book.parameters import Notebook
+from gspa.book.project import Project
 
 KINDS = {
     "profile": PROPERTIES["profile"],
@@ -27,13 +34,15 @@ KINDS = {
     "seed": {"type": "integer", "default": 0, "minimum": 0, "description": "the seed"},
 }
 
+QUICK = {"n_users": 2, "sizes": [1]}
+
 
 @pytest.fixture
 def notebook() -> Notebook:
     schema = {
         "properties": KINDS,
         "ordered": [["low", "high"]],
-        "profiles": {"quick": {"n_users": 2, "sizes": [1]}},
+        "profiles": {"quick": QUICK},
     }
     return Notebook("page", Path("page.ipynb"), schema)
 
@@ -112,7 +121,7 @@ class TestValidate:
     def test_the_ends_of_a_closed_range_pass(self, notebook):
         assert [notebook.validate({"n_users": n})["n_users"] for n in (1, "1000")] == [1, 1000]
 
-    @pytest.mark.parametrize("value", ["yes", "1", "", 1, 0, None])
+    @pytest.mark.parametrize("value", ["maybe", "1", "", 1, 0, None])
     def test_a_boolean_is_true_or_false(self, notebook, value):
         assert "must be true or false" in refused(notebook, "noise", value)
 
@@ -123,7 +132,7 @@ class TestValidate:
     def test_text_is_text(self, notebook):
         assert "must be text" in refused(notebook, "label", 3)
 
-    @pytest.mark.parametrize("value", ["", "1,,2", "1,x", "0", [1, 0], [True], [1.5], 1, None])
+    @pytest.mark.parametrize("value", ["", "1,,2", "1,x", "0", [1, 0], [True], [1.5], 0, True, None, [[1]]])
     def test_every_part_of_a_list_is_looked_at(self, notebook, value):
         assert "a list, comma-separated, each an integer >= 1" in refused(notebook, "sizes", value)
 
@@ -255,6 +264,187 @@ class TestDiscovery:
         add(project, "08_comparison")
         with pytest.raises(UnknownName, match="notebook '08_comparsion': does not exist; did you mean '08_comparison'"):
             parameters.select(project, "08_comparsion")
+
+
+def papermills(project: Project, *options: str) -> dict[str, object]:
+    """The names of a kernel that has run the cells of parameters as papermill writes them for these options."""
+    source, output = project.notebooks / "page.ipynb", project.root / "prepared.ipynb"
+    done = CliRunner().invoke(papermill, [str(source), str(output), "--prepare-only", *options])
+    assert done.exit_code == 0, done.output
+    cells = [cell.source for cell in nbformat.read(output, as_version=4).cells if "parameters" in str(cell.metadata)]
+    names: dict[str, object] = {"In": ["", *cells]}
+    for cell in cells:
+        exec(cell, names)
+    return names
+
+
+class TestDoors:
+    """A value is read, or refused with one line, in the same way whichever way it comes."""
+
+    @pytest.fixture
+    def page(self, tmp_path, monkeypatch):
+        project = make(tmp_path)
+        add(project, "page", properties=KINDS, ordered=[["low", "high"]], profiles={"quick": QUICK})
+        monkeypatch.chdir(project.root)
+        return project
+
+    def ways(self, project: Project, name: str, text: str) -> list[object]:
+        """What each door makes of `text`: the value that the page then uses, or the line."""
+        (file := project.root / "values.yml").write_text(f"{name}: {text}\n")
+        notebook = parameters.select(project, "page")
+        ways = {
+            "run -p": lambda: notebook.validate({name: text}),
+            "run -f": lambda: notebook.validate(parameters.from_file(file)),
+            "sweep": lambda: sweep.settings(notebook, {name: [text]})[0],
+            "papermill -p": lambda: used(papermills(project, "-p", name, text)),
+            "papermill -r": lambda: used(papermills(project, "-r", name, text)),
+            "papermill -f": lambda: used(papermills(project, "-f", str(file))),
+            "papermill -y": lambda: used(papermills(project, "-y", file.read_text())),
+            "a cell": lambda: used(papermills(project) | {name: text}),
+        }
+
+        def used(names: dict[str, object]) -> dict[str, object]:
+            Page("page", names)
+            return names
+
+        found = []
+        for way in ways.values():
+            try:
+                found.append(way()[name])
+            except GspaError as error:
+                found.append(str(error))
+        return found
+
+    @pytest.mark.parametrize(
+        ("name", "text", "value"),
+        [
+            ("noise", "false", False),
+            ("noise", "False", False),
+            ("noise", "no", False),
+            ("delta", "1e-6", 1e-6),
+            ("delta", "1.0e-06", 1e-6),
+            ("low", "-3", -3.0),
+            ("n_users", "1e2", 100),
+            ("n_users", "20.0", 20),
+            ("seed", "9007199254740993", 9007199254740993),
+            ("shares", "0.5,0.1", [0.5, 0.1]),
+            ("shares", "[0.5, 1e-6]", [0.5, 1e-6]),
+            ("shares", "1", [1.0]),
+            ("sizes", "5", [5]),
+            ("sizes", "[1, 2.0, 3e0]", [1, 2, 3]),
+            ("split", "per_epoch", "per_epoch"),
+        ],
+    )
+    def test_what_is_right(self, page, name, text, value):
+        for found in self.ways(page, name, text):
+            assert found == value
+            assert repr(found) == repr(value)  # 20.0 is no 20 where something is counted
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("noise", "maybe"),
+            ("delta", "2"),
+            ("delta", "1e-400"),
+            ("delta", "tiny"),
+            ("n_users", "2.5"),
+            ("n_users", "1e999"),
+            ("low", "nan"),
+            ("low", "2.5"),
+            ("sizes", "1,x"),
+            ("sizes", "1,2]"),
+            ("sizes", "[1, 2.5]"),
+            ("shares", "half"),
+            ("split", "ONCE"),
+            ("profile", "qick"),
+        ],
+    )
+    def test_what_is_wrong(self, page, name, text):
+        (line,) = set(self.ways(page, name, text))
+        assert str(line).startswith(f"page: {name} = ")
+        assert "\n" not in str(line)
+
+    @pytest.mark.parametrize(
+        ("name", "given", "value"),
+        [
+            ("n_users", np.int64(20), 20),
+            ("n_users", np.float32(20), 20),
+            ("delta", np.float64(0.5), 0.5),
+            ("low", np.int8(0), 0.0),
+            ("noise", np.bool_(False), False),
+            ("split", np.str_("once"), "once"),
+            ("sizes", np.arange(1, 4), [1, 2, 3]),
+            ("sizes", (1, 2.0), [1, 2]),
+            ("sizes", range(1, 3), [1, 2]),
+            ("shares", [np.float32(0.5), np.int64(1)], [0.5, 1.0]),
+        ],
+    )
+    def test_a_cell_may_hold_what_numpy_makes(self, page, name, given, value):
+        names = papermills(page) | {name: given}
+        Page("page", names)
+        assert (names[name], repr(names[name])) == (value, repr(value))
+
+    @pytest.mark.parametrize("given", [np.nan, np.float64("inf"), np.array([1, 2]), 10**400, object(), "", {}])
+    def test_and_what_is_no_number_there_is_refused(self, page, given):
+        with pytest.raises(InvalidValue, match=r"^page: low = .*: must be a finite number; low end$"):
+            Page("page", papermills(page) | {"low": given})
+
+    def test_a_masked_part_is_no_part(self, page):
+        with pytest.raises(InvalidValue, match=r"^page: sizes = \[1, None\]: must be a list"):
+            Page("page", papermills(page) | {"sizes": np.ma.array([1, 2], mask=[False, True])})
+
+    @pytest.mark.parametrize(
+        ("options", "changed"),
+        [
+            ([], {}),
+            (["-p", "profile", "quick"], QUICK),
+            (["-p", "profile", "quick", "-p", "n_users", "7"], QUICK | {"n_users": 7}),
+            (["-p", "profile", "quick", "-p", "n_users", "10"], QUICK | {"n_users": 10}),  # the paper's own, but given
+            (["-y", "{profile: quick, sizes: '1,2'}"], QUICK | {"sizes": [1, 2]}),
+            (["-p", "n_users", "2"], {"n_users": 2}),
+        ],
+    )
+    def test_a_profile_gives_its_sizes_to_what_was_left_alone(self, page, options, changed):
+        names = papermills(page, *options)
+        shown = Page("page", names)
+        usual = {name: entry["default"] for name, entry in KINDS.items()} | {"profile": names["profile"]}
+        assert shown.used == usual | changed
+        assert {name: names[name] for name in KINDS} == shown.used
+        assert shown.quick == ("quick" in str(options))
+        # Where the same notebook runs by `gspa run`, papermill gets what makes it the same.
+        injected = parameters.to_inject(parameters.select(page, "page"), shown.used)
+        again = papermills(page, *(["-y", yaml.safe_dump(injected)] if injected else []))
+        assert Page("page", again).used == shown.used
+
+    def test_a_first_cell_that_runs_twice_changes_nothing(self, page):
+        names = papermills(page, "-p", "profile", "quick")
+        first = Page("page", names).used
+        assert Page("page", names).used == first
+
+    def test_an_edited_cell_is_what_a_run_begins_with(self, page):
+        path = page.notebooks / "page.ipynb"
+        path.write_text(path.read_text().replace("n_users = 10", "n_users = '2e1'").replace("'paper'", "'quick'"))
+        notebook = parameters.select(page, "page")
+        assert notebook.validate({})["n_users"] == 20
+        assert notebook.validate({}, profile="quick")["n_users"] == 20
+        values = notebook.validate({"n_users": 10})
+        assert values["n_users"] == 10
+        assert parameters.to_inject(notebook, values) == {"profile": "paper", "n_users": 10}
+        path.write_text(path.read_text().replace("'2e1'", "0"))
+        with pytest.raises(InvalidValue, match="page: n_users = 0: must be an integer"):
+            parameters.select(page, "page").validate({})
+
+
+@pytest.mark.parametrize("name", parameters.discover(parameters.find()))
+def test_every_page_uses_what_it_checked(name):
+    """Of the book's own notebooks: the text of each default is read, and a profile in the cell is the command's."""
+    notebook = parameters.select(parameters.find(), name)
+    for profile in parameters.PROFILES:
+        usual = notebook.defaults("paper") | {"profile": profile}
+        names = {key: parameters.written(value) for key, value in usual.items()}
+        Page(name, names)
+        wanted = notebook.validate({}, profile=profile)
+        assert (names, repr(names)) == (wanted, repr(wanted))
 
 
 class TestOfNotebook:

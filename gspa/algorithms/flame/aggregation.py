@@ -70,7 +70,7 @@ class Mean:
     rate: float = 1.0
 
     def __post_init__(self) -> None:
-        check.positive(rate=self.rate)
+        check.fields(self, check.positive, "rate")
 
     def __call__(self, updates: Updates, number: int, source: Source) -> Step:
         """The mean; `source` is not used."""
@@ -92,9 +92,8 @@ class Curator:
     rate: float = 1.0
 
     def __post_init__(self) -> None:
-        check.positive(clip=self.clip)
-        check.nonnegative(sigma=self.sigma)
-        check.positive(rate=self.rate)
+        check.fields(self, check.positive, "clip", "rate")
+        check.fields(self, check.nonnegative, "sigma")
 
     def __call__(self, updates: Updates, number: int, source: Source) -> Step:
         """The noisy mean of the clipped updates."""
@@ -118,8 +117,8 @@ class LocalGaussian:
     sigma: float
 
     def __post_init__(self) -> None:
-        check.positive(clip=self.clip)
-        check.nonnegative(sigma=self.sigma)
+        check.fields(self, check.positive, "clip")
+        check.fields(self, check.nonnegative, "sigma")
 
     def __call__(self, updates: Updates, number: int, source: Source) -> Step:
         """The mean of the users' reports; n Gaussian draws add up to one of sqrt(n) times the deviation."""
@@ -142,8 +141,7 @@ class Simple:
     eps: float
 
     def __post_init__(self) -> None:
-        check.positive(clip=self.clip)
-        check.positive(eps=self.eps)
+        check.fields(self, check.positive, "clip", "eps")
 
     def __call__(self, updates: Updates, number: int, source: Source) -> Step:
         """Algorithm 2: the mean of the reports, scaled back."""
@@ -184,13 +182,12 @@ class Sampled:
     divide: str = "expected"
 
     def __post_init__(self) -> None:
-        check.positive(clip=self.clip)
-        for name in ("k", "n_p", "l"):
-            check.count(**{name: getattr(self, name)})
+        check.fields(self, check.positive, "clip")
+        check.fields(self, check.count, "k", "n_p", "l")
         check.one_of(SELECTIONS, select=self.select)
         check.one_of(DIVISORS, divide=self.divide)
         if not (isinstance(self.eps, float) and self.eps == math.inf):
-            check.positive(eps=self.eps)
+            check.fields(self, check.positive, "eps")
 
     def __call__(self, updates: Updates, number: int, source: Source) -> Step:
         """Algorithms 2 to 4, corrected: the sum of the selected values and all noise, over n beta."""

@@ -54,9 +54,8 @@ class Training:
     local_rate: float = 0.1
 
     def __post_init__(self) -> None:
-        for name in ("rounds", "batches", "local_epochs"):
-            check.count(**{name: getattr(self, name)})
-        check.positive(local_rate=self.local_rate)
+        check.fields(self, check.count, "rounds", "batches", "local_epochs")
+        check.fields(self, check.positive, "local_rate")
 
 
 def local_updates(

@@ -45,7 +45,7 @@ class Source:
 
     def __post_init__(self) -> None:
         check.one_of(KINDS, kind=self.kind)
-        check.count(0, seed=self.seed)
+        check.fields(self, check.seed, "seed")
 
     @property
     def repeats(self) -> bool:

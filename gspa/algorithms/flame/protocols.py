@@ -69,9 +69,8 @@ class Rules:
     printed: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("d", "n", "k", "n_p", "l"):
-            check.count(**{name: getattr(self, name)})
-        check.positive(clip=self.clip)
+        check.fields(self, check.count, "d", "n", "k", "n_p", "l")
+        check.fields(self, check.positive, "clip")
         check.one_of(SELECTIONS, select=self.select)
         check.one_of(PACKINGS, packing=self.packing)
         if self.k * self.l > self.d:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -75,10 +76,10 @@ class Buckets:
     printed: bool = False
 
     def __post_init__(self) -> None:
-        if check.in_range(0, 700, eps=self.eps) == 0:
+        check.fields(self, partial(check.in_range, 0, 700), "eps")
+        check.fields(self, check.count, "b")
+        if self.eps == 0:
             raise InvalidValue("eps", self.eps, "> 0", "at 0 every report is uniform and nothing can be estimated")
-        object.__setattr__(self, "eps", float(self.eps))
-        object.__setattr__(self, "b", check.count(b=self.b))
 
     @property
     def least(self) -> int:
@@ -145,7 +146,7 @@ class Laplace:
     eps: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "eps", check.positive(eps=self.eps))
+        check.fields(self, check.positive, "eps")
 
     @property
     def gamma(self) -> float:
