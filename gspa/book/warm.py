@@ -130,7 +130,9 @@ def _running(environment: Mapping[str, str]) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             command = [sys.executable, "-m", "gspa.book.warm"]
-            process = subprocess.Popen(command, stdin=theirs.fileno(), env={**environment, **_SETTLED, **_KEPT})
+            settings = {**environment, **_SETTLED, **_KEPT}
+            # In a group of its own: an interrupt of the terminal is for those who wait for the notebooks.
+            process = subprocess.Popen(command, stdin=theirs.fileno(), env=settings, process_group=0)
         _server = process, ours
         atexit.register(_stop, process, ours)
     return _server[1]
@@ -145,7 +147,6 @@ def _stop(process: subprocess.Popen[bytes], asking: socket.socket) -> None:
 
 def serve() -> NoReturn:
     """Import, then fork a process for each message on the socket that is standard input, until it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for those who wait for the notebooks
     for module in IMPORTED:
         importlib.import_module(module)
     _draw()
@@ -172,7 +173,8 @@ def serve() -> NoReturn:
                 os.close(status)
             _as_if_started(ends)
         statuses[process] = ends.pop()
-        os.write(statuses[process], f"{process}\n".encode())
+        with suppress(BrokenPipeError):  # who asked was killed meanwhile
+            os.write(statuses[process], f"{process}\n".encode())
         for end in ends:
             os.close(end)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
@@ -192,7 +194,6 @@ def _as_if_started(ends: list[int]) -> NoReturn:
     from gspa.book import execute
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
     for number, end in enumerate(ends):
         if number < 3:

@@ -44,7 +44,7 @@ class Served:
             text=True,
         )
         assert self.process.stdout is not None
-        said = re.search(r"(http://[\d.]+:(\d+))/\?token=\S+(?=;)", self.process.stdout.readline())
+        said = re.search(r"(http://[\d.]+:(\d+))/bench/#token=\S+(?=;)", self.process.stdout.readline())
         assert said is not None
         self.address, self.base, self.port = said[0], said[1], int(said[2])
 
