@@ -12,13 +12,13 @@ import gc
 import importlib
 import io
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from select import select
 from threading import Lock
 from typing import Any, NoReturn, TextIO
 
@@ -84,7 +84,7 @@ class Process:
                 return self.returncode
             own = os.dup(self._status.fileno())  # who stops a run and who runs it wait at the same time
         try:
-            if not select([own], [], [], timeout)[0]:
+            if not select.select([own], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired("gspa.book.execute", timeout or 0.0)
         finally:
             os.close(own)
@@ -147,8 +147,12 @@ def _stop(process: subprocess.Popen[bytes], asking: socket.socket) -> None:
 
 def serve() -> NoReturn:
     """Import, then fork a process for each message on the socket that is standard input, until it ends."""
+    alone = select.poll()
+    alone.register(0, 0)  # which tells only of the other end's
     for module in IMPORTED:
         importlib.import_module(module)
+        if alone.poll(0):  # nobody is left to ask
+            os._exit(0)
     _draw()
     gc.freeze()  # else each process looks through what is imported again and again, and copies it
     asked = socket.socket(fileno=os.dup(0))
