@@ -414,6 +414,25 @@ class TestWhatMayBeAsked:
         status, text, _ = reader.ask("POST", "/bench/runs", body)
         assert (status, text.startswith("body: must be JSON with"), instant) == (422, True, [])
 
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b'{"notebook": "\\ud800"}',
+            b'{"notebook": "01_page", "parameters": {"\\ud800": 1}}',
+            b'{"notebook": "01_page", "parameters": {"n": "\\ud800"}}',
+            b'{"notebook": "01_page", "parameters": {"profile": "\\ud800"}}',
+            b'{"notebook": "01_page", "axes": {"\\ud800": "1"}}',
+            b'{"notebook": "01_page", "axes": {"n": "\\ud800,1"}}',
+            b'{"notebook": "01_page", "parameters": {"n": ' + b"[" * 900 + b"]" * 900 + b"}}",
+            b'{"notebook": "01_page", "parameters": {"n": ' + b'{"a":' * 400 + b"1" + b"}" * 400 + b"}}",
+            b'{"notebook": "01_page", "parameters": {"n": 1e999, "c": -1e999}}',
+            b'{"notebook": "01_page", "parameters": {"\\n\\r\\n": "\\u2028\\u0000"}}',
+        ],
+    )
+    def test_odd_text_is_refused_in_one_line(self, reader, instant, body):
+        status, text, _ = reader.ask("POST", "/bench/runs", body)
+        assert (status, text.count("\n"), text.count("\r"), instant) == (422, 1, 0, [])
+
     @pytest.mark.parametrize("size", [bench.BODY + 1, 4 * bench.BODY, 32 * 2**20])
     @pytest.mark.parametrize(
         ("method", "path"), [("POST", "/bench/runs"), ("GET", "/"), ("DELETE", "/bench/runs/" + 16 * "0")]

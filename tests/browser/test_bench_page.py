@@ -329,7 +329,8 @@ class TestWithoutAServer:
         page.goto(cli._hidden(served.address, tmp_path))
         page.wait_for_url("**/intro.html")
         assert "token" not in page.url
-        assert page.locator("meta[name=gspa-bench]").count() == 1
+        assert page.evaluate("() => localStorage.getItem('gspa-bench')") == served.address.partition("=")[2]
+        assert context.cookies() == []
         page.goto(f"{served.base}/{QUICK}#bench")
         page.wait_for_selector("[data-bench-run]:visible")
         context.close()
