@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 
@@ -12,6 +13,9 @@ def main() -> None:
     except ModuleNotFoundError as error:
         print(f"gspa: needs {error.name}, which is not installed: pip install 'gspa[cli]'", file=sys.stderr)
         sys.exit(2)
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one
+            signal.signal(number, signal.default_int_handler)  # ended so, a command clears up as after Ctrl-C
     sys.exit(run(sys.argv[1:]))
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import shutil
 import tempfile
-import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gspa.accountant.errors import InvalidOutput
-
-_ABANDONED = 24 * 3600  # seconds
 
 
 def ensure_writable(folder: Path) -> Path:
@@ -49,12 +48,45 @@ def remove_temporaries(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def remove_abandoned(folder: Path, prefix: str) -> None:
-    """Remove temporary folders of processes that were killed: a day old, so that nobody is at work in them."""
-    for path in folder.glob(f"{prefix}*"):
-        with suppress(OSError):  # gone already, or not ours to remove
-            if time.time() - path.stat().st_mtime > _ABANDONED:
-                shutil.rmtree(path)
+@contextmanager
+def own_folder(prefix: str, place: Path | None = None) -> Iterator[Path]:
+    """A temporary folder that ends with the block; first those go that killed processes left.
+
+    A lock beside it is held from before it is made until its end: a folder whose lock is free is nobody's.
+
+    Args:
+        prefix: of its name; another one for each use.
+        place: where it lies, if not among the system's temporary folders.
+    """
+    from filelock import FileLock
+
+    place = place or Path(tempfile.gettempdir())
+    remove_abandoned(place, prefix)
+    folder = place / f"{prefix}{secrets.token_hex(4)}"
+    try:
+        with FileLock(lock_of(folder)):
+            folder.mkdir(mode=0o700)
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        lock_of(folder).unlink(missing_ok=True)
+
+
+def lock_of(folder: Path) -> Path:
+    """The lock of an `own_folder`."""
+    return folder.with_name(f"{folder.name}.lock")
+
+
+def remove_abandoned(place: Path, prefix: str) -> None:
+    """Remove folders of `own_folder` that a killed process left: nobody holds their locks."""
+    from filelock import FileLock, Timeout
+
+    for folder in (path for path in place.glob(f"{prefix}*") if path.is_dir()):
+        with suppress(OSError, Timeout), FileLock(lock_of(folder), timeout=0):  # OSError: not ours to remove
+            try:
+                shutil.rmtree(folder)
+            finally:
+                lock_of(folder).unlink(missing_ok=True)
 
 
 def digest(*parts: bytes | str) -> str:

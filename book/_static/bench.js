@@ -1,8 +1,10 @@
 // "Change the numbers" of a notebook's page, and the page "My runs". Without `gspa serve` the form fills in a command
-// line to copy; with it, which a meta element tells, the form runs the page and shows what moved.
+// line to copy; with it, and the token that its address brought, the form runs the page and shows what moved.
 (() => {
   "use strict";
-  const token = document.querySelector('meta[name="gspa-bench"]')?.content;
+  const token = (() => {
+    try { return localStorage.getItem("gspa-bench"); } catch { return null; } // a browser that stores nothing
+  })();
   const EVERY = 150; // milliseconds between two questions to the server
   const made = (tag, parts, ...inside) => {
     const one = Object.assign(document.createElement(tag), parts);
@@ -32,12 +34,11 @@
     for (const [name, values] of Object.entries(run.axes)) parts.push(`${name} in ${values}`);
     return parts.length ? parts.join(", ") : "the defaults";
   };
-  const page = (run) => `/bench/runs/${run.id}/page/notebooks/${run.notebook}.html#gspa-moved`;
+  const page = (run) => `${run.at}/page/notebooks/${run.notebook}.html#gspa-moved`;
   const results = (run) => {
-    const at = `/bench/runs/${run.id}`;
     const files = run.kind === "sweep" ? ["notebook", "csv"] : ["notebook", "html", "csv"];
     const found = run.kind === "sweep" ? [] : [link("Open the page", page(run)), " · "];
-    for (const file of files) found.push(link(file === "notebook" ? file : file.toUpperCase(), `${at}/${file}`), " ");
+    for (const file of files) found.push(link(file === "notebook" ? file : file.toUpperCase(), `${run.at}/${file}`), " ");
     return found;
   };
   // A number is a quotation's worth only where a shell would read more than a word.
@@ -171,8 +172,6 @@
     }
     if (!token) return;
 
-    box.querySelector("[data-bench-how]").textContent = "The page runs on this machine, with the numbers that you put here.";
-    for (const one of box.querySelectorAll("[data-bench-run], [data-bench-runs]")) one.hidden = false;
     box.querySelector("[data-bench-runs]").href = "/runs.html";
     const list = box.querySelector("[data-bench-under-way]");
     const result = box.querySelector("[data-bench-result]");
@@ -245,6 +244,8 @@
     });
     // What was under way when the page was left, or in another tab.
     ask("runs").then(({ runs }) => {
+      box.querySelector("[data-bench-how]").textContent = "The page runs on this machine, with the numbers that you put here.";
+      for (const one of box.querySelectorAll("[data-bench-run], [data-bench-runs]")) one.hidden = false;
       const found = runs.filter((run) => run.notebook === notebook && working(run)).reverse();
       if (found.length) box.open = true;
       return Promise.all(found.map((run) => watch(run, true)));

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gspa.accountant.errors import DataCorrupted, DataUnavailable
-from gspa.files import remove_abandoned
+from gspa.files import own_folder
 
 MIRRORS = (
     "https://ossci-datasets.s3.amazonaws.com/mnist/",
@@ -89,7 +89,6 @@ def fetch(*, progress: bool = True) -> Path:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise DataUnavailable(f"MNIST: no cache folder to write to ({error}); set GSPA_DATA_DIR") from None
-    remove_abandoned(folder, _FETCH)
     mirrors = _reachable(MIRRORS)
     if not mirrors:
         raise DataUnavailable(
@@ -213,8 +212,8 @@ def _download(folder: Path, file: str, mirrors: list[str], progress: bool) -> No
     damaged: DataCorrupted | None = None
     reason = "no mirror"
     for base in mirrors:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=_FETCH) as temporary:
-            part = Path(temporary) / f"{file}.gz"
+        with own_folder(_FETCH, folder) as temporary:
+            part = temporary / f"{file}.gz"
             try:
                 # A total of 1 until the answer's length is known: pooch takes a bar without a total for none.
                 with tqdm(total=1, desc=file, unit="B", unit_scale=True, disable=not progress) as bar:

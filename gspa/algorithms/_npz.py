@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gspa.files import remove_abandoned
+from gspa.files import own_folder
 
 _PART = ".part-"
 Arrays = dict[str, npt.NDArray[Any]]
@@ -30,9 +29,8 @@ def write(path: Path, arrays: Arrays) -> None:
     """Replace `path` in one step; where that is not possible (full or read-only disk), leave it as it was."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        remove_abandoned(path.parent, _PART)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=_PART) as temporary:
-            part = Path(temporary) / "part.npz"
+        with own_folder(_PART, path.parent) as temporary:
+            part = temporary / "part.npz"
             # Keyword arguments of savez would clash with an array called "file".
             np.savez(part, allow_pickle=False, **arrays)
             os.replace(part, path)

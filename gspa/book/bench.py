@@ -1,8 +1,11 @@
 """`gspa serve`: the built site, and runs of its notebooks that a reader asks for from a page.
 
 The static pages are anybody's who reaches the port. What is under /bench/ needs the token of the address that was
-printed, as a cookie or a header; what changes something needs the header, an Origin and a Host of this server. A
-parameter passes the notebook's schema, and a notebook is one of the site's: no path and no code comes in.
+printed, as a header; what changes something needs an Origin of this server as well, and everything its Host. There is
+no cookie: a browser sends those to every port of a machine. The address has the token behind its #, which is sent
+nowhere; a page keeps it in the browser's storage, which is one origin's own, and the pages' script takes it from there.
+A link has no header, so the files of a run have addresses that only the token makes. A parameter passes the notebook's
+schema, and a notebook is one of the site's: no path and no code comes in.
 """
 
 from __future__ import annotations
@@ -16,15 +19,16 @@ import re
 import secrets
 import signal
 import socket
-from collections.abc import Awaitable, Callable
+import sys
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tornado.httpserver import HTTPServer
-from tornado.iostream import StreamClosedError
-from tornado.web import Application, HTTPError, RequestHandler, StaticFileHandler
+from tornado.iostream import IOStream, StreamClosedError
+from tornado.web import Application, HTTPError, RequestHandler, StaticFileHandler, stream_request_body
 
 from gspa.accountant.errors import GspaError, InvalidValue
 from gspa.book.bench_runs import Bench, Refused
@@ -32,6 +36,10 @@ from gspa.book.fill import fill
 
 BODY = 64 * 1024
 """Bytes of a request."""
+CONNECTIONS = 100
+"""How many are open at once; the oldest goes first."""
+IDLE = 60.0
+"""Seconds until a connection that asks nothing is closed."""
 _ANYWHERE = ("0.0.0.0", "::")
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -56,12 +64,10 @@ class Guard:
 
     Attributes:
         token: in the address that was printed, drawn anew by each server.
-        cookie: its name; a browser keeps one jar for all ports.
     """
 
     def __init__(self, host: str, port: int) -> None:
         self.token = secrets.token_urlsafe(24)
-        self.cookie = f"gspa-bench-{port}"
         self._port, self._anywhere = port, host in _ANYWHERE
         names = {"127.0.0.1", "localhost", *([socket.gethostname().lower()] if self._anywhere else [host.lower()])}
         self._hosts = {f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names}
@@ -82,12 +88,17 @@ class Guard:
         """Whether this is the token."""
         return hmac.compare_digest((given or "").encode(), self.token.encode())
 
+    def seal(self, identifier: str) -> str:
+        """What the addresses of a run's files end with: for reading this run, until the server ends."""
+        return hmac.new(self.token.encode(), identifier.encode(), "sha256").hexdigest()[:32]
 
+
+@stream_request_body
 class Guarded(RequestHandler):
     """What all answers have in common: the guard, headers, and refusals of one line."""
 
     def initialize(self, guard: Guard, bench: Bench) -> None:
-        self.guard, self.bench = guard, bench
+        self.guard, self.bench, self.body = guard, bench, b""
 
     def set_default_headers(self) -> None:
         for name, value in _HEADERS.items():
@@ -95,24 +106,43 @@ class Guarded(RequestHandler):
 
     def known(self) -> bool:
         """Whether the reader came with the token."""
-        return self.guard.knows(self.get_cookie(self.guard.cookie)) or self.guard.knows(
-            self.request.headers.get("X-Gspa-Token")
-        )
+        return self.guard.knows(self.request.headers.get("X-Gspa-Token"))
 
     def prepare(self) -> Awaitable[None] | None:
+        """Before the body is read. A refusal is said after it: a sender that is hung up on sees no answer."""
+        try:
+            self._check()
+        except HTTPError as refusal:
+            if "Expect" in self.request.headers or refusal.status_code == 400:  # it asks first; it has no known end
+                raise
+            self.refusal = refusal
+            setattr(self, str(self.request.method).lower(), self._refuse)
+        return None
+
+    def _refuse(self, *_: object) -> None:
+        raise self.refusal
+
+    def _check(self) -> None:
         host, origin = self.request.headers.get("Host", ""), self.request.headers.get("Origin", "")
         if not self.guard.serves(host):
             raise HTTPError(403, "Host: is not the address that gspa serve printed")
-        if len(self.request.body) > BODY:
+        size = self.request.headers.get("Content-Length", "0")
+        if not re.fullmatch("[0-9]+", size):
+            raise HTTPError(400, "Content-Length: must be a number of bytes")
+        if "Transfer-Encoding" in self.request.headers:
+            raise HTTPError(411, "body: must come with its Content-Length, not in chunks")
+        if len(size) > 9 or int(size) > BODY:
             raise HTTPError(413, f"body: must be at most {BODY:,} bytes")
-        if self.request.method not in ("GET", "HEAD"):
-            if origin != f"http://{host}":
-                raise HTTPError(403, "Origin: is not this site")
-            if not self.guard.knows(self.request.headers.get("X-Gspa-Token")):
-                raise HTTPError(403, "token: is missing or wrong; open the address that gspa serve printed")
-        elif self.request.path.startswith("/bench") and not self.known():
+        if not re.match(r"/(?![/\\])", self.request.path):  # a folder's redirect would leave this site
+            raise HTTPError(404, "path: must begin with one slash")
+        changes = self.request.method not in ("GET", "HEAD")
+        if changes and origin != f"http://{host}":
+            raise HTTPError(403, "Origin: is not this site")
+        if (changes or self.request.path.startswith("/bench/")) and not self.known():
             raise HTTPError(403, "token: is missing or wrong; open the address that gspa serve printed")
-        return None
+
+    def data_received(self, chunk: bytes) -> None:
+        self.body += chunk[: BODY - len(self.body)]  # what is longer is refused
 
     def log_exception(self, kind: Any, error: Any, trace: Any) -> None:
         if not isinstance(error, HTTPError | GspaError | StreamClosedError):
@@ -120,12 +150,18 @@ class Guarded(RequestHandler):
 
     def write_error(self, status_code: int, **more: Any) -> None:
         error = (more.get("exc_info") or (None, None))[1]
-        line = str(error.log_message or self._reason) if isinstance(error, HTTPError) else self._reason
+        line = self._reason
+        if isinstance(error, HTTPError) and error.log_message:
+            line = error.log_message % error.args
         if isinstance(error, GspaError):
-            status_code, line = (error.status if isinstance(error, Refused) else 422), " ".join(str(error).split())
-            self.set_status(status_code)
+            self.set_status(error.status if isinstance(error, Refused) else 422)
+            line = str(error)
         self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish(f"{line}\n")
+        self.finish(f"{' '.join(line.split())}\n")
+
+    def told(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """A run with the address of its files."""
+        return {**facts, "at": f"/bench/runs/{facts['id']}-{self.guard.seal(facts['id'])}"}
 
 
 async def apart(work: Callable[..., Any], *given: Any) -> Any:
@@ -137,11 +173,11 @@ class Runs(Guarded):
     """All runs; a new one."""
 
     def get(self) -> None:
-        self.finish({"runs": self.bench.listed()})
+        self.finish({"runs": [self.told(one) for one in self.bench.listed()]})
 
     async def post(self) -> None:
         try:
-            asked = json.loads(self.request.body)
+            asked = json.loads(self.body)
             name, given, axes = asked["notebook"], asked.get("parameters", {}), asked.get("axes", {})
             if not isinstance(name, str) or not isinstance(given, dict) or not isinstance(axes, dict):
                 raise TypeError
@@ -152,7 +188,7 @@ class Runs(Guarded):
         except (ValueError, KeyError, TypeError, RecursionError):
             raise Refused(422, "body: must be JSON with notebook, parameters and, for a sweep, axes") from None
         try:
-            self.finish(await apart(self.bench.ask, name, given, axes))
+            self.finish(self.told(await apart(self.bench.ask, name, given, axes)))
         except OverflowError:
             raise Refused(422, "parameters: a number is too large") from None
 
@@ -161,18 +197,26 @@ class Run(Guarded):
     """One run: how far it is; its end."""
 
     async def get(self, identifier: str) -> None:
-        facts = self.bench.one(identifier)
+        facts = self.told(self.bench.one(identifier))
         self.finish(facts | {"moved": await apart(self.bench.moved, identifier)})
 
     async def delete(self, identifier: str) -> None:
         await apart(self.bench.stop, identifier)
-        self.finish(self.bench.one(identifier))
+        self.finish(self.told(self.bench.one(identifier)))
 
 
-class Download(Guarded):
+class Sealed(Guarded):
+    """A file of a run: also for who has its address, from a page that has the token."""
+
+    def known(self) -> bool:
+        identifier, seal, *_ = self.path_args
+        return hmac.compare_digest(seal, self.guard.seal(identifier)) or super().known()
+
+
+class Download(Sealed):
     """A finished run as a file."""
 
-    async def get(self, identifier: str, kind: str) -> None:
+    async def get(self, identifier: str, seal: str, kind: str) -> None:
         name, content = await apart(self.bench.download, identifier, kind)
         self.set_header("Content-Type", "application/octet-stream")
         self.set_header("Content-Disposition", f'attachment; filename="{name}"')
@@ -180,61 +224,46 @@ class Download(Guarded):
 
 
 class Files(Guarded, StaticFileHandler):
-    """The site's files; its pages tell their script that a server is here."""
+    """The site's files."""
 
     def initialize(self, guard: Guard, bench: Bench) -> None:  # type: ignore[override]
         Guarded.initialize(self, guard, bench)
         StaticFileHandler.initialize(self, str(bench.project.html.resolve()), "index.html")
 
     def compute_etag(self) -> str | None:
-        """From the file itself: tornado's own is kept while the site is built anew. A page with the token has none."""
-        if self.known() and str(self.absolute_path).endswith(".html"):
+        """From the file itself: tornado's own is kept while the site is built anew."""
+        if not hasattr(self, "absolute_path"):  # a run's page is made anew
             return None
         about = Path(str(self.absolute_path)).stat()
         return f'"{about.st_mtime_ns:x}-{about.st_size:x}"'
 
     async def get(self, path: str, include_body: bool = True) -> None:
-        token = self.get_query_argument("token", None)
-        if token is not None:
-            if not self.guard.knows(token):
-                raise HTTPError(403, "token: is wrong; open the address that gspa serve printed")
-            self.set_cookie(self.guard.cookie, self.guard.token, httponly=True, samesite="Lax", path="/")
-            return self.redirect(self.request.path, status=303)  # no token in the history
         if "\0" in path:
             raise HTTPError(404)
-        if not self.known():
-            return await super().get(path, include_body)
-        self.path = self.parse_url_path(path)
-        self.absolute_path = self.validate_absolute_path(self.root, self.get_absolute_path(self.root, self.path))
-        if self.absolute_path is None:  # it has been sent elsewhere
-            return None
-        if not self.absolute_path.endswith(".html"):
-            return await super().get(path, include_body)
-        page = Path(self.absolute_path).read_text(encoding="utf-8")
-        self.set_header("Cache-Control", "no-store")
-        return await self.finish(self.told(page))
-
-    def told(self, page: str) -> str:
-        """A page with the token for its script."""
-        return page.replace("<head>", f'<head>\n<meta name="gspa-bench" content="{self.guard.token}">', 1)
-
-
-class Page(Files):
-    """The page of a run, with what it changed and what moved."""
-
-    async def head(self, identifier: str, path: str) -> None:  # type: ignore[override]
-        await self.get(identifier, path, include_body=False)
-
-    async def get(self, identifier: str, path: str, include_body: bool = True) -> None:  # type: ignore[override]
-        self.root = str(self.bench.path(identifier, "page").resolve())
-        self.identifier = identifier
         await super().get(path, include_body)
 
-    def told(self, page: str) -> str:
-        facts = self.bench.one(self.identifier)
-        head = fill("bench_result.html", run=facts, moved=self.bench.moved(self.identifier))
+
+class Page(Sealed, Files):
+    """The page of a run, with what it changed and what moved."""
+
+    async def head(self, identifier: str, seal: str, path: str) -> None:  # type: ignore[override]
+        await self.get(identifier, seal, path, include_body=False)
+
+    async def get(self, identifier: str, seal: str, path: str, include_body: bool = True) -> None:  # type: ignore[override]
+        self.root = str(self.bench.path(identifier, "page").resolve())
+        facts = self.told(self.bench.one(identifier))
+        if path != f"notebooks/{facts['notebook']}.html":
+            await super().get(path, include_body)
+            return
+        page = Path(self.root, path).read_text(encoding="utf-8")
+        self.set_header("Cache-Control", "no-store")
+        await self.finish(self.filled(page, facts, await apart(self.bench.moved, identifier)))
+
+    def filled(self, page: str, facts: Mapping[str, Any], moved: str) -> str:
+        """The page with the run's own part, and links to the site instead of to its neighbours."""
+        head = fill("bench_result.html", run=facts, moved=moved)
         data = json.dumps(facts).replace("<", "\\u003c")
-        page = _SHARED.sub("/", super().told(page))
+        page = _SHARED.sub("/", page)
         for written, meant in _OTHERS:
             page = written.sub(meant, page)
         before, article, after = page.partition("<article")
@@ -250,29 +279,54 @@ class Icon(Guarded):
 
 
 class Home(Guarded):
-    """The list of runs is a page of the site."""
+    """Where the printed address leads: keeps the token for the pages' script, and goes on to the book."""
+
+    def known(self) -> bool:
+        return True
 
     def get(self) -> None:
-        self.redirect("/runs.html")
+        self.finish(fill("bench_home.html"))
 
 
 def application(guard: Guard, bench: Bench) -> Application:
     """The addresses and what answers there."""
     common = {"guard": guard, "bench": bench}
     one = r"/bench/runs/([0-9a-f]{16})"
+    sealed = rf"{one}-([0-9a-f]{{32}})"
     quiet: Callable[[RequestHandler], None] = lambda handler: None  # noqa: E731
     return Application(
         [
-            (r"/bench/?", Home, common),
+            (r"/bench/", Home, common),
             (r"/bench/runs", Runs, common),
             (one, Run, common),
-            (rf"{one}/(notebook|csv|html)", Download, common),
-            (rf"{one}/page/(.*)", Page, common),
+            (rf"{sealed}/(notebook|csv|html)", Download, common),
+            (rf"{sealed}/page/(.*)", Page, common),
             (r"/favicon\.ico", Icon, common),
-            (r"/(.*)", Files, common),
+            (r"/?(.*)", Files, common),  # what begins with no slash too: no answer is without the guard
         ],
         log_function=quiet,
     )
+
+
+class Server(HTTPServer):
+    """With limits: of a request's time, of idle connections' time, and of how many are open."""
+
+    def initialize(self, answers: Application) -> None:  # type: ignore[override]
+        self._streams: list[IOStream] = []
+        super().initialize(
+            answers,
+            idle_connection_timeout=IDLE,
+            body_timeout=10,
+            max_body_size=sys.maxsize,  # `Guarded` keeps no more than BODY
+            max_header_size=16 * 1024,
+        )
+
+    def handle_stream(self, stream: IOStream, address: Any) -> None:
+        self._streams = [one for one in self._streams if not one.closed()]
+        for old in self._streams[: max(0, len(self._streams) + 1 - CONNECTIONS)]:
+            old.close()
+        self._streams.append(stream)
+        super().handle_stream(stream, address)
 
 
 def is_loopback(host: str) -> bool:
@@ -321,13 +375,12 @@ async def _serve(bench: Bench, host: str, port: int, ready: Callable[[str], None
     listening = _listening(host, port)
     port = listening.getsockname()[1]
     guard = Guard(host, port)
-    limits = {"max_body_size": 4 * BODY, "max_header_size": 16 * 1024}
-    server = HTTPServer(application(guard, bench), idle_connection_timeout=60, body_timeout=10, **limits)
+    server = Server(application(guard, bench))
     server.add_socket(listening)
     bench.warm_up()
     named = f"[{host}]" if ":" in host else host
     shown = "127.0.0.1" if host in _ANYWHERE else named
-    ready(f"http://{shown}:{port}/?token={guard.token}")
+    ready(f"http://{shown}:{port}/bench/#token={guard.token}")
     stop, interrupted = asyncio.Event(), False
 
     def end(number: int) -> None:

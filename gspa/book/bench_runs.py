@@ -12,6 +12,7 @@ import io
 import json
 import logging
 import math
+import re
 import shutil
 import time
 import zipfile
@@ -25,6 +26,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from filelock import FileLock, Timeout
+from jsonschema import Draft202012Validator
 
 from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue, UnknownName
 from gspa.book import build_record, figures, moved, parameters, provenance, run, site, sweep, sweep_page
@@ -46,6 +48,27 @@ _UNDER_WAY = ("queued", "running", "rendering")
 _ENDED = ("failed", "stopped")
 _RECORD, _NOTEBOOK, _SWEEP, _PAGE, _TABLE = "run.json", "notebook.ipynb", "sweep.html", "page", "table.csv"
 _DATA = "_static/data"
+_TEXT, _NUMBER = {"type": "string"}, {"type": "number", "minimum": 0, "maximum": 1e12}
+_TEXTS = {"type": "object", "additionalProperties": _TEXT}
+_FORM = {
+    "id": {"pattern": "^[0-9a-f]{16}$"},
+    "kind": {"enum": ["run", "sweep"]},
+    "notebook": {"type": "string", "pattern": r"^\w+\Z"},
+    "profile": {"enum": list(parameters.PROFILES)},
+    "state": {"const": "done"},
+    "changed": {"type": "array", "items": {**_TEXTS, "required": ["name", "value", "was"]}},
+    **dict.fromkeys(("title", "reason", "command", "link"), _TEXT),
+    **dict.fromkeys(("values", "axes"), _TEXTS),
+    **dict.fromkeys(("done", "cells", "seconds", "finished"), _NUMBER),
+}
+_SOUND = Draft202012Validator(
+    {"type": "object", "properties": _FORM, "required": list(_FORM), "additionalProperties": False}
+)
+"""What a kept run's facts are: those of `Job.told`, on which the pages rely."""
+_APART = (
+    "No comparison is possible: there is no page of the profile {0}, and of another one everything differs. "
+    "Run the page once with the defaults of {0}; then this shows what moved."
+)
 _LOG = logging.getLogger(__name__)
 
 
@@ -74,7 +97,6 @@ class Job:
     seconds: float = 0.0
     finished: float = 0.0
     children: run.Children = field(default_factory=run.Children)
-    future: Future[None] | None = None
     remote: Future[run.Executed] | None = None
 
     @property
@@ -165,28 +187,42 @@ class Bench:
         # A cluster says itself how much runs at once; a thread here only waits for it.
         self._pool = ThreadPoolExecutor(jobs if cluster is None else QUEUED)
         self._sweeps = ThreadPoolExecutor(1)
+        self._calls = {"run": 0, "sweep": 0}
 
     def _found(self) -> dict[str, dict[str, Any]]:
-        """The finished runs, the oldest first; what a killed server left half done is removed."""
+        """The finished runs, the oldest first; what a killed server left half done, or is damaged, is removed."""
         remove_abandoned(self.project.build, "page-")
         kept = []
         for folder in self.folder.iterdir():
-            if folder.is_dir():
+            if re.fullmatch("[0-9a-f]{16}", folder.name):  # else it is not ours
                 try:
-                    facts = dict(json.loads((folder / _RECORD).read_text(encoding="utf-8")))
-                    kept.append((float(facts["finished"]), str(facts["id"]), facts))
-                except (OSError, ValueError, TypeError, KeyError):
+                    facts = json.loads((folder / _RECORD).read_text(encoding="utf-8"), parse_constant=lambda _: None)
+                except (OSError, ValueError, RecursionError):
+                    facts = None
+                if _SOUND.is_valid(facts) and facts["id"] == folder.name and self._is_whole(facts):
+                    kept.append(facts)
+                else:
                     shutil.rmtree(folder, ignore_errors=True)
-        return {name: facts for _, name, facts in sorted(kept, key=lambda one: one[:2])}
+        return {facts["id"]: facts for facts in sorted(kept, key=lambda one: (one["finished"], one["id"]))}
+
+    def _is_whole(self, facts: Mapping[str, Any]) -> bool:
+        """Whether a kept run's files are there."""
+        page = f"{_PAGE}/notebooks/{facts['notebook']}.html"
+        files = (_RECORD, _NOTEBOOK, *((_TABLE, _SWEEP) if facts["kind"] == "sweep" else (page,)))
+        return all((self.folder / facts["id"] / name).is_file() for name in files)
+
+    def _look(self) -> None:
+        """Forget, under the lock, the kept runs whose files somebody took away."""
+        self._kept = {name: facts for name, facts in self._kept.items() if self._is_whole(facts)}
 
     @property
     def profile(self) -> str:
-        """That of the site."""
+        """That of the site, empty where it does not say."""
         try:
             record = json.loads((self.project.html / build_record.FILES[0]).read_text(encoding="utf-8"))
             return parameters.PROFILES[parameters.PROFILES.index(record["profile"])]
         except (OSError, ValueError, KeyError, TypeError):
-            return parameters.PROFILES[0]
+            return ""
 
     def warm_up(self) -> None:
         """What the first run would wait for: the imports, and the data's checksums."""
@@ -210,6 +246,7 @@ class Bench:
         """
         job = self._job(name, given, axes or {})
         with self._lock:
+            self._look()
             if job.id in self._kept:
                 return self._kept[job.id]
             if job.id in self._jobs and self._jobs[job.id].state in _UNDER_WAY:
@@ -218,12 +255,21 @@ class Bench:
                 raise Refused(429, f"queue: {QUEUED} runs are waiting already; try again when one is done")
             self._jobs.pop(job.id, None)
             self._jobs[job.id] = job
-            job.future = (self._sweeps if job.axes else self._pool).submit(self._work, job)
+            for old in [one.id for one in self._jobs.values() if one.state in _ENDED][:-KEPT]:
+                del self._jobs[old]
+            # Each call of `_next` takes the first that waits, so a call for one that was stopped serves another.
+            if self._calls[job.kind] < sum(
+                (one.kind, one.state) == (job.kind, "queued") for one in self._jobs.values()
+            ):
+                self._calls[job.kind] += 1
+                (self._sweeps if job.axes else self._pool).submit(self._next, job.kind)
         return job.told()
 
     def _job(self, name: str, given: Mapping[str, Value], axes: Mapping[str, str]) -> Job:
         notebook = self._notebook(name)
-        profile = str(given.get("profile", self.profile))
+        profile = str(given.get("profile", self.profile or parameters.PROFILES[0]))
+        if "profile" in axes:  # the other parameters' defaults are one profile's
+            raise InvalidValue("axes", "profile", "parameters that are not the profile", "sweep each profile by itself")
         listed = {axis: sweep.values_of(notebook, axis, text) for axis, text in axes.items()}
         many = math.prod(map(len, listed.values()))
         if many > SETTINGS:
@@ -256,6 +302,7 @@ class Bench:
     def listed(self) -> list[dict[str, Any]]:
         """Every run, the newest first."""
         with self._lock:
+            self._look()
             found = [*self._kept.values(), *(job.told() for job in self._jobs.values())]
         found.reverse()
         return sorted(found, key=lambda one: (one["state"] not in _UNDER_WAY, -one["finished"]))
@@ -263,7 +310,7 @@ class Bench:
     def one(self, identifier: str) -> dict[str, Any]:
         """One run."""
         with self._lock:
-            if identifier in self._kept:
+            if identifier in self._kept and self._is_whole(self._kept[identifier]):
                 return self._kept[identifier]
             if identifier in self._jobs:
                 return self._jobs[identifier].told()
@@ -274,10 +321,10 @@ class Bench:
         self.one(identifier)
         with self._lock:
             job = self._jobs.get(identifier)
-        if job is None or job.state not in ("queued", "running"):
-            raise Refused(409, "run: is not at work, so it cannot be stopped")
-        if job.future is not None and job.future.cancel():
-            job.state, job.finished = "stopped", time.time()
+            if job is None or job.state not in ("queued", "running"):
+                raise Refused(409, "run: is not at work, so it cannot be stopped")
+            if job.state == "queued":
+                job.state, job.finished = "stopped", time.time()
         self._end(job)
 
     def _end(self, job: Job) -> None:
@@ -296,12 +343,22 @@ class Bench:
             pool.shutdown(cancel_futures=True)
         self._own.release()
 
+    def _next(self, kind: str) -> None:
+        """The first job that waits, if it was not stopped meanwhile."""
+        with self._lock:
+            self._calls[kind] -= 1
+            job = next((one for one in self._jobs.values() if (one.kind, one.state) == (kind, "queued")), None)
+            if job is None:
+                return
+            job.state = "running"
+        self._work(job)
+
     def _work(self, job: Job) -> None:
         """One job from its beginning to its end; whatever happens is in its state."""
         folder = self.folder / job.id
-        job.state = "running"
         try:
-            folder.mkdir(exist_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)  # what is left of one of which a part was taken away
+            folder.mkdir(parents=True)
             (self._swept if job.axes else self._executed)(job, folder)
             self._keep(job, folder)
         except BaseException as error:
@@ -313,9 +370,6 @@ class Bench:
                 if not isinstance(error, GspaError):
                     _LOG.exception("run of %s", job.notebook.name)
             job.finished = time.time()
-            with self._lock:
-                for old in [one.id for one in self._jobs.values() if one.state in _ENDED][:-KEPT]:
-                    del self._jobs[old]
 
     def _computed(self, job: Job, begin: float) -> None:
         """The numbers are there, so only a page is to be made.
@@ -377,22 +431,27 @@ class Bench:
                 shutil.copytree(whole / kept, folder / _PAGE / kept)
         shutil.rmtree(whole)
 
-    def _before(self, name: str, profile: str) -> tuple[str, Path]:
-        """The notebook that a run is compared with, and what it is: the site's, at the run's own profile if kept."""
-        own = self.project.html / "_sources" / "notebooks" / f"{name}.ipynb"
-        kept = self.project.executed(profile) / f"{name}.ipynb"
-        if profile == self.profile:
-            return "On the site", own
-        return (
-            (f"In the book, profile {profile}", kept)
-            if kept.is_file()
-            else (f"On the site, profile {self.profile}", own)
-        )
+    def _before(self, name: str, profile: str) -> tuple[str, Path | None]:
+        """The notebook that a run is compared with, and what it is. Of another profile it would show that as moved."""
+        with self._lock:
+            usual = [
+                (f"With the defaults of profile {profile}", self.folder / one["id"] / _NOTEBOOK)
+                for one in reversed(self._kept.values())
+                if (one["kind"], one["notebook"], one["profile"], one["changed"]) == ("run", name, profile, [])
+            ]
+        site = self.project.html / "_sources" / "notebooks" / f"{name}.ipynb"
+        built = self.project.executed(profile) / f"{name}.ipynb"
+        known = [("On the site", site)] if profile == self.profile else [(f"In the book, profile {profile}", built)]
+        return next((one for one in (*known, *usual) if one[1].is_file()), ("", None))
 
     def _compared(self, facts: Mapping[str, Any]) -> tuple[str, moved.Moved]:
-        """With what a run is compared, and what moved; the site may have been built anew since."""
+        """With what a run is compared, empty if with nothing, and what moved; the site may have been built anew."""
         label, before = self._before(facts["notebook"], facts["profile"])
-        return label, _between(before, before.stat().st_mtime_ns, self.folder / facts["id"] / _NOTEBOOK)
+        changed = before.stat().st_mtime_ns if before is not None else 0
+        try:
+            return label, _between(before, changed, self.folder / facts["id"] / _NOTEBOOK)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            raise Refused(409, "run: cannot be compared: its notebook, or the site's, is damaged") from None
 
     def _swept(self, job: Job, folder: Path) -> None:
         job.cells, output, begin = len(job.settings), folder / _TABLE, time.monotonic()
@@ -430,7 +489,9 @@ class Bench:
             if facts["kind"] == "sweep":
                 return (self.folder / identifier / _SWEEP).read_text(encoding="utf-8")
             label, found = self._compared(facts)
-            return found.html(label)
+            return found.html(label) if label else f"<p>{_APART.format(facts['profile'])}</p>"
+        except Refused as why:
+            return f"<p>{why}</p>"
         except OSError:
             return ""
 
@@ -466,9 +527,9 @@ class Bench:
 
 
 @lru_cache(maxsize=32)
-def _between(before: Path, changed: int, after: Path) -> moved.Moved:
-    """What moved between two notebooks; `changed` is when the first was written."""
-    one, other = (json.loads(path.read_text(encoding="utf-8")) for path in (before, after))
+def _between(before: Path | None, changed: int, after: Path) -> moved.Moved:
+    """What moved between two notebooks; `changed` is when the first was written, None one that says nothing."""
+    one, other = (json.loads(path.read_text(encoding="utf-8")) if path else {"cells": []} for path in (before, after))
     return moved.between(one, other)
 
 

@@ -7,7 +7,6 @@ it, so an edit of the checkout meanwhile changes nothing.
 from __future__ import annotations
 
 import logging
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
@@ -23,7 +22,7 @@ from gspa.book import provenance
 from gspa.book.parameters import Notebook, Value, read_yaml
 from gspa.book.project import Project
 from gspa.book.run import Children, Executed, run_notebook
-from gspa.files import remove_abandoned
+from gspa.files import own_folder
 
 TRIES = 3  # processes that may die on one notebook before it counts as failed
 _AHEAD = 3  # settings handed to each worker of a cluster beyond the one at work
@@ -52,9 +51,8 @@ class Target:
     @contextmanager
     def unpacked(self) -> Iterator[tuple[Project, Notebook]]:
         """The notebook in a project made for it, which ends with the block."""
-        remove_abandoned(Path(tempfile.gettempdir()), _OWN)
-        with tempfile.TemporaryDirectory(prefix=_OWN) as folder:
-            project = Project(Path(folder))
+        with own_folder(_OWN) as folder:
+            project = Project(folder)
             project.notebooks.mkdir()
             project.config.touch()
             path = project.notebooks / f"{self.name}.ipynb"

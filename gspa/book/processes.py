@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -22,18 +21,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from gspa.files import lock_of, own_folder
+
 Task = TypeVar("Task")
 Found = TypeVar("Found")
 
 
 def hold(*temporary: str) -> None:
-    """End this process as soon as its standard input ends; remove the `temporary` folders first."""
+    """End this process as soon as its standard input ends; remove the `temporary` folders first, and their locks."""
 
     def follow() -> None:
         while os.read(0, 4096):  # not sys.stdin: its lock would be held when this process ends by itself
             pass
         for folder in temporary:
             shutil.rmtree(folder, ignore_errors=True)
+            lock_of(Path(folder)).unlink(missing_ok=True)
         os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()
@@ -102,8 +104,8 @@ def matplotlib_cache() -> Iterator[None]:
     if "MPLCONFIGDIR" in os.environ or _home_is_usable():
         yield
         return
-    with tempfile.TemporaryDirectory(prefix="gspa-matplotlib-") as folder:
-        os.environ["MPLCONFIGDIR"] = folder
+    with own_folder("gspa-matplotlib-") as folder:
+        os.environ["MPLCONFIGDIR"] = str(folder)
         try:
             yield
         finally:

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -22,7 +21,7 @@ from gspa.accountant.errors import CheckFailed, ProcessDied
 from gspa.book import processes, provenance, warm
 from gspa.book.parameters import Notebook, Value, to_inject
 from gspa.book.project import Project
-from gspa.files import digest, ensure_writable, remove_abandoned, write_atomically
+from gspa.files import digest, ensure_writable, own_folder, write_atomically
 
 _OWN = "gspa-kernel-"  # temporary folders of running notebooks
 
@@ -136,9 +135,8 @@ def run_notebook(
         CheckFailed: a cell raised; the message names the notebook, the cell and the error.
         ProcessDied: the process or its kernel ended before it could finish.
     """
-    remove_abandoned(Path(tempfile.gettempdir()), _OWN)
-    with tempfile.TemporaryDirectory(prefix=_OWN, ignore_cleanup_errors=True) as own:
-        return _run_in(Path(own), project, notebook, parameters, output, progress, children)
+    with own_folder(_OWN) as own:
+        return _run_in(own, project, notebook, parameters, output, progress, children)
 
 
 def _run_in(
@@ -213,8 +211,8 @@ def _environment(own: Path) -> dict[str, str]:
 
 def warm_up() -> None:
     """Start what notebooks' processes are forked from, so that the first notebook need not wait for its imports."""
-    with tempfile.TemporaryDirectory(prefix=_OWN, ignore_cleanup_errors=True) as own:
-        environment = _environment(Path(own))
+    with own_folder(_OWN) as own:
+        environment = _environment(own)
         if _forks(environment):
             warm.heat(environment)
 

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -21,7 +20,7 @@ from gspa.accountant.errors import CheckFailed, InvalidOutput
 from gspa.book import build_record, cards, claims, download, evidence, figures, processes, provenance, sitecheck
 from gspa.book.project import Project
 from gspa.book.run import Run, place
-from gspa.files import digest, digest_tree, ensure_writable, remove_temporaries, write_atomically
+from gspa.files import digest, digest_tree, ensure_writable, own_folder, remove_temporaries, write_atomically
 
 _SOURCES = ("*.md", "*.yml", "*.py", "*.bib", "*.css", "*.js", "*.svg", "*.png", "*.rst", "*.csv")
 
@@ -315,15 +314,15 @@ def render_page(project: Project, notebook: str, executed: Path, folder: Path, *
     """
     ensure_writable(project.build)
     # Inside of the checkout, from where the configuration's extensions find the notebook's parameters.
-    with tempfile.TemporaryDirectory(prefix="page-", dir=project.build) as temporary:
-        book = Path(temporary) / "book"
+    with own_folder("page-", project.build) as temporary:
+        book = temporary / "book"
         (book / "notebooks").mkdir(parents=True)
         shutil.copytree(project.book / "_static", book / "_static")
         shutil.copyfile(project.book / "references.bib", book / "references.bib")
         shutil.copyfile(executed, book / "notebooks" / f"{notebook}.ipynb")
         (book / "_toc.yml").write_text(f"format: jb-book\nroot: notebooks/{notebook}\n", encoding="utf-8")
-        done = _jupyter_book(project, book, Path(temporary), profile)
-        built = Path(temporary) / "_build" / "html"
+        done = _jupyter_book(project, book, temporary, profile)
+        built = temporary / "_build" / "html"
         if done.returncode != 0 or not (built / "notebooks" / f"{notebook}.html").is_file():
             raise CheckFailed("Jupyter Book did not render the page:\n" + _complaints(done))
         shutil.rmtree(folder, ignore_errors=True)

@@ -12,13 +12,13 @@ import gc
 import importlib
 import io
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from select import select
 from threading import Lock
 from typing import Any, NoReturn, TextIO
 
@@ -84,7 +84,7 @@ class Process:
                 return self.returncode
             own = os.dup(self._status.fileno())  # who stops a run and who runs it wait at the same time
         try:
-            if not select([own], [], [], timeout)[0]:
+            if not select.select([own], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired("gspa.book.execute", timeout or 0.0)
         finally:
             os.close(own)
@@ -130,7 +130,9 @@ def _running(environment: Mapping[str, str]) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             command = [sys.executable, "-m", "gspa.book.warm"]
-            process = subprocess.Popen(command, stdin=theirs.fileno(), env={**environment, **_SETTLED, **_KEPT})
+            settings = {**environment, **_SETTLED, **_KEPT}
+            # In a group of its own: an interrupt of the terminal is for those who wait for the notebooks.
+            process = subprocess.Popen(command, stdin=theirs.fileno(), env=settings, process_group=0)
         _server = process, ours
         atexit.register(_stop, process, ours)
     return _server[1]
@@ -145,9 +147,12 @@ def _stop(process: subprocess.Popen[bytes], asking: socket.socket) -> None:
 
 def serve() -> NoReturn:
     """Import, then fork a process for each message on the socket that is standard input, until it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for those who wait for the notebooks
+    alone = select.poll()
+    alone.register(0, 0)  # which tells only of the other end's
     for module in IMPORTED:
         importlib.import_module(module)
+        if alone.poll(0):  # nobody is left to ask
+            os._exit(0)
     _draw()
     gc.freeze()  # else each process looks through what is imported again and again, and copies it
     asked = socket.socket(fileno=os.dup(0))
@@ -172,7 +177,8 @@ def serve() -> NoReturn:
                 os.close(status)
             _as_if_started(ends)
         statuses[process] = ends.pop()
-        os.write(statuses[process], f"{process}\n".encode())
+        with suppress(BrokenPipeError):  # who asked was killed meanwhile
+            os.write(statuses[process], f"{process}\n".encode())
         for end in ends:
             os.close(end)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
@@ -192,7 +198,6 @@ def _as_if_started(ends: list[int]) -> NoReturn:
     from gspa.book import execute
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
     for number, end in enumerate(ends):
         if number < 3:

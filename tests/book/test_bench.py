@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import http.client
 import io
 import json
@@ -10,6 +11,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -23,7 +25,6 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 from small_project import add, make
-from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
 from gspa.accountant.errors import CheckFailed
@@ -37,6 +38,40 @@ pytestmark = pytest.mark.xdist_group("pipeline")
 ROOT = Path(__file__).resolve().parents[2]
 SAYS = ("from gspa.book.page import Page", "six = 6 * n", "%%say\nThere are {{ six }} of them. They stay.")
 HTML = "<html><head></head><body><article><h1>A page</h1><a href='../_static/a.css'></a></article></body></html>"
+
+
+FACTS = {
+    "id": "0123456789abcdef",
+    "kind": "run",
+    "notebook": "01_page",
+    "title": "A page",
+    "profile": "paper",
+    "values": {"n": "4"},
+    "changed": [{"name": "n", "value": "4", "was": "3"}],
+    "axes": {},
+    "state": "done",
+    "done": 6,
+    "cells": 6,
+    "reason": "",
+    "seconds": 1.0,
+    "finished": 1.0,
+    "command": "gspa run 01_page -p n 4",
+    "link": "/notebooks/01_page.html?profile=paper&n=4#bench",
+}
+"""What a server keeps of a run."""
+
+
+def a_kept_run(here, **facts):
+    """The folder of a run that an earlier server has kept."""
+    facts = FACTS | facts
+    folder = here.build / "bench" / FACTS["id"]
+    (folder / "page" / "notebooks").mkdir(parents=True)
+    (folder / "page" / "notebooks" / "01_page.html").write_text(HTML)
+    (folder / "notebook.ipynb").write_text(executed(4))
+    for name in ("table.csv", "sweep.html"):
+        (folder / name).write_text("x")
+    (folder / "run.json").write_text(json.dumps(facts))
+    return folder
 
 
 def executed(n: int) -> str:
@@ -123,6 +158,11 @@ class Reader:
             with connection.getresponse() as answer:
                 return answer.status, answer.read().decode("utf-8", "replace"), answer.headers
 
+    def download(self, path: str) -> bytes:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+            connection.request("GET", path)
+            return connection.getresponse().read()
+
     def post(self, notebook="01_page", axes=None, **given):
         body = {"notebook": notebook, "parameters": given} | ({"axes": axes} if axes else {})
         status, text, _ = self.ask("POST", "/bench/runs", body)
@@ -152,7 +192,7 @@ def serving(here):
         loop = asyncio.new_event_loop()
 
         async def main() -> None:
-            HTTPServer(bench.application(guard, runs), max_body_size=4 * bench.BODY).add_sockets([listening])
+            bench.Server(bench.application(guard, runs)).add_sockets([listening])
 
         def work() -> None:
             asyncio.set_event_loop(loop)
@@ -176,6 +216,15 @@ def serving(here):
 @pytest.fixture
 def reader(serving, instant):
     return serving()
+
+
+def raw(reader: Reader, request: str, body: bytes = b"", **headers: str) -> bytes:
+    """What is answered to a request that no library would send."""
+    own = {"Host": reader.host, "Origin": f"http://{reader.host}", "X_Gspa_Token": reader.token, "Connection": "close"}
+    lines = [f"{name.replace('_', '-')}: {value}" for name, value in (own | headers).items()]
+    with socket.create_connection(("127.0.0.1", reader.port), timeout=20) as connection:
+        connection.sendall("\r\n".join([f"{request} HTTP/1.1", *lines, "", ""]).encode() + body)
+        return connection.recv(65536)
 
 
 GOOD = {"notebook": "01_page", "parameters": {"n": 4}}
@@ -213,43 +262,49 @@ class TestWhoMayAsk:
             assert reader.ask(method, path, GOOD if method == "POST" else None, Host=None)[0] == 400
         assert instant == []
 
-    def test_the_cookie_alone_changes_nothing(self, reader, instant):
-        cookie = f"gspa-bench-{reader.port}={reader.token}"
-        status, text, _ = reader.ask("POST", "/bench/runs", GOOD, X_Gspa_Token=None, Cookie=cookie)
-        assert (status, "token" in text, instant) == (403, True, [])
+    @pytest.mark.parametrize("path", ["/bench/runs", f"/bench/runs/{16 * '0'}", "/bench/anything"])
+    def test_runs_are_read_with_the_token_only(self, reader, path):
+        cookies = "; ".join(f"{name}={reader.token}" for name in ("gspa-bench", f"gspa-bench-{reader.port}", "token"))
+        for headers in ({}, {"X_Gspa_Token": "0" * 32}, {"X_Gspa_Token": None, "Cookie": cookies}):
+            assert reader.ask("GET", path, **({"X_Gspa_Token": None} | headers))[0] == 403
+        assert reader.ask("GET", path)[0] in (200, 404)
 
-    @pytest.mark.parametrize("path", ["/bench/", "/bench/runs", f"/bench/runs/{16 * '0'}", "/bench/anything"])
-    def test_runs_are_read_with_the_token_or_the_cookie_only(self, reader, path):
-        cookie = f"gspa-bench-{reader.port}={reader.token}"
-        assert reader.ask("GET", path, X_Gspa_Token=None)[0] == 403
-        assert reader.ask("GET", path, X_Gspa_Token=None, Cookie=f"gspa-bench-{reader.port}=x")[0] == 403
-        assert reader.ask("GET", path, X_Gspa_Token=None, Cookie=cookie)[0] in (200, 302, 404)
+    def test_a_runs_files_have_addresses_that_only_the_token_makes(self, reader):
+        one, other = (reader.wait(reader.post(n=n)["id"], "done") for n in (4, 5))
+        for end in ("page/notebooks/01_page.html", "notebook", "csv", "html"):
+            assert reader.ask("GET", f"{one['at']}/{end}", X_Gspa_Token=None)[0] == 200
+            wrong = (one["at"][:-32] + 32 * "0", one["at"][:-33], one["at"][:-32] + other["at"][-32:])
+            for at in wrong:
+                assert reader.ask("GET", f"{at}/{end}", X_Gspa_Token=None)[0] == 403
+        assert bench.Guard("127.0.0.1", reader.port).seal(one["id"]) not in one["at"]
+
+    def test_a_runs_address_is_for_reading_it_alone(self, reader):
+        at = reader.wait(reader.post(n=4)["id"], "done")["at"]
+        assert reader.ask("DELETE", f"{at}/notebook", X_Gspa_Token=None)[0] in (403, 405)
+        assert reader.ask("GET", at, X_Gspa_Token=None)[0] == 403
+        assert reader.ask("GET", at[:-33], X_Gspa_Token=None)[0] == 403
 
     @pytest.mark.parametrize("path", ["/", "/notebooks/01_page.html", "/_static/a.css", "/bench/runs"])
     def test_a_name_that_somebody_elses_dns_points_here_is_served_nothing(self, reader, path):
         status, text, _ = reader.ask("GET", path, Host=f"evil.example:{reader.port}")
         assert (status, "a style" in text, reader.token in text) == (403, False, False)
 
-    def test_the_book_is_anybodys_to_read_and_the_token_is_not(self, reader):
-        status, text, _ = reader.ask("GET", "/", X_Gspa_Token=None)
-        assert (status, "A page" in text, reader.token in text) == (200, True, False)
-        text = reader.ask("GET", "/", X_Gspa_Token=None, Cookie=f"gspa-bench-{reader.port}={reader.token}")[1]
-        assert f'<meta name="gspa-bench" content="{reader.token}">' in text
+    @pytest.mark.parametrize("path", ["/", "/notebooks/01_page.html", "/bench/"])
+    def test_the_book_is_anybodys_to_read_and_the_token_is_in_no_answer(self, reader, path):
+        for token in (None, reader.token):
+            status, text, headers = reader.ask("GET", path, X_Gspa_Token=token)
+            assert (status, reader.token in text, reader.token in str(headers)) == (200, False, False)
 
-    def test_the_printed_address_becomes_a_cookie_that_no_script_and_no_other_site_has(self, reader):
-        status, _, headers = reader.ask("GET", f"/index.html?token={reader.token}", X_Gspa_Token=None)
-        assert (status, headers["Location"]) == (303, "/index.html")
-        assert reader.token in headers["Set-Cookie"]
-        assert "HttpOnly" in headers["Set-Cookie"]
-        assert "SameSite=Lax" in headers["Set-Cookie"]
-        status, _, headers = reader.ask("GET", "/?token=guess", X_Gspa_Token=None)
-        assert (status, headers["Set-Cookie"]) == (403, None)
+    def test_no_answer_sets_a_cookie(self, reader):
+        """A browser sends a cookie to every port of the machine, and other users have ports too."""
+        done = reader.wait(reader.post(n=4)["id"], "done")
+        page = f"{done['at']}/page/notebooks/01_page.html"
+        for path in ("/", "/bench/", "/bench/runs", page, f"/?token={reader.token}"):
+            assert reader.ask("GET", path)[2]["Set-Cookie"] is None
 
-    def test_a_browser_that_kept_a_page_without_the_token_gets_the_one_with_it(self, reader):
-        kept = reader.ask("GET", "/notebooks/01_page.html", X_Gspa_Token=None)[2]["ETag"]
-        assert reader.ask("GET", "/notebooks/01_page.html", X_Gspa_Token=None, If_None_Match=kept)[0] == 304
-        status, text, headers = reader.ask("GET", "/notebooks/01_page.html", If_None_Match=kept)
-        assert (status, reader.token in text, headers["ETag"]) == (200, True, None)
+    def test_a_page_that_has_not_changed_is_not_sent_again(self, reader):
+        kept = reader.ask("GET", "/notebooks/01_page.html")[2]["ETag"]
+        assert reader.ask("GET", "/notebooks/01_page.html", If_None_Match=kept)[0] == 304
 
     def test_no_other_site_frames_or_reads_it(self, reader):
         for path in ("/", "/bench/runs", "/nothing.html"):
@@ -359,12 +414,98 @@ class TestWhatMayBeAsked:
         status, text, _ = reader.ask("POST", "/bench/runs", body)
         assert (status, text.startswith("body: must be JSON with"), instant) == (422, True, [])
 
-    def test_a_large_body_is_refused(self, reader, instant):
-        status, text, _ = reader.ask("POST", "/bench/runs", b"x" * (bench.BODY + 1))
-        assert (status, "at most" in text) == (413, True)
-        with suppress(ConnectionError, http.client.HTTPException):  # hung up before all of it was sent
-            assert reader.ask("POST", "/bench/runs", b"x" * (20 * bench.BODY))[0] == 400
-        assert instant == []
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b'{"notebook": "\\ud800"}',
+            b'{"notebook": "01_page", "parameters": {"\\ud800": 1}}',
+            b'{"notebook": "01_page", "parameters": {"n": "\\ud800"}}',
+            b'{"notebook": "01_page", "parameters": {"profile": "\\ud800"}}',
+            b'{"notebook": "01_page", "axes": {"\\ud800": "1"}}',
+            b'{"notebook": "01_page", "axes": {"n": "\\ud800,1"}}',
+            b'{"notebook": "01_page", "parameters": {"n": ' + b"[" * 900 + b"]" * 900 + b"}}",
+            b'{"notebook": "01_page", "parameters": {"n": ' + b'{"a":' * 400 + b"1" + b"}" * 400 + b"}}",
+            b'{"notebook": "01_page", "parameters": {"n": 1e999, "c": -1e999}}',
+            b'{"notebook": "01_page", "parameters": {"\\n\\r\\n": "\\u2028\\u0000"}}',
+        ],
+    )
+    def test_odd_text_is_refused_in_one_line(self, reader, instant, body):
+        status, text, _ = reader.ask("POST", "/bench/runs", body)
+        assert (status, text.count("\n"), text.count("\r"), instant) == (422, 1, 0, [])
+
+    @pytest.mark.parametrize("size", [bench.BODY + 1, 4 * bench.BODY, 32 * 2**20])
+    @pytest.mark.parametrize(
+        ("method", "path"), [("POST", "/bench/runs"), ("GET", "/"), ("DELETE", "/bench/runs/" + 16 * "0")]
+    )
+    def test_a_large_body_is_refused_in_one_line_whatever_its_size(self, reader, instant, size, method, path):
+        status, text, _ = reader.ask(method, path, bytes(size))
+        assert (status, text, instant) == (413, "body: must be at most 65,536 bytes\n", [])
+
+    def test_a_large_body_is_refused_before_it_is_sent(self, reader):
+        """curl waits so for leave to send more than a mebibyte."""
+        answer = raw(reader, "POST /bench/runs", Content_Length="9" * 12, Expect="100-continue")
+        assert answer.startswith(b"HTTP/1.1 413 ")
+
+    @pytest.mark.parametrize("chunks", [0, 100])
+    def test_a_body_in_chunks_is_refused(self, reader, instant, chunks):
+        body = chunks * (b"10000\r\n" + bytes(0x10000) + b"\r\n") + b"0\r\n\r\n"
+        answer = raw(reader, "POST /bench/runs", body, Transfer_Encoding="chunked")
+        assert (answer.startswith(b"HTTP/1.1 411 "), b"\r\n\r\nbody: must" in answer, instant) == (True, True, [])
+
+    @pytest.mark.parametrize("size", ["-1", "x", "", "1, 2", "5, 5", "0x10", "1e3", "9" * 5000])
+    def test_a_length_that_is_none_is_refused(self, reader, instant, size):
+        answer = raw(reader, "POST /bench/runs", Content_Length=size, Expect="100-continue")
+        assert (re.match(rb"HTTP/1.1 4(00|13) ", answer) is not None, instant) == (True, [])
+
+    @pytest.mark.parametrize(
+        "path", ["/..", "/nothing.html", "/_static/", "/%25s%25d", "/_static/../../x", "/bench/%s"]
+    )
+    def test_a_refusal_is_one_line_of_words(self, reader, path):
+        status, text, headers = reader.ask("GET", path)
+        assert 400 <= status < 500
+        assert text.count("\n") == 1
+        assert "%s" not in text.replace(path, "").replace(path.replace("%25", "%").lstrip("/"), "")
+        assert headers["Content-Type"].startswith("text/plain")
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "//evil.example/?token=TOKEN",
+            "//evil.example/..",
+            "//evil.example/%2e%2e",
+            "///evil.example/..",
+            "/\\evil.example/..",
+            "\\\\evil.example/..",
+            "http://evil.example/../..",
+            "http:..",
+            "//evil.example/../bench/",
+            "/_static?token=TOKEN",
+        ],
+    )
+    def test_no_path_is_sent_to_another_site(self, reader, path):
+        request = f"GET {path.replace('TOKEN', reader.token)}"
+        answer = raw(reader, request, X_Gspa_Token=reader.token)
+        where = re.search(rb"(?i)\r\nLocation: *(.*?)\r\n", answer)
+        assert where is None or re.match(rb"/[^/\\]", where[1]), answer
+
+    def test_an_idle_connection_is_closed(self, serving, instant, monkeypatch):
+        monkeypatch.setattr(bench, "IDLE", 0.2)
+        reader = serving()
+        for sent in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "):
+            with socket.create_connection(("127.0.0.1", reader.port), timeout=10) as idle:
+                idle.sendall(sent)
+                assert idle.recv(100) == b""
+
+    def test_so_many_connections_are_open_at_once(self, serving, instant, monkeypatch):
+        monkeypatch.setattr(bench, "CONNECTIONS", 3)
+        reader = serving()
+        with contextlib.ExitStack() as stack:
+            idle = [
+                stack.enter_context(socket.create_connection(("127.0.0.1", reader.port), timeout=10)) for _ in range(9)
+            ]
+            assert reader.ask("GET", "/")[0] == 200  # who asks is answered all the same
+            for one in idle[:6]:
+                assert one.recv(100) == b""
 
     @pytest.mark.parametrize(
         "path",
@@ -375,14 +516,14 @@ class TestWhatMayBeAsked:
             "//etc/passwd",
             "/%2fetc%2fpasswd",
             "/notebooks/../../../notebooks/01_page.ipynb",
-            "/bench/runs/ID/page/../run.json",
-            "/bench/runs/ID/page/..%2frun.json",
-            "/bench/runs/ID/page/%2e%2e/%2e%2e/.lock",
-            "/bench/runs/ID/page//etc/passwd",
+            "AT/page/../run.json",
+            "AT/page/..%2frun.json",
+            "AT/page/%2e%2e/%2e%2e/.lock",
+            "AT/page//etc/passwd",
             "/bench/runs/../../run.json",
             "/bench/runs/ID/run.json",
             "/link.html",
-            "/bench/runs/ID/page/link.html",
+            "AT/page/link.html",
             "/notebooks/01_page.html%00.css",
         ],
     )
@@ -390,7 +531,7 @@ class TestWhatMayBeAsked:
         done = reader.wait(reader.post(n=4)["id"], "done")
         for folder in (here.html, here.build / "bench" / done["id"] / "page"):
             (folder / "link.html").symlink_to(here.root / "notebooks" / "01_page.ipynb")
-        status, text, _ = reader.ask("GET", path.replace("ID", done["id"]))
+        status, text, _ = reader.ask("GET", path.replace("AT", done["at"]).replace("ID", done["id"]))
         assert status in (400, 403, 404)
         assert "nbformat" not in text
         assert "root:" not in text
@@ -495,15 +636,15 @@ class TestRuns:
         assert len(instant) == 2
 
     def test_downloads(self, reader):
-        done = reader.wait(reader.post(n=4)["id"], "done")["id"]
+        done = reader.wait(reader.post(n=4)["id"], "done")
         found = {}
         for kind in ("notebook", "html", "csv"):
             connection = http.client.HTTPConnection("127.0.0.1", reader.port, timeout=60)
-            connection.request("GET", f"/bench/runs/{done}/{kind}", headers={"X-Gspa-Token": reader.token})
+            connection.request("GET", f"{done['at']}/{kind}")
             answer = connection.getresponse()
             found[kind] = answer.headers["Content-Disposition"], answer.read()
             connection.close()
-        stem = f"01_page-{done[:8]}"
+        stem = f"01_page-{done['id'][:8]}"
         assert found["notebook"] == (f'attachment; filename="{stem}.ipynb"', executed(4).encode())
         csv = zipfile.ZipFile(io.BytesIO(found["csv"][1]))
         assert csv.read(f"{stem}/numbers.csv") == b"name,before,after\nsix,18,24\n"
@@ -512,23 +653,20 @@ class TestRuns:
         assert {f"{stem}/notebooks/01_page.html", f"{stem}/_static/a.css"} <= set(names)
 
     def test_a_sweep_has_no_page(self, here, reader, instant):
-        kept = here.build / "bench" / "0123456789abcdef"
-        kept.mkdir()
-        facts = {"id": kept.name, "kind": "sweep", "notebook": "01_page", "state": "done", "finished": 1.0}
-        (kept / "run.json").write_text(json.dumps(facts))
+        kept = a_kept_run(here, kind="sweep")
         runs = opened_later(here, reader)
         with pytest.raises(bench_runs.Refused, match="no page"):
             runs.download(kept.name, "html")
         runs.close()
 
     def test_the_head_of_a_page(self, reader):
-        done = reader.wait(reader.post(n=4)["id"], "done")["id"]
-        for path in ("/index.html", f"/bench/runs/{done}/page/notebooks/01_page.html"):
+        done = reader.wait(reader.post(n=4)["id"], "done")["at"]
+        for path in ("/index.html", f"{done}/page/notebooks/01_page.html"):
             assert reader.ask("HEAD", path)[:2] == (200, "")
 
     def test_the_page_of_a_run_marks_what_it_changed(self, reader):
-        done = reader.wait(reader.post(n=4)["id"], "done")["id"]
-        soup = BeautifulSoup(reader.ask("GET", f"/bench/runs/{done}/page/notebooks/01_page.html")[1], "html.parser")
+        done = reader.wait(reader.post(n=4)["id"], "done")["at"]
+        soup = BeautifulSoup(reader.ask("GET", f"{done}/page/notebooks/01_page.html")[1], "html.parser")
         assert soup.select_one(".gspa-changes li").get_text() == "n = 4, was 3"
         assert soup.find("a", href="/_static/a.css") is not None  # the site's, which a run does not copy
         assert json.loads(soup.find(id="gspa-run").string)["values"]["n"] == "4"
@@ -538,6 +676,127 @@ class TestRuns:
         ids = [reader.wait(reader.post(n=n)["id"], "done")["id"] for n in (4, 5, 6)]
         assert {path.name for path in (here.build / "bench").iterdir() if path.is_dir()} == set(ids[1:])
         assert reader.ask("GET", f"/bench/runs/{ids[0]}")[0] == 404
+
+    @pytest.mark.parametrize(
+        "odd",
+        [
+            *({"id": one} for one in ("fedcba9876543210", "../../html", "", None, 7)),
+            *({"finished": one} for one in ("1", None, True, [], {}, float("nan"), float("inf"), -1, 10**400)),
+            *({"state": one} for one in ("running", "queued", "failed", "", None, ["done"])),
+            *({"kind": one} for one in ("other", None, {})),
+            *({"notebook": one} for one in ("../../x", "a/b", "", 3, "01_page\n")),
+            *({"profile": one} for one in ("other", None, [])),
+            *({"changed": one} for one in (None, "n", [1], [{}], [{"name": 1, "value": "", "was": ""}])),
+            *({"axes": one} for one in (None, [], "n", {"n": 1})),
+            *({"values": one} for one in (None, [], {"n": [4]})),
+            *({"seconds": one} for one in ("fast", None, [1])),
+            *({name: None} for name in ("title", "reason", "command", "link", "done", "cells")),
+            {"more": {"than": "we wrote"}},
+        ],
+        ids=repr,
+    )
+    def test_an_odd_record_takes_away_no_other_run(self, here, instant, odd):
+        kept = a_kept_run(here)
+        shutil.copytree(kept, kept.with_name(16 * "f"))
+        (kept.with_name(16 * "f") / "run.json").write_text(json.dumps(FACTS | {"id": 16 * "f"} | odd))
+        with closing(opened(here)) as runs:
+            assert [one["id"] for one in runs.listed()] == [kept.name]
+
+    @pytest.mark.parametrize(
+        "text",
+        ["", "{", "[]", "7", "null", '"x"', "[" * 100_000, '{"a":' * 100_000, b"\xff\xfe", "9" * 5000, "{}", None],
+    )
+    def test_a_record_that_is_none(self, here, serving, instant, text):
+        kept = a_kept_run(here)
+        other = shutil.copytree(kept, kept.with_name(16 * "f")) / "run.json"
+        other.unlink()
+        if text is None:
+            other.mkdir()
+        else:
+            other.write_bytes(text if isinstance(text, bytes) else text.encode())
+        status, said, _ = serving().ask("GET", "/bench/runs")
+        assert (status, [one["id"] for one in json.loads(said)["runs"]]) == (200, [kept.name])
+        assert not other.exists()
+
+    def test_what_is_not_a_runs_folder_is_left_alone(self, here, instant):
+        (here.build / "bench" / "my notes").mkdir(parents=True)
+        opened(here).close()
+        assert (here.build / "bench" / "my notes").is_dir()
+
+    @pytest.mark.parametrize("gone", ["", "run.json", "notebook.ipynb", "page", "page/notebooks/01_page.html"])
+    def test_a_kept_run_whose_files_are_gone_is_run_again(self, here, reader, instant, gone):
+        done = reader.wait(reader.post(n=4)["id"], "done")
+        lost = here.build / "bench" / done["id"] / gone
+        if lost.is_dir():
+            shutil.rmtree(lost)
+        else:
+            lost.unlink()
+        assert reader.ask("GET", f"/bench/runs/{done['id']}")[0] == 404
+        assert reader.ask("GET", f"{done['at']}/notebook")[0] == 404
+        assert json.loads(reader.ask("GET", "/bench/runs")[1])["runs"] == []
+        again = reader.wait(reader.post(n=4)["id"], "done")
+        assert (again["id"], len(instant)) == (done["id"], 2)
+        assert reader.ask("GET", f"{again['at']}/page/notebooks/01_page.html")[0] == 200
+
+    def test_a_damaged_notebook_of_a_kept_run_is_said(self, here, reader):
+        done = reader.wait(reader.post(n=4)["id"], "done")
+        (here.build / "bench" / done["id"] / "notebook.ipynb").write_text('{"cells": [1')
+        bench_runs._between.cache_clear()
+        assert "is damaged" in reader.one(done["id"])["moved"]
+        status, text, _ = reader.ask("GET", f"{done['at']}/csv")
+        assert (status, text.count("\n")) == (409, 1)
+
+    def test_stopped_runs_that_waited_are_not_kept_without_bound(self, here, serving, rendered, monkeypatch):
+        hold = threading.Event()
+        monkeypatch.setattr(run, "run_notebook", lambda *_, **__: hold.wait(60))
+        monkeypatch.setattr(bench_runs, "KEPT", 3)
+        with closing(opened(here, jobs=1)) as runs:
+            try:
+                runs.ask("01_page", {"n": 100})
+                for n in range(1, 40):
+                    runs.stop(runs.ask("01_page", {"n": n})["id"])
+                last = runs.ask("01_page", {"n": 99})["id"]
+                assert len(runs.listed()) <= 3 + 2
+                assert runs._pool._work_queue.qsize() <= 2  # nor in the pool
+                assert runs.one(last)["state"] == "queued"
+            finally:
+                hold.set()
+            while runs.one(last)["state"] in ("queued", "running"):
+                time.sleep(0.01)
+            assert len(runs.listed()) <= 3 + 2
+
+    def test_a_run_is_compared_with_the_same_profile_only(self, here, serving, instant):
+        reader = serving()  # of a site of the profile paper
+        alone = reader.wait(reader.post(n=4, profile="quick")["id"], "done")
+        assert "No comparison is possible" in alone["moved"]
+        assert "<mark>" not in alone["moved"]
+        with zipfile.ZipFile(io.BytesIO(reader.download(f"{alone['at']}/csv"))) as packed:
+            assert packed.read(packed.namelist()[0]) == b"name,before,after\nsix,,24\n"
+        usual = reader.wait(reader.post(profile="quick")["id"], "done")
+        found = reader.one(alone["id"])["moved"]
+        assert "With the defaults of profile quick" in found
+        assert ">18<" in found
+        assert "No sentence" in reader.one(usual["id"])["moved"]
+        assert "On the site" in reader.wait(reader.post(n=4)["id"], "done")["moved"]
+
+    def test_a_page_of_the_same_profile_that_a_build_has_kept_is_compared_with(self, here, serving, instant):
+        here.executed("quick").mkdir(parents=True)
+        (here.executed("quick") / "01_page.ipynb").write_text(executed(5))
+        reader = serving()
+        found = reader.wait(reader.post(n=4, profile="quick")["id"], "done")["moved"]
+        assert ("In the book, profile quick" in found, ">30<" in found) == (True, True)
+
+    @pytest.mark.parametrize("record", ["", "[]", '{"profile": "other"}', '{"profile": ["paper"]}'])
+    def test_a_site_that_does_not_say_its_profile_is_compared_with_nothing(self, here, serving, instant, record):
+        (here.html / "build-record.json").write_text(record)
+        reader = serving()
+        assert "No comparison" in reader.wait(reader.post(n=4)["id"], "done")["moved"]
+
+    @pytest.mark.parametrize("profiles", ["paper,quick", "quick,paper", "quick", "paper"])
+    def test_no_axis_is_the_profile(self, reader, instant, profiles):
+        for axes in ({"profile": profiles}, {"n": "4,5", "profile": profiles}):
+            status, text = reader.post(axes=axes)
+            assert (status, "sweep each profile by itself" in text, instant) == (422, True, [])
 
     def test_so_many_at_once(self, here, serving, rendered, monkeypatch):
         at_work, most, lock = [0], [0], threading.Lock()
@@ -680,7 +939,7 @@ class TestRealNotebooks:
             ["2", "12"],
             ["4", "24"],
         ]
-        status, text, _ = reader.ask("GET", f"/bench/runs/{done['id']}/csv")
+        status, text, _ = reader.ask("GET", f"{done['at']}/csv")
         assert (status, text.splitlines()[1].split(",")[:4]) == (200, ["paper", "2", "0.25", "12"])
 
     def test_a_sweep_is_stopped_too(self, here, serving):
@@ -749,7 +1008,7 @@ class TestTheServersEnd:
             )
             started.append(process)
             said = process.stdout.readline()
-            port, token = re.search(r"http://127\.0\.0\.1:(\d+)/\?token=([\w-]+)", said).groups()
+            port, token = re.search(r"http://127\.0\.0\.1:(\d+)/bench/#token=([\w-]+)", said).groups()
             return process, Reader(int(port), token)
 
         yield command
@@ -770,15 +1029,13 @@ class TestTheServersEnd:
             time.sleep(0.02)
         page = Path(unquote(urlsplit(asked.read_text().strip()).path))
         assert reader.token not in asked.read_text()
-        assert f"/?token={reader.token}" in page.read_text()
+        assert f"/bench/#token={reader.token}" in page.read_text()
         assert page.stat().st_mode & 0o777 == 0o600
 
     @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
     def test_no_orphan_and_nothing_half_done_and_the_next_one_has_what_was_finished(self, here, start, number):
-        told, kept = here.root / "pid", here.build / "bench" / "0123456789abcdef"
+        told, kept = here.root / "pid", a_kept_run(here)
         add(here, "01_page", f"import os, time\nopen({str(told)!r}, 'w').write(str(os.getpid()))\ntime.sleep(120)")
-        kept.mkdir(parents=True)
-        (kept / "run.json").write_text(json.dumps({"id": kept.name, "state": "done", "finished": 1.0}))
         process, reader = start()
         asked = reader.post(n=4)["id"]
         pid = waited(told)

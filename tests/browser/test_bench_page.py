@@ -44,7 +44,7 @@ class Served:
             text=True,
         )
         assert self.process.stdout is not None
-        said = re.search(r"(http://[\d.]+:(\d+))/\?token=\S+(?=;)", self.process.stdout.readline())
+        said = re.search(r"(http://[\d.]+:(\d+))/bench/#token=\S+(?=;)", self.process.stdout.readline())
         assert said is not None
         self.address, self.base, self.port = said[0], said[1], int(said[2])
 
@@ -329,7 +329,8 @@ class TestWithoutAServer:
         page.goto(cli._hidden(served.address, tmp_path))
         page.wait_for_url("**/intro.html")
         assert "token" not in page.url
-        assert page.locator("meta[name=gspa-bench]").count() == 1
+        assert page.evaluate("() => localStorage.getItem('gspa-bench')") == served.address.partition("=")[2]
+        assert context.cookies() == []
         page.goto(f"{served.base}/{QUICK}#bench")
         page.wait_for_selector("[data-bench-run]:visible")
         context.close()

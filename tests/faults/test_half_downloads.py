@@ -22,8 +22,7 @@ from gspa.accountant.errors import DataCorrupted, DataUnavailable
 from gspa.algorithms import _mnist_files as files
 from gspa.algorithms import _npz
 from gspa.algorithms import digits as datasets
-
-DAY = 24 * 3600
+from gspa.files import lock_of, own_folder
 
 
 def contents() -> dict[str, bytes]:
@@ -119,32 +118,26 @@ def test_a_download_that_is_killed_is_whole_the_next_time(mirror, tmp_path):
         time.sleep(0.2)
         process.kill()
     assert process.returncode == -signal.SIGKILL
-    (left,) = (tmp_path / "mnist").iterdir()  # what it had, under a name that nobody reads
+    (left,) = (path for path in (tmp_path / "mnist").iterdir() if path.is_dir())  # under a name that nobody reads
     assert [row.state for row in datasets.status()] == ["missing"] * 4
     assert datasets.load("auto", download=False).stand_in
     mirror.share = 1.0
     mirror.end.set()
     datasets.fetch(progress=False)
     assert [row.state for row in datasets.status()] == ["ok"] * 4
-    assert left.exists(), "another process may be at work in it"
-    # A day later nobody is.
-    os.utime(left, (time.time() - 2 * DAY,) * 2)
-    (tmp_path / "mnist" / "t10k-labels-idx1-ubyte.gz").unlink()
-    datasets.fetch(progress=False)
     assert not left.exists()
-    assert [row.state for row in datasets.status()] == ["ok"] * 4
+    assert not lock_of(left).exists()
 
 
-def test_what_a_killed_writer_of_a_cache_left_goes_after_a_day(tmp_path):
-    for name, age in (("new", 0), ("old", 2 * DAY), ("future", -2 * DAY)):
-        folder = tmp_path / f".part-{name}"
-        folder.mkdir()
-        (folder / "part.npz").write_bytes(b"PK\x03\x04 torn")
-        os.utime(folder, (time.time() - age,) * 2)
+def test_what_a_killed_writer_of_a_cache_left_goes_with_the_next_one_and_a_living_ones_stays(tmp_path):
+    (tmp_path / ".part-dead").mkdir()
+    (tmp_path / ".part-dead" / "part.npz").write_bytes(b"PK\x03\x04 torn")
     (tmp_path / "unrelated").mkdir()
-    os.utime(tmp_path / "unrelated", (0, 0))
-    _npz.write(tmp_path / "a.npz", {})
-    assert {path.name for path in tmp_path.iterdir()} == {".part-new", ".part-future", "unrelated", "a.npz"}
+    with own_folder(".part-", tmp_path) as living:
+        os.utime(living, (0, 0))  # as if the clock had jumped
+        _npz.write(tmp_path / "a.npz", {})
+        assert set(tmp_path.iterdir()) == {living, lock_of(living), tmp_path / "unrelated", tmp_path / "a.npz"}
+    assert {path.name for path in tmp_path.iterdir()} == {"unrelated", "a.npz"}
 
 
 @pytest.mark.parametrize("name", ["GSPA_DATA_DIR", "XDG_CACHE_HOME"])

@@ -260,6 +260,46 @@ def test_no_process_outlives_a_killed_build_whose_notebook_has_a_pool(tmp_path):
     assert not list(tmp_path.glob(f"{pipeline._OWN}*"))
 
 
+def run_and_end_early(tmp_path: Path, number: signal.Signals) -> tuple[int, str]:
+    """End `gspa run` while the libraries of its notebook are imported: its status, and what all its processes said."""
+    here = make(tmp_path / "project")
+    add(here, "endless", "import time\ntime.sleep(120)")
+    (tmp_path / "tmp").mkdir()
+    with subprocess.Popen(
+        command("run", "endless"),
+        cwd=here.root,
+        env=environment(TMPDIR=str(tmp_path / "tmp")),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        deadline = time.monotonic() + 120
+        while not any((tmp_path / "tmp").glob(f"{pipeline._OWN}*/matplotlibrc")):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.1)
+        os.killpg(process.pid, number)  # as a terminal does
+        said = process.communicate(timeout=120)[1]  # which ends when the last of its processes has
+    return process.returncode, said
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, *(pytest.param(one, marks=pytest.mark.slow) for one in (signal.SIGINT, signal.SIGHUP))]
+)
+def test_a_run_that_is_ended_early_leaves_nothing(tmp_path, number):
+    assert run_and_end_early(tmp_path, number) == (130, "gspa: stopped; what was finished is kept\n")
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_what_a_run_that_was_killed_early_leaves_goes_with_the_next(tmp_path):
+    assert run_and_end_early(tmp_path, signal.SIGKILL) == (-signal.SIGKILL, "")
+    with files.own_folder(pipeline._OWN, tmp_path / "tmp") as own:
+        assert set((tmp_path / "tmp").glob("gspa-*")) == {own, files.lock_of(own)}
+    assert list((tmp_path / "tmp").glob("gspa-*")) == []
+
+
 WRITER = """import sys
 from pathlib import Path
 from gspa.files import write_atomically
