@@ -1164,7 +1164,7 @@ def same_amplification(one: Setting, accounts: pd.DataFrame, there: float) -> Ou
         "not checkable": "The certified intervals overlap.",
     }
     verdict = at_least(-top["certified"], -top["attack"], -double["certified"])
-    return judge("F12", evidence, reading("pairs shuffled one by one", verdict, said))
+    return judge("F12", evidence, reading("even if pairs are shuffled one by one", verdict, said))
 
 
 @settles("F21")

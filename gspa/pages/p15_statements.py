@@ -8,7 +8,7 @@ True
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations_with_replacement, permutations, product
 from typing import Any
@@ -223,13 +223,13 @@ def one_index(*, d: int, n: int, eps: float, at: float) -> dict[str, float]:
     """
     truth = 1 / (1 + math.exp(-eps))
 
-    def send(law: Mapping[tuple[int, ...], float], x: tuple[int, ...], indices: Sequence[int]) -> Counter[Any]:
+    def send(law: Mapping[tuple[int, ...], float], x: tuple[int, ...], indices: Sequence[int]) -> dict[Any, float]:
         """The law of the numbers of (index, bit) pairs after one more user."""
-        more: Counter[Any] = Counter()
+        more: dict[Any, float] = defaultdict(float)
         for (seen, mass), j, bit in product(law.items(), indices, (0, 1)):
-            at_ = 2 * j + bit
+            place = 2 * j + bit
             share = (truth if bit == x[j] else 1 - truth) / len(indices)
-            more[(*seen[:at_], seen[at_] + 1, *seen[at_ + 1 :])] += mass * share
+            more[(*seen[:place], seen[place] + 1, *seen[place + 1 :])] += mass * share
         return more
 
     vectors, worst = list(product((0, 1), repeat=d)), {"both": 0.0, "known": 0.0}
