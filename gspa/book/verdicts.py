@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from gspa.accountant.errors import InvalidValue
 
@@ -61,8 +61,8 @@ class Reading:
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
             raise InvalidValue("verdict", self.verdict, "one of " + ", ".join(VERDICTS))
-        if (self.verdict == "holds with correction") != bool(self.correction):
-            raise InvalidValue("correction", self.correction, "given exactly when the verdict needs one")
+        if self.correction and self.verdict != "holds with correction":
+            raise InvalidValue("correction", self.correction, "empty unless the verdict needs one")
 
 
 Said = Mapping[Verdict, str | Callable[[], str]]
@@ -98,6 +98,34 @@ def best(readings: Sequence[Reading]) -> Reading:
     if not admissible:
         raise InvalidValue("readings", [one.name for one in readings], "at least one that is admissible")
     return min(admissible, key=lambda one: _FAVOUR.index(one.verdict))
+
+
+Holds = bool | tuple[bool | None, bool] | Verdict | None
+"""What a check says in one reading: whether the printed statement holds, or that and whether the corrected one does;
+None where it cannot be checked; a verdict, of `ranked` for instance, as it is."""
+
+
+def follows(holds: Holds, recorded: Verdict, *, measured: bool) -> Verdict:
+    """The verdict in one reading, where `recorded` is on record; a `measured` number that is missed is not refuted.
+
+    >>> follows((False, True), "verified", measured=False), follows(True, "illustrated", measured=False)
+    ('holds with correction', 'illustrated')
+    """
+    if isinstance(holds, str):
+        return holds
+    printed, corrected = holds if isinstance(holds, tuple) else (holds, False)
+    if printed is None:
+        return "not checkable"
+    if printed:
+        return "illustrated" if recorded == "illustrated" else "verified"
+    if corrected:
+        return "holds with correction"
+    return recorded if recorded in ("refuted", "not reproduced") else "not reproduced" if measured else "refuted"
+
+
+def every(holds: Any) -> bool | None:
+    """Whether all of a column or table hold; None, not checkable, where there is none to look at."""
+    return bool(holds.to_numpy().all()) if holds.size else None
 
 
 # --- the rules -----------------------------------------------------------------------------------------------

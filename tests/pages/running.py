@@ -11,7 +11,7 @@ import json
 import multiprocessing
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -41,11 +41,24 @@ def run_page(name: str, *, only: Iterable[str] = (), profile: str = "quick", **p
         profile: whose sizes it has where `parameters` says nothing.
         parameters: as papermill would set them.
     """
-    return _run_page(name, frozenset(only), profile, json.dumps(parameters))
+    return _kept(name, frozenset(only), profile, json.dumps(parameters))
 
 
 @cache
-def _run_page(name: str, only: frozenset[str], profile: str, given: str) -> Ran:
+def _kept(name: str, only: frozenset[str], profile: str, parameters: str) -> Ran:
+    return _run_page(name, only, profile, json.loads(parameters))
+
+
+def settle(claim: str, **made: Any) -> Any:
+    """The outcome of a claim's cell on made tables: what only serves to compute these is not run."""
+    from gspa.book import claims
+
+    return _run_page(claims.claim(claim).notebook, frozenset([claim]), "paper", {}, made).outcomes[claim]
+
+
+def _run_page(
+    name: str, only: frozenset[str], profile: str, parameters: Mapping[str, Any], made: Mapping[str, Any] | None = None
+) -> Ran:
     from matplotlib import pyplot as plt
 
     from gspa.book import claims, say
@@ -53,18 +66,18 @@ def _run_page(name: str, only: frozenset[str], profile: str, given: str) -> Ran:
     from gspa.book.parameters import select
     from gspa.book.project import Project
 
-    values = select(Project(ROOT), name).validate(json.loads(given), profile=profile)
+    values = select(Project(ROOT), name).validate(parameters, profile=profile)
     cells = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
     if only:
-        cells = needed(cells, only)
+        cells = needed(cells, only, frozenset(made or ()))
     names: dict[str, Any] = {"__name__": name}
     outcomes, said = {}, []
 
     class Quiet(Page):
         """Draws nothing on paper and keeps the outcomes."""
 
-        def settle(self, check: Any, *tables: Any) -> Any:
-            outcome = super().settle(check, *tables)
+        def settle(self, claim: Any, *holds: Any, **evidence: Any) -> Any:
+            outcome = super().settle(claim, *holds, **evidence)
             outcomes[outcome.claim] = outcome
             return outcome
 
@@ -80,11 +93,12 @@ def _run_page(name: str, only: frozenset[str], profile: str, given: str) -> Ran:
         source = "".join(cell["source"])
         if source.startswith("%%say"):
             first, _, body = source.partition("\n")
-            later.append(body) if "later" in first else said.append(say.render(body, names))
+            body, waits = say.spoken(first.removeprefix("%%say"), body)
+            later.append(body) if waits else said.append(say.render(body, names))
             continue
         exec(compile(source, f"{name}, cell {number}", "exec"), names)
         if "parameters" in cell.get("metadata", {}).get("tags", []):
-            names |= values
+            names |= values | dict(made or {})
         if "Page" in names:
             names["Page"] = Quiet
     said += [say.render(body, names) for body in later]
@@ -92,11 +106,11 @@ def _run_page(name: str, only: frozenset[str], profile: str, given: str) -> Ran:
     return Ran(names, outcomes, said)
 
 
-def needed(cells: list[dict[str, Any]], claims: frozenset[str]) -> list[dict[str, Any]]:
+def needed(cells: list[dict[str, Any]], claims: frozenset[str], made: frozenset[str]) -> list[dict[str, Any]]:
     """The cells, with those statements alone on which the cards of these claims depend.
 
     That is the statements that settle the claims and, of those before them, all that bind or may change a name which a
-    statement behind them takes: as a target, or by a method called on it.
+    statement behind them takes: as a target, or by a method called on it. Names that are `made` need no statement.
     """
     code = [cell for cell in cells if cell["cell_type"] == "code" and not "".join(cell["source"]).startswith("%%")]
     bodies = [ast.parse("".join(cell["source"])).body for cell in code]
@@ -110,19 +124,24 @@ def needed(cells: list[dict[str, Any]], claims: frozenset[str]) -> list[dict[str
         mine = []
         for one in reversed(body):
             called = [node for node in ast.walk(one) if isinstance(node, ast.Call)]
+            loops = [node.target for node in ast.walk(one) if isinstance(node, ast.comprehension)]
+            own = {node.id for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Name)}
             checks = [call.args[0] for call in called if ast.unparse(call.func) == "page.settle"]
             if checks:
-                wanted = any(eval(ast.unparse(check), imported).claim in claims for check in checks)
+                named = [eval(ast.unparse(check), imported) for check in checks]
+                wanted = any(getattr(check, "claim", check) in claims for check in named)
             elif isinstance(one, ast.Expr) and ast.unparse(one).startswith("page."):
                 wanted = False
             else:
-                changed = {_root(node) for node in ast.walk(one) if isinstance(getattr(node, "ctx", None), ast.Store)}
-                changed |= {_root(call.func) for call in called if isinstance(call.func, ast.Attribute)} - {*imported}
+                bound = {_root(node) for node in ast.walk(one) if isinstance(getattr(node, "ctx", None), ast.Store)} - own
+                changed = bound | {_root(call.func) for call in called if isinstance(call.func, ast.Attribute)} - {*imported, "page"}
                 changed |= {node.name for node in ast.walk(one) if isinstance(node, ast.FunctionDef)}
-                wanted = parameters or one in imports or bool(changed & taken)
+                wanted = parameters or one in imports or bool(changed & taken and not bound & made)
             if wanted:
                 mine.append(one)
-                taken |= {node.id for node in ast.walk(one) if isinstance(node, ast.Name)}
+                if isinstance(one, ast.Assign):  # what it binds anew was taken from here, not from before
+                    taken -= {node.id for node in ast.walk(one) if isinstance(getattr(node, "ctx", None), ast.Store) and isinstance(node, ast.Name)}
+                taken |= {node.id for node in ast.walk(one) if isinstance(node, ast.Name)} - made - own
         kept.append(cell | {"source": [ast.unparse(ast.Module(mine[::-1], []))]})
     return kept[::-1]
 
