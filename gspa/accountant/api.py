@@ -420,6 +420,8 @@ class _Setting:
 
     def _together(self, given: Array, count: Array) -> tuple[Array, NDArray[np.int64]]:
         values, where = np.unique(given, return_inverse=True)
+        if count.sum() > check.MOST:
+            raise InvalidValue("sum of count", float(count.sum()), "at most 2^53 - 1")
         many = np.bincount(where, count).astype(np.int64)
         if self.honest is not None:
             if (honest := check.count(honest=self.honest)) > many.sum():

@@ -87,7 +87,7 @@ class TestShuffledBits:
             (budgets.from_array([0.5, 1.0], count=[300, 300]), "65,536 choices"),
             (budgets.from_array(np.linspace(0.1, 1, 50)), "65,536 choices"),
             (budgets.constant(0.5, n=100, delta=1e-6), "local delta_i > 0"),
-            (budgets.constant(1e200, n=2), "65,536 choices"),
+            (budgets.constant(1e200, n=2), "a local eps of 10,000"),
         ],
     )
     def test_the_pair_answers_where_the_exact_law_does_not_and_says_so(self, crowd, why):
