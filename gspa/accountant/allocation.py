@@ -196,8 +196,8 @@ def _cdf(noise: str, z: float) -> float:
 
 # --- delta of t steps, from both sides -----------------------------------------------------------------------
 
-# Beyond these shifts only what is told by the largest answer, and the revealed step; Laplace ratios are bounded.
-_MOST_SHIFT = {"gaussian": 8.0, "laplace": 25.0}
+_MOST_SHIFT = 8.0  # beyond it only what is told by the largest answer, and the revealed step
+_MOST_LAPLACE = 20.0  # the same of what is between the two centres: Laplace ratios are bounded
 _MOST_EXPONENT = 650.0  # of e^eps Y
 _REVEALED = 1e-9  # relative allowance in delta of one Gaussian step, where it is to be a lower bound
 _SMOOTHING = 0.02
@@ -235,7 +235,8 @@ class Dealt:
     @property
     def wide(self) -> bool:
         """Shifts at which only `largest` and the revealed step are used."""
-        return max(abs(self.step.u), abs(self.step.v)) > _MOST_SHIFT[self.step.noise]
+        u, v = self.step.u, self.step.v
+        return abs(u - v) > _MOST_LAPLACE if self.step.noise == "laplace" else max(abs(u), abs(v)) > _MOST_SHIFT
 
     def far(self, eps: float) -> bool:
         """The same of an eps: beyond it e^eps Y may be no double."""

@@ -46,8 +46,8 @@ _ROUNDED = 1e-13  # allowance in each loss, relative
 _MOST_SHIFT = 25.0  # at least _REACH before the last cell
 _LEAST_DELTA = 1e-20  # as of `rounds.compose`
 _SAID = (
-    f"no amplification was evaluated for a delta below {_LEAST_DELTA:g} or sigma below sensitivity/{_MOST_SHIFT:g}: the upper end "
-    "is that of a record in every step, the lower end that of the nearest setting that was evaluated"
+    f"no amplification was evaluated for a delta below {_LEAST_DELTA:g} or sigma below sensitivity/{_MOST_SHIFT:g}: "
+    "the upper end is that of a record in every step, the lower end that of the nearest setting that was evaluated"
 )
 _TARGETS = (1e-4, 1e-12)  # of delta, tried one after the other
 _SHARES = (0.5, 0.25, 0.75, 1.0)  # of the saddle point: there rare large losses may already be the rule

