@@ -176,7 +176,8 @@ class Step:
         return Law(mass, mean, slack, ends, float(mass[0] * max(most - ends[0], 0.0)))
 
     def _edges(self, eps: float, cut: float, size: int) -> Array:
-        bottom = min(0.0, self.v, self.u) - (_FAR if self.noise == "gaussian" else 0.0)
+        far = max(_FAR, cut - max(0.0, self.u, self.v))  # as little is left out on either side
+        bottom = min(0.0, self.v, self.u) - (far if self.noise == "gaussian" else 0.0)
         corners = [c for c in (self.turn(eps), 0.0, self.u, self.v) if bottom < c < cut]
         grid = np.linspace(bottom, cut, _LAYOUT + 1)
         z = 0.5 * (grid[1:] + grid[:-1])
@@ -203,10 +204,11 @@ def _cdf(noise: str, z: float) -> float:
 # --- delta of t steps, from both sides -----------------------------------------------------------------------
 
 _MOST_SHIFT = 8.0  # beyond it only what is told by the largest answer, and the revealed step
+_MOST_LAPLACE = 20.0  # the same of what is between the two centres: Laplace ratios are bounded
 _MOST_EXPONENT = 650.0  # of e^eps Y
 _REVEALED = 1e-9  # relative allowance in delta of one Gaussian step, where it is to be a lower bound
 _SMOOTHING = 0.02
-_CUTS = (*np.arange(1.0, 10.0, 0.25).tolist(), *range(10, 17))  # beyond the larger shift
+_CUTS = tuple(np.arange(1.0, 17.0, 0.25).tolist())  # beyond the larger shift
 _MOST_VALUE = 1e100
 _KEPT = 4096  # ends of brackets, which the searches ask for again
 
@@ -240,7 +242,8 @@ class Dealt:
     @property
     def wide(self) -> bool:
         """Shifts at which only `largest` and the revealed step are used."""
-        return max(abs(self.step.u), abs(self.step.v)) > _MOST_SHIFT
+        u, v = self.step.u, self.step.v
+        return abs(u - v) > _MOST_LAPLACE if self.step.noise == "laplace" else max(abs(u), abs(v)) > _MOST_SHIFT
 
     def far(self, eps: float) -> bool:
         """The same of an eps: beyond it e^eps Y may be no double."""
@@ -620,17 +623,24 @@ class Allocated:
 
     def bound(self, found: list[Bracket], *, eps: float | None = None, delta: float | None = None) -> Bound:
         low, high = max(one.lower for one in found), max(one.upper for one in found)
+        note = self.note
+        if self.copies == 1 and self.blocks > 1 and low < _AGREED * high:
+            alone = self.curve(self.directions()[0], 1)
+            told = alone.delta(eps) if delta is None and eps is not None else alone.epsilon(delta or 0.5)
+            note = _ALONE if high >= told.upper else note
         return Bound(
             *(low, 0.5 * (low + high), high, METHOD, self.valid_for),
             eps=eps,
             delta=delta,
-            note=self.note,
+            note=note,
             relation=RELATIONS[self.direction],
         )
 
 
 _LEAST_SHIFT = 1e-6
 _MOST_COPIES = 10**6
+_AGREED = 0.999  # of the upper end: a lower one above it shows that there is no amplification
+_ALONE = "no amplification was evaluated: the upper end is that of a step that is known to be the record's"
 _BLOCKS = "the {k} steps come one from each of {k} blocks, which are told: the lower end is not an attack"
 _ONE_DEAL = "; one deal is kept for {0} epochs, which are one epoch at sigma/sqrt({0})"
 _NO_MEAN = "the mean of a record's {} answers does not hold all that they say; deal afresh in each epoch"

@@ -423,6 +423,8 @@ class _Setting:
 
     def _together(self, given: Array, count: Array) -> tuple[Array, NDArray[np.int64]]:
         values, where = np.unique(given, return_inverse=True)
+        if count.sum() > check.MOST:
+            raise InvalidValue("sum of count", float(count.sum()), "at most 2^53 - 1")
         many = np.bincount(where, count).astype(np.int64)
         if self.honest is not None:
             if (honest := check.count(honest=self.honest)) > many.sum():
@@ -707,7 +709,35 @@ def calibrate(
         found = _calibrate_noise(runs, target_eps, delta, n, eps)
     else:
         found = _calibrate_clones(runs, target_eps, delta, n, eps)
+    found = _passing(found, runs, target_eps, n, eps)
     return replace(found, relation=REPLACE, warnings=_warnings(delta, n if n is not None else int(found.upper), None))
+
+
+def _passing(found: Bound, runs: Mechanism, target: float, n: int | None, eps: float | None) -> Bound:
+    """With a safe end at which `epsilon`, asked the same, is at most the target.
+
+    Its interval at one delta and that of `delta` at one eps are two intervals around one value: what the one passes
+    the other may miss by its width.
+    """
+    assert found.delta is not None
+    delta, least_is_safe = found.delta, isinstance(runs, Gaussian) or n is None
+
+    def excess(end: float) -> float:
+        if isinstance(runs, Gaussian):
+            return epsilon(delta=delta, n=n, mechanism=replace(runs, sigma=end)).upper / target - 1
+        if n is not None and eps is None:
+            return epsilon(delta=delta, eps=end, n=n, mechanism=runs).upper / target - 1
+        users, rounds = (int(end), 1) if n is None else (n, int(end))
+        return epsilon(delta=delta, eps=eps, n=users, rounds=rounds, mechanism=runs).upper / target - 1
+
+    end, whole, share = found.upper if least_is_safe else found.lower, eps is not None, 2.0**-53
+    while end > 0 and (over := excess(end)) > 0:
+        share = max(2 * share, min(2 * over, 1e-4))  # eps grows about like a budget, or as the users' square root falls
+        moved = end * (1 + share if least_is_safe else 1 - min(share, 0.5))
+        end = math.ceil(max(moved, end + 1)) if whole and least_is_safe else end - 1 if whole else moved
+    if least_is_safe:
+        return replace(found, value=end if found.value == found.upper else found.value, upper=end)
+    return replace(found, value=end if found.value == found.lower else found.value, lower=end)
 
 
 def _calibrate_clones(runs: Mechanism, target: float, delta: float, n: int | None, eps: float | None) -> Bound:

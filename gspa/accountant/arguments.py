@@ -24,7 +24,7 @@ from gspa.accountant.errors import InvalidValue, UnknownName
 
 T = TypeVar("T")
 
-MOST = 2**63 - 1  # of anything that is counted: what numpy counts with
+MOST = 2**53 - 1  # of anything that is counted: no larger number is taken for it where it becomes a double
 
 
 def _only(argument: dict[str, T]) -> tuple[str, T]:
@@ -110,12 +110,23 @@ def array_in(low: float, high: float, /, **argument: object) -> NDArray[np.float
     if numbers.size and numbers.dtype.kind not in "iuf":
         raise InvalidValue(name, numbers.tolist(), "a number or an array of numbers")
     numbers = numbers.astype(np.float64)
-    bad = ~((numbers >= low) & (numbers <= high))  # NaN fails both
-    if bad.any():
-        where = [int(i) for i in np.argwhere(bad)[0]]
+    return _all(name, numbers, (numbers >= low) & (numbers <= high), allowed)  # NaN fails both
+
+
+def _all(name: str, numbers: NDArray[np.float64], good: NDArray[np.bool_], allowed: str) -> NDArray[np.float64]:
+    if not good.all():
+        where = [int(i) for i in np.argwhere(~good)[0]]
         at = f"{name}{where}" if where else name
         raise InvalidValue(at, float(numbers[tuple(where)]), allowed)
     return numbers
+
+
+def whole(minimum: int = 1, /, **argument: object) -> NDArray[np.float64]:
+    """Integers from `minimum` to 2^53 - 1, as doubles; a scalar comes back with shape ()."""
+    name, value = _only(argument)
+    numbers = floats(**{name: value})
+    good = (numbers >= minimum) & (numbers <= MOST) & (numbers == np.floor(numbers))
+    return _all(name, numbers, good, f"whole numbers from {minimum} to 2^53 - 1")
 
 
 def count(minimum: int = 1, /, **argument: object) -> int:
@@ -133,7 +144,7 @@ def count(minimum: int = 1, /, **argument: object) -> int:
     if number < minimum:
         raise InvalidValue(name, value, allowed)
     if number > MOST:
-        raise InvalidValue(name, value, f"an integer from {minimum} to 2^63 - 1")
+        raise InvalidValue(name, value, f"an integer from {minimum} to 2^53 - 1")
     return number
 
 

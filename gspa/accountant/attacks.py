@@ -48,6 +48,7 @@ _MOST_LAWS = 64
 _REACH = 16.0  # period of the sum, in its standard deviations
 _MOST_PERIOD = 1 << 24
 _CAPS = (1.0, 3.0)  # times the sum's mean and deviation: a report that decides alone need not do so twice over
+_MOST_SCORE = 1 << 17  # of one report: 16,000 of its deviations
 _SMOOTHING = 0.015  # costs 1e-4 of delta
 _ROUNDS = 12
 _DECIDES = 1e3  # how much likelier than e^eps times all the others together
@@ -232,7 +233,7 @@ class _Worlds:
                 continue
             n, points = float(count.sum()), ratio / deviation * _PER_DEVIATION
             most = np.array(_CAPS) * (math.sqrt(n) + n * abs(mean) / deviation) * _PER_DEVIATION
-            for cap in np.unique(np.minimum(most, np.abs(points).max())):
+            for cap in np.unique(np.minimum(most, min(float(np.abs(points).max()), _MOST_SCORE))):
                 score = np.rint(np.clip(points, -cap, cap)).astype(np.int64)
                 if not self.equal or _period(score, self.laws, count) <= _MOST_PERIOD:
                     found.append(sum_laws(score, self.laws, count, self.own))

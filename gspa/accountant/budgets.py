@@ -140,7 +140,6 @@ def _number(text: str) -> float | None:
 Seed = np.random.Generator | int
 
 PREFERENCES = ("conservative", "moderate", "liberal")
-_MOST_USERS = 2**53  # beyond it a sum of counts is no longer exact in a double
 _MOST_EXPANDED = 10**8
 
 
@@ -177,8 +176,8 @@ class Budgets:
                 i = int(np.argmin(fine))
                 raise InvalidBudget(f"{name}[{i}]", float(values[i]), allowed)
             if name == "count":
-                if values.sum() > _MOST_USERS:
-                    raise InvalidBudget("sum(count)", float(values.sum()), f"at most 2^53 = {_MOST_USERS}")
+                if values.sum() > check.MOST:
+                    raise InvalidBudget("sum(count)", float(values.sum()), "at most 2^53 - 1")
                 values = values.astype(np.int64)
             values.setflags(write=False)
             object.__setattr__(self, name, values)

@@ -74,7 +74,7 @@ _LEFT_OUT = 44.0  # e^-44: tilted mass outside one period of the sum, on each si
 _CUT = 50.0  # terms of the sum below e^-50 are not formed
 _UNIT = 2.0**-52
 _LARGEST = 700.0  # beyond it e^x is no double, and what it multiplies is at most 1
-_MOST_EPS = 1e100  # far beyond any use, and no sum of such numbers overflows
+_MOST_EPS = 1e4  # beyond it the roundings of exponents, n eps units, would show
 
 
 @dataclass(frozen=True, eq=False)
@@ -486,6 +486,7 @@ def _epsilon(plan: _Plan, delta: float) -> _Found:
 # 'the dominating pair'
 
 TOO_MANY = f"the exact law is evaluated up to {QUICK:,} choices of the others' inputs"
+_TOO_LARGE = f"the exact law is evaluated up to a local eps of {_MOST_EPS:,.0f}"
 _LOCAL = "the exact law is not known with a local delta_i > 0"
 
 
@@ -496,7 +497,8 @@ def _sharper(exact: Bound, pair: Bound) -> Bound:
 
 
 def _instead(budgets: Budgets, pair: Bound) -> Bound:
-    return replace(pair, note=f"the dominating pair, because {_LOCAL if budgets.delta_max > 0 else TOO_MANY}")
+    too_large = _TOO_LARGE if budgets.eps_max > _MOST_EPS else TOO_MANY
+    return replace(pair, note=f"the dominating pair, because {_LOCAL if budgets.delta_max > 0 else too_large}")
 
 
 def sharpest_epsilon(budgets: Budgets, *, delta: float) -> Bound:

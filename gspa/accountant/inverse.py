@@ -57,16 +57,17 @@ def largest_local_epsilon(
 
     Raises:
         InvalidValue: an argument out of range.
-        OutsideValidity: met even at eps0 = 600.
+        OutsideValidity: met even at eps0 = 600, or by no eps0 that the mechanism can have.
     """
     eps, delta, n = check.positive(eps=eps), check.probability(allow_zero=False, delta=delta), check.count(n=n)
     delta_of, valid_for, method = _delta_of(mechanism, exact), "", ""
+    least = max(eps, mechanism.least)
 
     def found(eps0: float) -> Bound:
         return delta_of(constant(eps0, n=n), eps)
 
     def at(y: float) -> float:
-        return eps + math.exp(min(y, 700.0))  # beyond is no double
+        return least + math.exp(min(y, 700.0))  # beyond is no double
 
     def spare(y: float) -> float:
         nonlocal valid_for, method
@@ -74,12 +75,15 @@ def largest_local_epsilon(
         valid_for, method = bound.valid_for, bound.method
         return math.log(delta / bound.value) if bound.value > 0 else math.inf
 
-    if found(_LARGEST).upper <= delta:
+    if least >= _LARGEST or found(_LARGEST).upper <= delta:
         detail = f"eps = {eps:g}, delta = {delta:g}"
         raise OutsideValidity("calibration", "a target that some eps0 <= 600 misses", detail)
-    highest = math.log(_LARGEST - eps) if eps < _LARGEST else 0.0
+    if least > eps and found(least).upper > delta:
+        detail = f"{mechanism.label} has none smaller, and misses the target there"
+        raise OutsideValidity("calibration", f"a target that eps0 = {least:g} meets", detail)
+    highest = math.log(_LARGEST - least)
     y, _ = find_root(spare, math.log(eps), highest=highest)
-    low = at(push_until(lambda y: found(at(y)).upper <= delta, y, -1e-10, -800.0))  # there it is eps
+    low = at(push_until(lambda y: found(at(y)).upper <= delta, y, -1e-10, -800.0))  # there it is the least
     high = at(push_until(lambda y: found(at(y)).lower > delta, y, 1e-10, highest))
     return Bound(low, max(low, at(y)), max(high, at(y)), method, valid_for, eps=eps, delta=delta, n=n)
 

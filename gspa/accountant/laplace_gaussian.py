@@ -292,14 +292,12 @@ def population(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str) ->
     found = np.atleast_1d(check.array_in(0, math.inf, scales=scales))
     if found.ndim != 1 or found.size == 0 or not (found > 0).all():
         raise InvalidValue("scales", found.tolist(), "a non-empty list of noise scales > 0")
-    many = check.array_in(1, 2.0**53, count=count)
+    many = check.whole(count=count)
     many = np.full(found.shape, float(many)) if many.ndim == 0 else many
     if many.shape != found.shape:
         raise InvalidValue("len(count)", many.size, f"len(scales) = {found.size}")
-    if not (many == np.floor(many)).all():
-        raise InvalidValue("count", many.tolist(), "whole numbers")
-    if many.sum() > 2.0**53:
-        raise InvalidValue("sum of count", float(many.sum()), "at most 2^53")
+    if many.sum() > check.MOST:
+        raise InvalidValue("sum of count", float(many.sum()), "at most 2^53 - 1")
     return _usable(found), many.astype(np.int64)
 
 
@@ -354,7 +352,7 @@ class Crowd:
     def local_delta(self, victim: int, eps: float) -> float:
         """The same, the other way round."""
         gap = self.gap(victim)
-        return gdp_delta(eps, mu=gap) if self.mechanism == "gaussian" else max(0.0, -math.expm1((eps - gap) / 2))
+        return gdp_delta(eps, mu=gap) if self.mechanism == "gaussian" else -math.expm1(min((eps - gap) / 2, 0.0))
 
     def envelopes(self, victim: int, delta: float) -> tuple[list[Envelope], float]:
         """Tight (B, omega*) near this delta, and their Gaussian limit's mu; none if nobody covers the victim."""

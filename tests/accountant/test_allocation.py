@@ -376,3 +376,18 @@ def test_a_lost_cell_is_seen(monkeypatch):
     monkeypatch.setattr(Step, "_edges", lambda *arguments: np.delete(edges(*arguments), -1))
     with pytest.raises(allocation.InternalError, match="add up to"):
         allocation_delta(sigma=1.0, steps=10, eps=0.1, direction="remove")
+
+
+def test_laplace_noise_below_an_eighth():
+    found = [allocation_epsilon(sigma=s, steps=100, delta=1e-6, noise="laplace") for s in (0.125, 0.1249)]
+    assert found[0].lower <= found[1].upper
+    assert max(one.relative_width for one in found) < 1e-4  # by 1/0.1249 - 8 = 0.0064 the worse, at most
+    assert found[1].lower <= found[0].upper + 0.0065
+
+
+def test_a_tiny_delta_is_amplified_and_what_is_not_says_so():
+    found = allocation_epsilon(sigma=1.0, steps=100, delta=1e-30)
+    assert found.lower >= gdp_epsilon(delta=1e-30, mu=1.0) - math.log(100) - 1e-6  # the largest answer tells
+    assert found.upper < gdp_epsilon(delta=1e-30, mu=1.0) - math.log(50)
+    assert not found.note
+    assert "no amplification" in allocation_epsilon(sigma=0.1, steps=100, delta=1e-6).note

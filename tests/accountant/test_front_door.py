@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from itertools import product
 
 import numpy as np
@@ -87,7 +88,7 @@ class TestShuffledBits:
             (budgets.from_array([0.5, 1.0], count=[300, 300]), "65,536 choices"),
             (budgets.from_array(np.linspace(0.1, 1, 50)), "65,536 choices"),
             (budgets.constant(0.5, n=100, delta=1e-6), "local delta_i > 0"),
-            (budgets.constant(1e200, n=2), "65,536 choices"),
+            (budgets.constant(1e200, n=2), "a local eps of 10,000"),
         ],
     )
     def test_the_pair_answers_where_the_exact_law_does_not_and_says_so(self, crowd, why):
@@ -304,3 +305,79 @@ def test_refused_in_one_line(ask, words):
     with pytest.raises(GspaError, match=words) as refused:
         ask()
     assert len(str(refused.value).splitlines()) == 1
+
+
+CLONES = [gspa.RandomizedResponse(), gspa.Aligned(), gspa.KRR(k=10), gspa.SubsetSelection(k=4, size=2), gspa.Common()]
+
+
+class TestCalibrateIsTheInverse:
+    def test_its_k_rr_passes(self):
+        found = gspa.calibrate(target_eps=1e-6, delta=1e-6, n=1000, mechanism=gspa.KRR(k=10))
+        assert gspa.epsilon(eps=found.lower, n=1000, delta=1e-6, mechanism=gspa.KRR(k=10)).upper <= 1e-6
+        assert found.relative_width < 1e-3
+
+    @pytest.mark.slow
+    @settings(max_examples=20)
+    @given(st.sampled_from(CLONES), st.floats(-6, 0.5), st.floats(-12, -1.5), st.integers(1, 2000), st.booleans())
+    def test_its_local_eps_and_its_users_pass(self, runs, log_target, log_delta, n, users):
+        target, at = 10**log_target, 10**log_delta
+        if users:
+            found = gspa.calibrate(target_eps=target, delta=at, eps=n / 1000, mechanism=runs)
+            passed = gspa.epsilon(eps=n / 1000, n=int(found.upper), delta=at, mechanism=runs)
+        else:
+            found = gspa.calibrate(target_eps=target, delta=at, n=n, mechanism=runs)
+            passed = gspa.epsilon(eps=found.lower, n=n, delta=at, mechanism=runs)
+            assert found.lower >= target
+        assert passed.upper <= target
+
+    def test_its_rounds_pass(self):
+        found = gspa.calibrate(target_eps=0.3, delta=1e-6, eps=0.5, n=2000)
+        assert gspa.epsilon(eps=0.5, n=2000, delta=1e-6, rounds=int(found.lower)).upper <= 0.3
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("n", "target"), [(10_000, 1e-3), (1000, 0.1), (3, 1e-6)])
+    def test_its_noise_passes(self, n, target):
+        sigma = gspa.calibrate(target_eps=target, delta=1e-6, n=n, mechanism="gaussian").upper
+        assert gspa.epsilon(n=n, delta=1e-6, mechanism=gspa.Gaussian(sigma=sigma)).upper <= target
+        eps = gspa.calibrate(target_eps=target, delta=1e-6, n=n, mechanism="laplace").lower
+        assert gspa.epsilon(eps=eps, n=n, delta=1e-6, mechanism="laplace").upper <= target
+
+    def test_a_total_variation_has_a_least_eps(self):
+        runs = gspa.TotalVariation(tv=0.1)
+        found = gspa.calibrate(target_eps=0.1, delta=1e-6, n=10_000, mechanism=runs)
+        assert gspa.epsilon(eps=found.lower, n=10_000, delta=1e-6, mechanism=runs).upper <= 0.1
+        with pytest.raises(OutsideValidity, match=r"eps0 = 0\.2006"):  # 2 artanh(0.1)
+            gspa.calibrate(target_eps=1e-6, delta=1e-9, n=10, mechanism=runs)
+
+
+@pytest.mark.filterwarnings("error")
+class TestHugeBudgets:
+    @pytest.mark.parametrize("eps", [100.0, 700.0, 1e4, 1e16, 1e20])
+    @pytest.mark.parametrize("runs", CLONES)
+    @pytest.mark.parametrize("n", [2, 1000])
+    def test_where_nobody_is_a_clone_the_answer_is_the_report_s_own(self, eps, runs, n):
+        if eps > 700 and isinstance(runs, gspa.KRR | gspa.SubsetSelection):
+            with pytest.raises(OutsideValidity, match="eps <= 700"):
+                gspa.epsilon(eps=eps, n=n, delta=1e-6, mechanism=runs)
+            return
+        found = gspa.epsilon(eps=eps, n=n, delta=1e-6, mechanism=runs)
+        assert found.lower <= eps <= found.upper + 1  # at most log(1 - delta/P(one of the two outcomes)) less
+        assert found.relative_width < 1e-6
+
+    @pytest.mark.parametrize("eps", [1e20])
+    @pytest.mark.parametrize(
+        "runs", ["rr", "aligned", "common", "laplace", gspa.KRR(k=10), gspa.TotalVariation(tv=0.3)]
+    )
+    def test_every_entry_answers_or_refuses(self, eps, runs):
+        asked = {"eps": eps, "n": 1000, "mechanism": runs}
+        for ask in (
+            lambda: gspa.delta(**asked, at_eps=eps / 2),
+            lambda: gspa.delta(**asked | {"eps": 1.0}, at_eps=eps),
+            lambda: gspa.risk(**asked),
+            lambda: gspa.per_user(budgets=[1.0, eps], delta=1e-6, mechanism=runs),
+            lambda: gspa.calibrate(target_eps=eps, n=1000, delta=1e-6, mechanism=runs),
+            lambda: gspa.epsilon(**asked, delta=1e-6, rounds=3),
+            lambda: gspa.attack(**asked, delta=1e-6),
+        ):
+            with suppress(GspaError):
+                ask()

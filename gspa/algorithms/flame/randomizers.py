@@ -175,8 +175,6 @@ class Laplace:
             count: whole numbers >= 0, any shape.
             rng: generator or seed.
         """
-        many = np.asarray(check.array_in(0, 2.0**53, count=count))
-        if not (many == np.floor(many)).all():
-            raise InvalidValue("count", many.tolist(), "whole numbers >= 0")
+        many = check.whole(0, count=count)
         rng = check.rng(rng)
         return np.asarray((rng.standard_gamma(many) - rng.standard_gamma(many)) / self.eps)
