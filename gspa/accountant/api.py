@@ -254,7 +254,7 @@ def _noise(runs: Laplace | Gaussian, name: str) -> None:
     given = getattr(runs, name)
     if given is None:
         return
-    if isinstance(given, np.ndarray | Sequence) and not isinstance(given, str | bytes) and np.ndim(given):
+    if isinstance(given, np.ndarray) and given.ndim or isinstance(given, Sequence) and not isinstance(given, str | bytes):
         numbers = check.floats(**{name: given})
         if numbers.ndim != 1 or not numbers.size:
             raise InvalidValue(name, given, "a number, or a list with one for each user")

@@ -272,12 +272,7 @@ def epsilon_table(
     [0.009664, 0.0]
     """
     names = ("n", "eps", "delta", "local_delta")
-    columns = []
-    for name, column in zip(names, (n, eps, delta, local_delta), strict=True):
-        try:
-            columns.append(np.asarray(column))
-        except ValueError:  # ragged lists
-            raise InvalidValue(name, column, "a number or a rectangular array of numbers") from None
+    columns = [check.array(**{name: given}) for name, given in zip(names, (n, eps, delta, local_delta), strict=True)]
     for name, column in zip(names, columns, strict=True):
         if column.dtype.kind not in "iuf":
             raise InvalidValue(name, column.tolist(), "a number or an array of numbers")
