@@ -128,8 +128,7 @@ def array_in(low: float, high: float, /, **argument: object) -> NDArray[np.float
         ...
     gspa.accountant.errors.InvalidValue: alpha[1] = 2.0: must be in [0, 1]
     """
-    name, value = _only(argument)
-    allowed = f"in [{low:g}, {high:g}]"
+    name, allowed = _only(argument)[0], f"in [{low:g}, {high:g}]"
     numbers = array(**argument)
     if numbers.size and numbers.dtype.kind not in "iuf":
         raise InvalidValue(name, numbers.tolist(), "a number or an array of numbers")

@@ -202,7 +202,7 @@ def poisson_delta(
         found = _worst(lambda laws, above: _delta(laws, eps, above), target, **asked)
         if found[0] >= 0.1 * target:
             break
-    return Bound(*found, METHOD, VALID_FOR, eps=eps)
+    return Bound(*found, METHOD, VALID_FOR, eps=eps, reached=True)
 
 
 def poisson_epsilon(
@@ -234,4 +234,4 @@ def poisson_epsilon(
         direction=direction,
         sensitivity=sensitivity,
     )
-    return Bound(*found, METHOD, VALID_FOR, delta=delta)
+    return Bound(*found, METHOD, VALID_FOR, delta=delta, reached=True)
