@@ -53,13 +53,14 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from gspa.accountant import arguments as check
-from gspa.accountant.bound import Bound
+from gspa.accountant.bound import Bound, Ends
 from gspa.accountant.errors import InternalError, InvalidValue, OutsideValidity
 from gspa.accountant.losses import Atoms, dominated, dominating
+from gspa.accountant.mechanisms import alone_delta, alone_epsilon, apart
 from gspa.accountant.random_sum import Bracket, positive_part
 from gspa.accountant.roots import find_root, push_until
 from gspa.accountant.rounds import Round, compose, compose_delta
-from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
+from gspa.accountant.tradeoff import gdp_epsilon
 
 Array = NDArray[np.float64]
 
@@ -206,7 +207,6 @@ def _cdf(noise: str, z: float) -> float:
 _MOST_SHIFT = 8.0  # beyond it only what is told by the largest answer, and the revealed step
 _MOST_LAPLACE = 20.0  # the same of what is between the two centres: Laplace ratios are bounded
 _MOST_EXPONENT = 650.0  # of e^eps Y
-_REVEALED = 1e-9  # relative allowance in delta of one Gaussian step, where it is to be a lower bound
 _SMOOTHING = 0.02
 _CUTS = tuple(np.arange(1.0, 17.0, 0.25).tolist())  # beyond the larger shift
 _MOST_VALUE = 1e100
@@ -225,19 +225,19 @@ class Dealt:
     step: Step
     t: int
 
-    def cap(self, eps: float) -> float:
-        """delta of a step that is known to be the record's."""
-        apart = abs(self.step.u - self.step.v)
-        if self.step.noise == "laplace":
-            return -math.expm1(min((eps - apart) / 2, 0.0))
-        return gdp_delta(eps, mu=apart)
+    @property
+    def gap(self) -> Ends:
+        """How far the two are apart; the shift itself was rounded up."""
+        far = abs(self.step.u - self.step.v)
+        return far * (1 - 4 * _UNIT), far
 
-    def cap_epsilon(self, delta: float) -> float:
+    def cap(self, eps: float) -> Bracket:
+        """delta of a step that is known to be the record's."""
+        return Bracket(*alone_delta(self.step.noise, eps, self.gap))
+
+    def cap_epsilon(self, delta: float) -> Bracket:
         """The eps at which `cap` is delta."""
-        apart = abs(self.step.u - self.step.v)
-        if self.step.noise == "laplace":
-            return max(0.0, apart + 2 * math.log1p(-delta))
-        return gdp_epsilon(delta=delta, mu=apart)
+        return Bracket(*alone_epsilon(self.step.noise, delta, self.gap))
 
     @property
     def wide(self) -> bool:
@@ -259,8 +259,8 @@ class Dealt:
 
     def crude(self, eps: float) -> Bracket:
         """delta(eps), for any eps."""
-        cap = self.cap(eps)
-        return Bracket(min(self.largest().cap(eps + math.log(self.t)) * (1 - _REVEALED), cap), cap)
+        cap, more = self.cap(eps), (eps + math.log(self.t)) * (1 + _UNIT)
+        return Bracket(min(self.largest().cap(more).lower, cap.lower), cap.upper)
 
     def beyond(self, eps: float, cut: float) -> tuple[float, float]:
         """Bounds on E[S_+; some z_i > cut]/t."""
@@ -315,7 +315,7 @@ class Dealt:
         masses[:-1] += np.where(rising, law.mass - up, up)
         found = positive_part(ends, masses / inside, self.t, np.ones(1), smoothing=smoothing)
         whole = found.upper * share / self.t + self.beyond(eps, cut)[1] + law.extra
-        return min(whole, self.cap(eps), 1.0)
+        return min(whole, self.cap(eps).upper, 1.0)
 
     def _share(self, cut: float) -> float:
         """P(no z_i is beyond the cut)."""
@@ -364,7 +364,7 @@ class _Curve:
         """A bracket of few cells, and the cut that makes it narrow; None where no cell would make it narrower."""
         dealt, step = self.dealt, self.dealt.step
         if dealt.t == 1:
-            return Bracket(dealt.cap(eps) * (1 - _REVEALED), dealt.cap(eps)), None
+            return dealt.cap(eps), None
         base = max(step.u, step.v, 0.0)
         if dealt.wide or dealt.far(eps):
             return dealt.crude(eps), None
@@ -395,10 +395,11 @@ class _Curve:
 
     def epsilon(self, delta: float) -> Bracket:
         """A bracket of the least eps at which delta is met."""
-        dealt, top = self.dealt, self.dealt.cap_epsilon(delta)
-        if dealt.t == 1 or top == 0:
-            return Bracket(top * (1 - _REVEALED), top)
-        told = min(max(dealt.largest().cap_epsilon(delta) * (1 - _REVEALED) - math.log(dealt.t), 0.0), top)
+        dealt, cap = self.dealt, self.dealt.cap_epsilon(delta)
+        if dealt.t == 1 or cap.upper == 0:
+            return cap
+        top, least = cap.upper, dealt.largest().cap_epsilon(delta).lower
+        told = min(max(least - math.log(dealt.t) - _UNIT * least, 0.0), top)
         if dealt.wide:
             return Bracket(told, top)
         if self._rough(0.0)[0].lower <= delta and self.delta(0.0).upper <= delta:
@@ -455,7 +456,7 @@ def _pair(ahead: _Curve, behind: _Curve | None) -> Callable[[float, int], tuple[
 
     def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
         dealt, floor = ahead.dealt, max(_TAIL * delta / times, _LEAST_FLOOR)
-        most = min(dealt.cap_epsilon(floor), _MOST_LOSS)
+        most = min(dealt.cap_epsilon(floor).upper, _MOST_LOSS)
         width = _MOST_LOSS if dealt.wide else math.sqrt(min(dealt.step.variance(0.0), 1e10) / dealt.t)
         width = min(width, most / 4) if most > 0 else width
         eps, step = 0.0, width / _PER_DEVIATION
@@ -546,12 +547,13 @@ class Allocated:
         kept, epochs = (epochs, 1) if check.one_of(DEALS, deal=deal) == "once" else (1, epochs)
         if kept > 1 and noise != "gaussian":
             raise OutsideValidity("deal 'once'", "Gaussian noise, or one epoch", _NO_MEAN.format(noise))
-        shift = sensitivity / sigma
+        name, about = "sensitivity/sigma", sensitivity / sigma * math.sqrt(kept)
+        if not _LEAST_SHIFT <= about <= 1 / _LEAST_SHIFT:
+            name += " * sqrt(epochs)" if kept > 1 else ""
+            raise InvalidValue(name, about, f"in [{_LEAST_SHIFT:g}, {1 / _LEAST_SHIFT:g}]")
+        shift = apart(sensitivity, sigma)[1]
         if kept > 1:
             shift *= math.sqrt(kept) * (1 + _UNIT)  # rounded up
-        if not _LEAST_SHIFT <= shift <= 1 / _LEAST_SHIFT:
-            name = "sensitivity/sigma" + (" * sqrt(epochs)" if kept > 1 else "")
-            raise InvalidValue(name, shift, f"in [{_LEAST_SHIFT:g}, {1 / _LEAST_SHIFT:g}]")
         if k * epochs > _MOST_COPIES:
             raise InvalidValue("k * epochs", k * epochs, f"at most {_MOST_COPIES:g}")
         note = _BLOCKS.format(k=k) if k > 1 else ""
@@ -571,7 +573,7 @@ class Allocated:
         ahead = self.curve(direction, steps)
         pair = _pair(ahead, None if opposite is None else self.curve(opposite, steps))
         most = abs(ahead.dealt.step.u - ahead.dealt.step.v) if self.noise == "laplace" else math.inf
-        return Round(f"{METHOD}, {direction}", self.valid_for, pair=pair, most=most)
+        return Round(f"{METHOD}, {direction}", self.valid_for, pair=pair, most=most, reached=True)
 
     @cache  # noqa: B019  # its rounds remember points of their curves
     def rounds(self, direction: str) -> list[tuple[Round, int]]:
@@ -594,22 +596,28 @@ class Allocated:
                 if not (found and curve.delta(found[0].lower).upper <= delta):
                     found.append(curve.epsilon(delta))
             return self.bound(found, delta=delta)
-        told = gdp_epsilon(delta=delta, mu=self.apart) if self.noise == "gaussian" else math.inf
-        if self.told and self.noise == "gaussian":
-            return self.bound([Bracket(told * (1 - _REVEALED), told)], delta=delta)
+        if self.noise == "laplace":
+            told = Bracket(math.inf, math.inf)
+        else:
+            told = Bracket(*alone_epsilon("gaussian", delta, self.apart))
+            if self.told:
+                return self.bound([told], delta=delta)
         composed = [compose(self.rounds(one), delta=delta) for one in self.directions()]
-        return self.bound([Bracket(min(one.lower, told), min(one.upper, told)) for one in composed], delta=delta)
+        return self.bound([_at_most(one, told.upper) for one in composed], delta=delta)
 
     def delta(self, eps: float) -> Bound:
         """As `allocation_delta`."""
         eps = check.nonnegative(eps=eps)
         if self.copies == 1:
             return self.bound([self.curve(one).delta(eps) for one in self.directions()], eps=eps)
-        told = gdp_delta(eps, mu=self.apart) if self.noise == "gaussian" else 1.0
-        if self.noise == "gaussian" and (self.told or eps > _MOST_LOSS):
-            return self.bound([Bracket(told * (1 - _REVEALED) if self.told else 0.0, told)], eps=eps)
+        if self.noise == "laplace":
+            told = Bracket(1.0, 1.0)
+        else:
+            told = Bracket(*alone_delta("gaussian", eps, self.apart))
+            if self.told or eps > _MOST_LOSS:
+                return self.bound([told if self.told else Bracket(0.0, told.upper)], eps=eps)
         composed = [compose_delta(self.rounds(one), eps=eps) for one in self.directions()]
-        return self.bound([Bracket(min(one.lower, told), min(one.upper, told)) for one in composed], eps=eps)
+        return self.bound([_at_most(one, told.upper) for one in composed], eps=eps)
 
     @property
     def told(self) -> bool:
@@ -617,9 +625,10 @@ class Allocated:
         return self.blocks == 1 and not self.larger
 
     @property
-    def apart(self) -> float:
+    def apart(self) -> Ends:
         """How far apart all copies are whose steps are known, in units of Gaussian noise."""
-        return self.shift * math.sqrt(self.copies) * (2 if self.direction == "replace" else 1)
+        far = self.shift * math.sqrt(self.copies) * (2 if self.direction == "replace" else 1)
+        return far * (1 - 4 * _UNIT), far * (1 + _UNIT)
 
     def bound(self, found: list[Bracket], *, eps: float | None = None, delta: float | None = None) -> Bound:
         low, high = max(one.lower for one in found), max(one.upper for one in found)
@@ -634,7 +643,12 @@ class Allocated:
             delta=delta,
             note=note,
             relation=RELATIONS[self.direction],
+            reached=not self.note,
         )
+
+
+def _at_most(bound: Bound, top: float) -> Bracket:
+    return Bracket(min(bound.lower, top), min(bound.upper, top))
 
 
 _LEAST_SHIFT = 1e-6
@@ -754,4 +768,5 @@ def shuffled_batches_epsilon(
     lower, upper = max(one.lower for one in found), gdp_epsilon(delta=delta, mu=far - near)
     relation = "replace one record" if direction == "replace" else "zero one record's contributions"
     words = "Gaussian noise, batches of a fixed size, the adversary told all places"
-    return Bound(min(lower, upper), upper, upper, "one Gaussian step", words, delta=delta, relation=relation)
+    ends = min(lower, upper), upper, upper
+    return Bound(*ends, "one Gaussian step", words, delta=delta, relation=relation, reached=True)

@@ -254,7 +254,8 @@ def _noise(runs: Laplace | Gaussian, name: str) -> None:
     given = getattr(runs, name)
     if given is None:
         return
-    if isinstance(given, np.ndarray | Sequence) and not isinstance(given, str | bytes) and np.ndim(given):
+    one = given.ndim == 0 if isinstance(given, np.ndarray) else not isinstance(given, Sequence)
+    if not (one or isinstance(given, str | bytes)):
         numbers = check.floats(**{name: given})
         if numbers.ndim != 1 or not numbers.size:
             raise InvalidValue(name, given, "a number, or a list with one for each user")
@@ -409,7 +410,7 @@ class _Setting:
     ) -> None:
         self.runs, self.rounds, self.honest = runs, check.count(rounds=rounds), honest
         self.people: Budgets | None = None
-        self.scales: Any = None  # of values in [0, 1]
+        self.scales: Any = None
         self.count: Any = None
         own = _scales(runs, eps, n, who) if isinstance(runs, Laplace | Gaussian) else None
         if own is None:
@@ -432,7 +433,7 @@ class _Setting:
             if values.size > 1:
                 raise InvalidValue("honest", honest, "left out", _WHICH.format(self.runs.name, "noise"))
             many = np.array([honest])
-        return values / self.sensitivity, many
+        return values, many
 
     @property
     def sensitivity(self) -> float:
@@ -440,11 +441,17 @@ class _Setting:
         return float(getattr(self.runs, "sensitivity", 1.0))
 
     @property
+    def _line(self) -> dict[str, Any]:
+        """Reports on a line, as their engine takes them."""
+        who = {"scales": self.scales, "count": self.count, "mechanism": self.runs.name}
+        return who | {"sensitivity": self.sensitivity}
+
+    @property
     def round(self) -> composition.Round:
         """One of the rounds, for composition."""
         if self._round is None:
             if self.runs.line:
-                self._round = composition.shuffled_reports(self.scales, count=self.count, mechanism=self.runs.name)
+                self._round = composition.shuffled_reports(**self._line)
             else:
                 assert self.people is not None
                 self._round = composition.shuffled(self.people, mechanism=self.runs.family())
@@ -455,9 +462,7 @@ class _Setting:
         if self.rounds > 1:
             bound = composition.compose([(self.round, self.rounds)], delta=delta)
         elif self.people is None or self.runs.line:
-            bound = laplace_gaussian.blanket_epsilon(
-                self.scales, count=self.count, delta=delta, mechanism=self.runs.name
-            )
+            bound = laplace_gaussian.blanket_epsilon(delta=delta, **self._line)
         elif isinstance(self.runs, RandomizedResponse):
             bound = exact.sharpest_epsilon(self.people, delta=delta)
         else:
@@ -469,7 +474,7 @@ class _Setting:
         if self.rounds > 1:
             bound = composition.compose_delta([(self.round, self.rounds)], eps=eps)
         elif self.people is None or self.runs.line:
-            bound = laplace_gaussian.blanket_delta(self.scales, count=self.count, eps=eps, mechanism=self.runs.name)
+            bound = laplace_gaussian.blanket_delta(eps=eps, **self._line)
         elif isinstance(self.runs, RandomizedResponse):
             bound = exact.sharpest_delta(self.people, eps=eps)
         else:
@@ -809,22 +814,22 @@ def _per_scale(runs: Mechanism, own: tuple[Array, Array] | None, who: Who, delta
     """Each distinct scale's users by the blanket, the others as they are."""
     if own is None:
         people = _people(None, None, who, None, runs)
-        scales, count = laplace_gaussian.population(people, 1, runs.name)
+        users: Any = people.grouped()
+        where, many, distinct = np.searchsorted(users.eps, people.eps), users.count, users.eps.size
     else:
-        scales, count = own[0] / getattr(runs, "sensitivity", 1.0), own[1].astype(np.int64)
-    values, where = np.unique(scales, return_inverse=True)
-    if values.size > laplace_gaussian.MOST_VICTIMS:
+        users, where = np.unique(own[0], return_inverse=True)
+        many, distinct = np.bincount(where, own[1]).astype(np.int64), users.size
+    if distinct > laplace_gaussian.MOST_VICTIMS:
         hint = "let users share scales"
-        raise InvalidValue("scales", values.size, f"at most {laplace_gaussian.MOST_VICTIMS} distinct ones", hint)
-    many = np.bincount(where, count)
-    found = [
-        laplace_gaussian.blanket_epsilon(values, count=many, delta=delta, mechanism=runs.name, victim=i)
-        for i in range(values.size)
-    ]
+        raise InvalidValue("scales", distinct, f"at most {laplace_gaussian.MOST_VICTIMS} distinct ones", hint)
+    width = float(getattr(runs, "sensitivity", 1.0))
+    line: dict[str, Any] = {"count": many, "mechanism": runs.name, "sensitivity": width}
+    found = [laplace_gaussian.blanket_epsilon(users, delta=delta, victim=i, **line) for i in range(distinct)]
     upper, lower = (np.array([getattr(one, end) for one in found])[where] for end in ("upper", "lower"))
     last = next((one for one in found if not one.proved), found[-1])
-    words = _in_range(last.valid_for, getattr(runs, "sensitivity", 1.0))
-    return UserBounds(lower, upper, last.method, words, delta)
+    notes = dict.fromkeys(one.note for one in found if ";" in one.note)  # of some there is more to say
+    words, reached = _in_range(last.valid_for, width), all(one.reached for one in found)
+    return UserBounds(lower, upper, last.method, words, delta, note="; ".join(notes), reached=reached)
 
 
 def attack(
@@ -853,7 +858,8 @@ def attack(
         return _Run(runs, eps, n, budgets).epsilon(delta)
     setting = _Setting(runs, eps, n, budgets)
     if runs.line:
-        found = attack_epsilon(setting.scales, count=setting.count, delta=delta, mechanism=runs.name)
+        scales = setting.scales if setting.people is not None else setting.scales / setting.sensitivity
+        found = attack_epsilon(scales, count=setting.count, delta=delta, mechanism=runs.name)
         if setting.sensitivity != 1:
             found = replace(
                 found, note=f"values and inputs in units of their range, whose width is {setting.sensitivity:g}"
@@ -894,7 +900,7 @@ def published(
         setting = _Setting(mechanism, eps, n, budgets)
         if setting.scales.size > 1:
             raise InvalidValue("sigma", mechanism.sigma, "one number, with n", "what was published is for equal noise")
-        return compare_gaussian(sigma=float(setting.scales[0]), n=setting.n, delta=delta)
+        return compare_gaussian(sigma=float(setting.scales[0] / setting.sensitivity), n=setting.n, delta=delta)
     return compare(_people(eps, n, budgets, None, RandomizedResponse()), delta=delta, mechanism=mechanism)
 
 
@@ -939,7 +945,9 @@ def certify(
     delta = check.probability(allow_zero=False, delta=delta)
     if isinstance(runs, Laplace | Gaussian):
         asked = _Setting(runs, eps, n, budgets, honest=honest)
-        return on_a_line(laplace_gaussian.Crowd.of(asked.scales, asked.count, runs.name, (0.0, 1.0)), delta=delta)
+        width = asked.sensitivity
+        crowd = laplace_gaussian.Crowd.of(asked.scales, asked.count, runs.name, (0.0, 1.0), width)
+        return on_a_line(crowd, delta=delta)
     assert isinstance(runs, Allocation)
     run = _Run(runs, eps, n, budgets, honest=honest).asked
     return allocated(run, sigma=runs.sigma / runs.sensitivity, delta=delta)

@@ -93,6 +93,33 @@ def in_range(low: float, high: float, /, **argument: object) -> float:
     return number
 
 
+def _masked(value: object, depth: int = 3) -> bool:
+    """Whether an array, or one in a list, has an entry that is masked."""
+    if isinstance(value, list | tuple):
+        return depth > 0 and any(_masked(part, depth - 1) for part in value)
+    mask = getattr(value, "mask", False)
+    return not callable(mask) and bool(np.any(mask))
+
+
+def array(error: type[InvalidValue] = InvalidValue, /, **argument: object) -> NDArray[Any]:
+    """As numpy reads it; what is masked is refused, because numpy would put back what lies under the mask.
+
+    >>> array(eps=[np.ma.masked])
+    Traceback (most recent call last):
+        ...
+    gspa.accountant.errors.InvalidValue: eps = [masked]: must be an array with nothing masked; leave out what is \
+masked: eps.compressed()
+    """
+    name, value = _only(argument)
+    if _masked(value):
+        hint = f"leave out what is masked: {name}.compressed()"
+        raise error(name, value, "an array with nothing masked", hint)
+    try:
+        return np.asarray(value)
+    except (ValueError, OverflowError):  # ragged lists
+        raise error(name, value, "a rectangular array of numbers") from None
+
+
 def array_in(low: float, high: float, /, **argument: object) -> NDArray[np.float64]:
     """Numbers, none of them NaN, in [low, high]; a scalar comes back with shape ().
 
@@ -101,12 +128,8 @@ def array_in(low: float, high: float, /, **argument: object) -> NDArray[np.float
         ...
     gspa.accountant.errors.InvalidValue: alpha[1] = 2.0: must be in [0, 1]
     """
-    name, value = _only(argument)
-    allowed = f"in [{low:g}, {high:g}]"
-    try:
-        numbers = np.asarray(value)
-    except (ValueError, OverflowError):  # ragged lists
-        raise InvalidValue(name, value, "a rectangular array of numbers") from None
+    name, allowed = _only(argument)[0], f"in [{low:g}, {high:g}]"
+    numbers = array(**argument)
     if numbers.size and numbers.dtype.kind not in "iuf":
         raise InvalidValue(name, numbers.tolist(), "a number or an array of numbers")
     numbers = numbers.astype(np.float64)
@@ -183,13 +206,10 @@ def seeds(**argument: object) -> list[int]:
 def floats(**argument: object) -> NDArray[np.float64]:
     """An array of numbers, NaN and infinities among them: what its entries may be is for the caller to say."""
     name, value = _only(argument)
-    try:
-        numbers = np.asarray(value)
-        if numbers.size and numbers.dtype.kind not in "iuf":
-            raise ValueError
-        return numbers.astype(np.float64)
-    except (ValueError, OverflowError):
-        raise InvalidValue(name, value, "a number or a rectangular array of numbers") from None
+    numbers = array(**argument)
+    if numbers.size and numbers.dtype.kind not in "iuf":
+        raise InvalidValue(name, value, "a number or a rectangular array of numbers")
+    return numbers.astype(np.float64)
 
 
 def row(**argument: object) -> list[Any]:

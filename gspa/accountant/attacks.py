@@ -291,7 +291,8 @@ def attack_delta(
     value = max((law.delta(eps) for law in laws), default=0.0)
     if statistic == "likelihood" and worlds.equal:
         value = max(value, worlds.equal_delta(eps))
-    return Bound(value, value, 1.0, method=f"attack, {statistic} statistic", valid_for=worlds.valid_for, eps=eps)
+    method = f"attack, {statistic} statistic"
+    return Bound(value, value, 1.0, method=method, valid_for=worlds.valid_for, eps=eps, reached=True)
 
 
 def attack_epsilon(
@@ -326,7 +327,7 @@ def attack_epsilon(
         if worlds.equal:
             value = max(value, _crossing(worlds.equal_delta, delta, guess))
     method = f"attack, {statistic} statistic"
-    return Bound(value, value, math.inf, method=method, valid_for=worlds.valid_for, delta=delta)
+    return Bound(value, value, math.inf, method=method, valid_for=worlds.valid_for, delta=delta, reached=True)
 
 
 # --- two worlds as histograms of k answers, enumerated or told by a statistic --------------------------------
@@ -526,7 +527,7 @@ def statistic_epsilon(worlds: Worlds, *, delta: float) -> Bound:
     }
     best = max(found, key=lambda name: found[name])
     method = f"attack, exact law of a statistic ({best})"
-    return Bound(found[best], found[best], math.inf, method, worlds.what, delta=delta, n=worlds.n)
+    return Bound(found[best], found[best], math.inf, method, worlds.what, delta=delta, n=worlds.n, reached=True)
 
 
 def enumerate_laws(worlds: Worlds) -> Laws:
@@ -568,7 +569,8 @@ def likelihood_ratio_epsilon(worlds: Worlds, *, delta: float) -> Bound:
     delta = check.probability(allow_zero=False, delta=delta)
     laws = enumerate_laws(worlds)
     low, high = laws.epsilon(delta), laws.epsilon(delta, side=1)
-    return Bound(low, low, high, "attack, likelihood ratio of the histogram", worlds.what, delta=delta, n=worlds.n)
+    method = "attack, likelihood ratio of the histogram"
+    return Bound(low, low, high, method, worlds.what, delta=delta, n=worlds.n, reached=True)
 
 
 def worst_epsilon(budgets: Budgets, *, delta: float, k: int) -> Bound:
@@ -600,7 +602,8 @@ def worst_epsilon(budgets: Budgets, *, delta: float, k: int) -> Bound:
     low = max(law.epsilon(delta) for law in laws)
     high = min(max(law.epsilon(delta, side=1) for law in laws), people.eps_max)
     method = "law of the histogram, worst of all inputs"
-    return Bound(min(low, high), min(low, high), high, method, f"{k}-ary randomized response, any inputs", delta=delta)
+    words = f"{k}-ary randomized response, any inputs"
+    return Bound(min(low, high), min(low, high), high, method, words, delta=delta, reached=True)
 
 
 def _held(n: int, k: int) -> Iterator[tuple[int, ...]]:

@@ -234,10 +234,7 @@ class Budgets:
 
 def _floats(name: str, values: ArrayLike) -> NDArray[Any]:
     """A fresh one-dimensional float array; the copy is what makes Budgets immutable."""
-    try:
-        found = np.asarray(values)
-    except ValueError:  # ragged lists
-        raise InvalidBudget(name, values, "a one-dimensional list of numbers") from None
+    found = check.array(InvalidBudget, **{name: values})
     if found.size and found.dtype.kind not in "iuf":
         raise InvalidBudget(name, found.tolist(), "a list of numbers")
     if found.ndim != 1:
@@ -265,7 +262,10 @@ def from_array(eps: ArrayLike, delta: ArrayLike = 0.0, count: ArrayLike = 1, *, 
         size = len(column)
     except TypeError:
         size = 0
-    spread: list[Any] = [v if np.iterable(v) else np.full(size, v) for v in (delta, count)]
+    spread: list[Any] = [
+        given if np.iterable(given) else np.full(size, check.array(InvalidBudget, **{name: given}))
+        for name, given in (("delta", delta), ("count", count))
+    ]
     return Budgets(column, spread[0], spread[1], label)
 
 

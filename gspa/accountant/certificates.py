@@ -155,7 +155,7 @@ def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
         DataUnavailable: python-flint is not installed.
     """
     bound = blanket_epsilon(crowd.scales, count=crowd.reports.count, delta=delta, mechanism=crowd.mechanism)
-    needy = sum(crowd.local_delta(i, bound.upper) > delta for i in range(crowd.scales.size))
+    needy = sum(crowd.local_delta(i, bound.upper)[0] > delta for i in range(crowd.scales.size))
     if needy > (most := _checker().MOST_COVERS):
         hint = f"here {needy} have to be hidden; let users share scales"
         raise OutsideValidity("certify", f"at most {most} scales whose reports say too much alone", hint)
@@ -176,7 +176,7 @@ def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
 
 def _cover(crowd: Crowd, victim: int, eps: float, delta: float) -> dict[str, Any] | None:
     """The cover that looks best for this user at (eps, delta), of users with no less noise; None if none is needed."""
-    if crowd.local_delta(victim, eps) <= delta * (1 - 1e-9):
+    if crowd.local_delta(victim, eps)[1] <= delta * (1 - 1e-9):
         return None
     own = crowd.scales[victim]
     kept = crowd.scales >= own

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gspa.accountant.bound import DIGITS, Bound, rounded
+from gspa.accountant.bound import DIGITS, OWN, Bound, rounded
 from gspa.accountant.errors import GspaError
 
 _WHOLE = 16  # digits in which every number of users is written in full
@@ -135,7 +135,7 @@ def bounds(
 
 
 def _print(bound: Bound, answer: str, as_json: bool, digits: int = DIGITS) -> None:
-    """Print `answer` with the interval's ends, rounded outwards, in place of {lower} and {upper}."""
+    """Print `answer` with the interval's ends, rounded outwards, and what they are of, in its braces."""
     if as_json:
         typer.echo(bound.to_json())
         return
@@ -143,7 +143,9 @@ def _print(bound: Bound, answer: str, as_json: bool, digits: int = DIGITS) -> No
         "lower": rounded(bound.lower, up=False, digits=digits),
         "upper": rounded(bound.upper, up=True, digits=digits),
     }
-    lines = [answer.format(**ends, word="certified" if bound.proved else "computed"), *bound.words()]
+    own = "" if bound.reached else OWN
+    ends |= {"word": "certified" if bound.proved else "computed", "own": own, "by": f"by {own}" if own else own}
+    lines = [answer.format(**ends), *bound.words()]
     typer.echo("\n".join(lines))
 
 
@@ -205,7 +207,7 @@ def epsilon(
         rates = {"fpr": risk.fpr, "tpr": risk.tpr, "advantage": risk.advantage}
         typer.echo(json.dumps(bound.to_dict() | {"risk": rates}))
         return
-    _print(bound, f"eps <= {{upper}}, {{word}} in [{{lower}}, {{upper}}]\nany attacker: {risk}", as_json)
+    _print(bound, f"eps <= {{upper}}, {{own}}{{word}} in [{{lower}}, {{upper}}]\nany attacker: {risk}", as_json)
 
 
 def delta(
@@ -247,7 +249,7 @@ def delta(
         deal=deal,
     )
     bound = api.delta(**asked, at_eps=at_eps, rounds=rounds, honest=honest)
-    _print(bound, "delta <= {upper}, {word} in [{lower}, {upper}]", as_json)
+    _print(bound, "delta <= {upper}, {own}{word} in [{lower}, {upper}]", as_json)
 
 
 def calibrate(
@@ -273,13 +275,13 @@ def calibrate(
     runs = api.mechanism(mechanism, k=k, size=size, tv=tv, sensitivity=sensitivity)
     found = api.calibrate(target_eps=target_eps, delta=delta, n=n, eps=eps, mechanism=runs)
     if isinstance(runs, api.Gaussian):
-        _print(found, "sigma >= {upper}; the smallest is {word} in [{lower}, {upper}]", as_json)
+        _print(found, "sigma >= {upper}; the smallest {by}is {word} in [{lower}, {upper}]", as_json)
     elif eps is None:
-        _print(found, "local eps <= {lower}; the largest is {word} in [{lower}, {upper}]", as_json)
+        _print(found, "local eps <= {lower}; the largest {by}is {word} in [{lower}, {upper}]", as_json)
     elif n is None:
-        _print(found, "n >= {upper}; the least is {word} in [{lower}, {upper}]", as_json, _WHOLE)
+        _print(found, "n >= {upper}; the least {by}is {word} in [{lower}, {upper}]", as_json, _WHOLE)
     else:
-        _print(found, "rounds <= {lower}; the largest is {word} in [{lower}, {upper}]", as_json, _WHOLE)
+        _print(found, "rounds <= {lower}; the largest {by}is {word} in [{lower}, {upper}]", as_json, _WHOLE)
 
 
 def per_user(
@@ -299,11 +301,11 @@ def per_user(
     if as_json:
         answer = {"lower": found.lower.tolist(), "upper": found.upper.tolist(), "method": found.method}
         answer |= {"valid_for": found.valid_for, "delta": found.delta, "relation": found.relation}
-        typer.echo(json.dumps(answer | {"warnings": found.warnings}))
+        typer.echo(json.dumps(answer | {"warnings": found.warnings, "note": found.note, "reached": found.reached}))
         return
     for i, (lower, upper) in enumerate(zip(found.lower, found.upper, strict=True), start=1):
         low, high = rounded(float(lower), up=False), rounded(float(upper), up=True)
-        typer.echo(f"row {i}: eps <= {high}, in [{low}, {high}]")
+        typer.echo(f"row {i}: eps <= {high}, {'' if found.reached else OWN}in [{low}, {high}]")
     typer.echo("\n".join(found.words()))
 
 

@@ -1,6 +1,7 @@
 """The published formulas themselves: GSPA's mu, closed forms with clones, and Renyi bounds.
 
 Each is refused outside its stated conditions; `gspa.accountant.published` compares them.
+Roundings are not covered: 1e-15 of a value that is a formula in one line, more where thousands of terms are summed.
 
 >>> round(erlingsson19_epsilon(0.5, n=10_000, delta=1e-4), 6)
 0.182091

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from gspa.accountant import arguments as check
-from gspa.accountant.bound import Bound
+from gspa.accountant.bound import Bound, Ends
 from gspa.accountant.losses import merge, spread
+from gspa.accountant.mechanisms import alone_delta, alone_epsilon
 from gspa.accountant.roots import crossing
 from gspa.accountant.rounds import Factors, Tail, finite_share, tail, tilt_for_delta, tilt_for_mean
-from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 __all__ = ["DIRECTIONS", "poisson_delta", "poisson_epsilon"]
 
@@ -157,6 +157,12 @@ def _epsilon(factors: Factors, delta: float, above: bool) -> float:
     return best
 
 
+def _every(shift: float, steps: int) -> Ends:
+    """mu of a record in every step, below and above."""
+    mu = shift * math.sqrt(steps)
+    return mu * (1 - 2.0**-50), mu * (1 + 2.0**-50)
+
+
 def _shift(sigma: float, sensitivity: float) -> float:
     shift = check.positive(sensitivity=sensitivity) / check.positive(sigma=sigma)
     return check.in_range(0, 1e6, **{"sensitivity/sigma": shift})
@@ -212,9 +218,9 @@ def poisson_delta(
         if found[0] >= 0.1 * target:
             break
     if (shift := _shift(sigma, sensitivity)) <= _MOST_SHIFT:
-        return Bound(*found, METHOD, VALID_FOR, eps=eps)
-    top = max(gdp_delta(eps, mu=shift * math.sqrt(steps)), found[0])
-    return Bound(found[0], (found[0] + top) / 2, top, METHOD, VALID_FOR, eps=eps, note=_SAID)
+        return Bound(*found, METHOD, VALID_FOR, eps=eps, reached=True)
+    top = max(alone_delta("gaussian", eps, _every(shift, steps))[1], found[0])
+    return Bound(found[0], (found[0] + top) / 2, top, METHOD, VALID_FOR, eps=eps, note=_SAID, reached=True)
 
 
 def poisson_epsilon(
@@ -248,6 +254,6 @@ def poisson_epsilon(
         sensitivity=sensitivity,
     )
     if (shift := _shift(sigma, sensitivity)) <= _MOST_SHIFT and asked == delta:
-        return Bound(*found, METHOD, VALID_FOR, delta=delta)
-    top = max(gdp_epsilon(delta=delta, mu=shift * math.sqrt(steps)), found[0])
-    return Bound(found[0], (found[0] + top) / 2, top, METHOD, VALID_FOR, delta=delta, note=_SAID)
+        return Bound(*found, METHOD, VALID_FOR, delta=delta, reached=True)
+    top = max(alone_epsilon("gaussian", delta, _every(shift, steps))[1], found[0])
+    return Bound(found[0], (found[0] + top) / 2, top, METHOD, VALID_FOR, delta=delta, note=_SAID, reached=True)

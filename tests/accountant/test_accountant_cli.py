@@ -86,7 +86,7 @@ def test_each_users_own_record_is_a_line(capsys, tmp_path):
     assert answer(capsys, *arguments)["upper"] == exact.upper.tolist()
     assert run(arguments) == 0
     rows = capsys.readouterr().out.splitlines()
-    assert [row.split(", in")[0] for row in rows[:2]] == [
+    assert [row.split(", ")[0] for row in rows[:2]] == [
         f"row {i + 1}: eps <= {rounded(exact.upper[i], up=True)}" for i in range(2)
     ]
     assert "neighbours: replace one user's record" in rows

@@ -101,7 +101,7 @@ class TestBudgets:
 
     def test_ragged_lists_are_refused(self):
         for make_one in (lambda: b.from_array([[1], [1, 2]]), lambda: b.Budgets([[1], [1, 2]], [0.0], [1])):
-            with pytest.raises(InvalidBudget, match="one-dimensional"):
+            with pytest.raises(InvalidBudget, match="rectangular"):
                 make_one()
 
     def test_repr_is_short_for_many_users(self):

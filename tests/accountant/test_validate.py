@@ -7,7 +7,9 @@ import math
 import numpy as np
 import pytest
 
+import gspa
 from gspa.accountant import arguments as check
+from gspa.accountant import budgets, exact, one_round, tradeoff
 from gspa.accountant.errors import (
     CheckFailed,
     GspaError,
@@ -16,6 +18,8 @@ from gspa.accountant.errors import (
     OutsideValidity,
     UnknownName,
 )
+from gspa.accountant.laplace_gaussian import blanket_epsilon
+from gspa.algorithms.frequency import frequency_reports
 
 
 @pytest.mark.parametrize(
@@ -130,3 +134,45 @@ def test_errors_belong_to_the_families_a_caller_would_catch():
     refusal = OutsideValidity("FMT21", "n >= 2", "n = 1")
     assert str(refusal) == "FMT21: needs n >= 2; n = 1"
     assert (refusal.bound, refusal.condition) == ("FMT21", "n >= 2")
+
+
+PART = np.ma.array([1, 1, 1], mask=[False, True, True])  # numpy's own asarray gives three ones
+ONE = np.ma.array(1, mask=True)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: gspa.epsilon(budgets=PART, delta=1e-6),
+        lambda: gspa.epsilon(budgets=list(PART), delta=1e-6),
+        lambda: gspa.epsilon(eps=np.ma.masked, n=3, delta=1e-6),
+        lambda: gspa.epsilon(eps=1.0, n=ONE, delta=1e-6),
+        lambda: gspa.epsilon(mechanism=gspa.Gaussian(sigma=PART), delta=1e-6),
+        lambda: gspa.epsilon(mechanism=gspa.Laplace(scale=PART), delta=1e-6),
+        lambda: gspa.epsilon(mechanism=gspa.Laplace(scale=list(PART)), delta=1e-6),
+        lambda: gspa.per_user(budgets=PART, delta=1e-6),
+        lambda: gspa.risk(eps=1.0, n=3, fpr=PART / 2),
+        lambda: budgets.from_array([1.0, 1.0, 1.0], 0 * PART),
+        lambda: budgets.from_array([1.0, 1.0, 1.0], 0 * ONE),
+        lambda: budgets.from_array([1.0, 1.0, 1.0], count=PART),
+        lambda: budgets.from_array([1.0, 1.0, 1.0], count=ONE),
+        lambda: blanket_epsilon(PART, delta=1e-6),
+        lambda: blanket_epsilon([1.0, 1.0, 1.0], count=PART, delta=1e-6),
+        lambda: blanket_epsilon([1.0], count=ONE, delta=1e-6),
+        lambda: one_round.epsilon_table(n=10 * PART, eps=0.5, delta=1e-4),
+        lambda: exact.exact_epsilon(budgets.from_array([1.0, 1.0, 1.0]), delta=1e-4, inputs=0 * PART),
+        lambda: tradeoff.gaussian(PART / 2, mu=1.0),
+        lambda: tradeoff.compose_gdp(PART),
+        lambda: check.array_in(0, 1, alpha=[[PART, PART]]),
+        lambda: frequency_reports(PART, [1.0, 1.0, 1.0], rng=0),
+        lambda: frequency_reports([1, 1, 1], PART, rng=0),
+    ],
+)
+def test_what_is_masked_is_never_put_back(ask):
+    with pytest.raises(InvalidValue, match="masked"):
+        ask()
+
+
+def test_a_mask_that_hides_nothing_is_no_fault():
+    whole = np.ma.array([1.0, 1.0, 1.0], mask=[False, False, False])
+    assert gspa.epsilon(budgets=whole, delta=1e-6) == gspa.epsilon(budgets=[1.0, 1.0, 1.0], delta=1e-6)
