@@ -254,7 +254,7 @@ def _noise(runs: Laplace | Gaussian, name: str) -> None:
     given = getattr(runs, name)
     if given is None:
         return
-    if isinstance(given, np.ndarray | Sequence) and not isinstance(given, str | bytes) and np.ndim(given):
+    if np.iterable(given) and not isinstance(given, str | bytes):
         numbers = check.floats(**{name: given})
         if numbers.ndim != 1 or not numbers.size:
             raise InvalidValue(name, given, "a number, or a list with one for each user")
@@ -377,11 +377,11 @@ def _scales(runs: Laplace | Gaussian, eps: float | None, n: int | None, who: Who
         )
         raise InvalidValue("eps", eps, "left out", no_eps)
     if given is None and who is not None:
-        if n is not None or not isinstance(who, str | PathLike):
+        if n is not None or not isinstance(who, str | PathLike | populations.Columns):
             name, value = ("n", n) if n is not None else ("budgets", who)
             allowed = "left out beside budgets" if n is not None else "a CSV file with columns sigma[,count]"
             raise InvalidValue(name, value, allowed, "or give Gaussian(sigma=[...]), a sigma for each user")
-        columns = populations.read(str(who), column=word)
+        columns = who if isinstance(who, populations.Columns) else populations.read(str(who), column=word)
         return columns[word], columns.get("count", np.ones(columns[word].size))
     if given is None:
         raise InvalidValue(

@@ -147,13 +147,16 @@ def _question(
     eps: float | None, n: int | None, file: Path | None, mechanism: str, **parameters: float | str | None
 ) -> dict[str, Any]:
     """Who reports and what they run, as the front door's arguments."""
-    from gspa.accountant import api
+    from gspa.accountant import api, budgets
 
     runs = api.mechanism(mechanism, **parameters)
     if (
         isinstance(runs, api.Gaussian | api.Allocation) or getattr(runs, "scale", None) is not None
     ):  # they say themselves who reports
-        return {"eps": eps, "n": n, "budgets": file, "mechanism": runs}
+        # Read here, for several questions may be asked, and a pipe is empty after the first.
+        noise = file is not None and isinstance(runs, api.Gaussian) and runs.sigma is None
+        who = budgets.read(file, column="sigma") if noise else file
+        return {"eps": eps, "n": n, "budgets": who, "mechanism": runs}
     return {"budgets": _budgets(eps, n, file), "mechanism": runs}
 
 
