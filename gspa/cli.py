@@ -89,7 +89,7 @@ def _usage(error: Any) -> str:
     """Typer's message as one line that names the command's help, or that help itself."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "gspa"
-    message = error.format_message()
+    message = error.format_message().replace("Value error, ", "")  # pydantic's words before ours
     if message.startswith("Usage:"):  # a group without a command: its help is the answer
         return str(message)
     return f"gspa: {' '.join(message.rstrip('.').split())}; see {path} --help"

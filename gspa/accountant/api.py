@@ -95,6 +95,7 @@ class Mechanism:
     def __post_init__(self) -> None:
         if not self.line:
             self.family()  # which refuses parameters out of range
+        check.counted(self, *(one.name for one in fields(self) if one.type == "int"))
 
     def family(self) -> Family:
         """Its clones, for `gspa.accountant.one_round`, `rounds` and `inverse`.
@@ -291,6 +292,7 @@ class Allocation(Mechanism):
 
     def __post_init__(self) -> None:
         self.asked()
+        super().__post_init__()
 
     def asked(self, direction: str | None = None) -> Allocated:
         """Its accountant, of another direction if one is given."""

@@ -11,13 +11,15 @@ from typing import Annotated, Any
 
 import typer
 
-from gspa.accountant.arguments import count, in_range, one_of
+from gspa.accountant.arguments import count, in_range, one_of, whole
 from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Profile = Annotated[str, typer.Option("--profile", help="paper: the papers' own sizes; quick: small ones.")]
+_INTEGER: dict[str, Any] = {"parser": whole, "metavar": "<int>"}
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", help="Notebooks to run at once (default: the cores; quick: one more).")
+    int | None,
+    typer.Option("--jobs", **_INTEGER, help="Notebooks to run at once (default: the cores; quick: one more)."),
 ]
 Scheduler = Annotated[
     str | None, typer.Option("--scheduler", help="Address of a Dask scheduler, or its scheduler file.")
@@ -240,7 +242,8 @@ def sweep(
     by: Annotated[str, typer.Option("--by", help="A line for each value of it (default: the second axis).")] = "",
     scheduler: Scheduler = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", help="Settings at once on this machine (default: the cores at hand).")
+        int | None,
+        typer.Option("--jobs", **_INTEGER, help="Settings at once on this machine (default: the cores at hand)."),
     ] = None,
     profile: Profile = "paper",
 ) -> None:
@@ -295,7 +298,7 @@ def _settings(many: int) -> str:
 
 
 def serve(
-    port: Annotated[int, typer.Option("--port", help="Port on this machine; 0 picks a free one.")] = 0,
+    port: Annotated[int, typer.Option("--port", **_INTEGER, help="Port on this machine; 0 picks a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser as well.")] = True,
     host: Annotated[
         str, typer.Option("--host", help="Another address to serve at: whoever reaches it and has the token runs code.")

@@ -19,6 +19,7 @@ from typing import Any, cast
 import yaml
 from jsonschema import Draft202012Validator
 
+from gspa.accountant.arguments import whole
 from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
 from gspa.book.project import Project, find
 
@@ -105,12 +106,9 @@ def _read(value: Value, entry: Mapping[str, Any]) -> Value:
         return value
     if entry["type"] in ("number", "integer"):
         try:
-            if entry["type"] == "integer" and re.fullmatch(r"[-+]?\d+", value.strip()):
-                return int(value)  # by way of a float, a seed beyond 2^53 would become another one
-            number = float(value)
+            return whole(value) if entry["type"] == "integer" else float(value)
         except ValueError:
             return value
-        return int(number) if math.isfinite(number) and number.is_integer() and entry["type"] == "integer" else number
     if entry["type"] == "boolean":
         return {"true": True, "false": False}.get(value.lower(), value)
     if entry["type"] == "array":

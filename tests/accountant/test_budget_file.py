@@ -46,7 +46,10 @@ def write(folder, text):
         ("eps\n1\n١\n", "users.csv line 3, column eps = '١': must be a finite number >= 0; write it with"),
         ("eps,count\n1,1０\n", "users.csv line 2, column count = '1０': must be an integer >= 1; write it with"),
         ('eps,count\n1,"1,000"\n', "users.csv line 2, column count = '1,000': must be an integer >= 1; write it with"),
-        ("eps;count\n0,5;1.000\n", "line 2, column count = '1.000': must be an integer >= 1; the numbers above it have"),
+        (
+            "eps;count\n0,5;1.000\n",
+            "line 2, column count = '1.000': must be an integer >= 1; the numbers above it have",
+        ),
         ("eps;count\n2;1.000\n1;3\n", "line 2, column count = '1.000': must be a number with an unambiguous decimal"),
         ("eps\tcount\n1,125\t3\n", "line 2, column eps = '1,125': must be a number with an unambiguous decimal mark"),
         ("eps;count,delta\n1;2,0\n", "line 1 = 'eps;count,delta': must be a header with one kind of separator"),
@@ -101,7 +104,9 @@ def test_what_pandas_writes_is_what_is_read(tmp_path):
 @pytest.mark.parametrize("start", [b"PK\x03\x04\x14\0", b"\xd0\xcf\x11\xe0\xa1\xb1"])
 def test_a_workbook_is_to_be_saved_as_csv(tmp_path, start):
     (tmp_path / "users.csv").write_bytes(start + bytes(1000))
-    with pytest.raises(InvalidBudget, match=r"^users.csv = .*: must be a CSV file; this is a workbook: save it as CSV$"):
+    with pytest.raises(
+        InvalidBudget, match=r"^users.csv = .*: must be a CSV file; this is a workbook: save it as CSV$"
+    ):
         read(tmp_path / "users.csv")
 
 
@@ -135,7 +140,7 @@ def test_no_such_file_a_folder_or_binary(tmp_path):
         read(tmp_path)
     path = tmp_path / "users.csv"
     path.write_bytes(b"eps\n\xff\xfe\n")
-    with pytest.raises(InvalidBudget, match="users.csv line 2, column eps = '��': must be a finite number >= 0"):
+    with pytest.raises(InvalidBudget, match=r"users.csv line 2, column eps = '��': must be a finite number >= 0"):
         read(path)
 
 

@@ -185,8 +185,7 @@ class Sampled:
 
     def __post_init__(self) -> None:
         check.positive(clip=self.clip)
-        for name in ("k", "n_p", "l"):
-            check.count(**{name: getattr(self, name)})
+        check.counted(self, "k", "n_p", "l")
         check.one_of(SELECTIONS, select=self.select)
         check.one_of(DIVISORS, divide=self.divide)
         if not (isinstance(self.eps, float) and self.eps == math.inf):

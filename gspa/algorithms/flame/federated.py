@@ -54,8 +54,7 @@ class Training:
     local_rate: float = 0.1
 
     def __post_init__(self) -> None:
-        for name in ("rounds", "batches", "local_epochs"):
-            check.count(**{name: getattr(self, name)})
+        check.counted(self, "rounds", "batches", "local_epochs")
         check.positive(local_rate=self.local_rate)
 
 

@@ -69,8 +69,7 @@ class Rules:
     printed: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("d", "n", "k", "n_p", "l"):
-            check.count(**{name: getattr(self, name)})
+        check.counted(self, "d", "n", "k", "n_p", "l")
         check.positive(clip=self.clip)
         check.one_of(SELECTIONS, select=self.select)
         check.one_of(PACKINGS, packing=self.packing)
