@@ -156,7 +156,7 @@ def whole(text: str) -> int:
         number = Decimal("nan")
     # An exponent is cheap to write and dear to carry out.
     if not number.is_finite() or number.adjusted() > 100 or number != number.to_integral_value():
-        raise ValueError(f"{shown(text)} is not a whole number")
+        raise ValueError(f"{shown(text)} is not a valid integer")
     return int(number)
 
 

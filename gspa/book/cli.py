@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 from typing import Annotated, Any
@@ -38,6 +39,13 @@ _UNCHECKED = {
     "settings": "because this run changed what the paper states",
     "": "without a card",
 }
+
+
+def _installed() -> None:
+    """Refuse here what else the first notebook would: not all of the book's extra is installed."""
+    for name in ("filelock", "jupyter_book", "pandas", "papermill", "platformdirs", "tornado"):
+        if find_spec(name) is None:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 def _profile(name: str) -> str:
@@ -95,6 +103,7 @@ def _executed(
 
 def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = None) -> None:
     """Run the notebooks and render the site to _build/html."""
+    _installed()
     from gspa.book import project, site
 
     at_once = _jobs(jobs, _profile(profile))
@@ -119,6 +128,7 @@ def run_one(
     show: Annotated[bool, typer.Option("--open", help="Render the page beside the result and open a browser.")] = False,
 ) -> None:
     """Run one notebook with new parameters."""
+    _installed()
     from gspa import files
     from gspa.book import parameters, project, run, site
     from gspa.book.progress import Display
@@ -129,7 +139,7 @@ def run_one(
     if any("\0" not in pair for pair in p or []):  # -pNAME, written as one word
         raise GspaError(PAIR)
     given |= dict(pair.split("\0", 1) for pair in p or [])
-    values = source.validate(given, profile=_profile(str(given.get("profile", profile))))
+    values = source.validate(given, profile=_profile(given.get("profile", profile)))
     _usable(values)  # now, not after the cells before
     if output is None:
         name = files.digest(json.dumps(values, sort_keys=True))[:8]
@@ -181,6 +191,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Compare every verdict with the record; exit status 1 when one differs. What has run is not run again."""
+    _installed()
     from gspa.book import cards, claims, text
 
     profile = _profile(profile)
@@ -248,6 +259,7 @@ def sweep(
     profile: Profile = "paper",
 ) -> None:
     """Run a notebook under many settings, into one table; what is done is not run again."""
+    _installed()
     from gspa import files
     from gspa.book import parameters, project, sweep, sweep_page
     from gspa.book.cluster import Cluster, Target
@@ -307,6 +319,7 @@ def serve(
     scheduler: Scheduler = None,
 ) -> None:
     """Open the built site and run its pages with the numbers that a reader asks for there."""
+    _installed()
     from gspa.book import bench, bench_runs, project
     from gspa.book.cluster import Cluster
 

@@ -7,9 +7,9 @@ what the paper states, so that another value is another experiment.
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
@@ -24,11 +24,16 @@ from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
 from gspa.book.project import Project, find
 
 PROFILES = ("paper", "quick")
+_LONGEST = 1 << 20  # characters in a YAML file
+_DEEPEST = 50  # levels in it
 Value = Any  # what JSON can hold: a number, a string, a boolean, a list of them
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # libyaml is many times faster
     """The safe loader, reading 1e-5 as the number it is (YAML 1.1 makes it a string)."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Leave `<<` alone, a name that nobody has: ten of ten of ten mappings in one would have no end."""
 
 
 _Loader.add_implicit_resolver(
@@ -41,12 +46,24 @@ _Loader.add_implicit_resolver(
 def read_yaml(path: Traversable) -> Any:
     """A YAML file through the safe loader; a syntax error is one clear line."""
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # a SafeLoader
+        with path.open("r", encoding="utf-8") as stream:
+            text = stream.read(_LONGEST + 1)
+        if len(text) > _LONGEST:
+            raise GspaError(f"{path}: must have at most {_LONGEST:,} characters")
+        depth = 0
+        for event in yaml.parse(text, Loader=_Loader):  # the loader calls itself at each level, in C until it crashes
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                line = event.start_mark.line + 1
+                raise GspaError(f"{path} line {line}: must have at most {_DEEPEST} levels of lists and mappings")
+        return yaml.load(text, Loader=_Loader)  # a SafeLoader
     except OSError as error:
         raise GspaError(f"{path}: cannot be read ({error.strerror or error})") from None
     except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or a scalar such as 2024-13-45
         line = " ".join(str(error).split())
         raise GspaError(f"{path}: is not valid YAML: {line}") from None
+    except (LookupError, AttributeError, TypeError, ArithmeticError):  # of the loader, for !!int '' and the like
+        raise GspaError(f"{path}: is not valid YAML: a tag does not suit its value") from None
 
 
 @dataclass(frozen=True)
@@ -117,14 +134,28 @@ def _read(value: Value, entry: Mapping[str, Any]) -> Value:
 
 
 def _check(notebook: str, name: str, value: Value, entry: Mapping[str, Any]) -> Value:
-    # NaN passes every comparison of a JSON Schema, and infinity every lower bound.
-    flat = value if isinstance(value, list) else [value]
-    finite = all(not isinstance(part, float) or math.isfinite(part) for part in flat)
-    if not finite or not Draft202012Validator(entry).is_valid(value):
+    if not _fits(value, entry):
         raise InvalidValue(f"{notebook}: {name}", value, allowed(entry), entry.get("description", ""))
     if entry["type"] == "number":
         return float(value)
     return int(value) if entry["type"] == "integer" else value
+
+
+def _fits(value: Value, entry: Mapping[str, Any]) -> bool:
+    """Whether a value is of the schema's type and in its range.
+
+    The type comes first: of what a schema refuses its checks write the whole, and ten lists of ten lists of ten have
+    no end.
+    """
+    kind = entry["type"]
+    if kind == "array":
+        typed = isinstance(value, list) and all(_fits(part, entry["items"]) for part in value)
+    elif kind in ("number", "integer"):
+        # NaN passes every comparison of a JSON Schema, and infinity every lower bound.
+        typed = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    else:
+        typed = isinstance(value, bool if kind == "boolean" else str)
+    return typed and bool(Draft202012Validator(entry).is_valid(value))
 
 
 def allowed(entry: Mapping[str, Any]) -> str:
