@@ -163,10 +163,10 @@ class _Table:
                 return None
             written = [line.replace(",", ".") for line in written]
         alike = all(line.count(self.between) == self.width - 1 for line in written)
-        if '"' in text or not alike or self.at[-1] - self.at[0] != len(self.at) - 1 or self.at[-1] != self.width - 1:
+        if not alike or self.at[-1] - self.at[0] != len(self.at) - 1 or self.at[-1] != self.width - 1:
             return None
         try:
-            return np.loadtxt(written, delimiter=self.between, comments=None, ndmin=2, usecols=self.at)
+            return np.loadtxt(written, delimiter=self.between, comments=None, quotechar='"', ndmin=2, usecols=self.at)
         except ValueError:
             return None
 

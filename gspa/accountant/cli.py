@@ -160,8 +160,9 @@ def _question(
         isinstance(runs, api.Gaussian | api.Allocation) or getattr(runs, "scale", None) is not None
     ):  # they say themselves who reports
         # Read here, for several questions may be asked, and a pipe is empty after the first.
-        noise = file is not None and isinstance(runs, api.Gaussian) and runs.sigma is None
-        who = budgets.read(file, column="sigma") if noise else file
+        who: Path | budgets.Columns | None = file
+        if file is not None and isinstance(runs, api.Gaussian) and runs.sigma is None:
+            who = budgets.read(file, column="sigma")
         return {"eps": eps, "n": n, "budgets": who, "mechanism": runs}
     return {"budgets": _budgets(eps, n, file), "mechanism": runs}
 

@@ -54,8 +54,8 @@ def read_yaml(path: Traversable) -> Any:
         for event in yaml.parse(text, Loader=_Loader):  # the loader calls itself at each level, in C until it crashes
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > _DEEPEST:
-                line = event.start_mark.line + 1
-                raise GspaError(f"{path} line {line}: must have at most {_DEEPEST} levels of lists and mappings")
+                at = event.start_mark.line + 1 if event.start_mark else 1
+                raise GspaError(f"{path} line {at}: must have at most {_DEEPEST} levels of lists and mappings")
         return yaml.load(text, Loader=_Loader)  # a SafeLoader
     except OSError as error:
         raise GspaError(f"{path}: cannot be read ({error.strerror or error})") from None
