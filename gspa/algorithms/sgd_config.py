@@ -50,7 +50,8 @@ class SgdConfig:
     average_divisor: str = "samples"
 
     def __post_init__(self) -> None:
-        _validate.counted(self, "clients", "epochs", "hidden_width")
+        for name in ("clients", "epochs", "hidden_width"):
+            object.__setattr__(self, name, _validate.count(**{name: getattr(self, name)}))
         for name in ("learning_rate", "clip"):
             object.__setattr__(self, name, _validate.positive(**{name: getattr(self, name)}))
         object.__setattr__(self, "delta", _validate.probability(delta=self.delta, allow_zero=False))

@@ -45,9 +45,9 @@ class HadamardResponse:
     def __post_init__(self) -> None:
         check.count(2, k=self.k)
         check.positive(eps=self.eps)
-        check.counted(self, "k", "blocks")
-        if self.blocks & (self.blocks - 1) or self.blocks >= 2 * self.k:
-            raise InvalidValue("blocks", self.blocks, f"a power of 2 below 2 k = {2 * self.k}")
+        blocks = check.count(blocks=self.blocks)
+        if blocks & (blocks - 1) or blocks >= 2 * self.k:
+            raise InvalidValue("blocks", blocks, f"a power of 2 below 2 k = {2 * self.k}")
 
     @classmethod
     def of(cls, k: int, *, eps: float) -> HadamardResponse:

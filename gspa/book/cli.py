@@ -139,7 +139,7 @@ def run_one(
     if any("\0" not in pair for pair in p or []):  # -pNAME, written as one word
         raise GspaError(PAIR)
     given |= dict(pair.split("\0", 1) for pair in p or [])
-    values = source.validate(given, profile=_profile(given.get("profile", profile)))
+    values = source.validate(given, profile=_profile(str(given.get("profile", profile))))
     _usable(values)  # now, not after the cells before
     if output is None:
         name = files.digest(json.dumps(values, sort_keys=True))[:8]

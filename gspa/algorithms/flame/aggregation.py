@@ -185,7 +185,8 @@ class Sampled:
 
     def __post_init__(self) -> None:
         check.positive(clip=self.clip)
-        check.counted(self, "k", "n_p", "l")
+        for name in ("k", "n_p", "l"):
+            check.count(**{name: getattr(self, name)})
         check.one_of(SELECTIONS, select=self.select)
         check.one_of(DIVISORS, divide=self.divide)
         if not (isinstance(self.eps, float) and self.eps == math.inf):

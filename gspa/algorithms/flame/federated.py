@@ -54,7 +54,8 @@ class Training:
     local_rate: float = 0.1
 
     def __post_init__(self) -> None:
-        check.counted(self, "rounds", "batches", "local_epochs")
+        for name in ("rounds", "batches", "local_epochs"):
+            check.count(**{name: getattr(self, name)})
         check.positive(local_rate=self.local_rate)
 
 

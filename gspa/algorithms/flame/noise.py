@@ -45,7 +45,7 @@ class Source:
 
     def __post_init__(self) -> None:
         check.one_of(KINDS, kind=self.kind)
-        object.__setattr__(self, "seed", check.count(0, seed=self.seed))
+        check.count(0, seed=self.seed)
 
     @property
     def repeats(self) -> bool:

@@ -69,7 +69,8 @@ class Rules:
     printed: bool = False
 
     def __post_init__(self) -> None:
-        check.counted(self, "d", "n", "k", "n_p", "l")
+        for name in ("d", "n", "k", "n_p", "l"):
+            check.count(**{name: getattr(self, name)})
         check.positive(clip=self.clip)
         check.one_of(SELECTIONS, select=self.select)
         check.one_of(PACKINGS, packing=self.packing)
