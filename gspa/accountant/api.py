@@ -95,6 +95,7 @@ class Mechanism:
     def __post_init__(self) -> None:
         if not self.line:
             self.family()  # which refuses parameters out of range
+        check.fields(self, check.count, *(one.name for one in fields(self) if one.type == "int"))
 
     def family(self) -> Family:
         """Its clones, for `gspa.accountant.one_round`, `rounds` and `inverse`.
@@ -254,8 +255,7 @@ def _noise(runs: Laplace | Gaussian, name: str) -> None:
     given = getattr(runs, name)
     if given is None:
         return
-    one = given.ndim == 0 if isinstance(given, np.ndarray) else not isinstance(given, Sequence)
-    if not (one or isinstance(given, str | bytes)):
+    if np.iterable(given) and not isinstance(given, str | bytes):
         numbers = check.floats(**{name: given})
         if numbers.ndim != 1 or not numbers.size:
             raise InvalidValue(name, given, "a number, or a list with one for each user")
@@ -295,6 +295,7 @@ class Allocation(Mechanism):
 
     def __post_init__(self) -> None:
         self.asked()
+        super().__post_init__()
 
     def asked(self, direction: str | None = None) -> Allocated:
         """Its accountant, of another direction if one is given."""
@@ -381,11 +382,11 @@ def _scales(runs: Laplace | Gaussian, eps: float | None, n: int | None, who: Who
         )
         raise InvalidValue("eps", eps, "left out", no_eps)
     if given is None and who is not None:
-        if n is not None or not isinstance(who, str | PathLike):
+        if n is not None or not isinstance(who, str | PathLike | populations.Columns):
             name, value = ("n", n) if n is not None else ("budgets", who)
             allowed = "left out beside budgets" if n is not None else "a CSV file with columns sigma[,count]"
             raise InvalidValue(name, value, allowed, "or give Gaussian(sigma=[...]), a sigma for each user")
-        columns = populations.read(str(who), column=word)
+        columns = who if isinstance(who, populations.Columns) else populations.read(str(who), column=word)
         return columns[word], columns.get("count", np.ones(columns[word].size))
     if given is None:
         raise InvalidValue(

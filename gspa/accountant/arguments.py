@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gspa.accountant.errors import InvalidValue, UnknownName
+from gspa.accountant.errors import InvalidValue, UnknownName, shown
 
 T = TypeVar("T")
 
@@ -169,6 +170,28 @@ def count(minimum: int = 1, /, **argument: object) -> int:
     if number > MOST:
         raise InvalidValue(name, value, f"an integer from {minimum} to 2^53 - 1")
     return number
+
+
+def counted(settings: object, *names: str) -> None:
+    """Check fields of a frozen dataclass as `count` does and keep the integers: what was checked is what is used."""
+    for name in names:
+        object.__setattr__(settings, name, count(**{name: getattr(settings, name)}))
+
+
+def whole(text: str) -> int:
+    """A text as the integer that it means, as `count` takes 1e4; ValueError where it means none."""
+    try:
+        return int(text)  # by way of a float, a seed beyond 2^53 would become another one
+    except ValueError:
+        pass
+    try:
+        number = Decimal(text)
+    except ArithmeticError:
+        number = Decimal("nan")
+    # An exponent is cheap to write and dear to carry out.
+    if not number.is_finite() or number.adjusted() > 100 or number != number.to_integral_value():
+        raise ValueError(f"{shown(text)} is not a valid integer")
+    return int(number)
 
 
 def seed(**argument: object) -> int:

@@ -8,13 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
+from gspa.accountant.arguments import whole
 from gspa.accountant.bound import DIGITS, OWN, Bound, rounded
 from gspa.accountant.errors import GspaError
 
 _WHOLE = 16  # digits in which every number of users is written in full
 
+_INTEGER: dict[str, Any] = {"parser": whole, "metavar": "<int>"}  # 1e4 is one, too
+
 Eps = Annotated[float | None, typer.Option("--eps", help="One local budget for everybody.")]
-Size = Annotated[int | None, typer.Option("--n", help="Number of users, with --eps.")]
+Size = Annotated[int | None, typer.Option("--n", **_INTEGER, help="Number of users, with --eps.")]
 Delta = Annotated[float, typer.Option("--delta", help="Central delta, in (0, 1).")]
 BudgetsFile = Annotated[
     Path | None,
@@ -31,23 +34,26 @@ Asked = Annotated[
     str | None,
     typer.Option("--mechanism", help="Only bounds that hold for it: common, rr, krr, laplace, clip_laplace, gaussian."),
 ]
-Items = Annotated[int | None, typer.Option("--k", help="Items, for krr and subset; steps of a record, for allocation.")]
-SubsetSize = Annotated[int | None, typer.Option("--size", help="Items in a reported subset, for subset.")]
+Items = Annotated[
+    int | None, typer.Option("--k", **_INTEGER, help="Items, for krr and subset; steps of a record, for allocation.")
+]
+SubsetSize = Annotated[int | None, typer.Option("--size", **_INTEGER, help="Items in a reported subset, for subset.")]
 Variation = Annotated[float | None, typer.Option("--tv", help="Total variation of the randomizer, for tv.")]
-Steps = Annotated[int | None, typer.Option("--steps", help="Steps of an epoch, for allocation.")]
+Steps = Annotated[int | None, typer.Option("--steps", **_INTEGER, help="Steps of an epoch, for allocation.")]
 Direction = Annotated[
     str | None, typer.Option("--direction", help="Neighbours for allocation: remove, add, both (default) or replace.")
 ]
-Epochs = Annotated[int | None, typer.Option("--epochs", help="Epochs, for allocation.")]
+Epochs = Annotated[int | None, typer.Option("--epochs", **_INTEGER, help="Epochs, for allocation.")]
 Deal = Annotated[
     str | None,
     typer.Option("--deal", help="each epoch (default; afresh) or once (kept for all epochs), for allocation."),
 ]
 NoiseKind = Annotated[str | None, typer.Option("--noise", help="gaussian (default) or laplace, for allocation.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Where to write it; printed if left out.")]
-Rounds = Annotated[int, typer.Option("--rounds", help="How often everybody reports.")]
+Rounds = Annotated[int, typer.Option("--rounds", **_INTEGER, help="How often everybody reports.")]
 Honest = Annotated[
-    int | None, typer.Option("--honest", help="How many users follow the protocol; the others collude or drop out.")
+    int | None,
+    typer.Option("--honest", **_INTEGER, help="How many users follow the protocol; the others collude or drop out."),
 ]
 AtEps = Annotated[float, typer.Option("--at-eps", help="Central eps at which delta is asked, >= 0.")]
 TargetEps = Annotated[float, typer.Option("--target-eps", help="Central eps to meet, > 0.")]
@@ -153,13 +159,17 @@ def _question(
     eps: float | None, n: int | None, file: Path | None, mechanism: str, **parameters: float | str | None
 ) -> dict[str, Any]:
     """Who reports and what they run, as the front door's arguments."""
-    from gspa.accountant import api
+    from gspa.accountant import api, budgets
 
     runs = api.mechanism(mechanism, **parameters)
     if (
         isinstance(runs, api.Gaussian | api.Allocation) or getattr(runs, "scale", None) is not None
     ):  # they say themselves who reports
-        return {"eps": eps, "n": n, "budgets": file, "mechanism": runs}
+        # Read here, for several questions may be asked, and a pipe is empty after the first.
+        who: Path | budgets.Columns | None = file
+        if file is not None and isinstance(runs, api.Gaussian) and runs.sigma is None:
+            who = budgets.read(file, column="sigma")
+        return {"eps": eps, "n": n, "budgets": who, "mechanism": runs}
     return {"budgets": _budgets(eps, n, file), "mechanism": runs}
 
 
