@@ -20,7 +20,7 @@ from copy import copy
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from functools import cache
 from itertools import pairwise, product, zip_longest
-from math import prod
+from math import log2, prod
 from typing import Any, NamedTuple
 
 from flint import arb, arb_mat, arb_poly, ctx
@@ -39,9 +39,9 @@ EXACT = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)  # a number of 30 digits 
 BLOCK = 40  # inputs of the others that are looked at together
 POINTS, TRIES = 300, 8  # of a grid of losses, on either side of 0; to find its end
 CELLS, PER_DEVIATION = 20_000, 32  # of a term's law; places of the lattice in its standard deviation
-PLACES, WIDE = 100_000, 50_000  # of a lattice: of one term's at most, and beyond how many of a sum's it is made coarser
+PLACES = 50_000  # of a lattice; beyond so many it is made coarser
 BLOCKS, PAIRS = 80, 10**6  # of numbers of draws from a blanket; of numbers of blankets and clones
-BITS, FORGONE, FAR = 64, 1e-6, 40  # of a mass on a lattice; of delta, what may be cut; how far cuts are looked for
+BITS, FORGONE, FAR = 64, 1e-5, 40  # of a mass on a lattice; of delta, what may be cut; how far cuts are looked for
 
 
 class Family(NamedTuple):
@@ -405,6 +405,7 @@ def pair_delta(found: dict[str, Any]) -> arb:
 
     if rounds == 1:
         return once(ball(found["eps"]).exp())
+    need(delta >= Decimal("1e-100"), "delta: at least 1e-100 for several rounds")
     return composed(once, ball(top), ball(found["eps"]), rounds, float(delta))
 
 
@@ -594,7 +595,7 @@ class Lattice(NamedTuple):
         lost = self.lost + sum(masses[high:], arb(0))
         kept = [sum(masses[: low + 1], arb(0)), *masses[low + 1 : high]]
         found = self._replace(first=self.first + low, masses=arb_poly(kept), lost=lost)
-        while found.wide and found.masses.length() > WIDE:
+        while found.wide and found.masses.length() > PLACES:
             found = found.coarser()
         return found
 
@@ -613,7 +614,7 @@ class Lattice(NamedTuple):
         """The sum of two independent ones: lost where either is."""
         one, two = self.at(other.level), other.at(self.level)
         first, most, places = one.first + two.first, one.most + two.most, one.masses.length() + two.masses.length()
-        spend(3 * places, 4 * places)
+        spend(places * (3 + abs(log2(spare)) / 20), 4 * places)  # masses of very unlike sizes take longer
         return Lattice(first, one.masses * two.masses, one.lost + two.lost, most, one.level, self.wide).cut(spare)
 
     def times(self, many: int, spare: float) -> "Lattice":
@@ -928,9 +929,9 @@ def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> arb:
     low, high = -3, 3
     while high < FAR and not above(arb(high)) < FORGONE * delta:
         high += 1
-    while low > -FAR and not beneath(arb(low)) < FORGONE * float(u - v) / (100 * steps**0.5):
-        if level(arb(low)) < -steps * level(arb(high)):  # then no sum with it is positive
-            break
+    top, variance = level(arb(high)), (u * u).exp() - 2 * e * (u * v).exp() + (e * (v * v).exp()) * e - (1 - e) ** 2
+    enough = FORGONE * variance.sqrt().min(top) / steps**0.5
+    while low > -FAR and not (beneath(arb(low)) < enough or level(arb(low)) < -steps * top):  # no such sum is positive
         low -= 1
     z = [low + arb(k) * (high - low) / CELLS for k in range(CELLS + 1)]
     levels, masses = [level(x) for x in z], [below(x) for x in z]
