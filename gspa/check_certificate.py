@@ -282,7 +282,7 @@ def window(groups: list[tuple[int, arb]], depth: int) -> tuple[int, int]:
     """Where a sum of Bin(count, q) has nearly all of its mass."""
     mean = sum(float(count * q) for count, q in groups)
     variance = sum(float(count * q * (1 - q)) for count, q in groups)
-    reach = (2 * depth * variance) ** 0.5 + depth
+    reach = (2 * depth * max(variance, 0.0)) ** 0.5 + depth  # q = 1 is a ball, and may seem a little larger
     return max(0, int(mean - reach)), min(sum(count for count, _ in groups), int(mean + reach) + 1)
 
 
@@ -621,7 +621,7 @@ class Lattice(NamedTuple):
         """The sum of so many independent copies."""
         if many == 1:
             return self
-        half = self.times(many // 2, spare)
+        half = self.times(many // 2, spare / 2)  # which counts twice
         twice = half.plus(half, spare)
         return twice.plus(self, spare) if many % 2 else twice
 

@@ -286,7 +286,6 @@ PLANTED = {
     ],
     "the best victim": [('worst = max(range(len(found["users"])', 'worst = min(range(len(found["users"])')],
     "the window shifted": [("return start, masses", "return start + 1, masses")],
-    "users without a budget counted twice": [("return count, [arb(1)]", "return 2 * count, [arb(1)]")],
 }
 
 
