@@ -652,7 +652,7 @@ class Lattice(NamedTuple):
         skip = max(-self.first, 0)  # places below 0
         above = arb_poly(self.masses.coeffs()[skip:])
         mean = above.derivative()(1) + (self.first + skip) * above(1)
-        return step * 2**self.level * (mean + self.lost * max(self.most, 0))
+        return step * arb(2) ** self.level * (mean + self.lost * max(self.most, 0))
 
 
 def whole(x: arb) -> int:
