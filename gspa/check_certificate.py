@@ -682,7 +682,8 @@ def spread(cells: Iterable[tuple[arb, arb, arb, arb]], step: arb) -> Lattice:
         found[low] = found.get(low, arb(0)) + mass - up
     first, last = min(found), max(found)
     spend(last - first, last - first)
-    return Lattice(first, arb_poly([found.get(k, arb(0)) for k in range(first, last + 1)]), arb(0), last)
+    ctx.prec = BITS  # each mass keeps so many of its own, however small it is
+    return Lattice(first, arb_poly([+found.get(k, arb(0)) for k in range(first, last + 1)]), arb(0), last)
 
 
 # --- several rounds ---
@@ -868,7 +869,6 @@ def covered_delta(cover: Cover, victim: Noise, others: list[tuple[Noise, int]], 
     placed = list(cells(cover, total, victim, e))
     step = step_for(placed)
     law = spread(placed, step)
-    ctx.prec = BITS  # each mass keeps so many of its own, however small it is
     spare = FORGONE * float(delta) / (2 * BLOCKS * float(step) * max(abs(law.first), law.most))
     size = max(1, len(masses) // BLOCKS)
     blocks = range(0, len(masses), size)
@@ -942,7 +942,6 @@ def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> arb:
     placed.append((1 - masses[-1], (1 - masses[-1]) * levels[-1], levels[-1], levels[-1]))
     step, rest = step_for(placed), above(z[-1])
     law = spread(placed, step)
-    ctx.prec = BITS
     sums = law.times(steps, FORGONE * delta / (40 * float(step) * max(abs(law.first), law.most)))
     return sums.positive(step) / steps + rest
 
