@@ -918,9 +918,10 @@ def certify(
     """A certificate of a central eps that a stranger can check without this package (`gspa/check_certificate.py`).
 
     What is claimed has passed the check. For clones in one round it is the accountant's upper end, rounded up at the
-    ninth digit; on a line, of a training run and of several rounds some 5e-4 more. Shuffling is certified
-    for a victim with more than the least noise, too, where `epsilon` has only measured the worst inputs: users with
-    less noise than the victim then hide nobody.
+    ninth digit; on a line, of a training run and of several rounds 5e-4 of it more where that is proved, and 1% at
+    most. Settings that take the checker more than a minute or 500 MB are refused. Shuffling is certified for a victim
+    with more than the least noise, too, where `epsilon` has only measured the worst inputs: users with less noise than
+    the victim then hide nobody.
 
     Args:
         delta: central delta, 1e-300 to 0.999999, on a line, of a training run and of several rounds at least 1e-100.
