@@ -178,7 +178,7 @@ def counted(settings: object, *names: str) -> None:
         object.__setattr__(settings, name, count(**{name: getattr(settings, name)}))
 
 
-def whole(text: str) -> int:
+def integer(text: str) -> int:
     """A text as the integer that it means, as `count` takes 1e4; ValueError where it means none."""
     try:
         return int(text)  # by way of a float, a seed beyond 2^53 would become another one

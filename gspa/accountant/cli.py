@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from gspa.accountant.arguments import whole
+from gspa.accountant.arguments import integer
 from gspa.accountant.bound import DIGITS, OWN, Bound, rounded
 from gspa.accountant.errors import GspaError
 
 _WHOLE = 16  # digits in which every number of users is written in full
 
-_INTEGER: dict[str, Any] = {"parser": whole, "metavar": "<int>"}  # 1e4 is one, too
+_INTEGER: dict[str, Any] = {"parser": integer, "metavar": "<int>"}  # 1e4 is one, too
 
 Eps = Annotated[float | None, typer.Option("--eps", help="One local budget for everybody.")]
 Size = Annotated[int | None, typer.Option("--n", **_INTEGER, help="Number of users, with --eps.")]

@@ -12,12 +12,12 @@ from typing import Annotated, Any
 
 import typer
 
-from gspa.accountant.arguments import count, in_range, one_of, whole
+from gspa.accountant.arguments import count, in_range, integer, one_of
 from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Profile = Annotated[str, typer.Option("--profile", help="paper: the papers' own sizes; quick: small ones.")]
-_INTEGER: dict[str, Any] = {"parser": whole, "metavar": "<int>"}
+_INTEGER: dict[str, Any] = {"parser": integer, "metavar": "<int>"}
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", **_INTEGER, help="Notebooks to run at once (default: the cores; quick: one more)."),

@@ -15,6 +15,7 @@ import json
 import math
 import re
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -135,7 +136,10 @@ class Notebook:
         read = _read(value, entry)
         parts = read if isinstance(read, list) else [read]
         # Only then the schema: NaN passes each of its comparisons, and it compares lists of lists without end.
-        plain = all(isinstance(part, str | int) or (isinstance(part, float) and math.isfinite(part)) for part in parts)
+        plain = all(
+            isinstance(part, str) or (isinstance(part, int | float) and abs(part) <= sys.float_info.max)
+            for part in parts
+        )
         if not plain or not Draft202012Validator(entry).is_valid(read):
             raise InvalidValue(f"{self.name}: {name}", read, allowed(entry), entry.get("description", ""))
         return read

@@ -18,7 +18,7 @@ from gspa.accountant import inverse as calibrate
 from gspa.accountant import laplace_gaussian as blanket
 from gspa.accountant import one_round as accountant
 from gspa.accountant import rounds as composition
-from gspa.accountant.arguments import whole
+from gspa.accountant.arguments import integer
 from gspa.accountant.bound import rounded
 from gspa.accountant.errors import InvalidValue
 from gspa.accountant.exact import exact_delta, exact_epsilon
@@ -316,7 +316,7 @@ def test_whole_numbers_however_they_are_written(capsys, name, line):
 
 @pytest.mark.parametrize("text", ["9007199254740993", "9007199254740993.0", "9.007199254740993e15"])
 def test_an_integer_is_not_rounded_on_its_way(text):
-    assert whole(text) == 2**53 + 1
+    assert integer(text) == 2**53 + 1
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,10 @@ def test_count_takes_whole_floats_and_numpy_integers():
     for value in (10_000, 1e4, np.int32(10_000), np.float64(1e4)):
         assert check.count(n=value) == 10_000
         assert type(check.count(n=value)) is int
-    assert check.count(n=10**18 + 1) == 10**18 + 1  # not through a float
+    assert check.count(n=2**53 - 1) == 2**53 - 1
+    for beyond in (2**53, 10**18 + 1):  # the latter not through a float
+        with pytest.raises(InvalidValue, match=f"n = {beyond}: must be an integer from 1 to 2"):
+            check.count(n=beyond)
 
 
 def test_in_range_is_closed():
