@@ -3,8 +3,9 @@
 Needs Python and python-flint (Arb's balls); nothing of gspa. Exit status 0 PROVED, 1 NOT PROVED, 2 not a certificate.
 
 What is proved: delta(eps) <= delta, for the users and the family that the statement names. A theorem bounds delta(eps)
-(the book's page of proofs has each, by the names that are given here), and this program computes a ball that contains
-the bound, or lies above it. Nothing is dropped without being counted. By method:
+from above (the book's page of proofs has each, by the names that are given here), and this program computes a ball
+whose upper end is at least the bound. Nothing is dropped without being counted. A check lasts a minute and takes
+500 MB at most, on a slow core; what would take more is refused. By method:
 
     dominating pair     a sum over the number of clones; several rounds: a sum of losses on a grid
     exact law           randomized response: the best test on the number of ones, at all inputs of the others
@@ -15,10 +16,11 @@ the bound, or lies above it. Nothing is dropped without being counted. By method
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from copy import copy
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from functools import cache
-from itertools import pairwise, product
-from math import prod
+from itertools import pairwise, product, zip_longest
+from math import log2, prod
 from typing import Any, NamedTuple
 
 from flint import arb, arb_mat, arb_poly, ctx
@@ -28,19 +30,18 @@ FIELDS = ["format", "statement", "family", "parameters", "users", "relation", "r
 FIELDS += ["method", "proof"]
 REPLACE = "replace one user's record"
 Ranges = dict[str, tuple[str, str] | tuple[int, int]]
-# What is taken; beyond it a check would last for hours.
-MOST_USERS, MOST_GROUPS, MOST_EPS, MOST_ROUNDS = 10**12, 1000, 200, 10**5
+# What is taken, and what a check may cost: WORK is in microseconds of a fast core, on balls of a few hundred bits.
+MOST_USERS, MOST_GROUPS, MOST_EPS, MOST_ROUNDS = 10**10, 1000, 200, 10**5
+WORK, BYTES = 2 * 10**7, 3 * 10**8
+MOST_COVERS, MOST_SLOPES = 4, 8
 EXACT = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)  # a number of 30 digits times MOST_ROUNDS; by default 28 digits
-MOST_TERMS, MOST_CLONES = 2 * 10**6, 2 * 10**5  # numbers of clones in one round, and in each of several
-MOST_STEPS = 5 * 10**7  # in the tails of blankets' laws, and in laws of bits at all inputs
-MOST_INPUTS = 2**16  # of the others, for the exact law
-MOST_PLACES, MOST_COVERS, MOST_SLOPES = 10**6, 4, 8  # on a lattice; of a blanket
 # How fine; any choice is valid.
 BLOCK = 40  # inputs of the others that are looked at together
-POINTS = 300  # of a grid of losses, on either side of 0
+POINTS, TRIES = 300, 8  # of a grid of losses, on either side of 0; to find its end
 CELLS, PER_DEVIATION = 20_000, 32  # of a term's law; places of the lattice in its standard deviation
-BLOCKS = 80  # of numbers of draws from a blanket
-BITS, FORGONE, FAR = 64, 1e-6, 40  # of a mass on a lattice; of delta, what may be cut; how far cuts are looked for
+PLACES = 50_000  # of a lattice; beyond so many it is made coarser
+BLOCKS, PAIRS = 80, 10**6  # of numbers of draws from a blanket; of numbers of blankets and clones
+BITS, FORGONE, FAR = 64, 1e-5, 40  # of a mass on a lattice; of delta, what may be cut; how far cuts are looked for
 
 
 class Family(NamedTuple):
@@ -55,18 +56,37 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "rr": Family("binary randomized response, own eps each", ("exact law", "dominating pair"), {}),
-    "aligned": Family("any randomizers with aligned clones, own eps each", ("dominating pair",), {}),
-    "common": Family("any one randomizer of this local eps, the same for all users", ("dominating pair",), {}, True),
+    "rr": Family(
+        "binary randomized response (the true bit with odds e^eps), own eps each", ("exact law", "dominating pair"), {}
+    ),
+    "aligned": Family(
+        "any randomizers with these local eps and aligned clones: for all users i and j, any two inputs x and x' that "
+        "differ, any input y, and whatever was reported before, R_j(y) >= (R_i(x) + R_i(x'))/(1 + e^(eps_j)) "
+        "everywhere, where R_i(x) is the law of the report of user i with input x",
+        ("dominating pair",),
+        {},
+    ),
+    "common": Family(
+        "any one randomizer of this local eps, the same for all users",
+        ("dominating pair",),
+        {},
+        True,
+    ),
     "tv": Family(
-        "any one randomizer of this local eps and at most total variation {tv}, the same for all users",
+        "any one randomizer of this local eps, the same for all users, with at "
+        "most total variation {tv} between the reports of any two inputs",
         ("dominating pair",),
         {"tv": ("1e-30", "1")},
         True,
     ),
-    "krr": Family("{k}-ary randomized response, own eps each", ("dominating pair",), {"k": (3, 10**9)}),
+    "krr": Family(
+        "{k}-ary randomized response (one's own of {k} items with odds e^eps to each other one), own eps each",
+        ("dominating pair",),
+        {"k": (3, 10**9)},
+    ),
     "subset": Family(
-        "subset selection, {size} of {k} items, own eps each",
+        "subset selection (a set of {size} of {k} items, with odds e^eps to each other one if it holds one's own item "
+        "and the other does not), own eps each",
         ("dominating pair",),
         {"k": (3, 10**9), "size": (1, 10**9)},
     ),
@@ -101,6 +121,18 @@ def need(true: bool, words: str) -> None:
         raise Refused(words)
 
 
+def spend(steps: float, balls: float = 0) -> None:
+    """Count work before it is done, and the balls that it holds at a time: nothing lasts for hours."""
+    spent[0] += steps * (1 + ctx.prec / 300)
+    need(
+        spent[0] <= WORK and balls * (200 + ctx.prec / 4) <= BYTES,
+        "more than a minute, or 500 MB: fewer users, groups, rounds or steps, or a larger delta take less",
+    )
+
+
+spent = [0.0]  # by this check
+
+
 def number(value: Any, name: str, low: str, high: str) -> Decimal:
     """An exact decimal in [low, high]."""
     need(isinstance(value, (int, Decimal)) and not isinstance(value, bool), f"{name}: must be a number")
@@ -123,6 +155,12 @@ def statement(read: dict[str, Any]) -> str:
     family = FAMILIES[read["family"]]
     words = family.words.format(**read["parameters"])
     private = f"are ({read['eps']}, {read['delta']})-differentially private ({read['relation']})"
+    if read["relation"] in ONE_SIDED:
+        held, bound = ONE_SIDED[read["relation"]]
+        private = (
+            f"satisfy P(event {held} the record) <= e^{read['eps']} P(event {bound} it) + {read['delta']} for every "
+            f"event. This is one-sided ({read['relation']}): nothing is said of the two exchanged"
+        )
     if read["family"] == "allocation":
         return f"{words}, {private}."
     users = ", ".join(f"{count} with {family.unit} = {scale}" for scale, count in read["users"])
@@ -240,39 +278,80 @@ def depth_for(delta: Decimal) -> int:
     return int(-2.303 * delta.adjusted()) + 30
 
 
-def binomial(count: int, q: arb, low: int, high: int) -> list[arb]:
+def window(groups: list[tuple[int, arb]], depth: int) -> tuple[int, int]:
+    """Where a sum of Bin(count, q) has nearly all of its mass."""
+    mean = sum(float(count * q) for count, q in groups)
+    variance = sum(float(count * q * (1 - q)) for count, q in groups)
+    reach = (2 * depth * max(variance, 0.0)) ** 0.5 + depth  # q = 1 is a ball, and may seem a little larger
+    return max(0, int(mean - reach)), min(sum(count for count, _ in groups), int(mean + reach) + 1)
+
+
+def binomial(count: int, q: arb, low: int, high: int) -> Iterator[arb]:
     """P(Bin(count, q) = low..high), 0 < q < 1."""
     log = (arb(count + 1).lgamma() - arb(low + 1).lgamma() - arb(count - low + 1).lgamma()) + low * q.log()
-    masses, odds = [(log + (count - low) * (1 - q).log()).exp()], q / (1 - q)
-    for k in range(low, high):
-        masses.append(masses[-1] * odds * (count - k) / (k + 1))
-    return masses
+    mass, odds = (log + (count - low) * (1 - q).log()).exp(), q / (1 - q)
+    for k in range(low, high + 1):
+        yield mass
+        mass = mass * odds * (count - k) / (k + 1)
 
 
 def clones(groups: list[tuple[int, arb]], depth: int) -> tuple[int, list[arb]]:
     """`first` and masses of C = first, first + 1, ... for (count, q) each, cut to windows: none is too large."""
-    parts: list[tuple[float, float, int, arb_poly]] = []
-    shift = terms = 0
-    for count, q in groups:
-        if q == 1:  # exactly, at eps = 0: a user whose report ignores the input is a clone
-            shift += count
-        elif count:
-            need(bool(q < 1), "the precision does not suffice")
-            mean, variance = float(count * q), float(count * q * (1 - q))
-            low, high = window(count, q, depth)
-            terms += high - low + 1
-            need(terms <= MOST_TERMS, f"more than {MOST_TERMS} terms: this would take too long")
-            parts.append((mean, variance, low, arb_poly(binomial(count, q, low, high))))
-    while len(parts) > 1:  # convolve neighbours, smallest first, and cut
-        parts.sort(key=lambda part: part[3].length())
-        (mean, variance, low, one), (mean2, variance2, low2, other) = parts[:2]
-        mean, variance, low = mean + mean2, variance + variance2, low + low2
-        reach, whole = (2 * depth * variance) ** 0.5 + depth, (one * other).coeffs()
-        first, last = max(0, int(mean - reach) - low), max(0, int(mean + reach) + 2 - low)
-        parts[:2] = [(mean, variance, low + first, arb_poly(whole[first:last]))]
-    if not parts:
-        return shift, [arb(1)]
-    return shift + parts[0][2], parts[0][3].coeffs()
+    if not groups:
+        return 0, [arb(1)]
+    low, high = window(groups, depth)
+    if len(groups) == 1:
+        [(count, q)] = groups
+        if q == 1 or not count:  # exactly, at eps = 0: a user whose report ignores the input is a clone
+            return count, [arb(1)]
+        need(bool(q < 1), "the precision does not suffice")
+        spend(high - low, high - low)
+        return low, list(binomial(count, q, low, high))
+    half = len(groups) // 2
+    (first, one), (second, other) = clones(groups[:half], depth), clones(groups[half:], depth)
+    first += second
+    spend(4 * (len(one) + len(other)), 4 * (len(one) + len(other)))
+    masses = (arb_poly(one) * arb_poly(other)).coeffs()
+    start = max(low, first)
+    return start, masses[start - first : high + 1 - first]
+
+
+class Tosses:
+    """b(k-1) and P(A >= k), A ~ Bin(c, 1/2), as c and k rise."""
+
+    def __init__(self, c: int, k: int) -> None:
+        self.c, self.k, self.tail = c, k, arb(0)
+        self.point = mass = next(binomial(c, arb(0.5), k - 1, k - 1))
+        for j in range(k, c + 1):
+            mass = mass * (c - j + 1) / j  # b(j)
+            self.tail += mass
+            ratio = arb(c - j) / (j + 1)  # b(i+1)/b(i) falls: the rest is at most a geometric series
+            if mass < self.point * arb(2) ** -ctx.prec and ratio < 1:
+                self.tail += arb(0, 1) * (mass * ratio / (1 - ratio))
+                break
+
+    def toss(self) -> None:
+        """One more: P(A_c >= k) = P(A_(c-1) >= k) + b(k-1)/2."""
+        self.tail += self.point / 2
+        self.c += 1
+        self.point = self.point * self.c / (2 * (self.c - self.k + 1))
+
+    def up(self, k: int) -> None:
+        while self.k < k:
+            self.point = self.point * (self.c - self.k + 1) / self.k
+            self.tail -= self.point
+            self.k += 1
+
+    def best(self, one: arb, more: arb, x: arb) -> arb:
+        """The sum over all places of which the first is x, `one` b(K-1) - `more` P(A >= K), K = ceil(x): at least 0."""
+        wanted = threshold(x, self.c)
+        self.up(wanted)
+        need(self.k == wanted, "the precision does not suffice")
+        found = (one * self.point - more * self.tail).max(arb(0))
+        if self.k > 1 and not x > self.k - 1:  # x is nearly whole, and k - 1 may belong to the sum
+            before = self.point * (self.k - 1) / (self.c - self.k + 2)
+            found = found.max(one * before - more * (self.tail + self.point))
+        return found
 
 
 def threshold(x: arb, c: int) -> int:
@@ -286,31 +365,11 @@ def terms(first: int, many: int, p: arb, e: arb) -> Iterator[arb]:
     """delta_c/a for c = first, first + 1, ..., `many` of them."""
     theta = (p * e - 1) / ((p - 1) * (e + 1))
     need(bool(theta < 1), "the precision does not suffice")
-    k, pmf, tail = 0, arb(0), arb(0)
+    one, more = p - e, (p + 1) * (e - 1)
+    tosses = Tosses(first, threshold(theta * (first + 1), first))
     for c in range(first, first + many):
-        x = theta * (c + 1)
-        wanted = threshold(x, c)
-        if k == 0:
-            k = wanted
-            mass = pmf = binomial(c, arb(0.5), k - 1, k - 1)[0]  # b(k-1)
-            for j in range(k, c + 1):
-                mass = mass * (c - j + 1) / j  # b(j)
-                tail += mass
-                ratio = arb(c - j) / (j + 1)  # b(i+1)/b(i) falls: the rest is at most a geometric series
-                if mass < pmf * arb(2) ** -ctx.prec and ratio < 1:
-                    tail += arb(0, 1) * (mass * ratio / (1 - ratio))
-                    break
-        else:  # from c - 1 to c: P(A_c >= k) = P(A_(c-1) >= k) + b(k-1)/2
-            tail += pmf / 2
-            pmf = pmf * c / (2 * (c - k + 1))
-        while k < wanted:
-            pmf = pmf * (c - k + 1) / k  # b(k)
-            tail -= pmf
-            k += 1
-        value = (p - e) * pmf - (p + 1) * (e - 1) * tail
-        if k > 1 and not x > k - 1:  # x is nearly whole, and k - 1 may belong to the sum: what it adds, if positive
-            value += ((p - e) * pmf * (k - 1) / (c - k + 2) - (p * e - 1) * pmf).max(arb(0))
-        yield value.max(arb(0))
+        yield tosses.best(one, more, theta * (c + 1))
+        tosses.toss()
 
 
 def pair_delta(found: dict[str, Any]) -> arb:
@@ -335,10 +394,7 @@ def pair_delta(found: dict[str, Any]) -> arb:
     else:
         others = [(count, 2 / (eps.exp() + 1)) for eps, count in budgets]
     first, masses = clones(others, depth)
-    need(
-        rounds == 1 or len(masses) <= MOST_CLONES,
-        f"more than {MOST_CLONES} numbers of clones: this would take too long",
-    )
+    spend((1 if rounds == 1 else TRIES + POINTS + 1) * (4 * len(masses) + (first * ctx.prec) ** 0.5))
     missing = (1 - sum(masses, arb(0))).max(arb(0))
 
     def once(e: arb) -> arb:
@@ -349,6 +405,7 @@ def pair_delta(found: dict[str, Any]) -> arb:
 
     if rounds == 1:
         return once(ball(found["eps"]).exp())
+    need(delta >= Decimal("1e-100"), "delta: at least 1e-100 for several rounds")
     return composed(once, ball(top), ball(found["eps"]), rounds, float(delta))
 
 
@@ -382,58 +439,35 @@ def blankets_delta(found: dict[str, Any]) -> arb:
     coin, a = 2 / (own + other), 1 / (own * p + other)
     others = [(n - (i == worst), k / (size * ball(eps).exp() + (k - size))) for i, (eps, n) in enumerate(users)]
     first, masses = clones(others, depth)
-    windows = [window(s, coin, depth) for s in range(first, first + len(masses))]
-    least, most = min((low for low, _ in windows), default=0), max((high for _, high in windows), default=0)
-    need(
-        sum(high - low for low, high in windows) <= MOST_TERMS
-        and (most - least + 1) * (most * ctx.prec) ** 0.5 <= MOST_STEPS,  # so many c, so long a tail of each
-        f"more than {MOST_TERMS} terms: this would take too long",
-    )
-    rows: dict[int, tuple[int, list[arb], list[arb]]] = {}
-    scale, last = (p - 1) * (e + 1), first + len(masses) - 1
-    held, total = arb(0), arb(0)
-    for s, mass, (low, high) in zip(range(first, last + 1), masses, windows, strict=True):
-        for c, share in zip(range(low, high + 1), binomial(s, coin, low, high), strict=True):
-            if c not in rows:
-                ends = (((p * e - 1) * (c + 1) + (e - 1) * max(n - c, 0)) / scale for n in (first, last))
-                rows[c] = fair(c, *(int(float(x)) for x in ends))
-            held += mass * share
-            x = ((p * e - 1) * (c + 1) + (e - 1) * (s - c)) / scale
-            wanted = threshold(x, c)
-            one, more = (p - e) * (c + 1) - (e - 1) * (s - c), (e - 1) * ((p + 1) * (c + 1) + 2 * (s - c))
-            start, point, tail = rows[c]
-            need(start <= wanted, "the precision does not suffice")
-            value = one * point[wanted - start] - more * tail[wanted - start]
-            if wanted > 1 and not x > wanted - 1:  # nearly whole, as for the pair
-                need(start < wanted, "the precision does not suffice")
-                value = value.max(one * point[wanted - 1 - start] - more * tail[wanted - 1 - start])
-            total += mass * share * value.max(arb(0)) / (c + 1)
-    return a * total + a * (p - e) * (1 - held).max(arb(0)) * arb(0.5, 0.5)
-
-
-def window(count: int, q: arb, depth: int) -> tuple[int, int]:
-    """Where Bin(count, q) has nearly all of its mass."""
-    mean, variance = float(count * q), float(count * q * (1 - q))
-    reach = (2 * depth * variance) ** 0.5 + depth
-    return max(0, int(mean - reach)), min(count, int(mean + reach) + 1)
-
-
-def fair(c: int, least: int, most: int) -> tuple[int, list[arb], list[arb]]:
-    """`start`, and for K = start, ..., b(K-1) and P(A >= K), A ~ Bin(c, 1/2), from K = least to most + 1 at least."""
-    start, end = min(max(least, 1), c + 1), min(most + 2, c + 1)
-    point = binomial(c, arb(0.5), start - 1, max(end, start) - 1)
-    mass, beyond = point[-1], arb(0)
-    for j in range(max(end, start), c + 1):
-        mass = mass * (c - j + 1) / j
-        beyond += mass
-        ratio = arb(c - j) / (j + 1)  # falls: the rest is at most a geometric series
-        if mass < point[-1] * arb(2) ** -ctx.prec and ratio < 1:
-            beyond += arb(0, 1) * (mass * ratio / (1 - ratio))
+    # More blankets never hurt: whoever sees the reports can add one. So a block of S counts with its first.
+    size = len(masses) // 3000 + 1
+    while True:
+        blocks = {first + k: sum(masses[k : k + size], arb(0)) for k in range(0, len(masses), size)}
+        windows = {s: window([(s, coin)], depth) for s in blocks}
+        if sum(high - low for low, high in windows.values()) <= PAIRS or len(blocks) == 1:
             break
-    tail = [beyond]
-    for mass in point[:0:-1]:
-        tail.append(tail[-1] + mass)
-    return start, point, tail[::-1]
+        size *= 2
+    least, most = windows[first][0], max(high for _, high in windows.values())
+    pairs = sum(high - low + 1 for low, high in windows.values())
+    spend(7 * pairs + (4 + len(blocks) / 10) * (most - least) + (least * ctx.prec) ** 0.5, 10 * len(blocks))
+    shares = {s: binomial(s, coin, *windows[s]) for s in blocks}
+    scale, held, total = (p - 1) * (e + 1), arb(0), arb(0)
+
+    def place(c: int, s: int) -> arb:
+        return ((p * e - 1) * (c + 1) + (e - 1) * (s - c)) / scale
+
+    tosses = Tosses(least, threshold(place(least, first), least))
+    for c in range(least, most + 1):
+        row = tosses
+        for s in (s for s, (low, high) in windows.items() if low <= c <= high):
+            mass = blocks[s] * next(shares[s])
+            held += mass
+            one, more = (p - e) * (c + 1) - (e - 1) * (s - c), (e - 1) * ((p + 1) * (c + 1) + 2 * (s - c))
+            total += mass * row.best(one, more, place(c, s)) / (c + 1)
+            if row is tosses:  # which the next c goes on from
+                row = copy(tosses)
+        tosses.toss()
+    return a * total + a * (p - e) * (1 - held).max(arb(0)) * arb(0.5, 0.5)
 
 
 # --- randomized response: the law of the shuffled bits themselves ---
@@ -462,15 +496,8 @@ def exact_delta(found: dict[str, Any]) -> arb:
     groups = [(count - (i == worst), 1 / (ball(eps).exp() + 1)) for i, (eps, count) in enumerate(users)]
     groups.sort(key=lambda group: (-(group[1] == 0.5), group[0]))  # users at eps = 0, whose input is not heard, first
     choices = [range(1 if q == 0.5 else count + 1) for count, q in groups]  # exactly 1/2: a tiny eps is no 0
-    need(
-        prod(len(choice) for choice in choices) <= MOST_INPUTS,
-        f"more than {MOST_INPUTS} inputs of the others: this would take too long",
-    )
     blocks = prod(len(choice) for choice in choices[:-1]) * (len(choices[-1]) // BLOCK + 1)
-    need(
-        blocks * (sum(count for count, _ in groups) * ctx.prec) ** 0.5 <= MOST_STEPS,
-        "so many inputs of so many users: this would take too long",
-    )
+    spend(blocks * (200 + min(BLOCK, len(choices[-1])) ** 2))
     count, q = groups[-1]
 
     @cache
@@ -543,15 +570,18 @@ def block_delta(
 
 
 class Lattice(NamedTuple):
-    """Masses at (first + k) step; `lost` is what was cut off above them, and `most` the largest place of all, in steps.
+    """Masses at (first + k) 2^level steps; `lost` is what was cut off above, `most` the largest place of all.
 
-    What is small below a window is moved up to its first place, which makes no sum of positive parts smaller.
+    What is small below a window is moved up to its first place, which makes no sum of positive parts smaller. `wide`:
+    may be made coarser.
     """
 
     first: int
     masses: arb_poly
     lost: arb
     most: int
+    level: int = 0
+    wide: bool = True
 
     def cut(self, spare: float) -> "Lattice":
         """With at most about `spare` cut off above, and as much moved below."""
@@ -562,30 +592,46 @@ class Lattice(NamedTuple):
         while high > low + 1 and (above := above + float(masses[high - 1].abs_upper())) <= spare:
             high -= 1
         low = min(low, high - 1)
-        need(high - low <= MOST_PLACES, f"more than {MOST_PLACES} places: this would take too long")
         lost = self.lost + sum(masses[high:], arb(0))
         kept = [sum(masses[: low + 1], arb(0)), *masses[low + 1 : high]]
-        return Lattice(self.first + low, arb_poly(kept), lost, self.most)
+        found = self._replace(first=self.first + low, masses=arb_poly(kept), lost=lost)
+        while found.wide and found.masses.length() > PLACES:
+            found = found.coarser()
+        return found
+
+    def coarser(self) -> "Lattice":
+        """With twice the step: each odd place is moved to its neighbours, half to either, which keeps its mean."""
+        masses = [arb(0)] * (self.first % 2) + self.masses.coeffs() + [arb(0)]
+        even, odd = masses[::2], [mass / 2 for mass in masses[1::2]]
+        moved = [sum(some, arb(0)) for some in zip_longest(even, odd, [arb(0), *odd], fillvalue=arb(0))]
+        most = -(-self.most // 2)
+        return self._replace(first=self.first // 2, masses=arb_poly(moved), most=most, level=self.level + 1)
+
+    def at(self, level: int) -> "Lattice":
+        return self if self.level >= level else self.coarser().at(level)
 
     def plus(self, other: "Lattice", spare: float) -> "Lattice":
         """The sum of two independent ones: lost where either is."""
-        first, most = self.first + other.first, self.most + other.most
-        return Lattice(first, self.masses * other.masses, self.lost + other.lost, most).cut(spare)
+        one, two = self.at(other.level), other.at(self.level)
+        first, most, places = one.first + two.first, one.most + two.most, one.masses.length() + two.masses.length()
+        spend(places * (3 + abs(log2(spare)) / 20), 4 * places)  # masses of very unlike sizes take longer
+        return Lattice(first, one.masses * two.masses, one.lost + two.lost, most, one.level, self.wide).cut(spare)
 
     def times(self, many: int, spare: float) -> "Lattice":
         """The sum of so many independent copies."""
         if many == 1:
             return self
-        half = self.times(many // 2, spare)
+        half = self.times(many // 2, spare / 2)  # which counts twice
         twice = half.plus(half, spare)
         return twice.plus(self, spare) if many % 2 else twice
 
     def mixed(self, other: "Lattice", share: arb) -> "Lattice":
         """Its masses and `share` of the other's: shares add up to 1 at most."""
-        first = min(self.first, other.first)
-        one, two = ([arb(0)] * (law.first - first) + law.masses.coeffs() for law in (self, other))
-        lost, most = self.lost + share * other.lost, max(self.most, other.most)
-        return Lattice(first, arb_poly(one) + share * arb_poly(two), lost, most)
+        one, two = self.at(other.level), other.at(self.level)
+        first = min(one.first, two.first)
+        spend(one.masses.length() + two.masses.length())
+        masses, more = (arb_poly([arb(0)] * (law.first - first) + law.masses.coeffs()) for law in (one, two))
+        return Lattice(first, masses + share * more, one.lost + share * two.lost, max(one.most, two.most), one.level)
 
     def chained(self, shares: list[arb], spare: float) -> "Lattice":
         """The sum of k independent copies, with `shares[k]`, which add up to 1 at most: Horner's rule in blocks."""
@@ -597,8 +643,8 @@ class Lattice(NamedTuple):
         for start in reversed(range(0, len(shares), many)):
             if start + many < len(shares):
                 found = found.plus(copies[many], spare)
-            for copy, share in zip(copies, shares[start : start + many], strict=False):
-                found = found.mixed(copy, share)
+            for one, share in zip(copies, shares[start : start + many], strict=False):
+                found = found.mixed(one, share)
         return found
 
     def positive(self, step: arb) -> arb:
@@ -606,7 +652,7 @@ class Lattice(NamedTuple):
         skip = max(-self.first, 0)  # places below 0
         above = arb_poly(self.masses.coeffs()[skip:])
         mean = above.derivative()(1) + (self.first + skip) * above(1)
-        return step * (mean + self.lost * max(self.most, 0))
+        return step * arb(2) ** self.level * (mean + self.lost * max(self.most, 0))
 
 
 def whole(x: arb) -> int:
@@ -619,8 +665,10 @@ def whole(x: arb) -> int:
 
 
 def step_for(cells: list[tuple[arb, arb, arb, arb]]) -> arb:
-    """Of the lattice: a part of L's standard deviation, nearly; any step will do."""
-    return arb(sum(float(total) ** 2 / float(mass) for mass, total, _, _ in cells if mass > 0) ** 0.5 / PER_DEVIATION)
+    """Of the lattice: a part of L's standard deviation, nearly, or of its largest value; any step will do."""
+    deviation = sum(float(total) ** 2 / float(mass) for mass, total, _, _ in cells if mass > 0) ** 0.5
+    top, bottom = max(float(cell[3]) for cell in cells), min(float(cell[2]) for cell in cells)
+    return arb(max(min(deviation, top) / PER_DEVIATION, (top - bottom) / PLACES))
 
 
 def spread(cells: Iterable[tuple[arb, arb, arb, arb]], step: arb) -> Lattice:
@@ -633,8 +681,9 @@ def spread(cells: Iterable[tuple[arb, arb, arb, arb]], step: arb) -> Lattice:
         found[high] = found.get(high, arb(0)) + up
         found[low] = found.get(low, arb(0)) + mass - up
     first, last = min(found), max(found)
-    need(last - first < MOST_PLACES, f"more than {MOST_PLACES} places: this would take too long")
-    return Lattice(first, arb_poly([found.get(k, arb(0)) for k in range(first, last + 1)]), arb(0), last)
+    spend(last - first, last - first)
+    ctx.prec = BITS  # each mass keeps so many of its own, however small it is
+    return Lattice(first, arb_poly([+found.get(k, arb(0)) for k in range(first, last + 1)]), arb(0), last)
 
 
 # --- several rounds ---
@@ -648,8 +697,8 @@ def spread(cells: Iterable[tuple[arb, arb, arb, arb]], step: arb) -> Lattice:
 def composed(once: Callable[[arb], arb], top: arb, eps: arb, rounds: int, delta: float) -> arb:
     """A ball; its upper end is at least the delta(eps) of so many rounds, each with delta `once` up to eps = top."""
     low, high = 0.0, float(top)
-    for _ in range(20):  # where to end the grid: where once is a small part of delta; any place will do
-        middle = (low + high) / 2
+    for _ in range(TRIES):  # where to end the grid: where once is a small part of delta; any place will do
+        middle = (low + high) / 2 if low else high / 4
         low, high = (low, middle) if once(arb(middle).exp()) < FORGONE * delta / rounds else (middle, high)
     all_of_it = high >= float(top)  # once is 0 at top itself, not at the double below it
     step = (top if all_of_it else arb(high)) / POINTS
@@ -663,7 +712,7 @@ def composed(once: Callable[[arb], arb], top: arb, eps: arb, rounds: int, delta:
     slopes.append(arb(0))
     masses = arb_poly([x[k] * (slopes[k + 1] - slopes[k]) for k in range(2 * POINTS + 1)])
     ctx.prec = BITS
-    sums = Lattice(-POINTS, masses, height[-1], POINTS).times(rounds, FORGONE * delta / 60)
+    sums = Lattice(-POINTS, masses, height[-1], POINTS, wide=False).times(rounds, FORGONE * delta / 60)
     total = sums.lost
     for k, mass in enumerate(sums.masses.coeffs()):
         loss = (sums.first + k) * step
@@ -820,7 +869,6 @@ def covered_delta(cover: Cover, victim: Noise, others: list[tuple[Noise, int]], 
     placed = list(cells(cover, total, victim, e))
     step = step_for(placed)
     law = spread(placed, step)
-    ctx.prec = BITS  # each mass keeps so many of its own, however small it is
     spare = FORGONE * float(delta) / (2 * BLOCKS * float(step) * max(abs(law.first), law.most))
     size = max(1, len(masses) // BLOCKS)
     blocks = range(0, len(masses), size)
@@ -836,6 +884,7 @@ def covered_delta(cover: Cover, victim: Noise, others: list[tuple[Noise, int]], 
 # Beyond the cut at its upper end L counts as V, its value there, and E[(L - V)_+] is added; beyond the other end it
 # counts as its value at that end, which is larger.
 
+ONE_SIDED = {"remove one record": ("with", "without"), "add one record": ("without", "with")}
 CONTRIBUTIONS = {
     "remove one record": ((1, 0),),
     "add one record": ((0, 1),),
@@ -878,10 +927,12 @@ def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> arb:
         return level(z) * below(z) - below(z - u) + e * below(z - v)
 
     low, high = -3, 3
-    while low > -FAR and not beneath(arb(low)) < FORGONE * float(u - v) / (100 * steps**0.5):
-        low -= 1
     while high < FAR and not above(arb(high)) < FORGONE * delta:
         high += 1
+    top, variance = level(arb(high)), (u * u).exp() - 2 * e * (u * v).exp() + (e * (v * v).exp()) * e - (1 - e) ** 2
+    enough = FORGONE * variance.sqrt().min(top) / steps**0.5
+    while low > -FAR and not (beneath(arb(low)) < enough or level(arb(low)) < -steps * top):  # no such sum is positive
+        low -= 1
     z = [low + arb(k) * (high - low) / CELLS for k in range(CELLS + 1)]
     levels, masses = [level(x) for x in z], [below(x) for x in z]
     means = [below(x - u) - e * below(x - v) for x in z]
@@ -891,7 +942,6 @@ def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> arb:
     placed.append((1 - masses[-1], (1 - masses[-1]) * levels[-1], levels[-1], levels[-1]))
     step, rest = step_for(placed), above(z[-1])
     law = spread(placed, step)
-    ctx.prec = BITS
     sums = law.times(steps, FORGONE * delta / (40 * float(step) * max(abs(law.first), law.most)))
     return sums.positive(step) / steps + rest
 
@@ -907,12 +957,20 @@ METHODS: dict[str, Callable[[dict[str, Any]], arb]] = {
 def delta_of(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps)."""
     method = blankets_delta if found["family"] in ("krr", "subset") else METHODS[found["method"]]
+    spent[0] = 0.0
     return method(found)
 
 
 def proves(found: dict[str, Any], bound: arb) -> bool:
     """Whether the whole ball lies at delta or below."""
     return bool(bound <= ball(found["delta"]))
+
+
+def shown(bound: arb) -> str:
+    """The upper end, rounded up."""
+    digits, power = (int(x) for x in bound.upper().man_exp())
+    up = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return str(up.multiply(digits, 2**power) if power >= 0 else up.divide(Decimal(digits), Decimal(2**-power)))
 
 
 def main(arguments: list[str]) -> int:
@@ -925,11 +983,18 @@ def main(arguments: list[str]) -> int:
         need(len(text) <= 10**6, "longer than a certificate")
         found = read(text)
         bound = delta_of(found)
-    except (OSError, ArithmeticError, ValueError, Refused) as wrong:
+        need(bool(bound < 2), "the precision does not suffice")
+        proved = proves(found, bound)
+        print(f"{found['statement']}\ndelta(eps) <= {shown(bound)}\n{'PROVED' if proved else 'NOT PROVED'}", flush=True)
+    except KeyboardInterrupt:
+        print("INTERRUPTED: nothing was proved", file=sys.stderr)
+        return 130
+    except MemoryError:
+        print("REFUSED: out of memory", file=sys.stderr)
+        return 2
+    except (OSError, ArithmeticError, ValueError, RecursionError, Refused) as wrong:
         print(f"REFUSED: {wrong}", file=sys.stderr)
         return 2
-    proved = proves(found, bound)
-    print(f"{found['statement']}\ndelta(eps) is in {bound.str(12)}\n{'PROVED' if proved else 'NOT PROVED'}")
     return 0 if proved else 1
 
 

@@ -31,6 +31,8 @@ accountant.register(app)
 book.register(app, data=algorithms.identity, usable=algorithms.usable)
 algorithms.register(app)
 
+_EXTRAS = {"data": "learn"}  # of a command that needs more than this application; of all others "book"
+
 
 def _pairs(arguments: Sequence[str]) -> list[str]:
     """`-p NAME VALUE` as one option value, which is how papermill's users write it."""
@@ -61,6 +63,13 @@ def run(arguments: Sequence[str]) -> int:
         message = " ".join(str(error).split()) if error.exit_code == 2 else str(error)
         print(f"gspa: {message}", file=sys.stderr)
         return error.exit_code
+    except ModuleNotFoundError as error:  # what is installed is the machine's state as well
+        if not error.name or error.name.partition(".")[0] == "gspa":
+            raise
+        extra = _EXTRAS.get(arguments[0], "book")
+        needs = f"gspa {arguments[0]} needs {error.name}, which is not installed"
+        print(f"gspa: {needs}: pip install 'gspa[{extra}]'", file=sys.stderr)
+        return 2
     except OSError as error:  # a full disk, a file that may not be read: the machine's state, no bug
         print(f"gspa: {_os_failure(error)}", file=sys.stderr)
         return 1
@@ -89,7 +98,7 @@ def _usage(error: Any) -> str:
     """Typer's message as one line that names the command's help, or that help itself."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "gspa"
-    message = error.format_message()
+    message = error.format_message().replace("Value error, ", "")  # pydantic's words before ours
     if message.startswith("Usage:"):  # a group without a command: its help is the answer
         return str(message)
     return f"gspa: {' '.join(message.rstrip('.').split())}; see {path} --help"

@@ -266,17 +266,17 @@ def test_extreme_budgets(local):
 
 PLANTED = {
     "the threshold one too large": [("floor())) + 1, c + 1)", "floor())) + 2, c + 1)"), ("x > k - 2", "x > -1")],
-    "nearly whole, and not added": [("if k > 1 and not x > k - 1:", "if False:")],
+    "nearly whole, and not added": [("if self.k > 1 and not x > self.k - 1:", "if False:")],
     "theta of another pair": [("theta = (p * e - 1)", "theta = (p * e - e)")],
-    "the first part too small": [("value = (p - e) * pmf", "value = (p - e) / 2 * pmf")],
-    "the tail too large": [("tail += pmf / 2", "tail += pmf")],
-    "the tail not cut": [("tail -= pmf", "tail -= 0")],
-    "the step in c wrong": [("pmf = pmf * c / (2 * (c - k + 1))", "pmf = pmf * c / (2 * (c - k + 2))")],
+    "the first part too small": [("one, more = p - e, (p + 1)", "one, more = (p - e) / 2, (p + 1)")],
+    "the tail too large": [("self.tail += self.point / 2", "self.tail += self.point")],
+    "the tail not cut": [("self.tail -= self.point", "self.tail -= 0")],
+    "the step in c wrong": [("(2 * (self.c - self.k + 1))", "(2 * (self.c - self.k + 2))")],
     "mass dropped silently": [
         ("missing = (1 - sum(masses, arb(0))).max(arb(0))\n\n    def once", "missing = arb(0)\n\n    def once"),
         ("adjusted()) + 30", "adjusted()) * 0 + 2"),
     ],
-    "q too large": [("2 / (eps.exp() + 1)", "2.1 / (eps.exp() + 1)")],
+    "q too large": [("2 / (eps.exp() + 1))", "2.1 / (eps.exp() + 1))")],
     "q too large, common": [("(-eps).exp())", "(-eps / 2).exp())")],
     "q too large, tv": [("2 * a) for", "3 * a) for")],
     "a too small": [("a = 1 / (p + 1)", "a = 1 / (p + 2)")],
@@ -285,8 +285,7 @@ PLANTED = {
         ("budgets = [(ball(eps), count - (i == worst))", "budgets = [(ball(eps), count)")
     ],
     "the best victim": [('worst = max(range(len(found["users"])', 'worst = min(range(len(found["users"])')],
-    "the window shifted": [("low + first, arb_poly", "low + first + 1, arb_poly")],
-    "users without a budget counted twice": [("shift += count", "shift += 2 * count")],
+    "the window shifted": [("return start, masses", "return start + 1, masses")],
 }
 
 
@@ -457,3 +456,54 @@ def test_imports():
             assert node.level == 0
             names.add(str(node.module).split(".")[0])
     assert names <= {"flint", *sys.stdlib_module_names}
+
+
+# --- What is printed ---
+
+
+def printed(path, fields, capsys):
+    """Status and lines of the program on these fields."""
+    path.write_text(dumped(fields), encoding="utf-8")
+    status = checker.main([str(path)])
+    return status, capsys.readouterr().out.splitlines()
+
+
+def test_an_upper_end_and_no_ball(tmp_path, capsys):
+    """Three users of randomized response by the pair: above what enumeration gives, and said to be no more."""
+    status, out = printed(tmp_path / "c.json", certified("rr", (("1", 3),), "0.3", "0.2"), capsys)
+    e, w = mp.exp(mp.mpf("0.3")), mp.exp(1) / (1 + mp.exp(1))
+    worst = mp.mpf(0)
+    for inputs in product((0, 1), repeat=2):
+        law = {0: [mp.mpf(0)] * 4, 1: [mp.mpf(0)] * 4}
+        for bits in product((0, 1), repeat=3):
+            for held, masses in law.items():
+                agree = [bit == own for bit, own in zip(bits, (held, *inputs), strict=True)]
+                masses[sum(bits)] += mp.fprod(w if same else 1 - w for same in agree)
+        for one, other in ((0, 1), (1, 0)):
+            worst = max(worst, mp.fsum(max(x - e * y, 0) for x, y in zip(law[one], law[other], strict=True)))
+    pair = enumerated("rr", (("1", 3),), "0.3")
+    assert (status, out[1][:14]) == (0, "delta(eps) <= ")
+    assert worst < pair <= mp.mpf(out[1][14:]) <= pair * (1 + mp.mpf(10) ** -10)
+
+
+def test_a_statement_says_its_condition_and_its_side():
+    assert "R_j(y) >= (R_i(x) + R_i(x'))/(1 + e^(eps_j))" in certified()["statement"]
+    fields = {**certified(), "family": "allocation", "parameters": {"sigma": 1, "steps": 100}, "users": []}
+    for relation, sided in (("remove one record", True), ("add one record", True), ("add or remove one record", False)):
+        words = checker.worded(dumped({**fields, "relation": relation}))
+        assert ("one-sided" in words, "differentially private" in words) == (sided, not sided)
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "words"),
+    [(MemoryError, 2, "out of memory"), (RecursionError, 2, "REFUSED"), (KeyboardInterrupt, 130, "INTERRUPTED")],
+)
+def test_what_stops_it_is_one_line(tmp_path, capsys, monkeypatch, raised, status, words):
+    def stops(_):
+        raise raised
+
+    monkeypatch.setattr(checker, "delta_of", stops)
+    (tmp_path / "c.json").write_text(dumped(certified()), encoding="utf-8")
+    assert checker.main([str(tmp_path / "c.json")]) == status
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n"), words in err) == ("", 1, True)

@@ -53,13 +53,14 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from gspa.accountant import arguments as check
-from gspa.accountant.bound import Bound
+from gspa.accountant.bound import Bound, Ends
 from gspa.accountant.errors import InternalError, InvalidValue, OutsideValidity
 from gspa.accountant.losses import Atoms, dominated, dominating
+from gspa.accountant.mechanisms import alone_delta, alone_epsilon, apart
 from gspa.accountant.random_sum import Bracket, positive_part
 from gspa.accountant.roots import find_root, push_until
 from gspa.accountant.rounds import Round, compose, compose_delta
-from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
+from gspa.accountant.tradeoff import gdp_epsilon
 
 Array = NDArray[np.float64]
 
@@ -176,7 +177,8 @@ class Step:
         return Law(mass, mean, slack, ends, float(mass[0] * max(most - ends[0], 0.0)))
 
     def _edges(self, eps: float, cut: float, size: int) -> Array:
-        bottom = min(0.0, self.v, self.u) - (_FAR if self.noise == "gaussian" else 0.0)
+        far = max(_FAR, cut - max(0.0, self.u, self.v))  # as little is left out on either side
+        bottom = min(0.0, self.v, self.u) - (far if self.noise == "gaussian" else 0.0)
         corners = [c for c in (self.turn(eps), 0.0, self.u, self.v) if bottom < c < cut]
         grid = np.linspace(bottom, cut, _LAYOUT + 1)
         z = 0.5 * (grid[1:] + grid[:-1])
@@ -203,10 +205,10 @@ def _cdf(noise: str, z: float) -> float:
 # --- delta of t steps, from both sides -----------------------------------------------------------------------
 
 _MOST_SHIFT = 8.0  # beyond it only what is told by the largest answer, and the revealed step
+_MOST_LAPLACE = 20.0  # the same of what is between the two centres: Laplace ratios are bounded
 _MOST_EXPONENT = 650.0  # of e^eps Y
-_REVEALED = 1e-9  # relative allowance in delta of one Gaussian step, where it is to be a lower bound
 _SMOOTHING = 0.02
-_CUTS = (*np.arange(1.0, 10.0, 0.25).tolist(), *range(10, 17))  # beyond the larger shift
+_CUTS = tuple(np.arange(1.0, 17.0, 0.25).tolist())  # beyond the larger shift
 _MOST_VALUE = 1e100
 _KEPT = 4096  # ends of brackets, which the searches ask for again
 
@@ -223,24 +225,25 @@ class Dealt:
     step: Step
     t: int
 
-    def cap(self, eps: float) -> float:
-        """delta of a step that is known to be the record's."""
-        apart = abs(self.step.u - self.step.v)
-        if self.step.noise == "laplace":
-            return -math.expm1(min((eps - apart) / 2, 0.0))
-        return gdp_delta(eps, mu=apart)
+    @property
+    def gap(self) -> Ends:
+        """How far the two are apart; the shift itself was rounded up."""
+        far = abs(self.step.u - self.step.v)
+        return far * (1 - 4 * _UNIT), far
 
-    def cap_epsilon(self, delta: float) -> float:
+    def cap(self, eps: float) -> Bracket:
+        """delta of a step that is known to be the record's."""
+        return Bracket(*alone_delta(self.step.noise, eps, self.gap))
+
+    def cap_epsilon(self, delta: float) -> Bracket:
         """The eps at which `cap` is delta."""
-        apart = abs(self.step.u - self.step.v)
-        if self.step.noise == "laplace":
-            return max(0.0, apart + 2 * math.log1p(-delta))
-        return gdp_epsilon(delta=delta, mu=apart)
+        return Bracket(*alone_epsilon(self.step.noise, delta, self.gap))
 
     @property
     def wide(self) -> bool:
         """Shifts at which only `largest` and the revealed step are used."""
-        return max(abs(self.step.u), abs(self.step.v)) > _MOST_SHIFT
+        u, v = self.step.u, self.step.v
+        return abs(u - v) > _MOST_LAPLACE if self.step.noise == "laplace" else max(abs(u), abs(v)) > _MOST_SHIFT
 
     def far(self, eps: float) -> bool:
         """The same of an eps: beyond it e^eps Y may be no double."""
@@ -256,8 +259,8 @@ class Dealt:
 
     def crude(self, eps: float) -> Bracket:
         """delta(eps), for any eps."""
-        cap = self.cap(eps)
-        return Bracket(min(self.largest().cap(eps + math.log(self.t)) * (1 - _REVEALED), cap), cap)
+        cap, more = self.cap(eps), (eps + math.log(self.t)) * (1 + _UNIT)
+        return Bracket(min(self.largest().cap(more).lower, cap.lower), cap.upper)
 
     def beyond(self, eps: float, cut: float) -> tuple[float, float]:
         """Bounds on E[S_+; some z_i > cut]/t."""
@@ -312,7 +315,7 @@ class Dealt:
         masses[:-1] += np.where(rising, law.mass - up, up)
         found = positive_part(ends, masses / inside, self.t, np.ones(1), smoothing=smoothing)
         whole = found.upper * share / self.t + self.beyond(eps, cut)[1] + law.extra
-        return min(whole, self.cap(eps), 1.0)
+        return min(whole, self.cap(eps).upper, 1.0)
 
     def _share(self, cut: float) -> float:
         """P(no z_i is beyond the cut)."""
@@ -361,7 +364,7 @@ class _Curve:
         """A bracket of few cells, and the cut that makes it narrow; None where no cell would make it narrower."""
         dealt, step = self.dealt, self.dealt.step
         if dealt.t == 1:
-            return Bracket(dealt.cap(eps) * (1 - _REVEALED), dealt.cap(eps)), None
+            return dealt.cap(eps), None
         base = max(step.u, step.v, 0.0)
         if dealt.wide or dealt.far(eps):
             return dealt.crude(eps), None
@@ -392,10 +395,11 @@ class _Curve:
 
     def epsilon(self, delta: float) -> Bracket:
         """A bracket of the least eps at which delta is met."""
-        dealt, top = self.dealt, self.dealt.cap_epsilon(delta)
-        if dealt.t == 1 or top == 0:
-            return Bracket(top * (1 - _REVEALED), top)
-        told = min(max(dealt.largest().cap_epsilon(delta) * (1 - _REVEALED) - math.log(dealt.t), 0.0), top)
+        dealt, cap = self.dealt, self.dealt.cap_epsilon(delta)
+        if dealt.t == 1 or cap.upper == 0:
+            return cap
+        top, least = cap.upper, dealt.largest().cap_epsilon(delta).lower
+        told = min(max(least - math.log(dealt.t) - _UNIT * least, 0.0), top)
         if dealt.wide:
             return Bracket(told, top)
         if self._rough(0.0)[0].lower <= delta and self.delta(0.0).upper <= delta:
@@ -452,7 +456,7 @@ def _pair(ahead: _Curve, behind: _Curve | None) -> Callable[[float, int], tuple[
 
     def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
         dealt, floor = ahead.dealt, max(_TAIL * delta / times, _LEAST_FLOOR)
-        most = min(dealt.cap_epsilon(floor), _MOST_LOSS)
+        most = min(dealt.cap_epsilon(floor).upper, _MOST_LOSS)
         width = _MOST_LOSS if dealt.wide else math.sqrt(min(dealt.step.variance(0.0), 1e10) / dealt.t)
         width = min(width, most / 4) if most > 0 else width
         eps, step = 0.0, width / _PER_DEVIATION
@@ -543,12 +547,13 @@ class Allocated:
         kept, epochs = (epochs, 1) if check.one_of(DEALS, deal=deal) == "once" else (1, epochs)
         if kept > 1 and noise != "gaussian":
             raise OutsideValidity("deal 'once'", "Gaussian noise, or one epoch", _NO_MEAN.format(noise))
-        shift = sensitivity / sigma
+        name, about = "sensitivity/sigma", sensitivity / sigma * math.sqrt(kept)
+        if not _LEAST_SHIFT <= about <= 1 / _LEAST_SHIFT:
+            name += " * sqrt(epochs)" if kept > 1 else ""
+            raise InvalidValue(name, about, f"in [{_LEAST_SHIFT:g}, {1 / _LEAST_SHIFT:g}]")
+        shift = apart(sensitivity, sigma)[1]
         if kept > 1:
             shift *= math.sqrt(kept) * (1 + _UNIT)  # rounded up
-        if not _LEAST_SHIFT <= shift <= 1 / _LEAST_SHIFT:
-            name = "sensitivity/sigma" + (" * sqrt(epochs)" if kept > 1 else "")
-            raise InvalidValue(name, shift, f"in [{_LEAST_SHIFT:g}, {1 / _LEAST_SHIFT:g}]")
         if k * epochs > _MOST_COPIES:
             raise InvalidValue("k * epochs", k * epochs, f"at most {_MOST_COPIES:g}")
         note = _BLOCKS.format(k=k) if k > 1 else ""
@@ -568,7 +573,7 @@ class Allocated:
         ahead = self.curve(direction, steps)
         pair = _pair(ahead, None if opposite is None else self.curve(opposite, steps))
         most = abs(ahead.dealt.step.u - ahead.dealt.step.v) if self.noise == "laplace" else math.inf
-        return Round(f"{METHOD}, {direction}", self.valid_for, pair=pair, most=most)
+        return Round(f"{METHOD}, {direction}", self.valid_for, pair=pair, most=most, reached=True)
 
     @cache  # noqa: B019  # its rounds remember points of their curves
     def rounds(self, direction: str) -> list[tuple[Round, int]]:
@@ -591,22 +596,28 @@ class Allocated:
                 if not (found and curve.delta(found[0].lower).upper <= delta):
                     found.append(curve.epsilon(delta))
             return self.bound(found, delta=delta)
-        told = gdp_epsilon(delta=delta, mu=self.apart) if self.noise == "gaussian" else math.inf
-        if self.told and self.noise == "gaussian":
-            return self.bound([Bracket(told * (1 - _REVEALED), told)], delta=delta)
+        if self.noise == "laplace":
+            told = Bracket(math.inf, math.inf)
+        else:
+            told = Bracket(*alone_epsilon("gaussian", delta, self.apart))
+            if self.told:
+                return self.bound([told], delta=delta)
         composed = [compose(self.rounds(one), delta=delta) for one in self.directions()]
-        return self.bound([Bracket(min(one.lower, told), min(one.upper, told)) for one in composed], delta=delta)
+        return self.bound([_at_most(one, told.upper) for one in composed], delta=delta)
 
     def delta(self, eps: float) -> Bound:
         """As `allocation_delta`."""
         eps = check.nonnegative(eps=eps)
         if self.copies == 1:
             return self.bound([self.curve(one).delta(eps) for one in self.directions()], eps=eps)
-        told = gdp_delta(eps, mu=self.apart) if self.noise == "gaussian" else 1.0
-        if self.noise == "gaussian" and (self.told or eps > _MOST_LOSS):
-            return self.bound([Bracket(told * (1 - _REVEALED) if self.told else 0.0, told)], eps=eps)
+        if self.noise == "laplace":
+            told = Bracket(1.0, 1.0)
+        else:
+            told = Bracket(*alone_delta("gaussian", eps, self.apart))
+            if self.told or eps > _MOST_LOSS:
+                return self.bound([told if self.told else Bracket(0.0, told.upper)], eps=eps)
         composed = [compose_delta(self.rounds(one), eps=eps) for one in self.directions()]
-        return self.bound([Bracket(min(one.lower, told), min(one.upper, told)) for one in composed], eps=eps)
+        return self.bound([_at_most(one, told.upper) for one in composed], eps=eps)
 
     @property
     def told(self) -> bool:
@@ -614,23 +625,36 @@ class Allocated:
         return self.blocks == 1 and not self.larger
 
     @property
-    def apart(self) -> float:
+    def apart(self) -> Ends:
         """How far apart all copies are whose steps are known, in units of Gaussian noise."""
-        return self.shift * math.sqrt(self.copies) * (2 if self.direction == "replace" else 1)
+        far = self.shift * math.sqrt(self.copies) * (2 if self.direction == "replace" else 1)
+        return far * (1 - 4 * _UNIT), far * (1 + _UNIT)
 
     def bound(self, found: list[Bracket], *, eps: float | None = None, delta: float | None = None) -> Bound:
         low, high = max(one.lower for one in found), max(one.upper for one in found)
+        note = self.note
+        if self.copies == 1 and self.blocks > 1 and low < _AGREED * high:
+            alone = self.curve(self.directions()[0], 1)
+            told = alone.delta(eps) if delta is None and eps is not None else alone.epsilon(delta or 0.5)
+            note = _ALONE if high >= told.upper else note
         return Bound(
             *(low, 0.5 * (low + high), high, METHOD, self.valid_for),
             eps=eps,
             delta=delta,
-            note=self.note,
+            note=note,
             relation=RELATIONS[self.direction],
+            reached=not self.note,
         )
+
+
+def _at_most(bound: Bound, top: float) -> Bracket:
+    return Bracket(min(bound.lower, top), min(bound.upper, top))
 
 
 _LEAST_SHIFT = 1e-6
 _MOST_COPIES = 10**6
+_AGREED = 0.999  # of the upper end: a lower one above it shows that there is no amplification
+_ALONE = "no amplification was evaluated: the upper end is that of a step that is known to be the record's"
 _BLOCKS = "the {k} steps come one from each of {k} blocks, which are told: the lower end is not an attack"
 _ONE_DEAL = "; one deal is kept for {0} epochs, which are one epoch at sigma/sqrt({0})"
 _NO_MEAN = "the mean of a record's {} answers does not hold all that they say; deal afresh in each epoch"
@@ -744,4 +768,5 @@ def shuffled_batches_epsilon(
     lower, upper = max(one.lower for one in found), gdp_epsilon(delta=delta, mu=far - near)
     relation = "replace one record" if direction == "replace" else "zero one record's contributions"
     words = "Gaussian noise, batches of a fixed size, the adversary told all places"
-    return Bound(min(lower, upper), upper, upper, "one Gaussian step", words, delta=delta, relation=relation)
+    ends = min(lower, upper), upper, upper
+    return Bound(*ends, "one Gaussian step", words, delta=delta, relation=relation, reached=True)

@@ -95,6 +95,7 @@ class Mechanism:
     def __post_init__(self) -> None:
         if not self.line:
             self.family()  # which refuses parameters out of range
+        check.fields(self, check.count, *(one.name for one in fields(self) if one.type == "int"))
 
     def family(self) -> Family:
         """Its clones, for `gspa.accountant.one_round`, `rounds` and `inverse`.
@@ -254,7 +255,7 @@ def _noise(runs: Laplace | Gaussian, name: str) -> None:
     given = getattr(runs, name)
     if given is None:
         return
-    if isinstance(given, np.ndarray | Sequence) and not isinstance(given, str | bytes) and np.ndim(given):
+    if np.iterable(given) and not isinstance(given, str | bytes):
         numbers = check.floats(**{name: given})
         if numbers.ndim != 1 or not numbers.size:
             raise InvalidValue(name, given, "a number, or a list with one for each user")
@@ -294,6 +295,7 @@ class Allocation(Mechanism):
 
     def __post_init__(self) -> None:
         self.asked()
+        super().__post_init__()
 
     def asked(self, direction: str | None = None) -> Allocated:
         """Its accountant, of another direction if one is given."""
@@ -380,11 +382,11 @@ def _scales(runs: Laplace | Gaussian, eps: float | None, n: int | None, who: Who
         )
         raise InvalidValue("eps", eps, "left out", no_eps)
     if given is None and who is not None:
-        if n is not None or not isinstance(who, str | PathLike):
+        if n is not None or not isinstance(who, str | PathLike | populations.Columns):
             name, value = ("n", n) if n is not None else ("budgets", who)
             allowed = "left out beside budgets" if n is not None else "a CSV file with columns sigma[,count]"
             raise InvalidValue(name, value, allowed, "or give Gaussian(sigma=[...]), a sigma for each user")
-        columns = populations.read(str(who), column=word)
+        columns = who if isinstance(who, populations.Columns) else populations.read(str(who), column=word)
         return columns[word], columns.get("count", np.ones(columns[word].size))
     if given is None:
         raise InvalidValue(
@@ -409,7 +411,7 @@ class _Setting:
     ) -> None:
         self.runs, self.rounds, self.honest = runs, check.count(rounds=rounds), honest
         self.people: Budgets | None = None
-        self.scales: Any = None  # of values in [0, 1]
+        self.scales: Any = None
         self.count: Any = None
         own = _scales(runs, eps, n, who) if isinstance(runs, Laplace | Gaussian) else None
         if own is None:
@@ -423,6 +425,8 @@ class _Setting:
 
     def _together(self, given: Array, count: Array) -> tuple[Array, NDArray[np.int64]]:
         values, where = np.unique(given, return_inverse=True)
+        if count.sum() > check.MOST:
+            raise InvalidValue("sum of count", float(count.sum()), "at most 2^53 - 1")
         many = np.bincount(where, count).astype(np.int64)
         if self.honest is not None:
             if (honest := check.count(honest=self.honest)) > many.sum():
@@ -430,7 +434,7 @@ class _Setting:
             if values.size > 1:
                 raise InvalidValue("honest", honest, "left out", _WHICH.format(self.runs.name, "noise"))
             many = np.array([honest])
-        return values / self.sensitivity, many
+        return values, many
 
     @property
     def sensitivity(self) -> float:
@@ -438,11 +442,17 @@ class _Setting:
         return float(getattr(self.runs, "sensitivity", 1.0))
 
     @property
+    def _line(self) -> dict[str, Any]:
+        """Reports on a line, as their engine takes them."""
+        who = {"scales": self.scales, "count": self.count, "mechanism": self.runs.name}
+        return who | {"sensitivity": self.sensitivity}
+
+    @property
     def round(self) -> composition.Round:
         """One of the rounds, for composition."""
         if self._round is None:
             if self.runs.line:
-                self._round = composition.shuffled_reports(self.scales, count=self.count, mechanism=self.runs.name)
+                self._round = composition.shuffled_reports(**self._line)
             else:
                 assert self.people is not None
                 self._round = composition.shuffled(self.people, mechanism=self.runs.family())
@@ -453,9 +463,7 @@ class _Setting:
         if self.rounds > 1:
             bound = composition.compose([(self.round, self.rounds)], delta=delta)
         elif self.people is None or self.runs.line:
-            bound = laplace_gaussian.blanket_epsilon(
-                self.scales, count=self.count, delta=delta, mechanism=self.runs.name
-            )
+            bound = laplace_gaussian.blanket_epsilon(delta=delta, **self._line)
         elif isinstance(self.runs, RandomizedResponse):
             bound = exact.sharpest_epsilon(self.people, delta=delta)
         else:
@@ -467,7 +475,7 @@ class _Setting:
         if self.rounds > 1:
             bound = composition.compose_delta([(self.round, self.rounds)], eps=eps)
         elif self.people is None or self.runs.line:
-            bound = laplace_gaussian.blanket_delta(self.scales, count=self.count, eps=eps, mechanism=self.runs.name)
+            bound = laplace_gaussian.blanket_delta(eps=eps, **self._line)
         elif isinstance(self.runs, RandomizedResponse):
             bound = exact.sharpest_delta(self.people, eps=eps)
         else:
@@ -707,7 +715,35 @@ def calibrate(
         found = _calibrate_noise(runs, target_eps, delta, n, eps)
     else:
         found = _calibrate_clones(runs, target_eps, delta, n, eps)
+    found = _passing(found, runs, target_eps, n, eps)
     return replace(found, relation=REPLACE, warnings=_warnings(delta, n if n is not None else int(found.upper), None))
+
+
+def _passing(found: Bound, runs: Mechanism, target: float, n: int | None, eps: float | None) -> Bound:
+    """With a safe end at which `epsilon`, asked the same, is at most the target.
+
+    Its interval at one delta and that of `delta` at one eps are two intervals around one value: what the one passes
+    the other may miss by its width.
+    """
+    assert found.delta is not None
+    delta, least_is_safe = found.delta, isinstance(runs, Gaussian) or n is None
+
+    def excess(end: float) -> float:
+        if isinstance(runs, Gaussian):
+            return epsilon(delta=delta, n=n, mechanism=replace(runs, sigma=end)).upper / target - 1
+        if n is not None and eps is None:
+            return epsilon(delta=delta, eps=end, n=n, mechanism=runs).upper / target - 1
+        users, rounds = (int(end), 1) if n is None else (n, int(end))
+        return epsilon(delta=delta, eps=eps, n=users, rounds=rounds, mechanism=runs).upper / target - 1
+
+    end, whole, share = found.upper if least_is_safe else found.lower, eps is not None, 2.0**-53
+    while end > 0 and (over := excess(end)) > 0:
+        share = max(2 * share, min(2 * over, 1e-4))  # eps grows about like a budget, or as the users' square root falls
+        moved = end * (1 + share if least_is_safe else 1 - min(share, 0.5))
+        end = math.ceil(max(moved, end + 1)) if whole and least_is_safe else end - 1 if whole else moved
+    if least_is_safe:
+        return replace(found, value=end if found.value == found.upper else found.value, upper=end)
+    return replace(found, value=end if found.value == found.lower else found.value, lower=end)
 
 
 def _calibrate_clones(runs: Mechanism, target: float, delta: float, n: int | None, eps: float | None) -> Bound:
@@ -779,22 +815,22 @@ def _per_scale(runs: Mechanism, own: tuple[Array, Array] | None, who: Who, delta
     """Each distinct scale's users by the blanket, the others as they are."""
     if own is None:
         people = _people(None, None, who, None, runs)
-        scales, count = laplace_gaussian.population(people, 1, runs.name)
+        users: Any = people.grouped()
+        where, many, distinct = np.searchsorted(users.eps, people.eps), users.count, users.eps.size
     else:
-        scales, count = own[0] / getattr(runs, "sensitivity", 1.0), own[1].astype(np.int64)
-    values, where = np.unique(scales, return_inverse=True)
-    if values.size > laplace_gaussian.MOST_VICTIMS:
+        users, where = np.unique(own[0], return_inverse=True)
+        many, distinct = np.bincount(where, own[1]).astype(np.int64), users.size
+    if distinct > laplace_gaussian.MOST_VICTIMS:
         hint = "let users share scales"
-        raise InvalidValue("scales", values.size, f"at most {laplace_gaussian.MOST_VICTIMS} distinct ones", hint)
-    many = np.bincount(where, count)
-    found = [
-        laplace_gaussian.blanket_epsilon(values, count=many, delta=delta, mechanism=runs.name, victim=i)
-        for i in range(values.size)
-    ]
+        raise InvalidValue("scales", distinct, f"at most {laplace_gaussian.MOST_VICTIMS} distinct ones", hint)
+    width = float(getattr(runs, "sensitivity", 1.0))
+    line: dict[str, Any] = {"count": many, "mechanism": runs.name, "sensitivity": width}
+    found = [laplace_gaussian.blanket_epsilon(users, delta=delta, victim=i, **line) for i in range(distinct)]
     upper, lower = (np.array([getattr(one, end) for one in found])[where] for end in ("upper", "lower"))
     last = next((one for one in found if not one.proved), found[-1])
-    words = _in_range(last.valid_for, getattr(runs, "sensitivity", 1.0))
-    return UserBounds(lower, upper, last.method, words, delta)
+    notes = dict.fromkeys(one.note for one in found if ";" in one.note)  # of some there is more to say
+    words, reached = _in_range(last.valid_for, width), all(one.reached for one in found)
+    return UserBounds(lower, upper, last.method, words, delta, note="; ".join(notes), reached=reached)
 
 
 def attack(
@@ -823,7 +859,8 @@ def attack(
         return _Run(runs, eps, n, budgets).epsilon(delta)
     setting = _Setting(runs, eps, n, budgets)
     if runs.line:
-        found = attack_epsilon(setting.scales, count=setting.count, delta=delta, mechanism=runs.name)
+        scales = setting.scales if setting.people is not None else setting.scales / setting.sensitivity
+        found = attack_epsilon(scales, count=setting.count, delta=delta, mechanism=runs.name)
         if setting.sensitivity != 1:
             found = replace(
                 found, note=f"values and inputs in units of their range, whose width is {setting.sensitivity:g}"
@@ -864,7 +901,7 @@ def published(
         setting = _Setting(mechanism, eps, n, budgets)
         if setting.scales.size > 1:
             raise InvalidValue("sigma", mechanism.sigma, "one number, with n", "what was published is for equal noise")
-        return compare_gaussian(sigma=float(setting.scales[0]), n=setting.n, delta=delta)
+        return compare_gaussian(sigma=float(setting.scales[0] / setting.sensitivity), n=setting.n, delta=delta)
     return compare(_people(eps, n, budgets, None, RandomizedResponse()), delta=delta, mechanism=mechanism)
 
 
@@ -881,9 +918,10 @@ def certify(
     """A certificate of a central eps that a stranger can check without this package (`gspa/check_certificate.py`).
 
     What is claimed has passed the check. For clones in one round it is the accountant's upper end, rounded up at the
-    ninth digit; on a line, of a training run and of several rounds some 5e-4 more. Shuffling is certified
-    for a victim with more than the least noise, too, where `epsilon` has only measured the worst inputs: users with
-    less noise than the victim then hide nobody.
+    ninth digit; on a line, of a training run and of several rounds 5e-4 of it more where that is proved, and 1% at
+    most. Settings that take the checker more than a minute or 500 MB are refused. Shuffling is certified for a victim
+    with more than the least noise, too, where `epsilon` has only measured the worst inputs: users with less noise than
+    the victim then hide nobody.
 
     Args:
         delta: central delta, 1e-300 to 0.999999, on a line, of a training run and of several rounds at least 1e-100.
@@ -909,7 +947,9 @@ def certify(
     delta = check.probability(allow_zero=False, delta=delta)
     if isinstance(runs, Laplace | Gaussian):
         asked = _Setting(runs, eps, n, budgets, honest=honest)
-        return on_a_line(laplace_gaussian.Crowd.of(asked.scales, asked.count, runs.name, (0.0, 1.0)), delta=delta)
+        width = asked.sensitivity
+        crowd = laplace_gaussian.Crowd.of(asked.scales, asked.count, runs.name, (0.0, 1.0), width)
+        return on_a_line(crowd, delta=delta)
     assert isinstance(runs, Allocation)
     run = _Run(runs, eps, n, budgets, honest=honest).asked
     return allocated(run, sigma=runs.sigma / runs.sensitivity, delta=delta)

@@ -14,17 +14,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gspa.accountant.errors import InvalidValue, UnknownName
+from gspa.accountant.errors import InvalidValue, UnknownName, shown
 
 T = TypeVar("T")
 
-MOST = 2**63 - 1  # of anything that is counted: what numpy counts with
+MOST = 2**53 - 1  # of anything that is counted: no larger number is taken for it where it becomes a double
 
 
 def _only(argument: dict[str, T]) -> tuple[str, T]:
@@ -93,6 +94,33 @@ def in_range(low: float, high: float, /, **argument: object) -> float:
     return number
 
 
+def _masked(value: object, depth: int = 3) -> bool:
+    """Whether an array, or one in a list, has an entry that is masked."""
+    if isinstance(value, list | tuple):
+        return depth > 0 and any(_masked(part, depth - 1) for part in value)
+    mask = getattr(value, "mask", False)
+    return not callable(mask) and bool(np.any(mask))
+
+
+def array(error: type[InvalidValue] = InvalidValue, /, **argument: object) -> NDArray[Any]:
+    """As numpy reads it; what is masked is refused, because numpy would put back what lies under the mask.
+
+    >>> array(eps=[np.ma.masked])
+    Traceback (most recent call last):
+        ...
+    gspa.accountant.errors.InvalidValue: eps = [masked]: must be an array with nothing masked; leave out what is \
+masked: eps.compressed()
+    """
+    name, value = _only(argument)
+    if _masked(value):
+        hint = f"leave out what is masked: {name}.compressed()"
+        raise error(name, value, "an array with nothing masked", hint)
+    try:
+        return np.asarray(value)
+    except (ValueError, OverflowError):  # ragged lists
+        raise error(name, value, "a rectangular array of numbers") from None
+
+
 def array_in(low: float, high: float, /, **argument: object) -> NDArray[np.float64]:
     """Numbers, none of them NaN, in [low, high]; a scalar comes back with shape ().
 
@@ -101,21 +129,28 @@ def array_in(low: float, high: float, /, **argument: object) -> NDArray[np.float
         ...
     gspa.accountant.errors.InvalidValue: alpha[1] = 2.0: must be in [0, 1]
     """
-    name, value = _only(argument)
-    allowed = f"in [{low:g}, {high:g}]"
-    try:
-        numbers = np.asarray(value)
-    except (ValueError, OverflowError):  # ragged lists
-        raise InvalidValue(name, value, "a rectangular array of numbers") from None
+    name, allowed = _only(argument)[0], f"in [{low:g}, {high:g}]"
+    numbers = array(**argument)
     if numbers.size and numbers.dtype.kind not in "iuf":
         raise InvalidValue(name, numbers.tolist(), "a number or an array of numbers")
     numbers = numbers.astype(np.float64)
-    bad = ~((numbers >= low) & (numbers <= high))  # NaN fails both
-    if bad.any():
-        where = [int(i) for i in np.argwhere(bad)[0]]
+    return _all(name, numbers, (numbers >= low) & (numbers <= high), allowed)  # NaN fails both
+
+
+def _all(name: str, numbers: NDArray[np.float64], good: NDArray[np.bool_], allowed: str) -> NDArray[np.float64]:
+    if not good.all():
+        where = [int(i) for i in np.argwhere(~good)[0]]
         at = f"{name}{where}" if where else name
         raise InvalidValue(at, float(numbers[tuple(where)]), allowed)
     return numbers
+
+
+def whole(minimum: int = 1, /, **argument: object) -> NDArray[np.float64]:
+    """Integers from `minimum` to 2^53 - 1, as doubles; a scalar comes back with shape ()."""
+    name, value = _only(argument)
+    numbers = floats(**{name: value})
+    good = (numbers >= minimum) & (numbers <= MOST) & (numbers == np.floor(numbers))
+    return _all(name, numbers, good, f"whole numbers from {minimum} to 2^53 - 1")
 
 
 def count(minimum: int = 1, /, **argument: object) -> int:
@@ -133,8 +168,30 @@ def count(minimum: int = 1, /, **argument: object) -> int:
     if number < minimum:
         raise InvalidValue(name, value, allowed)
     if number > MOST:
-        raise InvalidValue(name, value, f"an integer from {minimum} to 2^63 - 1")
+        raise InvalidValue(name, value, f"an integer from {minimum} to 2^53 - 1")
     return number
+
+
+def counted(settings: object, *names: str) -> None:
+    """Check fields of a frozen dataclass as `count` does and keep the integers: what was checked is what is used."""
+    for name in names:
+        object.__setattr__(settings, name, count(**{name: getattr(settings, name)}))
+
+
+def integer(text: str) -> int:
+    """A text as the integer that it means, as `count` takes 1e4; ValueError where it means none."""
+    try:
+        return int(text)  # by way of a float, a seed beyond 2^53 would become another one
+    except ValueError:
+        pass
+    try:
+        number = Decimal(text)
+    except ArithmeticError:
+        number = Decimal("nan")
+    # An exponent is cheap to write and dear to carry out.
+    if not number.is_finite() or number.adjusted() > 100 or number != number.to_integral_value():
+        raise ValueError(f"{shown(text)} is not a valid integer")
+    return int(number)
 
 
 def seed(**argument: object) -> int:
@@ -172,13 +229,10 @@ def seeds(**argument: object) -> list[int]:
 def floats(**argument: object) -> NDArray[np.float64]:
     """An array of numbers, NaN and infinities among them: what its entries may be is for the caller to say."""
     name, value = _only(argument)
-    try:
-        numbers = np.asarray(value)
-        if numbers.size and numbers.dtype.kind not in "iuf":
-            raise ValueError
-        return numbers.astype(np.float64)
-    except (ValueError, OverflowError):
-        raise InvalidValue(name, value, "a number or a rectangular array of numbers") from None
+    numbers = array(**argument)
+    if numbers.size and numbers.dtype.kind not in "iuf":
+        raise InvalidValue(name, value, "a number or a rectangular array of numbers")
+    return numbers.astype(np.float64)
 
 
 def row(**argument: object) -> list[Any]:

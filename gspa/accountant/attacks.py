@@ -48,6 +48,7 @@ _MOST_LAWS = 64
 _REACH = 16.0  # period of the sum, in its standard deviations
 _MOST_PERIOD = 1 << 24
 _CAPS = (1.0, 3.0)  # times the sum's mean and deviation: a report that decides alone need not do so twice over
+_MOST_SCORE = 1 << 17  # of one report: 16,000 of its deviations
 _SMOOTHING = 0.015  # costs 1e-4 of delta
 _ROUNDS = 12
 _DECIDES = 1e3  # how much likelier than e^eps times all the others together
@@ -232,7 +233,7 @@ class _Worlds:
                 continue
             n, points = float(count.sum()), ratio / deviation * _PER_DEVIATION
             most = np.array(_CAPS) * (math.sqrt(n) + n * abs(mean) / deviation) * _PER_DEVIATION
-            for cap in np.unique(np.minimum(most, np.abs(points).max())):
+            for cap in np.unique(np.minimum(most, min(float(np.abs(points).max()), _MOST_SCORE))):
                 score = np.rint(np.clip(points, -cap, cap)).astype(np.int64)
                 if not self.equal or _period(score, self.laws, count) <= _MOST_PERIOD:
                     found.append(sum_laws(score, self.laws, count, self.own))
@@ -290,7 +291,8 @@ def attack_delta(
     value = max((law.delta(eps) for law in laws), default=0.0)
     if statistic == "likelihood" and worlds.equal:
         value = max(value, worlds.equal_delta(eps))
-    return Bound(value, value, 1.0, method=f"attack, {statistic} statistic", valid_for=worlds.valid_for, eps=eps)
+    method = f"attack, {statistic} statistic"
+    return Bound(value, value, 1.0, method=method, valid_for=worlds.valid_for, eps=eps, reached=True)
 
 
 def attack_epsilon(
@@ -325,7 +327,7 @@ def attack_epsilon(
         if worlds.equal:
             value = max(value, _crossing(worlds.equal_delta, delta, guess))
     method = f"attack, {statistic} statistic"
-    return Bound(value, value, math.inf, method=method, valid_for=worlds.valid_for, delta=delta)
+    return Bound(value, value, math.inf, method=method, valid_for=worlds.valid_for, delta=delta, reached=True)
 
 
 # --- two worlds as histograms of k answers, enumerated or told by a statistic --------------------------------
@@ -525,7 +527,7 @@ def statistic_epsilon(worlds: Worlds, *, delta: float) -> Bound:
     }
     best = max(found, key=lambda name: found[name])
     method = f"attack, exact law of a statistic ({best})"
-    return Bound(found[best], found[best], math.inf, method, worlds.what, delta=delta, n=worlds.n)
+    return Bound(found[best], found[best], math.inf, method, worlds.what, delta=delta, n=worlds.n, reached=True)
 
 
 def enumerate_laws(worlds: Worlds) -> Laws:
@@ -567,7 +569,8 @@ def likelihood_ratio_epsilon(worlds: Worlds, *, delta: float) -> Bound:
     delta = check.probability(allow_zero=False, delta=delta)
     laws = enumerate_laws(worlds)
     low, high = laws.epsilon(delta), laws.epsilon(delta, side=1)
-    return Bound(low, low, high, "attack, likelihood ratio of the histogram", worlds.what, delta=delta, n=worlds.n)
+    method = "attack, likelihood ratio of the histogram"
+    return Bound(low, low, high, method, worlds.what, delta=delta, n=worlds.n, reached=True)
 
 
 def worst_epsilon(budgets: Budgets, *, delta: float, k: int) -> Bound:
@@ -599,7 +602,8 @@ def worst_epsilon(budgets: Budgets, *, delta: float, k: int) -> Bound:
     low = max(law.epsilon(delta) for law in laws)
     high = min(max(law.epsilon(delta, side=1) for law in laws), people.eps_max)
     method = "law of the histogram, worst of all inputs"
-    return Bound(min(low, high), min(low, high), high, method, f"{k}-ary randomized response, any inputs", delta=delta)
+    words = f"{k}-ary randomized response, any inputs"
+    return Bound(min(low, high), min(low, high), high, method, words, delta=delta, reached=True)
 
 
 def _held(n: int, k: int) -> Iterator[tuple[int, ...]]:

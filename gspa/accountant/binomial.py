@@ -73,7 +73,7 @@ def pmf(k: Array, n: float, p: float, complement: float) -> Array:
     log = whole - stirling_error(a) - stirling_error(b)
     log -= _deviance(a, np.full_like(a, n * p)) + _deviance(b, np.full_like(b, n * complement))
     log += 0.5 * (np.log(n / a / b) - _LOG_2PI) if n > 0 else 0.0
-    none, every = n * math.log1p(-p) if p < 0.5 else n * math.log(complement), n * math.log(p)
+    none, every = (n * (math.log1p(-b) if b < 0.5 else math.log(a)) for a, b in ((complement, p), (p, complement)))
     log = np.where(inside, log, np.where(k == 0, none, every))
     return np.exp(log)
 

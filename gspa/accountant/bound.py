@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from typing import Any
 
 from gspa.accountant.errors import InvalidValue
+
+OWN = "the method's own value "  # of what an interval is whose lower end is no attack
 
 
 def in_words(method: str, valid_for: str, relation: str, note: str, warnings: Iterable[str]) -> list[str]:
@@ -37,10 +41,17 @@ class Bound:
         delta: the central delta at which an eps was asked, else None.
         n: number of users.
         note: what else to know; may be empty.
+        reached: `lower` is of the mechanism itself: an attack gets that far. Where it is False, the interval is of the
+            method's own value alone, and the mechanism's may lie below it.
         proved: the interval holds by proof, up to the allowance for rounding; False where `valid_for` names something
             that was only measured, such as the worst inputs of a victim with more than the least noise.
         relation: which two data sets are to be told apart; empty where the caller is to know.
         warnings: what the reader of the number should not overlook, one sentence each.
+
+    >>> print(Bound(0.25, 0.25, 0.5, method="pair", valid_for="rr"))
+    at most 0.5, the method's own value certified in [0.25, 0.5]
+    method: pair
+    valid for: rr
 
     `str` gives the number rounded to its safe side, and what it means in words, a line each.
 
@@ -58,6 +69,7 @@ class Bound:
     n: int | None = None
     note: str = ""
     proved: bool = True
+    reached: bool = False
     relation: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -78,7 +90,8 @@ class Bound:
         """`to_dict` as one line of JSON; numbers keep every digit.
 
         >>> Bound(0.0, 0.0, 0.5, method="pair", valid_for="rr", n=2).to_json()
-        '{"lower": 0.0, "value": 0.0, "upper": 0.5, "method": "pair", "valid_for": "rr", "n": 2, "proved": true}'
+        '{"lower": 0.0, "value": 0.0, "upper": 0.5, "method": "pair", "valid_for": "rr", "n": 2, "proved": true, \
+"reached": false}'
         """
         return json.dumps(self.to_dict())
 
@@ -92,11 +105,11 @@ class Bound:
 
     def __str__(self) -> str:
         low, high = rounded(self.lower, up=False), rounded(self.upper, up=True)
-        word = "certified" if self.proved else "computed"
+        within = f"{'' if self.reached else OWN}{'certified' if self.proved else 'computed'} in [{low}, {high}]"
         if self.eps is not None and self.delta is not None:  # the safe end depends on what was looked for
-            first = f"{word} in [{low}, {high}] at central eps = {self.eps:g}, delta = {self.delta:g}"
+            first = f"{within} at central eps = {self.eps:g}, delta = {self.delta:g}"
         else:
-            first = f"at least {low}" if math.isinf(self.upper) else f"at most {high}, {word} in [{low}, {high}]"
+            first = f"at least {low}" if math.isinf(self.upper) else f"at most {high}, {within}"
             first += "".join(
                 f" at {k} = {v:g}" for k, v in {"eps": self.eps, "delta": self.delta}.items() if v is not None
             )
@@ -122,3 +135,20 @@ def rounded(value: float, *, up: bool, digits: int = DIGITS) -> str:
     context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
     decimal = context.create_decimal(Decimal(value + 0.0)).normalize(context)  # + 0.0 makes 0 of -0.0
     return f"{decimal:f}" if -5 < decimal.adjusted() < 21 else f"{decimal:e}"
+
+
+Ends = tuple[float, float]
+
+
+def enclosed(value: Fraction) -> Ends:
+    """The greatest double that is not above a number, and the least that is not below it: the same if it is a double.
+
+    >>> enclosed(Fraction(1) / Fraction(0.5)), enclosed(Fraction(1, 3)) == (1 / 3, math.nextafter(1 / 3, 1))
+    ((2.0, 2.0), True)
+    """
+    try:
+        near = float(value)
+    except OverflowError:
+        return sys.float_info.max, math.inf
+    below = near if Fraction(near) <= value else math.nextafter(near, -math.inf)
+    return below, near if Fraction(near) >= value else math.nextafter(near, math.inf)

@@ -13,13 +13,15 @@ Budgets(n=5, groups=2, eps 0.01 to 0.5, delta 0 to 0, '50% 0.5 + 50% 0.01')
 from __future__ import annotations
 
 import csv
+import itertools
 import os
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from io import BufferedReader, TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,96 +45,186 @@ _SCALE: Rule = ("a finite number > 0", lambda v: np.isfinite(v) & (v > 0))
 BLOCK = 4096  # rows checked at once; only a block with a bad row is looked at row by row
 
 
-def read(path: str | Path, *, column: str = "eps") -> dict[str, Array]:
+class Columns(dict[str, Array]):
+    """Columns of one length >= 1 by name, as `read` has found and checked them."""
+
+
+def read(path: str | Path, *, column: str = "eps") -> Columns:
     """The columns by name: `column` and what else the header names, all of one length >= 1.
 
+    Columns are separated by commas, semicolons or tabs; beside the last two a decimal comma is read as well. Empty
+    rows, empty columns without a name, and columns without a name before the first that has one (an index, as pandas
+    writes) are left out.
+
     Args:
-        path: the file.
+        path: the file, or a pipe: it is read once.
         column: the one that must be there: "eps", beside which there may be `delta` and `count`, or "sigma" or "scale",
             beside which there may be `count`.
 
     Raises:
-        InvalidBudget: no such file, empty, no header, no such column, or a bad entry; the
-            message names the line (the header is line 1) and the column.
+        InvalidBudget: no such file, empty, no text, no header, no such column, or a bad entry; the
+            message names the line (the file's first is line 1) and the column.
         UnknownName: a column of another name; the nearest is suggested.
     """
     column = check.one_of(("eps", "sigma", "scale"), column=column)
     if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
         raise InvalidBudget("path", path, "the path of a CSV file")
-    file = Path(path)
     rules = RULES if column == "eps" else {column: _SCALE, "count": RULES["count"]}
-    name = file.name or "path"  # a long path is cut short when it is shown, its name never
+    name = Path(path).name or "path"  # a long path is cut short when it is shown, its name never
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            header = [column.strip() for column in next(csv.reader(lines), [])]
-            _check_header(file.name, header, rules)
-            blocks: list[Array] = []
-            while (block := _next_block(header, lines, rules)) is not None and block.size:
-                blocks.append(block)
-            if block is None:
-                lines.seek(0)
-                _refuse(file.name, header, csv.reader(lines), rules, good=BLOCK * len(blocks))
+        with Path(path).open("rb") as raw, TextIOWrapper(raw, _encoding(name, raw), errors="replace") as text:
+            table = _Table(name, _lines(name, text), rules)
+            blocks = list(table.blocks())
     except OSError as error:
         reason = error.strerror or "cannot be read"
         raise InvalidBudget(name, str(path), "a readable CSV file", reason) from None
-    except UnicodeDecodeError:
-        raise InvalidBudget(name, str(path), "a CSV file in UTF-8") from None
-    except csv.Error as error:  # a field longer than the csv module takes
-        raise InvalidBudget(name, str(path), "a CSV file of plain numbers", str(error)) from None
-    if not blocks:
-        raise InvalidBudget(file.name, ",".join(header), "a file with rows below its header")
-    return dict(zip(header, np.concatenate(blocks).T, strict=True))
+    if not any(map(len, blocks)):
+        raise InvalidBudget(name, ",".join(table.names), "a file with rows below its header")
+    return Columns(zip(table.names, np.concatenate(blocks).T, strict=True))
 
 
-def _check_header(file: str, header: list[str], rules: Rules) -> None:
-    where, shown, (column, *others) = f"{file} line 1", ",".join(header), rules
-    if all(name == "" or _number(name) is not None for name in header):
-        raise InvalidBudget(where, shown, "a header: " + column + "".join(f"[,{name}]" for name in others))
-    for name in header:
-        if name not in rules:
-            raise UnknownName(f"{file}: column", name, rules)
-    if len(set(header)) < len(header):
-        raise InvalidBudget(where, shown, "a header that names each column once")
-    if column not in header:
-        raise InvalidBudget(where, shown, f"a header with a column {column}")
+_LONGEST = 1 << 16  # characters in a line
+_NO_TEXT = {
+    b"PK\3\4": "this is a workbook: save it as CSV",
+    b"\xd0\xcf\x11\xe0": "this is a workbook: save it as CSV",
+    b"\x1f\x8b": "this is packed: unpack it",
+}
+_NUMBER = re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)(e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
+_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}", re.ASCII)  # 1.500 may be one and a half, or fifteen hundred
+_PLAIN = "write it with the digits 0 to 9 and a decimal point, such as 1000, 0.5 or 1e-6"
 
 
-def _next_block(header: list[str], lines: Iterable[str], rules: Rules) -> Array | None:
-    """The next rows, none of them at the end of the file; None if one of them is bad."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # blank lines and the end are no surprise
-            block = np.loadtxt(lines, delimiter=",", comments=None, quotechar='"', ndmin=2, max_rows=BLOCK)
-    except ValueError:  # bad UTF-8 is one too: the second reading meets it again
-        return None
-    if block.size == 0:
-        return block
-    if block.shape[1] != len(header):
-        return None
-    fine = (rules[name][1](column).all() for name, column in zip(header, block.T, strict=True))
-    return block if all(fine) else None
+def _encoding(file: str, raw: BufferedReader) -> str:
+    """UTF-8, or UTF-16 as Excel's "Unicode Text"; refuses what is no text."""
+    start = raw.peek(4)
+    for signature, remedy in _NO_TEXT.items():
+        if start.startswith(signature):
+            raise InvalidBudget(file, start[:4], "a CSV file", remedy)
+    return "utf-16" if start.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
 
 
-def _refuse(file: str, header: list[str], records: Iterator[list[str]], rules: Rules, *, good: int) -> NoReturn:
-    """Raise for the first bad line, given how many rows before it are known to be good."""
-    rows = ((line, row) for line, row in enumerate(records, start=1) if line > 1 and row)
-    for line, row in islice(rows, good, None):
-        if len(row) != len(header):
-            wanted = f"{len(header)} values: {','.join(header)}"
-            raise InvalidBudget(f"{file} line {line}", ",".join(row), wanted)
-        for name, text in zip(header, row, strict=True):
-            allowed, test = rules[name]
-            value = _number(text)
-            if value is None or not test(np.array(value)):
-                raise InvalidBudget(f"{file} line {line}, column {name}", text, allowed)
-    raise InvalidBudget(file, header, "a CSV file of plain numbers")
+def _lines(file: str, text: TextIO) -> Iterator[str]:
+    for number in itertools.count(1):
+        line = text.readline(_LONGEST)
+        if len(line) == _LONGEST:
+            raise InvalidBudget(f"{file} line {number}", line, f"shorter than {_LONGEST} characters")
+        if not line:
+            return
+        yield line
 
 
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+class _Table:
+    """A CSV file behind its header: its numbers in blocks, and the first line that breaks a rule."""
+
+    def __init__(self, file: str, lines: Iterator[str], rules: Rules) -> None:
+        self.file, self.rules, self.lines = file, rules, enumerate(lines, start=1)
+        self.mark, self.unclear = "", ("", "")  # the decimal mark, and where a number may be grouped by it
+        written = ((i, text) for i, text in self.lines if text.strip(" \t\r\n,;") and not text.startswith("sep="))
+        number, header = next(written, (1, ""))
+        found = [mark for mark in ";,\t" if mark in header] or [","]
+        self.between = found[0]
+        cells = [cell.strip() for cell in next(csv.reader([header], delimiter=self.between), [])]
+        if found[:2] == [";", ","]:
+            raise InvalidBudget(f"{file} line {number}", header.strip(), "a header with one kind of separator")
+        self.width = len(cells)
+        # What pandas calls a column without a name where it reads one.
+        self.at = [i for i, cell in enumerate(cells) if cell and not re.fullmatch(r"Unnamed: [\d.]+", cell)]
+        self.names = [cells[i] for i in self.at]
+        self._check_header(f"{file} line {number}")
+
+    def _check_header(self, where: str) -> None:
+        shown, (column, *others) = ",".join(self.names), self.rules
+        if all(_NUMBER.fullmatch(name) for name in self.names):
+            raise InvalidBudget(where, shown, "a header: " + column + "".join(f"[,{name}]" for name in others))
+        for name in self.names:
+            if name not in self.rules:
+                raise UnknownName(f"{self.file}: column", name, self.rules)
+        if len(set(self.names)) < len(self.names):
+            raise InvalidBudget(where, shown, "a header that names each column once")
+        if column not in self.names:
+            raise InvalidBudget(where, shown, f"a header with a column {column}")
+
+    def blocks(self) -> Iterator[Array]:
+        """The numbers, shape (rows, names), some rows at a time."""
+        while block := list(islice(self.lines, BLOCK)):
+            values = self._plain([line for _, line in block])
+            yield self._row_by_row(block) if values is None or self._bad(values) is not None else values
+        if self.unclear[0]:
+            where, text = self.unclear
+            raise InvalidBudget(where, text, "a number with an unambiguous decimal mark", "write 1500, or 1.50")
+
+    def _plain(self, lines: list[str]) -> Array | None:
+        """The numbers of lines that hold nothing else, all at once; None where they must be looked at one by one."""
+        text, written = "".join(lines), [line for line in lines if line.strip()]
+        if not written:
+            return np.empty((0, len(self.at)))
+        if self.between != ",":
+            if not self.mark or self.unclear[0] or {",": ".", ".": ","}[self.mark] in text:
+                return None
+            written = [line.replace(",", ".") for line in written]
+        alike = all(line.count(self.between) == self.width - 1 for line in written)
+        if not alike or self.at[-1] - self.at[0] != len(self.at) - 1 or self.at[-1] != self.width - 1:
+            return None
+        try:
+            return np.loadtxt(written, delimiter=self.between, comments=None, quotechar='"', ndmin=2, usecols=self.at)
+        except ValueError:
+            return None
+
+    def _row_by_row(self, block: list[tuple[int, str]]) -> Array:
+        """The same numbers, or the refusal of the first line that is not as it should be."""
+        numbers: list[list[float]] = []
+        places: list[tuple[int, list[str]]] = []
+        refusal = None
+        try:
+            for line, text in block:
+                row = [cell.strip() for cell in next(csv.reader([text], delimiter=self.between), [])]
+                if any(row):
+                    numbers.append(self._numbers(f"{self.file} line {line}", row))
+                    places.append((line, row))
+        except InvalidBudget as error:
+            refusal = error
+        values = np.array(numbers).reshape(-1, len(self.at))
+        if (bad := self._bad(values)) is not None:
+            (line, row), name = places[bad[0]], self.names[bad[1]]
+            raise InvalidBudget(f"{self.file} line {line}, column {name}", row[self.at[bad[1]]], self.rules[name][0])
+        if refusal is not None:
+            raise refusal
+        return values
+
+    def _bad(self, values: Array) -> tuple[int, int] | None:
+        """Row and column of the first number that breaks its rule."""
+        fine = [self.rules[name][1](column) for name, column in zip(self.names, values.T, strict=True)]
+        where = np.argwhere(~np.array(fine).T)
+        return (int(where[0][0]), int(where[0][1])) if where.size else None
+
+    def _numbers(self, where: str, row: list[str]) -> list[float]:
+        if not self.at[-1] < len(row) <= self.width:
+            comma = self.between == "," and len(row) > self.width
+            remedy = "decimal commas need semicolons between the columns" if comma else "complete or delete the row"
+            wanted = f"{len(self.at)} values: {','.join(self.names)}"
+            raise InvalidBudget(where, self.between.join(row), wanted, remedy)
+        for i in range(self.at[0], len(row)):
+            if row[i] and i not in self.at:
+                raise InvalidBudget(f"{where}, column {i + 1}", row[i], "empty, as its name is", "delete the column")
+        return [self._number(f"{where}, column {n}", row[i], n) for i, n in zip(self.at, self.names, strict=True)]
+
+    def _number(self, where: str, text: str, name: str) -> float:
+        mark = next((c for c in text if c in ".,"), "")
+        allowed = self.rules[name][0]
+        if not text:
+            raise InvalidBudget(where, text, allowed, "fill it in, or delete the row")
+        if not _NUMBER.fullmatch(text) or (mark == "," and self.between == ","):
+            raise InvalidBudget(where, text, allowed, _PLAIN)
+        if mark and self.between != ",":
+            if mark != (self.mark or mark):
+                raise InvalidBudget(where, text, allowed, f"the numbers above it have the decimal mark {self.mark!r}")
+            # Nobody separates columns by semicolons and thousands by commas.
+            if not _GROUPED.fullmatch(text) or self.between + mark == ";,":
+                self.unclear = ("", "")
+            elif not self.mark:
+                self.unclear = (where, text)
+            self.mark = mark
+        return float(text.replace(",", "."))
 
 
 # --- who has which (eps_i, delta_i), and how many of them ----------------------------------------------------
@@ -140,7 +232,6 @@ def _number(text: str) -> float | None:
 Seed = np.random.Generator | int
 
 PREFERENCES = ("conservative", "moderate", "liberal")
-_MOST_USERS = 2**53  # beyond it a sum of counts is no longer exact in a double
 _MOST_EXPANDED = 10**8
 
 
@@ -177,8 +268,8 @@ class Budgets:
                 i = int(np.argmin(fine))
                 raise InvalidBudget(f"{name}[{i}]", float(values[i]), allowed)
             if name == "count":
-                if values.sum() > _MOST_USERS:
-                    raise InvalidBudget("sum(count)", float(values.sum()), f"at most 2^53 = {_MOST_USERS}")
+                if values.sum() > check.MOST:
+                    raise InvalidBudget("sum(count)", float(values.sum()), "at most 2^53 - 1")
                 values = values.astype(np.int64)
             values.setflags(write=False)
             object.__setattr__(self, name, values)
@@ -235,10 +326,7 @@ class Budgets:
 
 def _floats(name: str, values: ArrayLike) -> NDArray[Any]:
     """A fresh one-dimensional float array; the copy is what makes Budgets immutable."""
-    try:
-        found = np.asarray(values)
-    except ValueError:  # ragged lists
-        raise InvalidBudget(name, values, "a one-dimensional list of numbers") from None
+    found = check.array(InvalidBudget, **{name: values})
     if found.size and found.dtype.kind not in "iuf":
         raise InvalidBudget(name, found.tolist(), "a list of numbers")
     if found.ndim != 1:
@@ -266,7 +354,10 @@ def from_array(eps: ArrayLike, delta: ArrayLike = 0.0, count: ArrayLike = 1, *, 
         size = len(column)
     except TypeError:
         size = 0
-    spread: list[Any] = [v if np.iterable(v) else np.full(size, v) for v in (delta, count)]
+    spread: list[Any] = [
+        given if np.iterable(given) else np.full(size, check.array(InvalidBudget, **{name: given}))
+        for name, given in (("delta", delta), ("count", count))
+    ]
     return Budgets(column, spread[0], spread[1], label)
 
 
@@ -475,14 +566,14 @@ def preference_groups(
 
 
 def from_csv(path: str | Path) -> Budgets:
-    """Budgets from a CSV file with a header line and columns `eps[,delta][,count]`.
+    """Budgets from a CSV file with a header line and columns `eps[,delta][,count]`, read as `read` does.
 
     Args:
         path: the file; columns in any order, delta defaults to 0 and count to 1.
 
     Raises:
         InvalidBudget: no such file, empty, no header, no `eps`, or a bad entry; the
-            message names the line (the header is line 1) and the column.
+            message names the line (the file's first is line 1) and the column.
         UnknownName: a column of another name; the nearest is suggested.
     """
     columns = read(path)

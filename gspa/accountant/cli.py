@@ -8,13 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from gspa.accountant.bound import DIGITS, Bound, rounded
+from gspa.accountant.arguments import integer
+from gspa.accountant.bound import DIGITS, OWN, Bound, rounded
 from gspa.accountant.errors import GspaError
 
 _WHOLE = 16  # digits in which every number of users is written in full
 
+_INTEGER: dict[str, Any] = {"parser": integer, "metavar": "<int>"}  # 1e4 is one, too
+
 Eps = Annotated[float | None, typer.Option("--eps", help="One local budget for everybody.")]
-Size = Annotated[int | None, typer.Option("--n", help="Number of users, with --eps.")]
+Size = Annotated[int | None, typer.Option("--n", **_INTEGER, help="Number of users, with --eps.")]
 Delta = Annotated[float, typer.Option("--delta", help="Central delta, in (0, 1).")]
 BudgetsFile = Annotated[
     Path | None,
@@ -31,23 +34,26 @@ Asked = Annotated[
     str | None,
     typer.Option("--mechanism", help="Only bounds that hold for it: common, rr, krr, laplace, clip_laplace, gaussian."),
 ]
-Items = Annotated[int | None, typer.Option("--k", help="Items, for krr and subset; steps of a record, for allocation.")]
-SubsetSize = Annotated[int | None, typer.Option("--size", help="Items in a reported subset, for subset.")]
+Items = Annotated[
+    int | None, typer.Option("--k", **_INTEGER, help="Items, for krr and subset; steps of a record, for allocation.")
+]
+SubsetSize = Annotated[int | None, typer.Option("--size", **_INTEGER, help="Items in a reported subset, for subset.")]
 Variation = Annotated[float | None, typer.Option("--tv", help="Total variation of the randomizer, for tv.")]
-Steps = Annotated[int | None, typer.Option("--steps", help="Steps of an epoch, for allocation.")]
+Steps = Annotated[int | None, typer.Option("--steps", **_INTEGER, help="Steps of an epoch, for allocation.")]
 Direction = Annotated[
     str | None, typer.Option("--direction", help="Neighbours for allocation: remove, add, both (default) or replace.")
 ]
-Epochs = Annotated[int | None, typer.Option("--epochs", help="Epochs, for allocation.")]
+Epochs = Annotated[int | None, typer.Option("--epochs", **_INTEGER, help="Epochs, for allocation.")]
 Deal = Annotated[
     str | None,
     typer.Option("--deal", help="each epoch (default; afresh) or once (kept for all epochs), for allocation."),
 ]
 NoiseKind = Annotated[str | None, typer.Option("--noise", help="gaussian (default) or laplace, for allocation.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Where to write it; printed if left out.")]
-Rounds = Annotated[int, typer.Option("--rounds", help="How often everybody reports.")]
+Rounds = Annotated[int, typer.Option("--rounds", **_INTEGER, help="How often everybody reports.")]
 Honest = Annotated[
-    int | None, typer.Option("--honest", help="How many users follow the protocol; the others collude or drop out.")
+    int | None,
+    typer.Option("--honest", **_INTEGER, help="How many users follow the protocol; the others collude or drop out."),
 ]
 AtEps = Annotated[float, typer.Option("--at-eps", help="Central eps at which delta is asked, >= 0.")]
 TargetEps = Annotated[float, typer.Option("--target-eps", help="Central eps to meet, > 0.")]
@@ -135,7 +141,7 @@ def bounds(
 
 
 def _print(bound: Bound, answer: str, as_json: bool, digits: int = DIGITS) -> None:
-    """Print `answer` with the interval's ends, rounded outwards, in place of {lower} and {upper}."""
+    """Print `answer` with the interval's ends, rounded outwards, and what they are of, in its braces."""
     if as_json:
         typer.echo(bound.to_json())
         return
@@ -143,7 +149,9 @@ def _print(bound: Bound, answer: str, as_json: bool, digits: int = DIGITS) -> No
         "lower": rounded(bound.lower, up=False, digits=digits),
         "upper": rounded(bound.upper, up=True, digits=digits),
     }
-    lines = [answer.format(**ends, word="certified" if bound.proved else "computed"), *bound.words()]
+    own = "" if bound.reached else OWN
+    ends |= {"word": "certified" if bound.proved else "computed", "own": own, "by": f"by {own}" if own else own}
+    lines = [answer.format(**ends), *bound.words()]
     typer.echo("\n".join(lines))
 
 
@@ -151,13 +159,17 @@ def _question(
     eps: float | None, n: int | None, file: Path | None, mechanism: str, **parameters: float | str | None
 ) -> dict[str, Any]:
     """Who reports and what they run, as the front door's arguments."""
-    from gspa.accountant import api
+    from gspa.accountant import api, budgets
 
     runs = api.mechanism(mechanism, **parameters)
     if (
         isinstance(runs, api.Gaussian | api.Allocation) or getattr(runs, "scale", None) is not None
     ):  # they say themselves who reports
-        return {"eps": eps, "n": n, "budgets": file, "mechanism": runs}
+        # Read here, for several questions may be asked, and a pipe is empty after the first.
+        who: Path | budgets.Columns | None = file
+        if file is not None and isinstance(runs, api.Gaussian) and runs.sigma is None:
+            who = budgets.read(file, column="sigma")
+        return {"eps": eps, "n": n, "budgets": who, "mechanism": runs}
     return {"budgets": _budgets(eps, n, file), "mechanism": runs}
 
 
@@ -205,7 +217,7 @@ def epsilon(
         rates = {"fpr": risk.fpr, "tpr": risk.tpr, "advantage": risk.advantage}
         typer.echo(json.dumps(bound.to_dict() | {"risk": rates}))
         return
-    _print(bound, f"eps <= {{upper}}, {{word}} in [{{lower}}, {{upper}}]\nany attacker: {risk}", as_json)
+    _print(bound, f"eps <= {{upper}}, {{own}}{{word}} in [{{lower}}, {{upper}}]\nany attacker: {risk}", as_json)
 
 
 def delta(
@@ -247,7 +259,7 @@ def delta(
         deal=deal,
     )
     bound = api.delta(**asked, at_eps=at_eps, rounds=rounds, honest=honest)
-    _print(bound, "delta <= {upper}, {word} in [{lower}, {upper}]", as_json)
+    _print(bound, "delta <= {upper}, {own}{word} in [{lower}, {upper}]", as_json)
 
 
 def calibrate(
@@ -273,13 +285,13 @@ def calibrate(
     runs = api.mechanism(mechanism, k=k, size=size, tv=tv, sensitivity=sensitivity)
     found = api.calibrate(target_eps=target_eps, delta=delta, n=n, eps=eps, mechanism=runs)
     if isinstance(runs, api.Gaussian):
-        _print(found, "sigma >= {upper}; the smallest is {word} in [{lower}, {upper}]", as_json)
+        _print(found, "sigma >= {upper}; the smallest {by}is {word} in [{lower}, {upper}]", as_json)
     elif eps is None:
-        _print(found, "local eps <= {lower}; the largest is {word} in [{lower}, {upper}]", as_json)
+        _print(found, "local eps <= {lower}; the largest {by}is {word} in [{lower}, {upper}]", as_json)
     elif n is None:
-        _print(found, "n >= {upper}; the least is {word} in [{lower}, {upper}]", as_json, _WHOLE)
+        _print(found, "n >= {upper}; the least {by}is {word} in [{lower}, {upper}]", as_json, _WHOLE)
     else:
-        _print(found, "rounds <= {lower}; the largest is {word} in [{lower}, {upper}]", as_json, _WHOLE)
+        _print(found, "rounds <= {lower}; the largest {by}is {word} in [{lower}, {upper}]", as_json, _WHOLE)
 
 
 def per_user(
@@ -299,11 +311,11 @@ def per_user(
     if as_json:
         answer = {"lower": found.lower.tolist(), "upper": found.upper.tolist(), "method": found.method}
         answer |= {"valid_for": found.valid_for, "delta": found.delta, "relation": found.relation}
-        typer.echo(json.dumps(answer | {"warnings": found.warnings}))
+        typer.echo(json.dumps(answer | {"warnings": found.warnings, "note": found.note, "reached": found.reached}))
         return
     for i, (lower, upper) in enumerate(zip(found.lower, found.upper, strict=True), start=1):
         low, high = rounded(float(lower), up=False), rounded(float(upper), up=True)
-        typer.echo(f"row {i}: eps <= {high}, in [{low}, {high}]")
+        typer.echo(f"row {i}: eps <= {high}, {'' if found.reached else OWN}in [{low}, {high}]")
     typer.echo("\n".join(found.words()))
 
 

@@ -1,6 +1,7 @@
 """The published formulas themselves: GSPA's mu, closed forms with clones, and Renyi bounds.
 
 Each is refused outside its stated conditions; `gspa.accountant.published` compares them.
+Roundings are not covered: 1e-15 of a value that is a formula in one line, more where thousands of terms are summed.
 
 >>> round(erlingsson19_epsilon(0.5, n=10_000, delta=1e-4), 6)
 0.182091
@@ -385,6 +386,7 @@ def liu23_epsilon(budgets: Budgets, *, delta: float) -> float:
 
 LIU24 = "Liu et al. 2024, hypothesis testing and f-DP"
 _DEVIATIONS = 12  # of the number of clones, about its mean: the rest of its law is below 1e-30
+_MOST_USERS = 2**31 - 1  # of `bdtr`
 _CLONES = 4096  # numbers of clones that are evaluated; of more, every second, third, ...
 _LARGEST_EPS = 700.0  # e^eps beyond it is no double
 
@@ -453,6 +455,8 @@ needs more clones; no eps up to the largest eps_i = 1 meets delta = 1e-06
         raise OutsideValidity(LIU24, "n >= 2 users", f"n = {n}")
     if most > _LARGEST_EPS:
         raise OutsideValidity(LIU24, f"eps_i <= {_LARGEST_EPS:g}", f"the largest eps_i is {most:g}")
+    if n > _MOST_USERS:
+        raise OutsideValidity(LIU24, f"n <= {_MOST_USERS:,}", f"got {n:,}: its binomial sums are not evaluated there")
     told = -math.expm1(-most / 2)  # 1 - 2w
     if told == 0:
         return 0.0

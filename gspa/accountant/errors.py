@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from reprlib import Repr
 from typing import Any
 
 
@@ -27,23 +28,28 @@ def _rebuilt(kind: type[GspaError], args: tuple[object, ...], state: dict[str, o
     return error
 
 
-def _one_line(value: object) -> str:
-    """The repr in one line: an array's has several, and Python refuses to print an integer of thousands of digits."""
+_SHOWN = 60  # characters
+_REPR = Repr()  # of a list that holds itself, or ten lists of ten lists of ten, only the start is written
+_REPR.maxlevel, _REPR.maxstring, _REPR.maxother, _REPR.maxlong = 3, 4 * _SHOWN, 4 * _SHOWN, 4 * _SHOWN
+_REPR.maxlist = _REPR.maxtuple = _REPR.maxdict = _REPR.maxset = _REPR.maxfrozenset = _REPR.maxdeque = _SHOWN // 3
+_REPR.maxarray = _SHOWN // 3
+
+
+def shown(value: object) -> str:
+    """The start of a value's repr, in one line: an array's has several, and a number may have millions of digits."""
     try:
-        return " ".join(repr(value).split())
-    except ValueError:
+        text = " ".join(_REPR.repr(value).split())
+    except ValueError:  # which Python refuses to print
         return f"a {type(value).__name__} too long to print"
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
 class InvalidValue(GspaError, ValueError):
     """An argument is outside its allowed range or of the wrong type."""
 
     def __init__(self, name: str, value: object, allowed: str, hint: str = "") -> None:
-        shown = _one_line(value)
-        if len(shown) > 60:
-            shown = shown[:57] + "..."
         name = " ".join(name.split())  # a file's name may hold a line break
-        super().__init__(f"{name} = {shown}: must be {allowed}" + (f"; {hint}" if hint else ""))
+        super().__init__(f"{name} = {shown(value)}: must be {allowed}" + (f"; {hint}" if hint else ""))
         self.name = name
         self.value = value
 
@@ -67,7 +73,7 @@ class UnknownName(GspaError, KeyError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = list(known)
         near = get_close_matches(name, names, n=1, cutoff=0.4)
-        message = f"{kind} {name!r}: does not exist; "
+        message = f"{kind} {shown(name)}: does not exist; "
         message += f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(names)
         super().__init__(message)
         self.message = message

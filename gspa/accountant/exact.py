@@ -74,7 +74,7 @@ _LEFT_OUT = 44.0  # e^-44: tilted mass outside one period of the sum, on each si
 _CUT = 50.0  # terms of the sum below e^-50 are not formed
 _UNIT = 2.0**-52
 _LARGEST = 700.0  # beyond it e^x is no double, and what it multiplies is at most 1
-_MOST_EPS = 1e100  # far beyond any use, and no sum of such numbers overflows
+_MOST_EPS = 1e4  # beyond it the roundings of exponents, n eps units, would show
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,7 +368,7 @@ def exact_delta(budgets: Budgets, *, eps: float, inputs: ArrayLike | None = None
     if plan.inputs is None:
         value, upper = lower, max(lower, central_delta(budgets, eps=eps).upper)
     note = _note(plan.crowd, found.ones[0])
-    return Bound(lower, value, upper, plan.method, VALID_FOR, eps=eps, n=budgets.n, note=note)
+    return Bound(lower, value, upper, plan.method, VALID_FOR, eps=eps, n=budgets.n, note=note, reached=True)
 
 
 def exact_epsilon(
@@ -398,7 +398,8 @@ def exact_epsilon(
     low, value, high, ones = _epsilon(plan, delta)
     if plan.inputs is None:
         value, high = low, max(low, central_epsilon(budgets, delta=delta).upper)
-    return Bound(low, value, high, plan.method, VALID_FOR, delta=delta, n=budgets.n, note=_note(plan.crowd, ones[0]))
+    note = _note(plan.crowd, ones[0])
+    return Bound(low, value, high, plan.method, VALID_FOR, delta=delta, n=budgets.n, note=note, reached=True)
 
 
 def least_epsilon(budgets: Budgets, *, delta: float) -> float:
@@ -486,6 +487,11 @@ def _epsilon(plan: _Plan, delta: float) -> _Found:
 # 'the dominating pair'
 
 TOO_MANY = f"the exact law is evaluated up to {QUICK:,} choices of the others' inputs"
+_TOO_LARGE = f"the exact law is evaluated up to a local eps of {_MOST_EPS:,.0f}"
+_EACH = (
+    "the dominating pair, because for each user apart the exact law is evaluated up to {:,} choices of the others' "
+    "inputs; no upper end is above the exact one of the worst user"
+)
 _LOCAL = "the exact law is not known with a local delta_i > 0"
 
 
@@ -496,7 +502,8 @@ def _sharper(exact: Bound, pair: Bound) -> Bound:
 
 
 def _instead(budgets: Budgets, pair: Bound) -> Bound:
-    return replace(pair, note=f"the dominating pair, because {_LOCAL if budgets.delta_max > 0 else TOO_MANY}")
+    too_large = _TOO_LARGE if budgets.eps_max > _MOST_EPS else TOO_MANY
+    return replace(pair, note=f"the dominating pair, because {_LOCAL if budgets.delta_max > 0 else too_large}")
 
 
 def sharpest_epsilon(budgets: Budgets, *, delta: float) -> Bound:
@@ -542,12 +549,15 @@ def sharpest_per_user(budgets: Budgets, *, delta: float) -> UserBounds:
     pair = per_user_epsilon(budgets, delta=delta)
     eps, where = np.unique(budgets.eps, return_inverse=True)
     if not tries_all(budgets, most=QUICK // eps.size):
-        return pair
+        worst = sharpest_epsilon(budgets, delta=delta)
+        upper = np.minimum(pair.upper, worst.upper)  # nobody is worse off than the user of the largest eps
+        note = _EACH.format(QUICK // eps.size) if worst.method.startswith(METHOD) else worst.note
+        return replace(pair, lower=np.minimum(pair.lower, upper), upper=upper, note=note)
     first = [int(np.argmax(budgets.eps == one)) for one in eps]
     found = [exact_epsilon(budgets, delta=delta, victim=index) for index in first]
     upper = np.minimum(np.array([one.upper for one in found])[where], pair.upper)
     lower = np.minimum(np.array([one.lower for one in found])[where], upper)
-    return UserBounds(lower, upper, found[0].method, VALID_FOR, delta)
+    return UserBounds(lower, upper, found[0].method, VALID_FOR, delta, reached=True)
 
 
 def gap(budgets: Budgets, *, delta: float) -> Bound:

@@ -47,6 +47,7 @@ class Family:
         coin: None, or the probability that a blanket is one of the victim's two outcomes.
         scales: proved: for fixed others, e^eps - 1 at a given delta grows at least in proportion to the
             victim's total variation (advanced joint convexity; see `gspa.accountant.one_round`).
+        least: the smallest eps that it can have.
     """
 
     key: str
@@ -58,6 +59,7 @@ class Family:
     local_delta: bool = True
     coin: float | None = None
     scales: bool = False
+    least: float = 0.0
 
     def __repr__(self) -> str:
         return f"<{self.label}>"
@@ -204,4 +206,5 @@ def total_variation(tv: float) -> Family:
         clones=clones,
         common=True,
         local_delta=False,
+        least=2 * math.atanh(tv) if tv < 1 else math.inf,
     )

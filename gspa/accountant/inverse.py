@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 from gspa.accountant import arguments as check
@@ -57,31 +58,35 @@ def largest_local_epsilon(
 
     Raises:
         InvalidValue: an argument out of range.
-        OutsideValidity: met even at eps0 = 600.
+        OutsideValidity: met even at eps0 = 600, or by no eps0 that the mechanism can have.
     """
     eps, delta, n = check.positive(eps=eps), check.probability(allow_zero=False, delta=delta), check.count(n=n)
-    delta_of, valid_for, method = _delta_of(mechanism, exact), "", ""
+    delta_of, valid_for, method, reached = _delta_of(mechanism, exact), "", "", False
+    least = max(eps, mechanism.least)
 
     def found(eps0: float) -> Bound:
         return delta_of(constant(eps0, n=n), eps)
 
     def at(y: float) -> float:
-        return eps + math.exp(min(y, 700.0))  # beyond is no double
+        return least + math.exp(min(y, 700.0))  # beyond is no double
 
     def spare(y: float) -> float:
-        nonlocal valid_for, method
+        nonlocal valid_for, method, reached
         bound = found(at(y))
-        valid_for, method = bound.valid_for, bound.method
+        valid_for, method, reached = bound.valid_for, bound.method, bound.reached
         return math.log(delta / bound.value) if bound.value > 0 else math.inf
 
-    if found(_LARGEST).upper <= delta:
+    if least >= _LARGEST or found(_LARGEST).upper <= delta:
         detail = f"eps = {eps:g}, delta = {delta:g}"
         raise OutsideValidity("calibration", "a target that some eps0 <= 600 misses", detail)
-    highest = math.log(_LARGEST - eps) if eps < _LARGEST else 0.0
+    if least > eps and found(least).upper > delta:
+        detail = f"{mechanism.label} has none smaller, and misses the target there"
+        raise OutsideValidity("calibration", f"a target that eps0 = {least:g} meets", detail)
+    highest = math.log(_LARGEST - least)
     y, _ = find_root(spare, math.log(eps), highest=highest)
-    low = at(push_until(lambda y: found(at(y)).upper <= delta, y, -1e-10, -800.0))  # there it is eps
+    low = at(push_until(lambda y: found(at(y)).upper <= delta, y, -1e-10, -800.0))  # there it is the least
     high = at(push_until(lambda y: found(at(y)).lower > delta, y, 1e-10, highest))
-    return Bound(low, max(low, at(y)), max(high, at(y)), method, valid_for, eps=eps, delta=delta, n=n)
+    return Bound(low, max(low, at(y)), max(high, at(y)), method, valid_for, eps=eps, delta=delta, n=n, reached=reached)
 
 
 def least_users(eps0: float, *, eps: float, delta: float, mechanism: Family = binary(), exact: bool = False) -> Bound:
@@ -103,13 +108,13 @@ def least_users(eps0: float, *, eps: float, delta: float, mechanism: Family = bi
     """
     eps0, eps = check.nonnegative(eps0=eps0), check.positive(eps=eps)
     delta = check.probability(allow_zero=False, delta=delta)
-    valid_for, method = "", ""
+    valid_for, method, reached = "", "", False
     delta_of = _delta_of(mechanism, False)
 
     def found(n: int) -> Bound:
-        nonlocal valid_for, method
+        nonlocal valid_for, method, reached
         bound = delta_of(constant(eps0, n=n), eps)
-        valid_for, method = bound.valid_for, bound.method
+        valid_for, method, reached = bound.valid_for, bound.method, bound.reached
         return bound
 
     def sure(bound: Bound) -> bool:
@@ -134,7 +139,7 @@ def least_users(eps0: float, *, eps: float, delta: float, mechanism: Family = bi
         else:  # more users than the exact law is evaluated for
             delta_of = _delta_of(mechanism, False)
     lower = upper if upper == 1 or found(upper - 1).lower > delta else first(lambda bound: bound.lower <= delta, 1)
-    return Bound(lower, upper, upper, method, valid_for, eps=eps, delta=delta)
+    return Bound(lower, upper, upper, method, valid_for, eps=eps, delta=delta, reached=reached)
 
 
 def largest_gap(*, eps: float, delta: float, n: int, mechanism: str, sensitivity: float = 1.0) -> Bound:
@@ -180,7 +185,7 @@ def largest_gap(*, eps: float, delta: float, n: int, mechanism: str, sensitivity
         )
     lower, upper = math.exp(ends[0]), math.exp(max(ends))
     one = found(lower)
-    return Bound(lower, lower, upper, one.method, one.valid_for, eps=eps, delta=delta, n=n, proved=one.proved)
+    return replace(one, lower=lower, value=lower, upper=upper, delta=delta, note="")
 
 
 def most_rounds(budgets: Budgets, *, eps: float, delta: float, mechanism: Family = binary()) -> Bound:
@@ -230,4 +235,4 @@ def most_rounds(budgets: Budgets, *, eps: float, delta: float, mechanism: Family
     upper = low
     while after(upper + 1).lower <= eps:  # the interval around eps covers a few whole numbers at most
         upper += 1
-    return Bound(low, low, upper, after(max(low, 1)).method, after(max(low, 1)).valid_for, eps=eps, delta=delta)
+    return replace(after(max(low, 1)), lower=low, value=low, upper=upper, eps=eps)

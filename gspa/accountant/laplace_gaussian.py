@@ -44,6 +44,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -53,10 +54,11 @@ from scipy.special import ndtri
 
 from gspa.accountant import arguments as check
 from gspa.accountant.blanket import LEAST_TAIL, POWER, Envelope, Noise, Reduction, Reports, radii
-from gspa.accountant.bound import Bound
+from gspa.accountant.bound import Bound, Ends, enclosed
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.losses import Atoms, dominated, dominating
+from gspa.accountant.mechanisms import alone_delta, alone_epsilon
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon, gdp_log_delta
 
 # --- which omega* and B: any choice is valid, the limit shows a tight one ------------------------------------
@@ -269,6 +271,11 @@ def greatest_epsilon(delta_at: Callable[[float], float], target: float, high: fl
 # --- who can be the victim, and which (B, omega*) to try -----------------------------------------------------
 
 METHOD = "privacy blanket"
+NOT_LOOKED = (
+    "no amplification was evaluated: both ends are of one report alone, whatever n, and the lower end bounds nothing "
+    "of the shuffled reports"
+)
+NOT_FOUND = "no amplification was found: the upper end is of one report alone, whatever n"
 MOST_VICTIMS = 64
 _MOST_SCALE = 1e150  # its square is a double, and so is its inverse's
 _SHARES = (0.3, 0.05, 1e-2, 1e-3, 1e-6)  # of delta: leaks tried with the exact value, not its Gaussian limit
@@ -288,18 +295,17 @@ def population(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str) ->
         if scales.delta_max > 0:
             raise OutsideValidity(METHOD, f"delta_i = 0, got {scales.delta_max:g}", "Laplace reports are pure")
         with np.errstate(divide="ignore", over="ignore"):
-            return _usable(1 / scales.eps), scales.count
+            scale = np.where(scales.eps > 0, np.minimum(1 / scales.eps, np.finfo(np.float64).max), math.inf)
+        return _usable(scale), scales.count
     found = np.atleast_1d(check.array_in(0, math.inf, scales=scales))
     if found.ndim != 1 or found.size == 0 or not (found > 0).all():
         raise InvalidValue("scales", found.tolist(), "a non-empty list of noise scales > 0")
-    many = check.array_in(1, 2.0**53, count=count)
+    many = check.whole(count=count)
     many = np.full(found.shape, float(many)) if many.ndim == 0 else many
     if many.shape != found.shape:
         raise InvalidValue("len(count)", many.size, f"len(scales) = {found.size}")
-    if not (many == np.floor(many)).all():
-        raise InvalidValue("count", many.tolist(), "whole numbers")
-    if many.sum() > 2.0**53:
-        raise InvalidValue("sum of count", float(many.sum()), "at most 2^53")
+    if many.sum() > check.MOST:
+        raise InvalidValue("sum of count", float(many.sum()), "at most 2^53 - 1")
     return _usable(found), many.astype(np.int64)
 
 
@@ -313,17 +319,34 @@ def _usable(scales: Array) -> Array:
 
 @dataclass(frozen=True)
 class Crowd:
-    """Checked arguments of both entrances."""
+    """Checked arguments of both entrances.
+
+    `scales` are those of values in [0, 1], and rounded; the range over the noise is over[i] / under[i], as given.
+    """
 
     reports: Reports
     scales: Array
     mechanism: str
     inputs: tuple[float, float]
+    over: Array
+    under: Array
 
     @classmethod
-    def of(cls, scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, inputs: tuple[float, float]) -> Crowd:
+    def of(
+        cls,
+        scales: Budgets | ArrayLike,
+        count: ArrayLike,
+        mechanism: str,
+        inputs: tuple[float, float],
+        sensitivity: float = 1.0,
+    ) -> Crowd:
         scale, many = population(scales, count, mechanism)
-        return cls(Reports.of(mechanism, scale, many), scale, mechanism, check.two_inputs(inputs))
+        if isinstance(scales, Budgets):
+            over, under = scales.eps, np.ones(scale.shape)
+        else:
+            over, under = np.full(scale.shape, check.positive(sensitivity=sensitivity)), scale
+            scale = _usable(scale / sensitivity)
+        return cls(Reports.of(mechanism, scale, many), scale, mechanism, check.two_inputs(inputs), over, under)
 
     def candidates(self, victim: int | None) -> list[int]:
         """Whom to evaluate, least noise first: one index per distinct finite scale, or the one asked for."""
@@ -340,21 +363,23 @@ class Crowd:
         """The victim's density."""
         return Noise(self.reports.power, float(self.reports.kappa[victim]), float(self.reports.log_height[victim]))
 
-    def gap(self, victim: int) -> float:
-        """The two inputs' distance in noise scales: a Laplace report's eps, a Gaussian one's mu."""
-        return abs(self.inputs[1] - self.inputs[0]) / float(self.scales[victim])
+    def gap(self, victim: int) -> Ends:
+        """The two inputs' distance in noise scales, below and above: a Laplace report's eps, a Gaussian one's mu."""
+        over, under = float(self.over[victim]), float(self.under[victim])
+        if math.isinf(under):
+            return 0.0, 0.0
+        if under == 1 and set(self.inputs) == {0.0, 1.0}:
+            return over, over
+        apart = abs(Fraction(self.inputs[1]) - Fraction(self.inputs[0]))
+        return enclosed(apart * Fraction(over) / Fraction(under))
 
-    def local_epsilon(self, victim: int, delta: float) -> float:
-        """What the victim's report alone guarantees; exact."""
-        gap = self.gap(victim)
-        if self.mechanism == "gaussian":
-            return gdp_epsilon(delta=delta, mu=gap)
-        return max(0.0, gap + 2 * math.log1p(-delta))  # delta = 1 - e^((eps - gap)/2)
+    def local_epsilon(self, victim: int, delta: float) -> Ends:
+        """What the victim's report alone guarantees, from below and from above."""
+        return alone_epsilon(self.mechanism, delta, self.gap(victim))
 
-    def local_delta(self, victim: int, eps: float) -> float:
+    def local_delta(self, victim: int, eps: float) -> Ends:
         """The same, the other way round."""
-        gap = self.gap(victim)
-        return gdp_delta(eps, mu=gap) if self.mechanism == "gaussian" else max(0.0, -math.expm1((eps - gap) / 2))
+        return alone_delta(self.mechanism, eps, self.gap(victim))
 
     def envelopes(self, victim: int, delta: float) -> tuple[list[Envelope], float]:
         """Tight (B, omega*) near this delta, and their Gaussian limit's mu; none if nobody covers the victim."""
@@ -453,10 +478,10 @@ def reports_pair(crowd: Crowd, *, delta: float, times: int) -> Pair:
     """
     victims = [_victim(crowd, index, delta, times) for index in crowd.candidates(None)]
     first = victims[0]
-    gap = crowd.gap(first.who)
+    gap = crowd.gap(first.who)[1]
     hidden = [one.mu for one in victims if one.reduction is not None]
     width = min(gap, max(hidden, default=gap), _LARGEST)
-    corners = [crowd.gap(one.who) for one in victims] if crowd.mechanism == "laplace" else []
+    corners = [crowd.gap(one.who)[1] for one in victims] if crowd.mechanism == "laplace" else []
     floor = _TAIL * delta / times
     eps, step = 0.0, width / (_PER_DEVIATION if hidden else _PER_GAP)
     points: list[float] = []
@@ -465,12 +490,12 @@ def reports_pair(crowd: Crowd, *, delta: float, times: int) -> Pair:
     while len(points) < _MOST_POINTS:
         worst = 0.0
         for one in victims:
-            local = crowd.local_delta(one.who, eps)
+            least, local = crowd.local_delta(one.who, eps)
             if local <= worst and one is not first:
                 continue
             value = local if one.reduction is None else one.reduction.upper(eps)
             if one is first:
-                ends.append((local if one.reduction is None else one.reduction.lower(eps), value, local))
+                ends.append((least if one.reduction is None else one.reduction.lower(eps), value, local))
             worst = max(worst, min(value, local))
         points, upper = [*points, eps], [*upper, worst]
         if worst <= floor and len(points) > 3:
@@ -502,6 +527,7 @@ def blanket_epsilon(
     mechanism: str = "laplace",
     victim: int | None = None,
     inputs: tuple[float, float] = (0.0, 1.0),
+    sensitivity: float = 1.0,
 ) -> Bound:
     """Central eps of shuffled Laplace or Gaussian reports, own scale each: the blanket's value, bracketed.
 
@@ -516,6 +542,8 @@ def blanket_epsilon(
         mechanism: "laplace" or "gaussian".
         victim: index into scales of the user to protect; None for every user (the largest of their eps).
         inputs: the victim's two values; (0, 1) is the worst pair, see above.
+        sensitivity: what a value of 1 stands for in the unit of the scales, > 0: the width of the range. Not for
+            `Budgets`.
 
     Raises:
         InvalidValue: an argument outside its range; or victim = None and more than 64 distinct scales to check.
@@ -524,20 +552,21 @@ def blanket_epsilon(
     >>> blanket_epsilon([0.5, 100.0], count=[1, 9_999], delta=1e-4, victim=0).upper < 0.31
     True
     """
-    crowd = Crowd.of(scales, count, mechanism, inputs)
+    crowd = Crowd.of(scales, count, mechanism, inputs, sensitivity)
     delta = check.probability(allow_zero=False, delta=delta)
 
     def bracket(index: int) -> tuple[float, float]:
         local = crowd.local_epsilon(index, delta)
         some, mu = crowd.reductions(index, delta)
-        if not some or local == 0:
-            return local, local
-        at, high, used = min(gdp_epsilon(delta=delta, mu=mu), local), local, some[0]
+        top = local[1]
+        if not some or top == 0:
+            return local
+        at, high, used = min(gdp_epsilon(delta=delta, mu=mu), top), top, some[0]
         curves = [(one, cache(one.upper)) for one in some]
         for _ in range(3):  # the best B at the limit's eps need not be the best at the true one
             start = at
             best, upper = min(curves, key=lambda one: one[1](start))
-            at = least_epsilon(upper, delta, start, local, _BAND)
+            at = least_epsilon(upper, delta, start, top, _BAND)
             if at < high:
                 high, used = at, best
             if at < 1.1 * start:
@@ -555,6 +584,7 @@ def blanket_delta(
     mechanism: str = "laplace",
     victim: int | None = None,
     inputs: tuple[float, float] = (0.0, 1.0),
+    sensitivity: float = 1.0,
 ) -> Bound:
     """Central delta at eps >= 0; otherwise as `blanket_epsilon`.
 
@@ -562,15 +592,15 @@ def blanket_delta(
     >>> 0 < bound.lower <= bound.upper < 1e-8
     True
     """
-    crowd = Crowd.of(scales, count, mechanism, inputs)
+    crowd = Crowd.of(scales, count, mechanism, inputs, sensitivity)
     eps = check.nonnegative(eps=eps)
 
     def bracket(index: int) -> tuple[float, float]:
         local = crowd.local_delta(index, eps)
         guess, best, least = 1e-6, None, math.inf
         some, mu = crowd.envelopes(index, guess)
-        if not some or local == 0:
-            return local, local
+        if not some or local[1] == 0:
+            return local
         guess = min(max(gdp_delta(eps, mu=mu), _LEAST_DELTA), 0.25)  # nothing is known yet: the limit's delta first
         for _ in range(3):  # the best B depends on the delta that comes out
             for one in crowd.reductions(index, guess)[0]:
@@ -580,9 +610,9 @@ def blanket_delta(
             if best is None or 0.3 * guess < least < 3 * guess or least < guess == _LEAST_DELTA:
                 break
             guess = min(max(least, _LEAST_DELTA), 0.25)
-        if best is None:
-            return local, local
-        return min(best.lower(eps), local), min(least, local)
+        if best is None or least >= local[1]:
+            return local
+        return min(best.lower(eps), least), least
 
     return _answer(crowd, victim, bracket, lambda i: crowd.local_delta(i, eps), eps=eps)
 
@@ -590,26 +620,38 @@ def blanket_delta(
 def _answer(
     crowd: Crowd,
     victim: int | None,
-    bracket: Callable[[int], tuple[float, float]],
-    local: Callable[[int], float],
+    bracket: Callable[[int], Ends],
+    local: Callable[[int], Ends],
     **asked: float,
 ) -> Bound:
     """The largest bracket among the victims; those whose own report already guarantees more are not evaluated."""
     waiting = crowd.candidates(victim)
     done: list[int] = []
     low = high = 0.0
+    note = ""
     while waiting:
         if len(waiting) > MOST_VICTIMS and done:
             # Rounding a victim's scale is not sound in either direction: the one with less noise need not be worse off.
             hint = f"ask for one victim, or let users share scales: {len(waiting)} are left to check"
             raise InvalidValue("victim", victim, f"given for more than {MOST_VICTIMS} distinct scales", hint)
         index = waiting.pop(0)
-        found = bracket(index)
+        found, alone = bracket(index), local(index)
         done.append(index)
+        if found[1] > high:
+            note = "" if found[1] < alone[1] else NOT_FOUND if found[0] < alone[0] else NOT_LOOKED
         low, high = max(low, found[0]), max(high, found[1])
-        waiting = [i for i in waiting if local(i) > high]
+        waiting = [i for i in waiting if local(i)[1] > high]
     n = int(crowd.reports.count.sum())
-    note = "" if victim is None else f"for the users with scale {crowd.scales[victim]:g}"
+    notes = [note] if n > 1 and note else []
+    if victim is not None:
+        notes = [f"for the users with scale {crowd.scales[victim]:g}", *notes]
     proved, words = crowd.proved(done), crowd.valid_for(done)
-    eps, delta = asked.get("eps"), asked.get("delta")
-    return Bound(low, 0.5 * (low + high), high, METHOD, words, eps=eps, delta=delta, n=n, note=note, proved=proved)
+    return Bound(
+        *(low, 0.5 * (low + high), high, METHOD, words),
+        eps=asked.get("eps"),
+        delta=asked.get("delta"),
+        n=n,
+        note="; ".join(notes),
+        proved=proved,
+        reached=n == 1,
+    )

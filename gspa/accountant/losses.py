@@ -460,6 +460,10 @@ def _renyi_end(problem: Problem, order: float, above: bool) -> float:
     loss, mass, missing = atoms(problem, depth=min(_DEPTH + power * eps, 650.0), above=above)
     if power == 0:
         return float(mass @ loss) + sign * (_RELATIVE * float(mass @ np.abs(loss)) + missing * eps)
+    if power * float(np.abs(loss).max()) < 1:  # near order 1 the moment is 1 and little more
+        gain = np.expm1(power * loss)
+        more = float(mass @ gain) + sign * _RELATIVE * float(mass @ np.abs(gain)) + missing * math.expm1(power * eps)
+        return math.log1p(more) / power
     # Even if rounding were to lose it, the divergence is at least 0.
     top = power * float(loss.max())
     moment = float(mass @ np.exp(power * loss - top)) * (1 + sign * _RELATIVE)

@@ -14,6 +14,7 @@ False
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -22,18 +23,71 @@ from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
 from gspa.accountant import arguments as check
+from gspa.accountant.bound import Ends, enclosed
 from gspa.accountant.roots import crossing
-from gspa.accountant.tradeoff import Reals, gdp_delta, gdp_epsilon, gdp_log_delta, like
+from gspa.accountant.tradeoff import (
+    Reals,
+    gdp_delta,
+    gdp_epsilon,
+    gdp_epsilon_below,
+    gdp_log_delta,
+    gdp_log_delta_end,
+    like,
+)
 
 Array = NDArray[np.float64]
 
 # gdp_log_delta errs by less than 1e-11 (its docstring); what is certified here keeps that far away.
 _LOG_SLACK = 2e-11
 _MOST_DELTA = 0.999999  # nearer to 1 that slack would be seen
+_UNITS = 2.0**-50  # eight roundings
+_LEAST = 1e-323  # two of the smallest doubles: what a number below all others with all their digits may be off by
+
+
+def apart(sensitivity: float, scale: float) -> Ends:
+    """sensitivity / scale, from below and from above.
+
+    >>> apart(1.0, 0.5)
+    (2.0, 2.0)
+    """
+    over, under = check.positive(sensitivity=sensitivity), check.positive(scale=scale)
+    return enclosed(Fraction(over) / Fraction(under))
+
+
+def alone_delta(noise: str, eps: float, gap: Ends) -> Ends:
+    """delta(eps) of one noisy number, nobody else's beside it: below and above it, roundings allowed for.
+
+    Args:
+        noise: "laplace", or "gaussian" for any number of coordinates.
+        eps: >= 0.
+        gap: bounds on how far apart the two inputs are, in scales or standard deviations of the noise.
+
+    >>> alone_delta("laplace", 1.0, (1.0, 1.0)), alone_delta("laplace", 1.0, (1.0, 1.0 + 2**-52))[1] > 2.0**-53
+    ((0.0, 0.0), True)
+    """
+    if noise == "laplace":
+        low, high = (0.0 - math.expm1(min((eps - one) / 2, 0.0)) for one in gap)
+        return low * (1 - _UNITS), min(high * (1 + _UNITS), 1.0)
+    low, high = (math.exp(gdp_log_delta_end(eps, mu=one, side=side)) for one, side in zip(gap, (-1, 1), strict=True))
+    return max(low - _LEAST, 0.0), min(high + _LEAST, 1.0)
+
+
+def alone_epsilon(noise: str, delta: float, gap: Ends) -> Ends:
+    """The other way round: the least eps at delta in (0, 1), from below and from above.
+
+    >>> low, high = alone_epsilon("laplace", 0.5, (3.0, 3.0))
+    >>> low < 3 - 2 * math.log(2) < high < low + 1e-14
+    True
+    """
+    if noise == "gaussian":
+        return gdp_epsilon_below(delta=delta, mu=gap[0]), gdp_epsilon(delta=delta, mu=gap[1])
+    less = -2 * math.log1p(-delta)
+    slack = _UNITS * (gap[1] + less)
+    return max(gap[0] - less - slack, 0.0), min(max(gap[1] - less + slack, 0.0), gap[1])
 
 
 def laplace_scale(*, eps: float, sensitivity: float = 1.0) -> float:
-    """Scale of the Laplace noise that makes a query eps-DP: sensitivity / eps.
+    """Scale of the Laplace noise that makes a query eps-DP: sensitivity / eps, rounded up.
 
     Implements Definition 4, eq. (7). Its variance is twice its square, in every coordinate.
 
@@ -47,11 +101,11 @@ def laplace_scale(*, eps: float, sensitivity: float = 1.0) -> float:
     >>> laplace_scale(eps=0.5)
     2.0
     """
-    return check.positive(sensitivity=sensitivity) / check.positive(eps=eps)
+    return apart(sensitivity, check.positive(eps=eps))[1]
 
 
 def laplace_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Reals:
-    """The least delta at which Laplace noise on one number is (eps, delta)-DP; exact.
+    """The least delta at which Laplace noise on one number is (eps, delta)-DP; errs upward, by roundings alone.
 
     With s = sensitivity/scale it is 1 - e^{(eps - s)/2} up to eps = s, and 0 from there on. In more than one
     coordinate it is exact for two answers that differ in a single one.
@@ -67,13 +121,12 @@ def laplace_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Real
     >>> laplace_delta(1.0, scale=1.0), round(laplace_delta(0.0, scale=1.0), 6)
     (0.0, 0.393469)
     """
-    e = check.array_in(0, math.inf, eps=eps)
-    s = check.positive(sensitivity=sensitivity) / check.positive(scale=scale)
-    return like(eps, 0.0 - np.expm1(np.minimum((e - s) / 2, 0.0)))
+    e, s = check.array_in(0, math.inf, eps=eps), apart(sensitivity, scale)[1]
+    return like(eps, 0.0 - np.maximum(np.expm1(np.minimum((e - s) / 2, 0.0)) * (1 + _UNITS), -1.0))
 
 
 def laplace_exceeds(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Reals:
-    """Probability that the privacy loss of Laplace noise on one number exceeds eps >= 0; exact.
+    """Probability that the privacy loss of Laplace noise on one number exceeds eps >= 0; errs upward.
 
     The loss is s = sensitivity/scale with probability 1/2, and above eps < s with 1 - e^{(eps - s)/2}/2.
 
@@ -88,9 +141,8 @@ def laplace_exceeds(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Re
     >>> laplace_exceeds(1.0, scale=1.0), round(laplace_exceeds(0.999, scale=1.0), 5)
     (0.0, 0.50025)
     """
-    e = check.array_in(0, math.inf, eps=eps)
-    s = check.positive(sensitivity=sensitivity) / check.positive(scale=scale)
-    return like(eps, np.where(e < s, 1 - np.exp(np.minimum((e - s) / 2, 0.0)) / 2, 0.0))
+    e, s = check.array_in(0, math.inf, eps=eps), apart(sensitivity, scale)[1]
+    return like(eps, np.where(e < s, 1 - np.exp(np.minimum((e - s) / 2, 0.0)) / 2 * (1 - _UNITS), 0.0))
 
 
 def _classical(delta: float) -> float:

@@ -216,7 +216,7 @@ def central_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary())
     eps = check.nonnegative(eps=eps)
     require_fit(mechanism, budgets)
     low, value, high = _worst(budgets, mechanism, lambda problem: _delta_of(eps, problem))
-    return Bound(low, value, high, METHOD, mechanism.valid_for, eps=eps, n=budgets.n)
+    return Bound(low, value, high, METHOD, mechanism.valid_for, eps=eps, n=budgets.n, reached=budgets.n == 1)
 
 
 def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> Bound:
@@ -245,7 +245,7 @@ def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binar
         hint = f"with probability {budgets.delta_max:g} a report may reveal everything, shuffled or not"
         raise OutsideValidity("central epsilon", f"delta > {budgets.delta_max:g}, the largest local delta", hint)
     low, value, high = _worst(budgets, mechanism, lambda problem: epsilon_of(delta, problem))
-    return Bound(low, value, high, METHOD, mechanism.valid_for, delta=delta, n=budgets.n)
+    return Bound(low, value, high, METHOD, mechanism.valid_for, delta=delta, n=budgets.n, reached=budgets.n == 1)
 
 
 def epsilon_table(
@@ -272,12 +272,7 @@ def epsilon_table(
     [0.009664, 0.0]
     """
     names = ("n", "eps", "delta", "local_delta")
-    columns = []
-    for name, column in zip(names, (n, eps, delta, local_delta), strict=True):
-        try:
-            columns.append(np.asarray(column))
-        except ValueError:  # ragged lists
-            raise InvalidValue(name, column, "a number or a rectangular array of numbers") from None
+    columns = [check.array(**{name: given}) for name, given in zip(names, (n, eps, delta, local_delta), strict=True)]
     for name, column in zip(names, columns, strict=True):
         if column.dtype.kind not in "iuf":
             raise InvalidValue(name, column.tolist(), "a number or an array of numbers")
@@ -314,13 +309,15 @@ class UserBounds:
     """Central eps of every group of users, in the order of the budgets.
 
     Attributes:
-        lower: shape (g,), not above the pair's eps of that user.
+        lower: shape (g,), not above the method's own eps of that user, nor above `upper`.
         upper: shape (g,), not below it; what the user may rely on.
         method: the analysis that is bracketed.
         valid_for: the class of local randomizers.
         delta: central delta.
         relation: which two data sets are to be told apart; empty where the caller is to know.
-        warnings: as `gspa.accountant.bound.Bound` has them.
+        warnings: as the next two, what `gspa.accountant.bound.Bound` has.
+        note: what else to know; may be empty.
+        reached: whether the lower ends are of the mechanism itself.
     """
 
     lower: Array
@@ -330,10 +327,12 @@ class UserBounds:
     delta: float
     relation: str = ""
     warnings: tuple[str, ...] = ()
+    note: str = ""
+    reached: bool = False
 
     def words(self) -> list[str]:
         """What stands beside the numbers, a line each."""
-        return in_words(self.method, self.valid_for, self.relation, "", self.warnings)
+        return in_words(self.method, self.valid_for, self.relation, self.note, self.warnings)
 
 
 def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> UserBounds:

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from gspa.accountant import arguments as check
-from gspa.accountant.bound import Bound
-from gspa.accountant.errors import InvalidValue
+from gspa.accountant.bound import Bound, Ends
 from gspa.accountant.losses import merge, spread
+from gspa.accountant.mechanisms import alone_delta, alone_epsilon
 from gspa.accountant.roots import crossing
 from gspa.accountant.rounds import Factors, Tail, finite_share, tail, tilt_for_delta, tilt_for_mean
 
@@ -37,12 +37,18 @@ METHOD = "Poisson-sampled Gaussian steps, composed on a grid from both sides"
 VALID_FOR = "noisy sums in which each record takes part in each step independently; a record added or removed"
 _CELLS = 12_000
 _REACH = 11.0  # standard deviations; what is beyond has probability 2e-28
+_FARTHEST = 36.0  # the last cell: beyond 38 the normal density is no number any more
 _LEFT = 1e-5  # of delta: what may be left to the infinite loss
 _STEPS = {True: 50, False: 200}  # grid steps in one step's standard deviation: merging loses more than spreading
 _POINTS = {True: 1 << 17, False: 1 << 18}  # about as many in the window of the sum
 _FINEST = 1 << 22  # points of one step's grid
 _ROUNDED = 1e-13  # allowance in each loss, relative
-_MOST_SHIFT = 25.0  # cells reach to this + _REACH, and beyond 38 the normal density is no number any more
+_MOST_SHIFT = 25.0  # at least _REACH before the last cell
+_LEAST_DELTA = 1e-20  # as of `rounds.compose`
+_SAID = (
+    f"no amplification was evaluated for a delta below {_LEAST_DELTA:g} or sigma below sensitivity/{_MOST_SHIFT:g}: "
+    "the upper end is that of a record in every step, the lower end that of the nearest setting that was evaluated"
+)
 _TARGETS = (1e-4, 1e-12)  # of delta, tried one after the other
 _SHARES = (0.5, 0.25, 0.75, 1.0)  # of the saddle point: there rare large losses may already be the rule
 _NARROW = 1e-3  # of delta; what is wider is tried again
@@ -99,7 +105,7 @@ def _atoms(shift: float, rate: float, reach: float, direction: str, *, above: bo
 
 def _laws(shift: float, rate: float, steps: int, direction: str, target: float) -> tuple[Factors, Factors]:
     """All steps on a grid, from above and from below, for a delta of about the target or more."""
-    reach = min(-float(ndtri(min(_LEFT * target / (rate * steps), 0.5))), _REACH)
+    reach = min(-float(ndtri(min(_LEFT * target / (rate * steps), 0.5))), _FARTHEST - shift)
     found = []
     for above, sign in ((True, 1), (False, -1)):
         loss, mass, infinite = _atoms(shift, rate, reach, direction, above=above)
@@ -151,6 +157,17 @@ def _epsilon(factors: Factors, delta: float, above: bool) -> float:
     return best
 
 
+def _every(shift: float, steps: int) -> Ends:
+    """mu of a record in every step, below and above."""
+    mu = shift * math.sqrt(steps)
+    return mu * (1 - 2.0**-50), mu * (1 + 2.0**-50)
+
+
+def _shift(sigma: float, sensitivity: float) -> float:
+    shift = check.positive(sensitivity=sensitivity) / check.positive(sigma=sigma)
+    return check.in_range(0, 1e6, **{"sensitivity/sigma": shift})
+
+
 def _worst(
     answer: Callable[[Factors, bool], float],
     target: float,
@@ -162,9 +179,7 @@ def _worst(
     sensitivity: float,
 ) -> tuple[float, float, float]:
     directions = DIRECTIONS[check.one_of(DIRECTIONS, direction=direction)]
-    shift = check.positive(sensitivity=sensitivity) / check.positive(sigma=sigma)
-    if shift > _MOST_SHIFT:
-        raise InvalidValue("sigma", sigma, f"at least sensitivity/{_MOST_SHIFT:g}", "so little noise hides nothing")
+    shift = min(_shift(sigma, sensitivity), _MOST_SHIFT)
     steps, rate = check.count(steps=steps), check.in_range(1e-9, 1.0, rate=rate)
     low = high = 0.0
     for one in directions:
@@ -186,7 +201,7 @@ def poisson_delta(
         rate: probability with which a record takes part in a step, in [1e-9, 1].
         eps: >= 0.
         direction: "remove" (with the record against without), "add", or "both", the larger of the two.
-        sensitivity: the largest norm of a record's contribution to a sum, > 0: the clipping norm.
+        sensitivity: the largest norm of a record's contribution to a sum, > 0: the clipping norm; at most 1e6 sigma.
 
     Returns:
         Bound on the worst contributions' delta, proved up to allowances for rounding as in `rounds.compose`.
@@ -202,7 +217,10 @@ def poisson_delta(
         found = _worst(lambda laws, above: _delta(laws, eps, above), target, **asked)
         if found[0] >= 0.1 * target:
             break
-    return Bound(*found, METHOD, VALID_FOR, eps=eps)
+    if (shift := _shift(sigma, sensitivity)) <= _MOST_SHIFT:
+        return Bound(*found, METHOD, VALID_FOR, eps=eps, reached=True)
+    top = max(alone_delta("gaussian", eps, _every(shift, steps))[1], found[0])
+    return Bound(found[0], (found[0] + top) / 2, top, METHOD, VALID_FOR, eps=eps, note=_SAID, reached=True)
 
 
 def poisson_epsilon(
@@ -214,9 +232,9 @@ def poisson_epsilon(
         sigma: standard deviation of the noise in each step, > 0.
         steps: how many, of all epochs together.
         rate: probability with which a record takes part in a step, in [1e-9, 1].
-        delta: in [1e-15, 1).
+        delta: in (0, 1).
         direction: "remove", "add" or "both", the larger of the two.
-        sensitivity: the clipping norm, > 0.
+        sensitivity: the clipping norm, > 0; at most 1e6 sigma.
 
     Returns:
         Bound on the worst contributions' eps, proved up to allowances for rounding as in `rounds.compose`.
@@ -224,14 +242,18 @@ def poisson_epsilon(
     Raises:
         InvalidValue: an argument out of its range.
     """
-    delta = check.in_range(1e-15, 1 - 2**-53, delta=delta)
+    delta = check.probability(allow_zero=False, delta=delta)
+    asked = max(delta, _LEAST_DELTA)
     found = _worst(
-        lambda laws, above: _epsilon(laws, delta, above),
-        delta,
+        lambda laws, above: _epsilon(laws, asked, above),
+        asked,
         sigma=sigma,
         steps=steps,
         rate=rate,
         direction=direction,
         sensitivity=sensitivity,
     )
-    return Bound(*found, METHOD, VALID_FOR, delta=delta)
+    if (shift := _shift(sigma, sensitivity)) <= _MOST_SHIFT and asked == delta:
+        return Bound(*found, METHOD, VALID_FOR, delta=delta, reached=True)
+    top = max(alone_epsilon("gaussian", delta, _every(shift, steps))[1], found[0])
+    return Bound(found[0], (found[0] + top) / 2, top, METHOD, VALID_FOR, delta=delta, note=_SAID, reached=True)

@@ -30,7 +30,7 @@ def find_root(f: Callable[[float], float], x: float, highest: float = math.inf) 
     """
     left, right = -math.inf, highest
     y, slope = f(x), 0.0
-    step = 1e-3
+    step = 5e-4
     for _ in range(100):
         if y > 0:
             left = x
@@ -41,7 +41,7 @@ def find_root(f: Callable[[float], float], x: float, highest: float = math.inf) 
         if slope < 0 and math.isfinite(y):
             step = min(max(-y / slope, -2.0), 2.0)
         elif slope == 0 and math.isfinite(y):
-            step = math.copysign(1e-3, y)
+            step = math.copysign(2 * abs(step), y)  # flat: a step before a jump may be as long as it likes
         else:
             step = math.copysign(1.0, y)
         new = x + step

@@ -27,13 +27,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
-from gspa.accountant.bound import Bound
+from gspa.accountant.bound import Bound, enclosed
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.families import Family, binary
@@ -361,6 +363,7 @@ class Round:
         local_delta: probability of a revealing report.
         most: no loss is larger than this, except the infinite ones; infinite for a Gaussian round.
         proved: as `gspa.accountant.bound.Bound` has it.
+        reached: its pair is that of the mechanism itself.
     """
 
     label: str
@@ -371,6 +374,7 @@ class Round:
     local_delta: float = 0.0
     most: float = math.inf
     proved: bool = True
+    reached: bool = False
 
 
 def shuffled(budgets: Budgets, *, mechanism: Family = binary()) -> Round:
@@ -393,10 +397,13 @@ def shuffled(budgets: Budgets, *, mechanism: Family = binary()) -> Round:
         hint = "which user is the worst is not known; give users fewer distinct (eps, delta)"
         raise OutsideValidity("composition", "a known worst user", hint)
     problems = tuple(problem_of(budgets, mechanism, index) for index in indices if budgets.eps[index] > 0)
-    return Round(mechanism.label, mechanism.valid_for, problems, local_delta=local, most=budgets.eps_max)
+    most, alone = budgets.eps_max, budgets.n == 1
+    return Round(mechanism.label, mechanism.valid_for, problems, local_delta=local, most=most, reached=alone)
 
 
-def shuffled_reports(scales: Budgets | ArrayLike, *, count: ArrayLike = 1, mechanism: str = "laplace") -> Round:
+def shuffled_reports(
+    scales: Budgets | ArrayLike, *, count: ArrayLike = 1, mechanism: str = "laplace", sensitivity: float = 1.0
+) -> Round:
     """A round in which every user reports a value of [0, 1] with noise, and the reports are shuffled.
 
     Its pair has the blanket's certified delta(eps) of the user who is the worst at that eps (`line`); from
@@ -406,25 +413,27 @@ def shuffled_reports(scales: Budgets | ArrayLike, *, count: ArrayLike = 1, mecha
         scales: `Budgets` (Laplace scales 1/eps_j), or noise scales > 0: Laplace b_j, or Gaussian sigma_j.
         count: how many users have each scale: a number or shape of scales; with `Budgets`, theirs counts.
         mechanism: "laplace" or "gaussian".
+        sensitivity: as for `gspa.accountant.laplace_gaussian.blanket_epsilon`.
 
     Raises:
         InvalidValue: an argument outside its range; more than 64 distinct scales.
         OutsideValidity: budgets with delta_i > 0.
     """
-    crowd = Crowd.of(scales, count, mechanism, (0.0, 1.0))
+    crowd = Crowd.of(scales, count, mechanism, (0.0, 1.0), sensitivity)
     victims = crowd.candidates(None)
     label = f"shuffled {mechanism} reports on [0, 1]"
     if not victims:
         return Round(label, crowd.valid_for([]), most=0.0)
     if len(victims) > MOST_VICTIMS:
         raise InvalidValue("scales", len(victims), f"at most {MOST_VICTIMS} distinct ones", "let users share scales")
-    most = crowd.gap(victims[0]) if mechanism == "laplace" else math.inf
+    most = crowd.gap(victims[0])[1] if mechanism == "laplace" else math.inf
 
     @cache  # a search for delta, or for a curve, asks again at the same
     def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
         return reports_pair(crowd, delta=delta, times=times)
 
-    return Round(label, crowd.valid_for(victims), pair=pair, most=most, proved=crowd.proved(victims))
+    proved, alone = crowd.proved(victims), crowd.reports.count.sum() == 1
+    return Round(label, crowd.valid_for(victims), pair=pair, most=most, proved=proved, reached=bool(alone))
 
 
 def gaussian(mu: float) -> Round:
@@ -437,7 +446,8 @@ def gaussian(mu: float) -> Round:
         InvalidValue: mu out of range.
     """
     mu = check.nonnegative(mu=mu)
-    return Round(f"Gaussian, mu = {mu:g}", "Gaussian mechanism", mu=mu, most=math.inf if mu > 0 else 0.0)
+    most = math.inf if mu > 0 else 0.0
+    return Round(f"Gaussian, mu = {mu:g}", "Gaussian mechanism", mu=mu, most=most, reached=True)
 
 
 # --- certified eps and delta of many rounds ------------------------------------------------------------------
@@ -592,8 +602,16 @@ def _per_victim(rounds: list[tuple[Round, int]]) -> list[list[tuple[Round, int, 
     return lists
 
 
-def _proved(rounds: list[tuple[Round, int]]) -> bool:
-    return all(one.proved for one, _ in rounds)
+def _largest(rounds: list[tuple[Round, int]]) -> float:
+    """No finite loss of all together is larger."""
+    if any(math.isinf(one.most) for one, _ in rounds):
+        return math.inf
+    return enclosed(sum((times * Fraction(one.most) for one, times in rounds), Fraction(0)))[1]
+
+
+def _stands(rounds: list[tuple[Round, int]]) -> dict[str, Any]:
+    """What a `Bound` says of its ends."""
+    return {key: all(getattr(one, key) for one, _ in rounds) for key in ("proved", "reached")}
 
 
 def _valid_for(rounds: list[tuple[Round, int]]) -> str:
@@ -622,11 +640,11 @@ def compose(rounds: Rounds, *, delta: float) -> Bound:
     """
     delta = check.probability(allow_zero=False, delta=delta)
     merged = _checked(rounds)
-    local = -math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in merged))
+    local = 0.0 - math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in merged))
     if delta <= local * (1 + 1e-12):
         hint = f"with probability {local:g} some round's report may reveal everything, shuffled or not"
         raise OutsideValidity("composed epsilon", f"delta > {local:g}, the local deltas of all rounds", hint)
-    most = sum(times * one.most for one, times in merged) if local == 0 else math.inf
+    most = _largest(merged) if local == 0 else math.inf
     found = []
     for chosen in _per_victim(merged):
         if (short := _top_epsilon(chosen, delta)) is not None:
@@ -635,7 +653,7 @@ def compose(rounds: Rounds, *, delta: float) -> Bound:
         sides = _sides(chosen, _depth(merged, delta - local), delta - local)
         found.append(Interval(0.0, 0.0, 0.0) if sides is None else epsilon_of(sides, delta))
     low, value, high = (min(max(end), most) for end in zip(*found, strict=True))
-    return Bound(low, value, high, METHOD, _valid_for(merged), delta=delta, proved=_proved(merged))
+    return Bound(low, value, high, METHOD, _valid_for(merged), delta=delta, **_stands(merged))
 
 
 def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
@@ -659,12 +677,13 @@ def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
     """
     eps = check.nonnegative(eps=eps)
     merged = _checked(rounds)
-    local = -math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in merged))
-    if eps >= sum(times * one.most for one, times in merged):
-        return Bound(local, local, local, METHOD, _valid_for(merged), eps=eps, proved=_proved(merged))
+    local = 0.0 - math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in merged))
+    if eps >= _largest(merged):
+        ends = local * (1 - _ROUNDED), local, min(local * (1 + _ROUNDED), 1.0)
+        return Bound(*ends, METHOD, _valid_for(merged), eps=eps, **_stands(merged))
     found = [_delta_interval(merged, chosen, eps, local) for chosen in _per_victim(merged)]
     low, value, high = (max(end) for end in zip(*found, strict=True))
-    return Bound(low, value, high, METHOD, _valid_for(merged), eps=eps, proved=_proved(merged))
+    return Bound(low, value, high, METHOD, _valid_for(merged), eps=eps, **_stands(merged))
 
 
 def _delta_interval(rounds: list[tuple[Round, int]], chosen: Chosen, eps: float, local: float) -> Interval:

@@ -123,4 +123,6 @@ def sampled_epsilon(
     alarms = test.hits(worlds.sample(1 - test.first, half, generator))
     lower = float(certified_gap(hits, alarms, runs=half, delta=delta, confidence=confidence))
     note = f"confidence {confidence:g}; {test.name}: {hits:,} hits and {alarms:,} false alarms in {half:,} runs each"
-    return Bound(lower, lower, math.inf, "sampled attack", worlds.what, delta=delta, n=worlds.n, note=note)
+    return Bound(
+        *(lower, lower, math.inf, "sampled attack", worlds.what), delta=delta, n=worlds.n, note=note, reached=True
+    )

@@ -80,7 +80,10 @@ class Accounting:
         upper = gdp_epsilon(delta=delta, mu=2 * sensitivity / sigma * math.sqrt(epochs))
         words = attack.valid_for
         return Bound(
-            min(attack.lower, upper), upper, upper, "one Gaussian step an epoch", words, delta=delta, note=attack.note
+            *(min(attack.lower, upper), upper, upper, "one Gaussian step an epoch", words),
+            delta=delta,
+            note=attack.note,
+            reached=True,
         )
 
 

@@ -36,7 +36,9 @@ _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(24))
 _NODES = _NODES + 0.5  # Gauss-Legendre on [0, 1]
 # 1 - x R(x) = sum_k (-1)^(k+1) (2k-1)!! / x^(2k); at x = 20 the last term is 1e-18.
 _ASYMPTOTIC = np.cumprod([1.0, *(-(2.0 * k + 1) for k in range(1, 11))])[::-1]
-_LOG_SLACK = 1e-11  # exceeds the measured error of gdp_log_delta (tests), so that gdp_epsilon errs upward
+_LOG_SLACK = 1e-11  # exceeds the measured error of gdp_log_delta (tests) up to ...
+_MEASURED = 50.0  # ... this mu, its own two roundings included
+_UNITS = 2.0**-50  # eight roundings
 
 
 def like(argument: Reals, values: Array) -> Reals:
@@ -177,11 +179,31 @@ def gdp_delta(eps: Reals, *, mu: float) -> Reals:
         return like(eps, np.exp(np.asarray(gdp_log_delta(eps, mu=mu))))
 
 
+def gdp_log_delta_end(eps: float, *, mu: float, side: int) -> float:
+    """Not below log delta(eps) (side 1) or not above it (-1), even if mu is two roundings off.
+
+    Args:
+        eps: >= 0.
+        mu: >= 0.
+        side: 1 or -1.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> low, high = (gdp_log_delta_end(1.0, mu=0.5, side=side) for side in (-1, 1))
+    >>> 0 < high - low < 3e-11
+    True
+    """
+    # Beyond mu = 50 what eps/mu - mu/2 is rounded by counts: as if eps and mu were others.
+    off = side * _UNITS if mu > _MEASURED else 0.0
+    return gdp_log_delta(eps * (1 - off), mu=mu * (1 + off)) + side * _LOG_SLACK
+
+
 def gdp_epsilon(*, delta: float, mu: float) -> float:
     """The least eps at which a mu-GDP mechanism is (eps, delta)-DP.
 
-    Implements the other direction of Fact 3. Errs upward: gdp_delta(result) <= delta holds in
-    exact arithmetic too, at a cost of about 1e-11 relative in delta. 0 if delta(0) <= delta.
+    Implements the other direction of Fact 3. Errs upward: gdp_delta(result) <= delta holds in exact arithmetic too, at
+    a cost of about 1e-11 relative in delta up to mu = 50. 0 if delta(0) is below delta by as much.
 
     Args:
         delta: in (0, 1).
@@ -193,11 +215,34 @@ def gdp_epsilon(*, delta: float, mu: float) -> float:
     >>> gdp_epsilon(delta=0.5, mu=1.0)
     0.0
     """
-    target = math.log(check.probability(allow_zero=False, delta=delta))
-    mu = check.nonnegative(mu=mu)
-    if gdp_log_delta(0.0, mu=mu) <= target:
+    return _gdp_root(check.probability(allow_zero=False, delta=delta), check.nonnegative(mu=mu), side=1)
+
+
+def gdp_epsilon_below(*, delta: float, mu: float) -> float:
+    """The same, erring downward: at any smaller eps a mu-GDP mechanism is not (eps, delta)-DP.
+
+    Args:
+        delta: in (0, 1).
+        mu: >= 0.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> 0 < gdp_epsilon(delta=1e-6, mu=1.0) - gdp_epsilon_below(delta=1e-6, mu=1.0) < 1e-10
+    True
+    """
+    return _gdp_root(check.probability(allow_zero=False, delta=delta), check.nonnegative(mu=mu), side=-1)
+
+
+def _gdp_root(delta: float, mu: float, side: int) -> float:
+    goal = math.log(delta)
+
+    def spare(eps: float) -> float:
+        return side * (goal - gdp_log_delta_end(eps, mu=mu, side=side))
+
+    if (spare(0.0) >= 0) == (side > 0):
         return 0.0
-    target -= _LOG_SLACK
+    target = goal - side * _LOG_SLACK
     # log delta is decreasing and concave in a, so Newton's method started right of the root,
     # where Phi(-a) alone is already delta, stays right of it and needs no bracket.
     a = -float(ndtri_exp(target))
@@ -209,8 +254,8 @@ def gdp_epsilon(*, delta: float, mu: float) -> float:
         a -= step
         if step <= 1e-15 * max(abs(a), mu):
             break
-    eps = mu * (a + mu / 2)
-    return push_until(lambda e: gdp_log_delta(e, mu=mu) <= target, eps, math.ulp(eps), math.inf)  # a step or two
+    eps = max(mu * (a + mu / 2), 1e-16 * mu)
+    return push_until(lambda e: spare(e) >= 0, eps, side * math.ulp(eps), math.inf if side > 0 else 0.0)
 
 
 def compose_gdp(mus: Iterable[float]) -> float:

@@ -33,7 +33,9 @@ CHECKSUMS = {
     "t10k-images-idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
     "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
 }
+LARGEST = 16 + 60_000 * 28 * 28  # bytes in the largest of them; what goes on beyond is damaged, and not read
 CONNECT_SECONDS = 3.0
+_NOT_OWN = "or unset GSPA_DATA_DIR"
 _FETCH = ".fetch-"  # temporary folders of downloads
 
 
@@ -102,7 +104,7 @@ def fetch(*, progress: bool = True) -> Path:
 def data_dir() -> Path | None:
     """The folder that GSPA_DATA_DIR names, if it is set."""
     value = os.environ.get("GSPA_DATA_DIR")
-    return Path(value).expanduser() if value else None
+    return Path(os.path.expanduser(value)) if value else None
 
 
 def cache(kind: str) -> Path | None:
@@ -117,52 +119,73 @@ def cache(kind: str) -> Path | None:
     return folder / kind if folder.is_absolute() else None
 
 
-def find(folder: Path | None, file: str) -> Path | None:
-    """The file in a folder, packed or raw."""
-    candidates = [] if folder is None else [folder / f"{file}.gz", folder / file]
-    return next((path for path in candidates if path.is_file()), None)
+def present(folder: Path | None, file: str) -> list[Path]:
+    """Where a folder holds the file, sound or not: as published, as torchvision (`MNIST/raw`) or Kaggle lays it out."""
+    if folder is None:
+        return []
+    names = [file, file.replace("-idx", ".idx")]
+    places = [part / within for part in (folder, folder / "MNIST" / "raw", folder / "raw") for within in ("", *names)]
+    candidates = [place / f"{name}{end}" for place in places for name in names for end in (".gz", "")]
+    return [path for path in candidates if path.is_file()]
 
 
-def _decompressed(raw: bytes) -> bytes:
-    # By content, not by name: some servers unpack on the way.
-    return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-
-
-def _verified(raw: bytes, file: str, origin: str, remedy: str) -> bytes:
-    expected = CHECKSUMS[file]
+def _content(path: Path) -> tuple[bytes, str]:
+    """What a file holds, unpacked, up to a byte more than it may; and what is wrong with its gzip."""
     try:
-        content = _decompressed(raw)
+        with path.open("rb") as stream:
+            # By content, not by name: some servers unpack on the way.
+            packed = stream.peek(2)[:2] == b"\x1f\x8b"
+            source = gzip.GzipFile(fileobj=stream) if packed else stream
+            return source.read(LARGEST + 1), ""
     except (OSError, EOFError, zlib.error) as error:
-        packed = hashlib.sha256(raw).hexdigest()
-        raise DataCorrupted(
-            f"{origin}: broken gzip ({error}); expected content of sha256 {expected}, "
-            f"found none (the broken file itself has {packed}); {remedy}"
-        ) from None
+        return b"", f"cannot be read or unpacked ({error}), "
+
+
+def _verified(path: Path, file: str, origin: str, remedy: str) -> bytes:
+    content, fault = _content(path)
+    if len(content) > LARGEST:
+        fault = f"holds more than {LARGEST} bytes, "
     found = hashlib.sha256(content).hexdigest()
-    if found != expected:
-        raise DataCorrupted(f"{origin}: expected content of sha256 {expected}, found {found}; {remedy}")
+    if fault or found != CHECKSUMS[file]:
+        expected = f"expected content of sha256 {CHECKSUMS[file]}"
+        raise DataCorrupted(f"{origin}: {fault}{expected}, found {'none' if fault else found}; {remedy}")
     return content
 
 
 def payload(folder: Path | None, file: str) -> bytes:
-    """The decompressed content of a file that passed its check."""
-    path = find(folder, file)
-    if path is None:
-        place = f"{folder} (GSPA_DATA_DIR)" if data_dir() else str(folder or "a cache folder")
-        raise DataUnavailable(f"MNIST: {file}[.gz] is not in {place}; put it there or run `gspa data fetch`")
-    return _verified(path.read_bytes(), file, str(path), "delete it and run `gspa data fetch`")
+    """The decompressed content of the first file in a folder that passes the check.
+
+    Raises:
+        DataUnavailable: the folder holds no such file.
+        DataCorrupted: none of those that it holds is sound.
+    """
+    own = data_dir() is not None
+    damaged: DataCorrupted | None = None
+    for path in present(folder, file):
+        try:
+            return _verified(
+                path, file, str(path), f"replace it, {_NOT_OWN}" if own else "delete it and run `gspa data fetch`"
+            )
+        except DataCorrupted as error:
+            damaged = damaged or error
+    if damaged is not None:
+        raise damaged
+    place = f"{folder} (GSPA_DATA_DIR)" if own else str(folder or "a cache folder")
+    remedy = f"put it there, {_NOT_OWN}" if own else "run `gspa data fetch`"
+    raise DataUnavailable(f"MNIST: {file}[.gz] is not in {place}; {remedy}")
 
 
 def _inspect(folder: Path | None, file: str) -> FileStatus:
-    path = find(folder, file)
-    if path is None:
-        return FileStatus(file, "missing", None, None, CHECKSUMS[file], None)
-    try:
-        found = hashlib.sha256(_decompressed(path.read_bytes())).hexdigest()
-    except (OSError, EOFError, zlib.error):
-        found = None
-    state = "ok" if found == CHECKSUMS[file] else "damaged"
-    return FileStatus(file, state, str(path), path.stat().st_size, CHECKSUMS[file], found)
+    seen = FileStatus(file, "missing", None, None, CHECKSUMS[file], None)
+    for path in present(folder, file):
+        content, fault = _content(path)
+        found = None if fault or len(content) > LARGEST else hashlib.sha256(content).hexdigest()
+        state = "ok" if found == CHECKSUMS[file] else "damaged"
+        if state == "ok" or seen.state == "missing":
+            seen = FileStatus(file, state, str(path), path.stat().st_size, CHECKSUMS[file], found)
+        if state == "ok":
+            break
+    return seen
 
 
 def parse_idx(payload: bytes, file: str) -> npt.NDArray[np.uint8]:
@@ -205,7 +228,6 @@ def _reachable(mirrors: tuple[str, ...]) -> list[str]:
 
 def _download(folder: Path, file: str, mirrors: list[str], progress: bool) -> None:
     """Get one file, verify it in a temporary place, move it into the cache."""
-    import pooch
     import requests
     from tqdm import tqdm
 
@@ -215,21 +237,27 @@ def _download(folder: Path, file: str, mirrors: list[str], progress: bool) -> No
         with own_folder(_FETCH, folder) as temporary:
             part = temporary / f"{file}.gz"
             try:
-                # A total of 1 until the answer's length is known: pooch takes a bar without a total for none.
-                with tqdm(total=1, desc=file, unit="B", unit_scale=True, disable=not progress) as bar:
-                    timeout = (CONNECT_SECONDS, 30)
-                    get = pooch.HTTPDownloader(progressbar=bar, chunk_size=1 << 16, timeout=timeout)
-                    get(f"{base}{file}.gz", str(part), None)
-                # pooch's own check is of the compressed file, which differs between mirrors.
-                raw = part.read_bytes()
-                _verified(raw, file, f"{base}{file}.gz", "nothing was kept")
+                with (
+                    requests.get(f"{base}{file}.gz", stream=True, timeout=(CONNECT_SECONDS, 30)) as answer,
+                    part.open("wb") as kept,
+                    tqdm(desc=file, unit="B", unit_scale=True, disable=not progress) as bar,
+                ):
+                    answer.raise_for_status()
+                    length = answer.headers.get("content-length", "")
+                    bar.total = int(length) if length.isdecimal() else None
+                    for chunk in answer.iter_content(1 << 16):
+                        bar.update(kept.write(chunk))
+                        if kept.tell() > LARGEST:
+                            break  # and the check refuses it
+                _verified(part, file, f"{base}{file}.gz", "nothing was kept")
             except DataCorrupted as error:
                 damaged = error
                 continue
             except (requests.RequestException, OSError) as error:
                 reason = f"{base}: {error}"
                 continue
-            packed = raw[:2] == b"\x1f\x8b"
+            with part.open("rb") as kept:
+                packed = kept.read(2) == b"\x1f\x8b"
             names = (f"{file}.gz", file) if packed else (file, f"{file}.gz")
             os.replace(part, folder / names[0])
             (folder / names[1]).unlink(missing_ok=True)  # only a damaged twin can be there

@@ -5,7 +5,8 @@ Only the SHA-256 of a file's *decompressed* payload is trusted, wherever the fil
 file that fails the check is refused, never used. Nothing is unpickled.
 
 Environment:
-    GSPA_DATA_DIR: a folder with the four IDX files, each `.gz` or raw. Nothing else is looked at.
+    GSPA_DATA_DIR: a folder with the four IDX files, each `.gz` or raw, or with torchvision's `MNIST/raw`, or as Kaggle
+        names them. Nothing else is looked at.
     GSPA_OFFLINE: "1" forbids the download.
 """
 
@@ -151,7 +152,7 @@ def banner(dataset: Dataset) -> str:
 def _mnist(download: bool) -> Dataset:
     own = files.data_dir()
     folder = own or files.cache("mnist")
-    if own is None and download and any(files.find(folder, file) is None for file in files.CHECKSUMS):
+    if own is None and download and not all(files.present(folder, file) for file in files.CHECKSUMS):
         folder = files.fetch()
     arrays = [files.parse_idx(files.payload(folder, file), file) for file in files.CHECKSUMS]
     train_x, train_y, test_x, test_y = arrays

@@ -218,10 +218,7 @@ def _budgets(eps: npt.ArrayLike) -> Floats:
 
 
 def _bits(name: str, x: npt.ArrayLike) -> npt.NDArray[Any]:
-    try:
-        values = np.asarray(x)
-    except (ValueError, OverflowError):  # ragged lists
-        raise InvalidValue(name, x, "a list of bits") from None
+    values = _validate.array(**{name: x})
     if values.size and values.dtype.kind not in "iufb":
         raise InvalidValue(name, values.tolist(), "a list of bits")
     return values

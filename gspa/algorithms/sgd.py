@@ -181,7 +181,7 @@ def train(
     config = SgdConfig() if config is None else config
     if not isinstance(config, SgdConfig):
         raise InvalidValue("config", config, "an SgdConfig")
-    # Below 2^63, because the table has a column of them.
+    # Not of any size, because the table has a column of them.
     seeds = tuple(_validate.count(0, **{f"seeds[{i}]": seed}) for i, seed in enumerate(_validate.row(seeds=seeds)))
     if not seeds:
         raise InvalidValue("seeds", seeds, "a non-empty sequence of integers >= 0")

@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 from typing import Annotated, Any
 
 import typer
 
-from gspa.accountant.arguments import count, in_range, one_of
+from gspa.accountant.arguments import count, in_range, integer, one_of
 from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Profile = Annotated[str, typer.Option("--profile", help="paper: the papers' own sizes; quick: small ones.")]
+_INTEGER: dict[str, Any] = {"parser": integer, "metavar": "<int>"}
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", help="Notebooks to run at once (default: the cores; quick: one more).")
+    int | None,
+    typer.Option("--jobs", **_INTEGER, help="Notebooks to run at once (default: the cores; quick: one more)."),
 ]
 Scheduler = Annotated[
     str | None, typer.Option("--scheduler", help="Address of a Dask scheduler, or its scheduler file.")
@@ -36,6 +39,13 @@ _UNCHECKED = {
     "settings": "because this run changed what the paper states",
     "": "without a card",
 }
+
+
+def _installed() -> None:
+    """Refuse here what else the first notebook would: not all of the book's extra is installed."""
+    for name in ("filelock", "jupyter_book", "pandas", "papermill", "platformdirs", "tornado"):
+        if find_spec(name) is None:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 def _profile(name: str) -> str:
@@ -93,6 +103,7 @@ def _executed(
 
 def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = None) -> None:
     """Run the notebooks and render the site to _build/html."""
+    _installed()
     from gspa.book import project, site
 
     at_once = _jobs(jobs, _profile(profile))
@@ -117,6 +128,7 @@ def run_one(
     show: Annotated[bool, typer.Option("--open", help="Render the page beside the result and open a browser.")] = False,
 ) -> None:
     """Run one notebook with new parameters."""
+    _installed()
     from gspa import files
     from gspa.book import parameters, project, run, site
     from gspa.book.progress import Display
@@ -179,6 +191,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Compare every verdict with the record; exit status 1 when one differs. What has run is not run again."""
+    _installed()
     from gspa.book import cards, claims, text
 
     profile = _profile(profile)
@@ -241,11 +254,13 @@ def sweep(
     by: Annotated[str, typer.Option("--by", help="A line for each value of it (default: the second axis).")] = "",
     scheduler: Scheduler = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", help="Settings at once on this machine (default: the cores at hand).")
+        int | None,
+        typer.Option("--jobs", **_INTEGER, help="Settings at once on this machine (default: the cores at hand)."),
     ] = None,
     profile: Profile = "paper",
 ) -> None:
     """Run a notebook under many settings, into one table; what is done is not run again."""
+    _installed()
     from gspa import files
     from gspa.book import parameters, project, sweep, sweep_page
     from gspa.book.cluster import Cluster, Target
@@ -296,7 +311,7 @@ def _settings(many: int) -> str:
 
 
 def serve(
-    port: Annotated[int, typer.Option("--port", help="Port on this machine; 0 picks a free one.")] = 0,
+    port: Annotated[int, typer.Option("--port", **_INTEGER, help="Port on this machine; 0 picks a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser as well.")] = True,
     host: Annotated[
         str, typer.Option("--host", help="Another address to serve at: whoever reaches it and has the token runs code.")
@@ -305,6 +320,7 @@ def serve(
     scheduler: Scheduler = None,
 ) -> None:
     """Open the built site and run its pages with the numbers that a reader asks for there."""
+    _installed()
     from gspa.book import bench, bench_runs, project
     from gspa.book.cluster import Cluster
 

@@ -15,6 +15,7 @@ import json
 import math
 import re
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -31,11 +32,16 @@ from gspa.book.project import Project, find
 PROFILES = ("paper", "quick")
 _PAPERMILLS = "# Parameters\n"
 """How the cell begins in which papermill sets what it was given."""
+_LONGEST = 1 << 20  # characters in a YAML file
+_DEEPEST = 50  # levels in it
 Value = Any  # what JSON can hold: a number, a string, a boolean, a list of them
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # libyaml is many times faster
     """The safe loader, reading 1e-5 as the number it is (YAML 1.1 makes it a string)."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Leave `<<` alone, a name that nobody has: ten of ten of ten mappings in one would have no end."""
 
 
 _Loader.add_implicit_resolver(
@@ -48,12 +54,24 @@ _Loader.add_implicit_resolver(
 def read_yaml(path: Traversable) -> Any:
     """A YAML file through the safe loader; a syntax error is one clear line."""
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # a SafeLoader
+        with path.open("r", encoding="utf-8") as stream:
+            text = stream.read(_LONGEST + 1)
+        if len(text) > _LONGEST:
+            raise GspaError(f"{path}: must have at most {_LONGEST:,} characters")
+        depth = 0
+        for event in yaml.parse(text, Loader=_Loader):  # the loader calls itself at each level, in C until it crashes
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                at = event.start_mark.line + 1 if event.start_mark else 1
+                raise GspaError(f"{path} line {at}: must have at most {_DEEPEST} levels of lists and mappings")
+        return yaml.load(text, Loader=_Loader)  # a SafeLoader
     except OSError as error:
         raise GspaError(f"{path}: cannot be read ({error.strerror or error})") from None
     except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or a scalar such as 2024-13-45
         line = " ".join(str(error).split())
         raise GspaError(f"{path}: is not valid YAML: {line}") from None
+    except (LookupError, AttributeError, TypeError, ArithmeticError):  # of the loader, for !!int '' and the like
+        raise GspaError(f"{path}: is not valid YAML: a tag does not suit its value") from None
 
 
 @dataclass(frozen=True)
@@ -118,7 +136,10 @@ class Notebook:
         read = _read(value, entry)
         parts = read if isinstance(read, list) else [read]
         # Only then the schema: NaN passes each of its comparisons, and it compares lists of lists without end.
-        plain = all(isinstance(part, str | int) or (isinstance(part, float) and math.isfinite(part)) for part in parts)
+        plain = all(
+            isinstance(part, str) or (isinstance(part, int | float) and abs(part) <= sys.float_info.max)
+            for part in parts
+        )
         if not plain or not Draft202012Validator(entry).is_valid(read):
             raise InvalidValue(f"{self.name}: {name}", read, allowed(entry), entry.get("description", ""))
         return read

@@ -22,7 +22,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +95,9 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
-            reader = csv.reader(lines)
+            first = lines.readline()
+            mark = next((one for one in ";\t" if one in first), ",")  # as spreadsheets write where commas are decimal
+            reader = csv.reader(chain([first], lines), delimiter=mark)
             header = [name.strip() for name in next(reader, [])]
             found = []
             if not header or not all(header) or len(set(header)) < len(header):

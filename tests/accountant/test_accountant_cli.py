@@ -6,6 +6,8 @@ import json
 import re
 from decimal import Decimal
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,9 @@ from gspa.accountant import inverse as calibrate
 from gspa.accountant import laplace_gaussian as blanket
 from gspa.accountant import one_round as accountant
 from gspa.accountant import rounds as composition
+from gspa.accountant.arguments import integer
 from gspa.accountant.bound import rounded
+from gspa.accountant.errors import InvalidValue
 from gspa.accountant.exact import exact_delta, exact_epsilon
 from gspa.accountant.tradeoff import gdp_epsilon
 from gspa.cli import run
@@ -86,7 +90,7 @@ def test_each_users_own_record_is_a_line(capsys, tmp_path):
     assert answer(capsys, *arguments)["upper"] == exact.upper.tolist()
     assert run(arguments) == 0
     rows = capsys.readouterr().out.splitlines()
-    assert [row.split(", in")[0] for row in rows[:2]] == [
+    assert [row.split(", ")[0] for row in rows[:2]] == [
         f"row {i + 1}: eps <= {rounded(exact.upper[i], up=True)}" for i in range(2)
     ]
     assert "neighbours: replace one user's record" in rows
@@ -287,3 +291,86 @@ def test_honest_users_of_unequal_laplace_scales_are_refused(capsys, tmp_path):
     assert run(arguments) == 2
     assert "not known for 'laplace' with unequal eps" in capsys.readouterr().err
     assert run(["epsilon", "--eps", "1", "--n", "1000", "--mechanism", "laplace", "--honest", "900"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("n", "epsilon --eps 1 --delta 1e-5 --n {}"),
+        ("n", "calibrate --target-eps 1 --delta 1e-5 --n {}"),
+        ("k", "epsilon --eps 1 --n 100 --delta 1e-5 --mechanism krr --k {}"),
+        ("size", "epsilon --eps 1 --n 100 --delta 1e-5 --mechanism subset --k 20 --size {}"),
+        ("rounds", "epsilon --eps 0.1 --n 1000 --delta 1e-5 --rounds {}"),
+        ("honest", "epsilon --eps 1 --n 200 --delta 1e-5 --honest {}"),
+        ("steps", "epsilon --mechanism allocation --sigma 2 --delta 1e-5 --steps {}"),
+        ("epochs", "epsilon --mechanism allocation --sigma 9 --steps 10 --delta 1e-5 --epochs {}"),
+    ],
+)
+def test_whole_numbers_however_they_are_written(capsys, name, line):
+    found = [answer(capsys, *line.format(text).split()) for text in ("10", "1e1", "10.0", "+1E+1")]
+    assert all(one == found[0] for one in found)
+    for bad in ("1.5", "1e-2", "nan", "inf", "many", "1e999999999"):
+        assert run(line.format(bad).split()) == 2
+        assert capsys.readouterr().err.startswith(f"gspa: Invalid value for '--{name}': '{bad}' is not a valid integer")
+
+
+@pytest.mark.parametrize("text", ["9007199254740993", "9007199254740993.0", "9.007199254740993e15"])
+def test_an_integer_is_not_rounded_on_its_way(text):
+    assert integer(text) == 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda whole: gspa.KRR(k=whole(3)),
+        lambda whole: gspa.SubsetSelection(k=whole(4), size=whole(2)),
+        lambda whole: gspa.Allocation(sigma=2.0, steps=whole(10), k=whole(2), epochs=whole(3)),
+    ],
+)
+def test_the_whole_number_that_was_checked_is_the_one_that_is_kept(made):
+    assert repr(made(float)) == repr(made(int)) == repr(made(np.float64))
+
+
+@pytest.mark.parametrize("make", [lambda s: gspa.Gaussian(sigma=s), lambda s: gspa.Laplace(scale=s)])
+def test_noise_comes_in_any_sequence(make):
+    for values in ([1, 2.5], (1, 2.5), np.array([1, 2.5]), pd.Series([1, 2.5], index=[7, 3])):
+        assert make(values) == make((1.0, 2.5))
+    for bad in (
+        pd.Series([1.0, None]),
+        pd.Series(["1"]),
+        {1.0, 2.5},
+        {},
+        pd.DataFrame({"a": [1.0]}),
+        "12",
+        iter([1.0]),
+    ):
+        with pytest.raises(InvalidValue, match=r"^(sigma|scale)(\[1\])? = .*: must be") as refusal:
+            make(bad)
+        assert "\n" not in str(refusal.value)
+
+
+def test_a_message_shows_the_start_of_a_value_that_has_no_end():
+    tens: list[object] = [1]
+    for _ in range(40):
+        tens = [tens] * 10
+    loop: list[object] = []
+    loop.append(loop)
+    deep: list[object] = []
+    for _ in range(10**5):
+        deep = [deep]
+    for value in (
+        tens,
+        loop,
+        deep,
+        {"a": tens},
+        (tens, loop),
+        [10**5000],
+        10**5000,
+        "x" * 10**6,
+        range(10**9),
+        [0] * 10**7,
+    ):
+        for ask in (lambda v: gspa.KRR(k=v), lambda v: gspa.epsilon(eps=v, n=3, delta=0.1)):
+            with pytest.raises(InvalidValue) as refusal:
+                ask(value)
+            assert len(str(refusal.value)) < 150

@@ -227,3 +227,11 @@ def test_shifted_and_reflected(n, total):
     everything = float(back.mass.sum())
     assert everything <= float(binom.cdf(total, n, 0.5)) * (1 + 1e-9) + back.error.sum()
     assert everything + back.below + back.above >= float(binom.cdf(total, n, 0.5)) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("missing", [0, 1, 3])
+def test_nearly_everybody_is_a_clone(missing):
+    n, rest = 10**12, 1e-12
+    exact = mpmath.binomial(n, missing) * mpf(rest) ** missing * mpmath.exp((n - missing) * mpmath.log1p(-mpf(rest)))
+    for k, p, q in ((n - missing, 1 - rest, rest), (missing, rest, 1 - rest)):
+        assert float(_binomial.pmf(np.array([float(k)]), float(n), p, q)[0]) == pytest.approx(float(exact), rel=1e-12)

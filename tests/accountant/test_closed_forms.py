@@ -247,3 +247,34 @@ class TestFmt21:
             assert fmt21_printed(eps0, n, delta - price) <= eps * (1 + 1e-12)
         assert refused
         assert min(refused) > 3e-9
+
+
+ONE_LINE = {
+    "erlingsson19_epsilon": lambda e, n, d: 12 * e * mpmath.sqrt(-mpmath.log(d) / n),
+    "clones_blog_epsilon": lambda e, n, d: mpmath.log1p(
+        16 * mpmath.tanh(e / 2) * mpmath.sqrt(mpmath.exp(e) * mpmath.log(4 / d) / n)
+    ),
+    "fmt21_epsilon": lambda e, n, d: mpmath.log1p(
+        mpmath.tanh(e / 2) * (8 * mpmath.sqrt(mpmath.exp(e) * mpmath.log(4 / d) / n) + 8 * mpmath.exp(e) / n)
+    ),
+    "fmt23_epsilon": lambda e, n, d: mpmath.log1p(
+        mpmath.expm1(e) * (4 * mpmath.sqrt(2 * mpmath.log(4 / d) / ((mpmath.exp(e) + 1) * n)) + 4 / n)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONE_LINE)
+def test_a_formula_in_one_line_is_off_by_no_more_than_its_allowance(name):
+    rng = np.random.default_rng(3)
+    with mpmath.workdps(50):
+        for _ in range(100):
+            eps, n, delta = (
+                float(rng.uniform(1e-6, 0.5)),
+                int(10 ** rng.uniform(5, 9)),
+                float(10 ** rng.uniform(-300, -3)),
+            )
+            try:
+                found = getattr(c, name)(eps, n=n, delta=delta)
+            except OutsideValidity:
+                continue
+            assert abs(found / ONE_LINE[name](mpmath.mpf(eps), mpmath.mpf(n), mpmath.mpf(delta)) - 1) < 1e-15

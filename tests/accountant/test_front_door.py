@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from itertools import product
 
+import mpmath
 import numpy as np
 import pytest
 from exact_shuffle import rr_delta_worst
@@ -87,7 +89,7 @@ class TestShuffledBits:
             (budgets.from_array([0.5, 1.0], count=[300, 300]), "65,536 choices"),
             (budgets.from_array(np.linspace(0.1, 1, 50)), "65,536 choices"),
             (budgets.constant(0.5, n=100, delta=1e-6), "local delta_i > 0"),
-            (budgets.constant(1e200, n=2), "65,536 choices"),
+            (budgets.constant(1e200, n=2), "a local eps of 10,000"),
         ],
     )
     def test_the_pair_answers_where_the_exact_law_does_not_and_says_so(self, crowd, why):
@@ -304,3 +306,266 @@ def test_refused_in_one_line(ask, words):
     with pytest.raises(GspaError, match=words) as refused:
         ask()
     assert len(str(refused.value).splitlines()) == 1
+
+
+CLONES = [gspa.RandomizedResponse(), gspa.Aligned(), gspa.KRR(k=10), gspa.SubsetSelection(k=4, size=2), gspa.Common()]
+
+
+class TestCalibrateIsTheInverse:
+    def test_its_k_rr_passes(self):
+        found = gspa.calibrate(target_eps=1e-6, delta=1e-6, n=1000, mechanism=gspa.KRR(k=10))
+        assert gspa.epsilon(eps=found.lower, n=1000, delta=1e-6, mechanism=gspa.KRR(k=10)).upper <= 1e-6
+        assert found.relative_width < 1e-3
+
+    @pytest.mark.slow
+    @settings(max_examples=20)
+    @given(st.sampled_from(CLONES), st.floats(-6, 0.5), st.floats(-12, -1.5), st.integers(1, 2000), st.booleans())
+    def test_its_local_eps_and_its_users_pass(self, runs, log_target, log_delta, n, users):
+        target, at = 10**log_target, 10**log_delta
+        if users:
+            found = gspa.calibrate(target_eps=target, delta=at, eps=n / 1000, mechanism=runs)
+            passed = gspa.epsilon(eps=n / 1000, n=int(found.upper), delta=at, mechanism=runs)
+        else:
+            found = gspa.calibrate(target_eps=target, delta=at, n=n, mechanism=runs)
+            passed = gspa.epsilon(eps=found.lower, n=n, delta=at, mechanism=runs)
+            assert found.lower >= target
+        assert passed.upper <= target
+
+    def test_its_rounds_pass(self):
+        found = gspa.calibrate(target_eps=0.3, delta=1e-6, eps=0.5, n=2000)
+        assert gspa.epsilon(eps=0.5, n=2000, delta=1e-6, rounds=int(found.lower)).upper <= 0.3
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("n", "target"), [(10_000, 1e-3), (1000, 0.1), (3, 1e-6)])
+    def test_its_noise_passes(self, n, target):
+        sigma = gspa.calibrate(target_eps=target, delta=1e-6, n=n, mechanism="gaussian").upper
+        assert gspa.epsilon(n=n, delta=1e-6, mechanism=gspa.Gaussian(sigma=sigma)).upper <= target
+        eps = gspa.calibrate(target_eps=target, delta=1e-6, n=n, mechanism="laplace").lower
+        assert gspa.epsilon(eps=eps, n=n, delta=1e-6, mechanism="laplace").upper <= target
+
+    def test_a_total_variation_has_a_least_eps(self):
+        runs = gspa.TotalVariation(tv=0.1)
+        found = gspa.calibrate(target_eps=0.1, delta=1e-6, n=10_000, mechanism=runs)
+        assert gspa.epsilon(eps=found.lower, n=10_000, delta=1e-6, mechanism=runs).upper <= 0.1
+        with pytest.raises(OutsideValidity, match=r"eps0 = 0\.2006"):  # 2 artanh(0.1)
+            gspa.calibrate(target_eps=1e-6, delta=1e-9, n=10, mechanism=runs)
+
+
+@pytest.mark.filterwarnings("error")
+class TestHugeBudgets:
+    @pytest.mark.parametrize("eps", [100.0, 700.0, 1e4, 1e16, 1e20])
+    @pytest.mark.parametrize("runs", CLONES)
+    @pytest.mark.parametrize("n", [2, 1000])
+    def test_where_nobody_is_a_clone_the_answer_is_the_report_s_own(self, eps, runs, n):
+        if eps > 700 and isinstance(runs, gspa.KRR | gspa.SubsetSelection):
+            with pytest.raises(OutsideValidity, match="eps <= 700"):
+                gspa.epsilon(eps=eps, n=n, delta=1e-6, mechanism=runs)
+            return
+        found = gspa.epsilon(eps=eps, n=n, delta=1e-6, mechanism=runs)
+        assert found.lower <= eps <= found.upper + 1  # at most log(1 - delta/P(one of the two outcomes)) less
+        assert found.relative_width < 1e-6
+
+    @pytest.mark.parametrize("eps", [1e20])
+    @pytest.mark.parametrize(
+        "runs", ["rr", "aligned", "common", "laplace", gspa.KRR(k=10), gspa.TotalVariation(tv=0.3)]
+    )
+    def test_every_entry_answers_or_refuses(self, eps, runs):
+        asked = {"eps": eps, "n": 1000, "mechanism": runs}
+        for ask in (
+            lambda: gspa.delta(**asked, at_eps=eps / 2),
+            lambda: gspa.delta(**asked | {"eps": 1.0}, at_eps=eps),
+            lambda: gspa.risk(**asked),
+            lambda: gspa.per_user(budgets=[1.0, eps], delta=1e-6, mechanism=runs),
+            lambda: gspa.calibrate(target_eps=eps, n=1000, delta=1e-6, mechanism=runs),
+            lambda: gspa.epsilon(**asked, delta=1e-6, rounds=3),
+            lambda: gspa.attack(**asked, delta=1e-6),
+        ):
+            with suppress(GspaError):
+                ask()
+
+
+# --- nobody to hide among: both ends against 50 digits -------------------------------------------------------
+# One user, or one step: what the report alone gives away has a closed form, and rounding is all there is to err by.
+
+ULP = 2.0**-53
+
+
+def digits(*numbers):
+    return [mpmath.mpf(float(number)) for number in numbers]
+
+
+def laplace_truth(gap):
+    return lambda e: max(-mpmath.expm1((e - gap) / 2), mpmath.mpf(0))
+
+
+def gaussian_truth(mu):
+    return lambda e: mpmath.ncdf(mu / 2 - e / mu) - mpmath.exp(e) * mpmath.ncdf(-mu / 2 - e / mu)
+
+
+def sets_truth(eps, k, size):
+    """Subset selection: sets with one of the two items tell them apart; of size 1 it is k-ary randomized response."""
+    few, both, none = (mpmath.binomial(k - 2, size - held) for held in (1, 2, 0))
+    mass = mpmath.exp(eps) * (few + both) + few + none
+    return lambda e: max(few * (mpmath.exp(eps) - mpmath.exp(e)) / mass, mpmath.mpf(0))
+
+
+def variation_truth(eps, tv):
+    return lambda e: max(tv * (mpmath.exp(eps) - mpmath.exp(e)) / mpmath.expm1(eps), mpmath.mpf(0))
+
+
+def twice_truth(eps):
+    """Two rounds of randomized response: the losses are 2 eps, 0 and -2 eps."""
+    return lambda e: max(-mpmath.expm1(e - 2 * eps) / (1 + mpmath.exp(-eps)) ** 2, mpmath.mpf(0))
+
+
+def noisy(kind, rng):
+    """Noise with a sensitivity: half of the time 1, and a scale that no double divides."""
+    sensitivity = 1.0 if rng.random() < 0.5 else float(np.exp(rng.uniform(-3, 3)))
+    noise = float(np.exp(rng.uniform(-5 if kind == "laplace" else -9, 7)))
+    over, under = digits(sensitivity, noise)
+    return sensitivity, noise, over / under
+
+
+def alone_laplace(rng):
+    eps = float(np.exp(rng.uniform(-7, 6.5)))
+    return {"n": 1, "eps": eps, "mechanism": "laplace"}, laplace_truth(digits(eps)[0]), eps
+
+
+def alone_laplace_scale(rng):
+    sensitivity, scale, gap = noisy("laplace", rng)
+    runs = gspa.Laplace(scale=scale, sensitivity=sensitivity)
+    return {"n": 1, "mechanism": runs}, laplace_truth(gap), float(gap)
+
+
+def alone_gaussian(rng):
+    sensitivity, sigma, mu = noisy("gaussian", rng)
+    runs = gspa.Gaussian(sigma=sigma, sensitivity=sensitivity)
+    return {"n": 1, "mechanism": runs}, gaussian_truth(mu), float(mu * (mu / 2 + rng.uniform(-5, 36)))
+
+
+def one_step(noise):
+    def draw(rng):
+        sensitivity, sigma, gap = noisy(noise, rng)
+        direction = ("remove", "add", "both", "replace")[rng.integers(4)]
+        gap *= 2 if direction == "replace" else 1
+        runs = gspa.Allocation(sigma=sigma, steps=1, sensitivity=sensitivity, direction=direction, noise=noise)
+        if noise == "laplace":
+            return {"mechanism": runs}, laplace_truth(gap), float(gap)
+        return {"mechanism": runs}, gaussian_truth(gap), float(gap * (gap / 2 + rng.uniform(-5, 36)))
+
+    return draw
+
+
+def alone(name):
+    def draw(rng):
+        eps = float(np.exp(rng.uniform(-7, 2 if name == "twice" else 5)))
+        (true,) = digits(eps)
+        asked = {"n": 1, "eps": eps, "mechanism": name}
+        if name == "krr":
+            k = int(rng.integers(2, 30))
+            return asked | {"mechanism": gspa.KRR(k=k)}, sets_truth(true, k, 1), eps
+        if name == "subset":
+            k = int(rng.integers(3, 20))
+            size = int(rng.integers(1, k))
+            return asked | {"mechanism": gspa.SubsetSelection(k=k, size=size)}, sets_truth(true, k, size), eps
+        if name == "tv":
+            tv = float(math.tanh(eps / 2) * rng.uniform(0.01, 0.99))
+            return asked | {"mechanism": gspa.TotalVariation(tv=tv)}, variation_truth(true, digits(tv)[0]), eps
+        if name == "twice":
+            return asked | {"mechanism": "rr", "rounds": 2}, twice_truth(true), 2 * eps
+        return asked, sets_truth(true, 2, 1), eps
+
+    return draw
+
+
+ALONE = {
+    "laplace, eps": alone_laplace,
+    "laplace, scale": alone_laplace_scale,
+    "gaussian": alone_gaussian,
+    "one gaussian step": one_step("gaussian"),
+    "one laplace step": one_step("laplace"),
+    **{name: alone(name) for name in ("rr", "aligned", "krr", "subset", "common", "tv", "twice")},
+}
+
+
+def contradictions(family, number):
+    """Settings in which an end is on the wrong side of the truth: about the local eps, and at delta near 0 and 1."""
+    rng, found = np.random.default_rng([57, list(ALONE).index(family)]), []
+    with mpmath.workdps(50 + 30):  # e^eps of the largest eps takes the digits beyond
+        for i in range(number):
+            asked, truth, near = ALONE[family](rng)
+            at = max([near * (1 + ULP * int(rng.integers(-6, 7))), near * rng.random(), 0.0][(0, 0, 1, 2)[i % 4]], 0.0)
+            answer, true = gspa.delta(at_eps=at, **asked), truth(digits(at)[0])
+            if not answer.lower <= true <= answer.upper:
+                found.append((asked, at, answer.lower, float(true), answer.upper))
+            delta = float([10.0 ** rng.uniform(-100, -15), rng.uniform(0, 1), 1 - ULP * int(rng.integers(1, 9))][i % 3])
+            delta = max(delta, 1e-18) if "rounds" in asked else delta
+            answer = gspa.epsilon(delta=delta, **asked)
+            above, below = truth(digits(answer.upper)[0]), truth(digits(answer.lower)[0])
+            if above > delta or (answer.lower > 0 and below < delta):
+                found.append((asked, delta, answer.lower, answer.upper, float(above), float(below)))
+    return found
+
+
+@pytest.mark.parametrize("family", ALONE)
+def test_with_nobody_to_hide_among_both_ends_hold_to_the_last_bit(family):
+    assert contradictions(family, 10 if family == "twice" else 100) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ALONE)
+def test_with_nobody_to_hide_among_a_thousand_settings_hold(family):
+    assert contradictions(family, 1000) == []
+
+
+def test_an_answer_of_the_report_alone_says_so():
+    runs = gspa.Gaussian(sigma=1.0)
+    asked = {"mechanism": runs, "delta": 1e-100}
+    many, one = gspa.epsilon(n=1000, **asked), gspa.epsilon(n=1, **asked)
+    assert many.upper == one.upper  # whatever n
+    assert "no amplification was evaluated" in many.note
+    assert "the lower end bounds nothing of the shuffled reports" in many.note
+    assert one.note == ""
+    assert (
+        "no amplification was evaluated" in gspa.per_user(mechanism=gspa.Gaussian(sigma=[1.0, 1.0]), delta=1e-100).note
+    )
+    assert "no amplification" not in gspa.epsilon(n=1000, mechanism=runs, delta=1e-6).note
+
+
+@pytest.mark.parametrize(
+    ("asked", "reached"),
+    [
+        ({"mechanism": "rr"}, True),
+        ({"mechanism": "rr", "rounds": 2}, False),
+        ({"mechanism": "aligned"}, False),
+        ({"mechanism": "common"}, False),
+        ({"mechanism": gspa.TotalVariation(tv=0.3)}, False),
+        ({"mechanism": gspa.KRR(k=4)}, False),
+        ({"mechanism": gspa.SubsetSelection(k=4, size=2)}, False),
+        ({"mechanism": "laplace"}, False),
+        ({"mechanism": gspa.Allocation(sigma=2.0, steps=10)}, True),
+        ({"mechanism": gspa.Allocation(sigma=2.0, steps=4, k=2)}, False),
+    ],
+)
+def test_an_interval_says_whether_it_is_of_the_mechanism_or_of_the_method(asked, reached):
+    who = {} if isinstance(asked["mechanism"], gspa.Allocation) else {"eps": 1.0, "n": 50}
+    for found in (gspa.epsilon(delta=1e-3, **who, **asked), gspa.delta(at_eps=0.1, **who, **asked)):
+        assert found.reached is reached
+        words = ", certified in [" if reached else ", the method's own value certified in ["
+        assert words in str(found).splitlines()[0]
+    if who and "rounds" not in asked and asked["mechanism"] != "laplace":
+        assert gspa.calibrate(target_eps=0.5, delta=1e-3, n=50, mechanism=asked["mechanism"]).reached is reached
+        assert gspa.per_user(budgets=[1.0] * 50, delta=1e-3, mechanism=asked["mechanism"]).reached is reached
+
+
+def test_no_user_is_worse_off_than_the_worst():
+    # The exact law can be tried for the worst user, not for each of three.
+    people = budgets.from_array([0.5, 1.0, 2.0], count=[35, 35, 35])
+    each, worst = gspa.per_user(budgets=people, delta=1e-5), gspa.epsilon(budgets=people, delta=1e-5)
+    assert worst.upper < per_user_epsilon(people, delta=1e-5).lower.max()  # of the pair, which answers for each
+    assert (each.lower <= each.upper).all()
+    assert each.upper.max() == worst.upper
+    assert "the dominating pair, because" in each.note
+    assert each.note in "\n".join(each.words())
+    local = gspa.per_user(budgets=budgets.from_array([0.5, 1.0], [0.0, 1e-9], [5, 5]), delta=1e-5)
+    assert local.note == gspa.epsilon(budgets=budgets.from_array([0.5, 1.0], [0.0, 1e-9], [5, 5]), delta=1e-5).note

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -130,3 +131,25 @@ def test_refusals(call, words):
     with pytest.raises(InvalidValue) as refusal:
         call()
     assert words in str(refusal.value)
+
+
+def test_what_is_said_to_err_upward_is_above_fifty_digits():
+    """About the local eps, where sensitivity/scale is rounded and a jump or a zero is next to it."""
+    rng = np.random.default_rng(8)
+    with mpmath.workdps(50):
+        for _ in range(300):
+            scale, sensitivity = (float(np.exp(rng.uniform(-4, 4))) for _ in range(2))
+            gap = mpmath.mpf(sensitivity) / mpmath.mpf(scale)
+            eps = float(gap) * (1 + 2.0**-53 * int(rng.integers(-4, 5)))
+            given = {"scale": scale, "sensitivity": sensitivity}
+            true = mpmath.exp((mpmath.mpf(eps) - gap) / 2)
+            assert m.laplace_delta(eps, **given) >= max(1 - true, 0)
+            assert m.laplace_delta(eps, **given) <= max(1 - true, 0) + 1e-15 * (1 + gap)
+            assert m.laplace_exceeds(eps, **given) >= (1 - true / 2 if eps < gap else 0)
+            assert mpmath.mpf(m.laplace_scale(eps=scale, sensitivity=sensitivity)) >= gap
+            delta = float(rng.uniform(0, 1))
+            for noise, truth in (("laplace", lambda e, g=gap: 1 - mpmath.exp((e - g) / 2)), ("gaussian", None)):
+                low, high = m.alone_epsilon(noise, delta, m.apart(sensitivity, scale))
+                at = truth or (lambda e, g=gap: exact_delta(e, g))
+                assert at(mpmath.mpf(high)) <= delta
+                assert low == 0 or at(mpmath.mpf(low)) >= delta

@@ -179,3 +179,15 @@ class TestRenyi:
                 renyi(law, order)
         with pytest.raises(OutsideValidity, match="local delta"):
             renyi(problem(budgets.constant(1.0, n=20, delta=1e-3)), 2.0)
+
+
+@pytest.mark.parametrize("order", [1 + 2.0**-52, 1 + 1e-12, 1 + 1e-8, 1 + 1e-4, 1.3])
+def test_renyi_near_order_one_keeps_its_digits(order):
+    with mpmath.workdps(60):
+        a, w = mpmath.mpf(order), mpmath.e / (1 + mpmath.e)
+        truth = mpmath.log(w**a * (1 - w) ** (1 - a) + (1 - w) ** a * w ** (1 - a)) / (a - 1)
+    found = renyi(problem_of(budgets.constant(1.0, n=1), binary(), 0), order)
+    assert found.lower <= truth <= found.upper
+    assert found.relative_width < 1e-10
+    many = problem_of(budgets.constant(1.0, n=1000), binary(), 0)
+    assert renyi(many, 1.0).lower <= renyi(many, order).upper <= renyi(many, 2.0).upper

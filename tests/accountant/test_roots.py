@@ -122,6 +122,11 @@ class TestFindRoot:
         find_root(f, start, highest=1.0)
         assert max(f.asked) < 1.0
 
+    def test_a_flat_stretch_before_a_jump(self):
+        f = Counted(lambda x: math.log(1 - math.exp(x - 30) if x < 30 else 1e-300) + 10)
+        x, _ = find_root(f, 0.0)
+        assert 29.99 < x < 30
+
     def test_five_values_from_near(self):
         f = Counted(lambda x: -x - 0.1 * x * x)
         find_root(f, 0.01)

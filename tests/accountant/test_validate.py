@@ -7,7 +7,9 @@ import math
 import numpy as np
 import pytest
 
+import gspa
 from gspa.accountant import arguments as check
+from gspa.accountant import budgets, exact, one_round, tradeoff
 from gspa.accountant.errors import (
     CheckFailed,
     GspaError,
@@ -16,6 +18,8 @@ from gspa.accountant.errors import (
     OutsideValidity,
     UnknownName,
 )
+from gspa.accountant.laplace_gaussian import blanket_epsilon
+from gspa.algorithms.frequency import frequency_reports
 
 
 @pytest.mark.parametrize(
@@ -77,7 +81,10 @@ def test_count_takes_whole_floats_and_numpy_integers():
     for value in (10_000, 1e4, np.int32(10_000), np.float64(1e4)):
         assert check.count(n=value) == 10_000
         assert type(check.count(n=value)) is int
-    assert check.count(n=10**18 + 1) == 10**18 + 1  # not through a float
+    assert check.count(n=2**53 - 1) == 2**53 - 1
+    for beyond in (2**53, 10**18 + 1):  # the latter not through a float
+        with pytest.raises(InvalidValue, match=f"n = {beyond}: must be an integer from 1 to 2"):
+            check.count(n=beyond)
 
 
 def test_in_range_is_closed():
@@ -130,3 +137,45 @@ def test_errors_belong_to_the_families_a_caller_would_catch():
     refusal = OutsideValidity("FMT21", "n >= 2", "n = 1")
     assert str(refusal) == "FMT21: needs n >= 2; n = 1"
     assert (refusal.bound, refusal.condition) == ("FMT21", "n >= 2")
+
+
+PART = np.ma.array([1, 1, 1], mask=[False, True, True])  # numpy's own asarray gives three ones
+ONE = np.ma.array(1, mask=True)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: gspa.epsilon(budgets=PART, delta=1e-6),
+        lambda: gspa.epsilon(budgets=list(PART), delta=1e-6),
+        lambda: gspa.epsilon(eps=np.ma.masked, n=3, delta=1e-6),
+        lambda: gspa.epsilon(eps=1.0, n=ONE, delta=1e-6),
+        lambda: gspa.epsilon(mechanism=gspa.Gaussian(sigma=PART), delta=1e-6),
+        lambda: gspa.epsilon(mechanism=gspa.Laplace(scale=PART), delta=1e-6),
+        lambda: gspa.epsilon(mechanism=gspa.Laplace(scale=list(PART)), delta=1e-6),
+        lambda: gspa.per_user(budgets=PART, delta=1e-6),
+        lambda: gspa.risk(eps=1.0, n=3, fpr=PART / 2),
+        lambda: budgets.from_array([1.0, 1.0, 1.0], 0 * PART),
+        lambda: budgets.from_array([1.0, 1.0, 1.0], 0 * ONE),
+        lambda: budgets.from_array([1.0, 1.0, 1.0], count=PART),
+        lambda: budgets.from_array([1.0, 1.0, 1.0], count=ONE),
+        lambda: blanket_epsilon(PART, delta=1e-6),
+        lambda: blanket_epsilon([1.0, 1.0, 1.0], count=PART, delta=1e-6),
+        lambda: blanket_epsilon([1.0], count=ONE, delta=1e-6),
+        lambda: one_round.epsilon_table(n=10 * PART, eps=0.5, delta=1e-4),
+        lambda: exact.exact_epsilon(budgets.from_array([1.0, 1.0, 1.0]), delta=1e-4, inputs=0 * PART),
+        lambda: tradeoff.gaussian(PART / 2, mu=1.0),
+        lambda: tradeoff.compose_gdp(PART),
+        lambda: check.array_in(0, 1, alpha=[[PART, PART]]),
+        lambda: frequency_reports(PART, [1.0, 1.0, 1.0], rng=0),
+        lambda: frequency_reports([1, 1, 1], PART, rng=0),
+    ],
+)
+def test_what_is_masked_is_never_put_back(ask):
+    with pytest.raises(InvalidValue, match="masked"):
+        ask()
+
+
+def test_a_mask_that_hides_nothing_is_no_fault():
+    whole = np.ma.array([1.0, 1.0, 1.0], mask=[False, False, False])
+    assert gspa.epsilon(budgets=whole, delta=1e-6) == gspa.epsilon(budgets=[1.0, 1.0, 1.0], delta=1e-6)

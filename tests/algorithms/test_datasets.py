@@ -9,6 +9,7 @@ import os
 import struct
 import threading
 import time
+import tracemalloc
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -105,6 +106,53 @@ def test_reads_packed_and_raw_files(tmp_path, monkeypatch, fake, packed):
     assert datasets.fetch() == tmp_path
 
 
+@pytest.mark.parametrize("place", ["MNIST/raw", "raw", "", "{name}", "{kaggle}"])
+@pytest.mark.parametrize("name", ["{name}", "{name}.gz", "{kaggle}", "{kaggle}.gz"])
+def test_folders_of_torchvision_and_kaggle(tmp_path, monkeypatch, fake, place, name):
+    for file, content in fake.items():
+        both = {"name": file, "kaggle": file.replace("-idx", ".idx")}
+        path = tmp_path / place.format(**both) / name.format(**both)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    monkeypatch.setenv("GSPA_DATA_DIR", str(tmp_path))
+    assert [s.state for s in datasets.status()] == ["ok"] * 4
+    assert datasets.load().test_y.tolist() == [i % 10 for i in range(20)]
+
+
+@pytest.mark.parametrize("place", ["GSPA_DATA_DIR", "cache"])
+def test_a_sound_file_beside_a_damaged_one_is_used(home, monkeypatch, fake, place):
+    write(home, fake)
+    write(home, fake, packed=False)
+    if place == "GSPA_DATA_DIR":
+        monkeypatch.setenv("GSPA_DATA_DIR", str(home))
+    damage("truncated", home / "train-images-idx3-ubyte.gz")
+    damage("garbage", home / "t10k-labels-idx1-ubyte")
+    monkeypatch.setattr(files, "_reachable", lambda mirrors: pytest.fail("asked the network"))
+    assert datasets.load("mnist").train_x.shape == (30, 9)
+    assert datasets.fetch() == home
+    wanted = {"train-images-idx3-ubyte", "t10k-labels-idx1-ubyte.gz"}
+    assert {s.state for s in datasets.status()} == {"ok"}
+    assert wanted <= {Path(s.path).name for s in datasets.status()}
+
+
+@pytest.mark.parametrize("kind", ["bomb", "raw"])
+def test_what_is_larger_than_mnist_is_damaged_and_not_read_to_its_end(tmp_path, monkeypatch, fake, kind):
+    write(tmp_path, fake)
+    monkeypatch.setenv("GSPA_DATA_DIR", str(tmp_path))
+    path = tmp_path / "train-labels-idx1-ubyte.gz"
+    if kind == "raw":
+        with path.open("wb") as stream:
+            stream.truncate(8 << 30)  # takes no room on the disk
+    else:
+        path.write_bytes(gzip.compress(bytes(1 << 20)) * (8 << 10))  # 8 MB that unpack to 8 GB
+    tracemalloc.start()
+    with pytest.raises(DataCorrupted, match=rf"{path.name}: holds more than {files.LARGEST} bytes, expected .*unset"):
+        datasets.load("mnist")
+    assert [s.state for s in datasets.status()] == ["ok", "damaged", "ok", "ok"]
+    assert tracemalloc.get_traced_memory()[1] < 200 << 20
+    tracemalloc.stop()
+
+
 def damage(kind, path):
     raw = path.read_bytes()
     if kind == "truncated":
@@ -134,6 +182,8 @@ def test_a_damaged_file_is_refused_and_named(home, monkeypatch, fake, kind, plac
     assert files.CHECKSUMS["t10k-labels-idx1-ubyte"] in message
     assert "found" in message
     assert "\n" not in message
+    own = place == "GSPA_DATA_DIR"
+    assert message.endswith("; replace it, or unset GSPA_DATA_DIR" if own else "; delete it and run `gspa data fetch`")
     assert [s.state for s in datasets.status()] == ["ok", "ok", "ok", "damaged"]
 
 
@@ -142,7 +192,7 @@ def test_a_file_missing_from_the_named_folder_is_said(tmp_path, monkeypatch, fak
     write(tmp_path, fake)
     (tmp_path / "train-labels-idx1-ubyte.gz").unlink()
     monkeypatch.setenv("GSPA_DATA_DIR", str(tmp_path))
-    with pytest.raises(DataUnavailable, match="train-labels-idx1-ubyte"):
+    with pytest.raises(DataUnavailable, match=r"train-labels-idx1-ubyte.*; put it there, or unset GSPA_DATA_DIR$"):
         datasets.load(name)
     assert [s.state for s in datasets.status()] == ["ok", "missing", "ok", "ok"]
 
@@ -194,6 +244,24 @@ def test_wrong_downloads_are_never_kept(home, fake, serve, tmp_path):
     serve(tmp_path / "bad")
     with pytest.raises(DataCorrupted, match="nothing was kept"):
         datasets.load("mnist")
+    assert list(home.iterdir()) == []
+
+
+def test_a_download_without_end_is_given_up(home, fake, serve, tmp_path, monkeypatch):
+    write(tmp_path / "web", dict.fromkeys(fake, bytes(8 << 20)), packed=False)
+    for name in fake:
+        (tmp_path / "web" / name).rename(tmp_path / "web" / f"{name}.gz")
+    serve(tmp_path / "web")
+    monkeypatch.setattr(files, "LARGEST", 1000)
+    kept = []
+    monkeypatch.setattr(
+        files,
+        "_verified",
+        lambda path, *rest, old=files._verified: (kept.append(path.stat().st_size), old(path, *rest)),
+    )
+    with pytest.raises(DataCorrupted, match=r"holds more than 1000 bytes, .*; nothing was kept$"):
+        datasets.fetch(progress=False)
+    assert 1000 < kept[0] < 1 << 18
     assert list(home.iterdir()) == []
 
 

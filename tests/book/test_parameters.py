@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -202,6 +203,8 @@ class TestYaml:
             "x: 2024-13-45\n",  # looks like a date and is none
             "? [1]\n: 2\n",
             "x: \x00\n",
+            *("x: !!int ''\n", "x: !!bool maybe\n", "x: !!timestamp soon\n", "x: !!float ''\n"),
+            "a: &a {x: 1}\nb: &b {<<: [*a, *a]}\n",
         ],
     )
     def test_a_syntax_error_is_one_line_that_names_the_file(self, tmp_path, text):
@@ -235,6 +238,38 @@ class TestYaml:
     def test_anything_but_a_mapping_of_names_is_refused(self, tmp_path, text):
         with pytest.raises(GspaError, match="must hold one mapping of parameter names to values"):
             parameters.from_file(self.write(tmp_path, text))
+
+
+class TestHostile:
+    TENS = ", ".join(f"&{b} [{', '.join([f'*{a}'] * 10)}]" for a, b in pairwise("abcdefghijkl"))
+
+    @pytest.mark.parametrize("name", ["n_users", "delta", "noise", "sizes", "split", "label", "profile"])
+    @pytest.mark.parametrize("text", [f"[&a [{', '.join('1' * 10)}], {TENS}]", "&a [*a]", "[[[1]]]", "{a: {b: 1}}"])
+    def test_a_value_of_another_type_is_refused_before_it_is_written_out(self, tmp_path, notebook, name, text):
+        (tmp_path / "values.yml").write_text(f"{name}: {text}\n")
+        given = parameters.from_file(tmp_path / "values.yml")
+        with pytest.raises(InvalidValue) as caught:
+            notebook.validate(given)
+        assert str(caught.value).startswith(f"page: {name} = ")
+        assert len(str(caught.value)) < 250
+        assert "\n" not in str(caught.value)
+
+    @pytest.mark.parametrize("text", ["[" * 5000, "[" * 200_000, "{a: " * 3000, "- " * 100_000, "? " * 3000])
+    def test_deep_nesting_is_refused_with_its_line(self, tmp_path, text):
+        path = tmp_path / "values.yml"
+        path.write_text(f"x: 1\ny:\n  {text}")
+        with pytest.raises(GspaError, match=rf"^{path} line 3: must have at most 50 levels of lists and mappings$"):
+            parameters.from_file(path)
+
+    @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no endless file")
+    def test_an_endless_file_is_given_up(self):
+        with pytest.raises(GspaError, match=r"^/dev/zero: must have at most 1,048,576 characters$"):
+            parameters.from_file(Path("/dev/zero"))
+
+    @pytest.mark.parametrize("name", ["n_users", "delta"])
+    def test_a_number_beyond_every_float(self, notebook, name):
+        with pytest.raises(InvalidValue, match=f"page: {name} = "):
+            notebook.validate({name: 10**5000})
 
 
 class TestDiscovery:

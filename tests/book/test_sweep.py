@@ -64,9 +64,10 @@ class TestSettings:
         assert settings(notebook, {}) == [found[0] | {"n": 3, "c": 0.5}]
 
     def test_a_file_of_settings_and_an_axis_are_combined(self, notebook, tmp_path):
-        (tmp_path / "s.csv").write_text("n,c\n10,0.25\n\n20,\n", encoding="utf-8")
-        rows = rows_of(tmp_path / "s.csv")
-        assert rows == [{"n": "10", "c": "0.25"}, {"n": "20"}]
+        for mark in (",", ";", "\t"):
+            (tmp_path / "s.csv").write_text("n,c\n10,0.25\n\n20,\n".replace(",", mark), encoding="utf-8")
+            rows = rows_of(tmp_path / "s.csv")
+            assert rows == [{"n": "10", "c": "0.25"}, {"n": "20"}]
         found = settings(notebook, {"profile": ["paper", "quick"]}, rows)
         assert [(one["n"], one["c"], one["profile"]) for one in found] == [
             (10, 0.25, "paper"),

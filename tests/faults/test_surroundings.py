@@ -7,9 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from small_book import (
     BUILD,
     ROOT,
@@ -23,10 +26,11 @@ from small_book import (
     products,
     run,
 )
-from small_project import add
+from small_project import add, make
 
 from gspa.book import processes
 from gspa.book.project import Project
+from gspa.cli import app
 
 STRANGE = "Thèse «数学» 50 % #1 (a) & it's ~here"
 
@@ -92,6 +96,83 @@ class TestNoHome:
         for line in (["mu", "--eps", "0.5", "--n", "100"], ["data", "status"]):
             done = subprocess.run(command(*line), cwd=ROOT, env=env, capture_output=True, text=True)
             assert (done.returncode, done.stderr) == (0, "")
+
+
+def needed(name: str, extras: frozenset[str], found: dict[str, frozenset[str]]) -> None:
+    """Every distribution that a distribution with its extras asks for, here and now, into `found`."""
+    if name in found and extras <= found[name]:
+        return
+    found[name] = found.get(name, frozenset()) | extras
+    try:
+        asked = [Requirement(text) for text in metadata.requires(name) or []]
+    except metadata.PackageNotFoundError:  # for another system
+        return
+    for one in asked:
+        if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+            needed(canonicalize_name(one.name), frozenset(one.extras), found)
+
+
+ANSWERS = """import contextlib, io, json, sys
+absent, lines = json.load(sys.stdin)
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in absent:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+for name in [name for name in sys.modules if name.partition(".")[0] in absent]:
+    del sys.modules[name]
+sys.meta_path.insert(0, Absent())
+from gspa.cli import run
+said = []
+for line in lines:
+    with contextlib.redirect_stderr(io.StringIO()) as err, contextlib.redirect_stdout(io.StringIO()):
+        said.append((run(line), err.getvalue()))
+json.dump(said, sys.stdout)
+"""
+USERS = ["--eps", "1", "--n", "10"]
+LINES = {
+    **dict.fromkeys(("mu", "epsilon", "attack", "bounds", "certify"), USERS),
+    "delta": ["--at-eps", "0.1", *USERS],
+    "calibrate": ["--target-eps", "0.1", "--n", "10"],
+    "per-user": ["--budgets", "users.csv"],
+    "run": ["01_page"],
+    "sweep": ["01_page", "-p", "n", "1,2"],
+    **{name: [] for name in ("build", "verify", "serve")},
+    "data status": [],
+    "data fetch": [],
+}
+NEEDS = dict.fromkeys(("build", "run", "verify", "sweep", "serve"), "book")
+NEEDS |= {"certify": "certify", "data status": "learn", "data fetch": "learn"}
+
+
+@pytest.mark.parametrize("extras", [["cli"], ["cli", "learn", "crypto"]], ids=",".join)
+def test_what_is_not_installed_is_named_with_the_extra_that_brings_it(tmp_path, extras):
+    """`pip install '.[cli]'` alone, without a network: every other module is hidden."""
+    here = make(tmp_path)
+    add(here, "01_page")
+    (tmp_path / "users.csv").write_text("eps\n1\n")
+    present: dict[str, frozenset[str]] = {}
+    needed("gspa", frozenset(extras), present)
+    owners = metadata.packages_distributions()
+    absent = [name for name, of in owners.items() if not any(canonicalize_name(one) in present for one in of)]
+    assert {"filelock" if extras == ["cli"] else "pandas", "jupyter_book", "tornado", "flint"} <= set(absent)
+    groups = {group.name: group.typer_instance for group in app.registered_groups}
+    ours = {str(one.name or one.callback.__name__) for one in app.registered_commands}
+    ours |= {f"{group} {one.name}" for group, its in groups.items() for one in its.registered_commands}
+    assert ours == set(LINES)
+    lines = [[*name.split(), *rest] for name, rest in LINES.items()]
+    env = environment(GSPA_DATA_DIR=None, GSPA_OFFLINE="1", XDG_CACHE_HOME=str(tmp_path / "cache"))
+    line = [sys.executable, "-c", ANSWERS]
+    done = subprocess.run(
+        line, input=json.dumps([absent, lines]), cwd=tmp_path, env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    for name, (status, err) in zip(LINES, json.loads(done.stdout), strict=True):
+        if NEEDS.get(name) in {None, *extras}:
+            assert "pip install" not in err, name
+        else:
+            assert (status, err[:6]) == (2, "gspa: "), name
+            assert one_line(err).endswith(f": pip install 'gspa[{NEEDS[name]}]'"), err
+    assert not here.build.exists()
 
 
 class TestSettingsOfTheUser:

@@ -79,7 +79,8 @@ INSIDE: dict[str, str] = {
             "risk": "attack_rates",
             "sampled_audit": "choose",
             "closed_forms": "require_pure",
-            "tradeoff": "like scaled",
+            "mechanisms": "alone_delta alone_epsilon apart",
+            "tradeoff": "gdp_log_delta_end like scaled",
         }.items()
         for part in names.split()
     },

@@ -104,10 +104,11 @@ class TestNumbers:
             with pytest.raises(InvalidValue):
                 refused()
 
-    def test_counts_end_where_numpy_does(self):
-        assert check.count(n=2**63 - 1) == 2**63 - 1
-        with pytest.raises(InvalidValue, match=r"an integer from 1 to 2\^63 - 1"):
-            check.count(n=2**63)
+    def test_counts_end_where_doubles_skip_one(self):
+        assert check.count(n=2**53 - 1) == 2**53 - 1 == check.whole(n=[2**53 - 1])
+        for beyond in (2**53, 2**53 + 1, float(2**53), 2**63 - 1, 2**64):
+            with pytest.raises(InvalidValue, match=r"an integer from 1 to 2\^53 - 1"):
+                check.count(n=beyond)
         assert check.seed(seed=2**127) == 2**127  # a seed only starts a generator
 
     def test_the_largest_number_of_rounds_is_looked_at_at_once(self, monkeypatch):
@@ -135,7 +136,7 @@ class TestNumbers:
     def test_a_budget_beyond_every_double_hides_nothing(self, mechanism):
         with pytest.raises(OutsideValidity, match="eps <= 700"):
             central_epsilon(budgets.constant(1e308, n=2), delta=0.1, mechanism=mechanism)
-        with pytest.raises(OutsideValidity, match=r"eps <= 1e\+100"):
+        with pytest.raises(OutsideValidity, match=r"eps <= 10000"):
             exact.exact_epsilon(budgets.constant(1e308, n=2), delta=0.1)
 
     @pytest.mark.parametrize(

@@ -7,6 +7,7 @@
   const find = (id) => document.getElementById(`calc-${id}`);
   const NUMBERS = ["n", "eps", "n2", "eps2", "k", "sigma", "sensitivity", "target_eps", "delta", "rounds"];
   const WAIT = 150; // ms after the last change until the answer is looked for
+  const OWN = "the method's own value "; // of what an interval is whose lower end is no attack
   const HASTE = 12; // ms of work at a time where there is no worker
 
   // ---- fields: what was typed is the truth; a slider writes into its field ----
@@ -164,7 +165,7 @@
     const [low, high] = piece.local ? gspa.outwards(piece.local) : [];
     find("what").textContent = piece.local ? "Local" : "Any local eps up to 600 meets it";
     find("upper").textContent = piece.local ? `eps <= ${low}` : "";
-    find("interval").textContent = piece.local ? `; the largest is certified in [${low}, ${high}]` : "";
+    find("interval").textContent = piece.local ? `; the largest ${piece.own ? `by ${OWN}` : ""}is certified in [${low}, ${high}]` : "";
     find("asked").textContent = asked;
     find("people").textContent = `${users(n)}, one local eps for all`;
   }
@@ -176,7 +177,7 @@
     const low = exact.lower === null ? null : gspa.rounded(exact.lower, false), high = gspa.rounded(exact.upper, true);
     find("what").textContent = "Central";
     find("upper").textContent = `eps <= ${high}`;
-    find("interval").textContent = low === null ? ", certified" : `, certified in [${low}, ${high}]`;
+    find("interval").textContent = low === null ? ", certified" : `, ${piece.own ? OWN : ""}certified in [${low}, ${high}]`;
     find("asked").textContent = ` at delta = ${gspa.smallNumber(delta)}${once(rounds)}`;
     find("rates").textContent = "...";
     const top = people[people.length - 1], without = () => `without shuffling, the central eps is ${six(top.eps * rounds)}`;

@@ -355,19 +355,22 @@
     return Array.from({ length: points }, (_, i) => most * i / (points - 1));
   }
 
-  // The answer in parts, the quick ones first: {exact, mu, paper, method, holds, note, warnings}, {bounds}, {rates},
+  // Whether the interval is of the method's own value alone: its lower end is no attack on the mechanism.
+  const ownValue = (method, { n }) => method !== METHODS.exact && n > 1;
+
+  // The answer in parts, the quick ones first: {exact, mu, paper, method, holds, note, warnings, own}, {bounds}, {rates},
   // {curve: {eps, pair, gaussian}}; to the inverse question {local, ...} alone. Each call of next() is one piece of work.
   function* answer(setting) {
     const { mechanism, people, delta, rounds, n, target } = setting, warnings = warningsOf(setting);
     if (target !== null) {
       const exact = mechanism === "rr" && n <= gspa.MOST_INPUTS, note = mechanism === "rr" && !exact ? NOTES.many : "";
       const words = { method: exact ? METHODS.exact : METHODS.pair, holds: VALID_FOR[exact ? "exact" : mechanism](setting), note, warnings };
-      yield { local: localEpsilon(setting), ...words };
+      yield { local: localEpsilon(setting), ...words, own: ownValue(words.method, setting) };
       return;
     }
     const engine = engineOf(setting), { method, holds, note, top } = engine, exact = engine.epsilon(delta), known = PAPERS.includes(mechanism);
     const mu = known ? gspa.paperMu(people) * Math.sqrt(rounds) : null, paper = known && Number.isFinite(mu) ? gspa.gdpEpsilon(delta, mu) : Infinity;
-    yield { exact, mu, paper, method, holds, note, warnings };
+    yield { exact, mu, paper, method, holds, note, warnings, own: ownValue(method, setting) };
     yield { bounds: BOUNDED.includes(mechanism) ? gspa.compare(people, delta, mechanism) : null };
     yield { rates: yield* gspa.rates(engine.delta, RATES, top) };
     const eps = pointsOf(exact, paper, Number.isFinite(top) ? top : 1, engine.points);

@@ -218,4 +218,4 @@ def _covered(law: PrivacyLoss, half: Coordinate, most: float) -> bool:
 
 
 def _answer(lower: float, upper: float, valid_for: str, delta: float, n: int) -> Bound:
-    return Bound(lower, upper, upper, method=METHOD, valid_for=valid_for, delta=delta, n=n)
+    return Bound(lower, upper, upper, method=METHOD, valid_for=valid_for, delta=delta, n=n, reached=True)

@@ -99,7 +99,7 @@ class User:
     """One user: an update of their own, and public things."""
 
     def __init__(self, update: ArrayLike, rules: Rules, public: Public) -> None:
-        self._update = np.asarray(update, dtype=np.float64)
+        self._update = check.floats(update=update)
         if self._update.shape != (rules.d,):
             raise InvalidValue("update", self._update.shape, f"of shape ({rules.d},)")
         self._rules, self._public = rules, public

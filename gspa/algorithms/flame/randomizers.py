@@ -129,8 +129,8 @@ class Buckets:
 
         As printed, dummies have the mean (b + 1)/2 and add (1/(2b))/(1 - gamma) each to the error.
         """
-        away = self.gamma * np.asarray(users, dtype=np.float64) / 2 + np.asarray(dummies, dtype=np.float64) / 2
-        return np.asarray((np.asarray(total, dtype=np.float64) / self.b - away) / (1 - self.gamma))
+        away = self.gamma * check.floats(users=users) / 2 + check.floats(dummies=dummies) / 2
+        return np.asarray((check.floats(total=total) / self.b - away) / (1 - self.gamma))
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Laplace:
 
     def estimate(self, total: float | Array, *, users: float | Array, dummies: float | Array = 0) -> Array:
         """Sum of the users' values: the reports are unbiased, and a dummy has the mean 1/2."""
-        return np.asarray(np.asarray(total, dtype=np.float64) - np.asarray(dummies, dtype=np.float64) / 2)
+        return np.asarray(check.floats(total=total) - check.floats(dummies=dummies) / 2)
 
     def noise_sum(self, count: ArrayLike, rng: np.random.Generator | int) -> Array:
         """The sum of `count` independent draws of Lap(0, 1/eps), for each count, in one step; exact.
@@ -175,8 +175,6 @@ class Laplace:
             count: whole numbers >= 0, any shape.
             rng: generator or seed.
         """
-        many = np.asarray(check.array_in(0, 2.0**53, count=count))
-        if not (many == np.floor(many)).all():
-            raise InvalidValue("count", many.tolist(), "whole numbers >= 0")
+        many = check.whole(0, count=count)
         rng = check.rng(rng)
         return np.asarray((rng.standard_gamma(many) - rng.standard_gamma(many)) / self.eps)
