@@ -57,6 +57,7 @@ _WHY = {
     "size": "Needs the papers' own sizes; this run is a small one.",
     "data": "Needs MNIST; this run has another data set.",
 }
+_IN_THE_CELL = "the statement that the cell of this card tries beside the printed one."
 Check = TypeVar("Check", bound=Callable[..., "Outcome"])
 
 
@@ -128,11 +129,11 @@ class Claim:
 
     def read(self, name: str, holds: Holds, values: Mapping[str, Any]) -> Reading:
         """What a run comes to in one reading, with the words on record if it comes to the same."""
-        on_record = self.readings[name]
-        verdict = follows(holds, on_record.verdict, measured=self.kind == "experiment" and self.tolerance is not None)
+        on_record, verdict = self.readings[name], follows(holds)
         if verdict != on_record.verdict:
-            found = f"In this run: {verdict}. On record for the paper's numbers: {on_record.verdict}."
-            return Reading(name, verdict, found, excluded=on_record.excluded)
+            found = f"In this run: {verdict}. On record, at the paper's numbers: {on_record.verdict}."
+            correction = _IN_THE_CELL if verdict == "holds with correction" else ""
+            return Reading(name, verdict, found, correction, on_record.excluded)
         found, correction = (say.render(words, values) for words in (on_record.found, on_record.correction))
         return Reading(name, verdict, found, correction, on_record.excluded)
 
@@ -320,7 +321,9 @@ def outcome(
 def _data(value: Any) -> Any:
     """Evidence as plain data: numpy's numbers, a column as a mapping, a list."""
     if hasattr(value, "items"):
-        return {" ".join(map(str, key)) if isinstance(key, tuple) else str(key): _data(one) for key, one in value.items()}
+        return {
+            " ".join(map(str, key)) if isinstance(key, tuple) else str(key): _data(one) for key, one in value.items()
+        }
     if isinstance(value, list | tuple):
         return [_data(one) for one in value]
     return value.item() if hasattr(value, "item") else value
@@ -402,7 +405,8 @@ class Erratum:
         if self.claim not in found:
             return None
         rows = found[self.claim].evidence
-        if (label := claim(self.claim).evidence.get(self.evidence)) in rows:
+        label = claim(self.claim).evidence.get(self.evidence, "")
+        if label in rows:
             return label, rows[label]
         if self.evidence in rows:
             return self.evidence, rows[self.evidence]

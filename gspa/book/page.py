@@ -74,7 +74,7 @@ class Page(Show):
         quick: whether this is a run of small sizes.
         data: file name to SHA-256 of the data set that it read, for the footer; set by a page that reads one.
         dataset: that data set's name.
-        as_recorded: whether all its cards so far have the verdicts that are on record.
+        as_recorded: whether all its cards so far have the verdicts on record, but for sizes and data that it lacks.
     """
 
     def __init__(self, name: str, namespace: MutableMapping[str, Any]) -> None:
@@ -94,7 +94,7 @@ class Page(Show):
         self._changed = parameters.departures(name, self.used)
         self.start(namespace)
 
-    def settle(self, claim: str | Callable[..., Outcome], *holds: Any, **evidence: Any) -> Outcome:
+    def settle(self, claim: str | Callable[..., Outcome], /, *holds: Any, **evidence: Any) -> Outcome:
         """The card of a claim.
 
         Args:
@@ -106,8 +106,9 @@ class Page(Show):
         had = [name for name, has in there.items() if has]
         if callable(claim):  # a page that is not converted yet
             return claims.settle(claim, *holds, had=had, changed=self._changed)
-        found = claims.outcome(claim, *holds, evidence, had=had, used=self.used, changed=self._changed)
-        self.as_recorded &= found.verdict == claims.claim(claim).verdict
+        (stated,) = holds
+        found = claims.outcome(claim, stated, evidence, had=had, used=self.used, changed=self._changed)
+        self.as_recorded &= found.missing in ("size", "data") or found.verdict == claims.claim(claim).verdict
         return found
 
     def tolerance(self, claim: str, name: str) -> float:

@@ -61,8 +61,8 @@ class Reading:
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
             raise InvalidValue("verdict", self.verdict, "one of " + ", ".join(VERDICTS))
-        if self.correction and self.verdict != "holds with correction":
-            raise InvalidValue("correction", self.correction, "empty unless the verdict needs one")
+        if (self.verdict == "holds with correction") != bool(self.correction):
+            raise InvalidValue("correction", self.correction, "given exactly when the verdict needs one")
 
 
 Said = Mapping[Verdict, str | Callable[[], str]]
@@ -100,32 +100,30 @@ def best(readings: Sequence[Reading]) -> Reading:
     return min(admissible, key=lambda one: _FAVOUR.index(one.verdict))
 
 
-Holds = bool | tuple[bool | None, bool] | Verdict | None
-"""What a check says in one reading: whether the printed statement holds, or that and whether the corrected one does;
-None where it cannot be checked; a verdict, of `ranked` for instance, as it is."""
+Printed = bool | Verdict | None
+Holds = Printed | tuple[Printed, bool]
+"""What a cell says of one reading: whether the printed statement holds, None where that cannot be checked, or the
+verdict of a rule below; and, as a pair, whether the corrected statement holds besides."""
 
 
-def follows(holds: Holds, recorded: Verdict, *, measured: bool) -> Verdict:
-    """The verdict in one reading, where `recorded` is on record; a `measured` number that is missed is not refuted.
+def follows(holds: Holds) -> Verdict:
+    """The verdict in one reading.
 
-    >>> follows((False, True), "verified", measured=False), follows(True, "illustrated", measured=False)
-    ('holds with correction', 'illustrated')
+    >>> follows(True), follows(False), follows((False, True)), follows(None), follows((within(0.2, 0.1), True))
+    ('verified', 'refuted', 'holds with correction', 'not checkable', 'holds with correction')
     """
-    if isinstance(holds, str):
-        return holds
     printed, corrected = holds if isinstance(holds, tuple) else (holds, False)
-    if printed is None:
-        return "not checkable"
-    if printed:
-        return "illustrated" if recorded == "illustrated" else "verified"
-    if corrected:
-        return "holds with correction"
-    return recorded if recorded in ("refuted", "not reproduced") else "not reproduced" if measured else "refuted"
+    verdict = printed if isinstance(printed, str) else unknown() if printed is None else exactly(bool(printed))
+    return "holds with correction" if corrected and verdict in ("refuted", "not reproduced") else verdict
 
 
 def every(holds: Any) -> bool | None:
-    """Whether all of a column or table hold; None, not checkable, where there is none to look at."""
-    return bool(holds.to_numpy().all()) if holds.size else None
+    """Whether all of a column or table hold; None, not checkable, where there is none to look at.
+
+    A missing value compares as False, so it does not hold.
+    """
+    values = holds.to_numpy() if hasattr(holds, "to_numpy") else holds
+    return bool(values.all()) if values.size else None
 
 
 # --- the rules -----------------------------------------------------------------------------------------------
@@ -176,9 +174,9 @@ def at_least(low: float, high: float, least: float) -> Verdict:
     return "refuted" if high < least else "not checkable"
 
 
-def shown() -> Verdict:
-    """A definition, a plan, a property of our own sampler: nothing that it says can fail."""
-    return "illustrated"
+def shown(right: bool = True) -> Verdict:
+    """A definition, a plan, a property of our own sampler: nothing that it says can fail, if we are `right`."""
+    return "illustrated" if right else "refuted"
 
 
 def unknown() -> Verdict:

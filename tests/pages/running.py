@@ -133,14 +133,23 @@ def needed(cells: list[dict[str, Any]], claims: frozenset[str], made: frozenset[
             elif isinstance(one, ast.Expr) and ast.unparse(one).startswith("page."):
                 wanted = False
             else:
-                bound = {_root(node) for node in ast.walk(one) if isinstance(getattr(node, "ctx", None), ast.Store)} - own
-                changed = bound | {_root(call.func) for call in called if isinstance(call.func, ast.Attribute)} - {*imported, "page"}
+                bound = {
+                    _root(node) for node in ast.walk(one) if isinstance(getattr(node, "ctx", None), ast.Store)
+                } - own
+                changed = bound | {_root(call.func) for call in called if isinstance(call.func, ast.Attribute)} - {
+                    *imported,
+                    "page",
+                }
                 changed |= {node.name for node in ast.walk(one) if isinstance(node, ast.FunctionDef)}
                 wanted = parameters or one in imports or bool(changed & taken and not bound & made)
             if wanted:
                 mine.append(one)
                 if isinstance(one, ast.Assign):  # what it binds anew was taken from here, not from before
-                    taken -= {node.id for node in ast.walk(one) if isinstance(getattr(node, "ctx", None), ast.Store) and isinstance(node, ast.Name)}
+                    taken -= {
+                        node.id
+                        for node in ast.walk(one)
+                        if isinstance(getattr(node, "ctx", None), ast.Store) and isinstance(node, ast.Name)
+                    }
                 taken |= {node.id for node in ast.walk(one) if isinstance(node, ast.Name)} - made - own
         kept.append(cell | {"source": [ast.unparse(ast.Module(mine[::-1], []))]})
     return kept[::-1]
