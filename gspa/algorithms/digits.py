@@ -5,8 +5,7 @@ Only the SHA-256 of a file's *decompressed* payload is trusted, wherever the fil
 file that fails the check is refused, never used. Nothing is unpickled.
 
 Environment:
-    GSPA_DATA_DIR: a folder with the four IDX files, each `.gz` or raw, or with torchvision's `MNIST/raw`, or as Kaggle
-        names them. Nothing else is looked at.
+    GSPA_DATA_DIR: a folder with the four IDX files, `.gz` or raw, or as torchvision or Kaggle have them; no other is read.
     GSPA_OFFLINE: "1" forbids the download.
 """
 

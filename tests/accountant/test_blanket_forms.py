@@ -139,9 +139,9 @@ class TestBothForms:
             b.blanket_epsilon(3.0, n=3, delta=1e-6, form=form, randomizer=randomizer, k=k)
         assert f"needs n so large that its value is below eps0; {form}, {randomizer}, eps0 = 3" in str(refusal.value)
         with pytest.raises(OutsideValidity, match="needs eps0 <= 100; eps0 = 101"):
-            b.blanket_epsilon(101.0, n=2**53, delta=0.5, form=form, randomizer=randomizer, k=k)
+            b.blanket_epsilon(101.0, n=2**53 - 1, delta=0.5, form=form, randomizer=randomizer, k=k)
         with pytest.raises(OutsideValidity):
-            b.blanket_epsilon(100.0, n=2**53, delta=0.5, form=form, randomizer=randomizer, k=k)
+            b.blanket_epsilon(100.0, n=2**53 - 1, delta=0.5, form=form, randomizer=randomizer, k=k)
         for tiny in (0.0, 1e-320, 1e-200):
             assert b.blanket_epsilon(tiny, n=1, delta=1e-6, form=form, randomizer=randomizer, k=k) == tiny
         if (form, randomizer) != ("bennett", "generic"):  # whose mean square is of order eps0, not its square

@@ -761,7 +761,7 @@ class TestRuns:
                 assert runs.one(last)["state"] == "queued"
             finally:
                 hold.set()
-            while runs.one(last)["state"] in ("queued", "running"):
+            while any(one["state"] in ("queued", "running") for one in runs.listed()):
                 time.sleep(0.01)
             assert len(runs.listed()) <= 3 + 2
 

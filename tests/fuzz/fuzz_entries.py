@@ -296,7 +296,8 @@ _PACKING = {"select": name("uniform", "independent", "largest"), "packing": name
 
 OWN: dict[str, dict[str, Kind]] = {
     "accountant.allocation": {"steps": count(1, 500), "k": count(1, 3), "noise": name("gaussian", "laplace")}
-    | {"direction": name("remove", "add", "both", "replace"), "epochs": count(1, 3), "sensitivity": number(0.1, 3)},
+    | {"direction": name("remove", "add", "both", "replace"), "epochs": count(1, 3), "sensitivity": number(0.1, 3)}
+    | {"deal": name("each epoch", "once")},
     "accountant.poisson": {"steps": count(1, 200), "rate": number(1e-4, 1), "direction": name("remove", "add", "both")},
     "accountant.samplers": {"sampler": name(*samplers.SAMPLERS)},
     **{

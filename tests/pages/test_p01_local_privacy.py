@@ -333,8 +333,8 @@ PLANTED = (
     Planted(
         "G-D4",
         "accountant.mechanisms",
-        "np.expm1(np.minimum((e - s) / 2, 0.0)))\n\n\ndef laplace_exceeds",
-        "np.expm1(np.minimum(e - s, 0.0)))\n\n\ndef laplace_exceeds",
+        "np.expm1(np.minimum((e - s) / 2, 0.0)) * (1 + _UNITS), -1.0))\n\n\ndef laplace_exceeds",
+        "np.expm1(np.minimum(e - s, 0.0)) * (1 + _UNITS), -1.0))\n\n\ndef laplace_exceeds",
         "delta of Laplace noise without the half",
     ),
     Planted(

@@ -791,8 +791,8 @@ PLANTED = (
     Planted(
         "G-A1",
         "accountant.mechanisms",
-        "    return check.positive(sensitivity=sensitivity) / check.positive(eps=eps)",
-        "    return 1 / check.positive(eps=eps)",
+        "    return apart(sensitivity, check.positive(eps=eps))[1]",
+        "    return apart(1.0, check.positive(eps=eps))[1]",
         "Laplace scale without the sensitivity",
     ),
     Planted(
