@@ -535,7 +535,7 @@ def theorem_3(
             _FIXED,
             exactly(False, near=_steady(terms) and _says(terms)),
             {
-                "holds with correction": f"{_proved_with_mu(terms, 'A liberal user has')} Without the error term, "
+                "holds with correction": f"{_proved_with_mu(terms, r'A liberal user has $\mu$ =')} Without the error term, "
                 f"{here[0].lower()}{here[1:]}" + (" For other budgets it is not." if len(broken) and not lost else ""),
                 "refuted": _NOT_SAID,
             },
@@ -643,7 +643,7 @@ def theorem_4(
             exactly(nowhere, near=_steady(terms) and _says(terms)),
             {
                 "verified": tried,
-                "holds with correction": f"{_proved_with_mu(terms, 'Everybody has the stated')} Without the error "
+                "holds with correction": f"{_proved_with_mu(terms, r'Everybody has the stated $\mu$ =')} Without the error "
                 f"term, {too_much[0].lower()}{too_much[1:]}",
                 "refuted": _NOT_SAID,
             },
