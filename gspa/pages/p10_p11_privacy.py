@@ -527,6 +527,7 @@ def theorem_3(
             f"{worst['eps_conservative']:g}, a liberal user is promised {worst['promised']:.4f}, and the true value is "
             f"more than {worst['lower']:.4f}."
         )
+    with_mu = _proved_with_mu(terms, "A liberal user has $\\mu$ =")
     nothing = "No attack tried asks for more than one constant; that does not prove one for all."
     return judge(
         "G-T3",
@@ -535,7 +536,7 @@ def theorem_3(
             _FIXED,
             exactly(False, near=_steady(terms) and _says(terms)),
             {
-                "holds with correction": f"{_proved_with_mu(terms, r'A liberal user has $\mu$ =')} Without the error term, "
+                "holds with correction": f"{with_mu} Without the error term, "
                 f"{here[0].lower()}{here[1:]}" + (" For other budgets it is not." if len(broken) and not lost else ""),
                 "refuted": _NOT_SAID,
             },
@@ -629,6 +630,7 @@ def theorem_4(
     nowhere = not lost and broken.empty
     tried = f"{certain} The same holds at all {len(limits)} settings of equal budgets tried."
     too_much = certain
+    with_mu = _proved_with_mu(terms, "Everybody has the stated $\\mu$ =")
     if len(broken):
         first = broken.iloc[0]
         too_much = (
@@ -643,8 +645,7 @@ def theorem_4(
             exactly(nowhere, near=_steady(terms) and _says(terms)),
             {
                 "verified": tried,
-                "holds with correction": f"{_proved_with_mu(terms, r'Everybody has the stated $\mu$ =')} Without the error "
-                f"term, {too_much[0].lower()}{too_much[1:]}",
+                "holds with correction": f"{with_mu} Without the error term, {too_much[0].lower()}{too_much[1:]}",
                 "refuted": _NOT_SAID,
             },
             correction=rf"$T(\alpha) \ge G_\mu(\alpha + s) - s$ with the stated $\mu$ and {_SLACK}; $N$ counts clones, "
