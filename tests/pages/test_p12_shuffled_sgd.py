@@ -569,7 +569,8 @@ def tables(claim, runs=None):
     if claim == "G-TAB3":
         return p.allocations(n=p.SAMPLES, m=100), fabricated(MEASURED), read()
     measured = claim in ("G-SGD2", "G-SGD5")
-    runs = fabricated(MEASURED if measured else PAPERS) if runs is None else runs
+    best = {"G-SGD1": {"unif3": 0.9678}, "G-SGD2": {"unif3": 0.952}}.get(claim, {})
+    runs = fabricated(MEASURED if measured else PAPERS, **best) if runs is None else runs
     far = read().assign(accuracy=0.5)
     more = {
         "G-SGD1": [far],

@@ -527,8 +527,8 @@ PLANTED = (
         "G-A3",
         "pages.p22_sgd_privacy",
         "    return math.sqrt(epochs) / (records * scale)",
-        "    return 0.01 * math.sqrt(epochs) / (records * scale)",
-        "mu of a message a hundred times too small",
+        "    return math.sqrt(epochs) / scale",
+        "a message whose mu does not fall with the records that are averaged",
         tables="tables",
     ),
     Planted(
