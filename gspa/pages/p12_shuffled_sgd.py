@@ -372,9 +372,9 @@ def ranked(answers: pd.DataFrame, printed: Mapping[str, float] = PRINTED) -> pd.
 def noisy_answer(answers: pd.DataFrame) -> tuple[str, str, float]:
     """Of `sensitivity`, the reading and the setting with noise nearest to the accuracy printed for no setting."""
     noisy = answers[answers["setting"] != setting_label(NO_NOISE)]
-    means = noisy.groupby(["reading", "setting"], sort=False)["accuracy"].mean()
-    label, setting = (means - PRINTED[NO_NOISE]).abs().idxmin()
-    return label, setting, float(means[label, setting])
+    means = noisy.groupby(["reading", "setting"], sort=False, as_index=False)["accuracy"].mean()
+    nearest = means.iloc[int((means["accuracy"] - PRINTED[NO_NOISE]).abs().to_numpy().argmin())]
+    return str(nearest["reading"]), str(nearest["setting"]), float(nearest["accuracy"])
 
 
 def swing(answers: pd.DataFrame) -> pd.DataFrame:
@@ -704,8 +704,8 @@ def printed_accuracy(runs: Runs, answers: pd.DataFrame, full: Mapping[str, int])
             f"the settings nearest to this number ({label}), with noise",
             reached - printed,
             tolerance,
-            f"{setting} reaches {100 * reached:.2f}%, {100 * (reached - printed):+.2f} points off the print, if one "
-            f"setting that the paper leaves open is: {label}. As on this page, the best setting with noise, "
+            f"{setting} reaches {100 * reached:.2f}%, {100 * (reached - printed):+.2f} points off the print, with "
+            f"this answer to what the paper leaves open: {label}. As on this page, the best setting with noise, "
             f"{setting_label(best)}, reaches {100 * finals[best].mean():.2f}%.",
             f"the printed accuracy needs a setting that is not stated: {label}.",
         ),

@@ -720,6 +720,9 @@ def test_unif3_is_best_follows_the_ranking(changes, expected):
     table = fabricated(**changes)
     found = p.unif3_is_best(table, FULL)
     assert (found.verdict, len(found.evidence)) == (expected, 7)
+    reason = found.readings[1]  # means 0.75 and 1.005; the least noise all the same
+    assert reason.verdict == ("holds with correction" if expected == "verified" else expected)
+    assert expected != "verified" or "0.75 against 1.0" in reason.found
     pair = stats.ttest_rel(p.final(table, "unif3"), p.final(table, "constant")).confidence_interval(0.95)
     shown = found.evidence[f"ahead of {CONSTANT} by (points, 95% interval)"]
     assert shown == f"{100 * pair.low:.2f} to {100 * pair.high:.2f}"
