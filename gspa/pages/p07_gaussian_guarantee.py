@@ -152,9 +152,13 @@ def proved_slack(people: Budgets, *, mu: float | None = None, error: Callable[[A
     mu is the paper's if not given; `error` is the first term, `coin_error_between` that of (A2). A delta_j > 0 of
     another user makes fewer clones; the victim's own is not counted.
     """
-    mu = gspa_mu(people) if mu is None else mu
     law = problem_of(people, binary(), int(np.argmax(people.eps))).law()
     assert isinstance(law, CloneLaw)
+    return clone_slack(law, mu=gspa_mu(people) if mu is None else mu, error=error)
+
+
+def clone_slack(law: CloneLaw, *, mu: float, error: Callable[[Array], Array] = coin_error) -> float:
+    """`proved_slack` for this number of clones, fair coins each."""
     c0 = law.edges[:-1]
     fewer = law.below + np.r_[0.0, np.cumsum(law.mass + law.error)[:-1]]
     c0, fewer = c0[c0 >= 1], fewer[c0 >= 1]

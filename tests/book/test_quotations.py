@@ -37,8 +37,8 @@ Texts = Mapping[str, Iterable[str]]
 
 
 def collapse(text: str) -> str:
-    """The text without white space and without the marks around formulas."""
-    marks = r"\\tag\{\w+\}|\\[\[\]()]|\\(begin|end)\{equation\}|\$"
+    """The text without white space and without the marks around formulas and of emphasis."""
+    marks = r"\\tag\{\w+\}|\\[\[\]()]|\\(begin|end)\{equation\}|\$|\*"
     return "".join(re.sub(marks, "", text).split())
 
 
