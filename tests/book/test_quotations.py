@@ -27,9 +27,12 @@ PAPERS = {
     "clones": ["clones-blog-2022.txt"],
     "flame": ["flame-aaai2021.txt"],
 }
-QUOTED = {one.id: (one.paper, one.quote) for one in registry().values()} | {
-    f"erratum-{one.number}": (one.paper, one.printed) for one in errata()
-}
+# The text of FLAME that we had is a conversion, with each formula twice, first mangled: what stands before a formula of
+# a quotation from it may be left out.
+QUOTED = {
+    one.id: (one.paper, re.sub(r"\$(.+?)\$", rf"{OMISSION}\1", one.quote) if one.paper == "flame" else one.quote)
+    for one in registry().values()
+} | {f"erratum-{one.number}": (one.paper, one.printed) for one in errata()}
 Texts = Mapping[str, Iterable[str]]
 
 

@@ -140,6 +140,7 @@ def test_each_claim_says_by_what_it_is_judged_or_why_no_number_can(claim):
         ("G-FIG3A", "G-FIG3B", "G-FIG3C", "G-FIG3D"),  # another power of the error is the linear one
         ("F1", "F2"),  # the formulas' numbers, not the protocols'
         ("F11", "F21"),  # Theorem 4's composition
+        ("E1", "E2", "E3"),  # a printed number, by noise that repeats, at a privacy that the protocols do not have
     ],
 )
 def test_the_same_defect_has_the_same_verdict(alike):
