@@ -74,9 +74,9 @@ def no_guarantee(differs: NDArray[np.bool_]) -> Outcome:
             "a guarantee for the values, which the shuffler does not see",
             shown(),
             told(
-                "The sentence grants that the indices are not hidden. All else that reaches the shuffler is sealed. Two "
-                "updates with the same $k$ largest coordinates look alike to it, with $\\delta$ = 0 at every $\\epsilon$, "
-                "if it cannot open what is sealed; that is assumed. The indices alone tell two users apart in "
+                "The sentence grants that the shuffler sees the indices, and all else that it gets is sealed. "
+                "If it cannot open what is sealed, which is assumed, two updates with the same $k$ largest coordinates "
+                "look alike to it: $\\delta$ = 0 at every $\\epsilon$. The indices alone tell two users apart in "
                 f"{100 * different:.1f}% of pairs."
             ),
         ),
