@@ -144,6 +144,7 @@ def test_each_claim_says_by_what_it_is_judged_or_why_no_number_can(claim):
         ("F14", "F17"),  # whole messages, where pairs are meant
         ("F8", "F16"),  # a wrong number or order beside which the right one is computed
         ("F11", "F21"),  # Theorem 4's composition
+        ("E1", "E2", "E3"),  # a printed number, by noise that repeats, at a privacy that the protocols do not have
     ],
 )
 def test_the_same_defect_has_the_same_verdict(alike):
