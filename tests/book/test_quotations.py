@@ -44,7 +44,7 @@ def collapse(text: str) -> str:
 
 def passages(quoted: str) -> list[str]:
     """What is quoted between omissions, collapsed."""
-    return [collapse(part) for part in quoted.split(OMISSION)]
+    return [passage for part in quoted.split(OMISSION) if (passage := collapse(part))]
 
 
 def found(wanted: Iterable[str], text: str) -> list[str] | None:
