@@ -590,7 +590,7 @@ def theorem_2(
         r"$s = e(c_0) + \Pr(N < c_0) + \frac{(2/\sqrt{c_0}-\mu)_+}{\sqrt{2\pi}}$, where $N$ is the number of clones "
         r"and $e(c) = \frac{0.53}{c} + e^{-3\sqrt{c}/4}$ for $c \geq 100$ and $\frac{1}{\sqrt{2\pi c}}$ below. Without "
         rf"slack it is not a theorem, but on the map of equal budgets and at least {promises['n'].min():,} users it "
-        rf"holds up to $\epsilon_0 = {safe:g}$. A local $\delta_n$ must be added (G-E17)."
+        rf"holds up to $\epsilon_0 = {safe:g}$. A local $\delta_n$ must be added (eq. (17))."
     )
     trivial: Said = {"verified": f"With $C = \\sqrt{{n-1}}$ the right side is at most {evidence[most]:g}."}
     return judge(
@@ -670,7 +670,7 @@ def equation_18(found: pd.DataFrame) -> Outcome:
         "refuted": "The left side is below the right, or the right is negative throughout.",
     }
     correction = (
-        r"$P$ and $Q$ discretized to unit cells, Fact 4 as corrected (G-F4), and $F(\alpha) = 0$ for "
+        r"$P$ and $Q$ discretized to unit cells, Fact 4 as corrected, and $F(\alpha) = 0$ for "
         r"$\alpha > 1 - \mathrm{TV}$."
     )
     verdict = exactly(holds and bool((found["literal"] > 0).all()), near=holds and says)
