@@ -164,12 +164,12 @@ def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
         hint = f"here {needy} have to be hidden; let users share scales"
         raise OutsideValidity("certify", f"at most {most} scales whose reports say too much alone", hint)
     laplace = crowd.mechanism == "laplace"
+    users = [  # a Laplace report's eps rounded up, a Gaussian one's sigma down: less noise hides less
+        (crowd.gap(i)[1] if laplace else crowd.deviation(i), int(count)) for i, count in enumerate(crowd.reports.count)
+    ]
     fields = {
         "family": crowd.mechanism,
-        "users": [  # a Laplace report's eps rounded up, a Gaussian one's sigma down: less noise hides less
-            [crowd.gap(i)[1] if laplace else crowd.deviation(i), int(count)]
-            for i, count in enumerate(crowd.reports.count)
-        ],
+        "users": users,
         "delta": float(delta),
         "method": "privacy blanket",
     }
@@ -177,7 +177,7 @@ def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
         fields,
         bound,
         lambda eps: {"covers": [_cover(crowd, i, eps, delta) for i in range(crowd.scales.size)]},
-        max(eps for eps, _ in fields["users"]) if laplace else math.inf,
+        max(users)[0] if laplace else math.inf,
     )
 
 
