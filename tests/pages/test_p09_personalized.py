@@ -420,8 +420,8 @@ PLANTED = (
     Planted(
         "G-T2p G-S86",
         "pages.p09_personalized",
-        "delta=leak, shared=True), at)",
-        "delta=leak, shared=False), at)",
+        "for shared in (True, False)",
+        "for shared in (False, True)",
         "the pair with Lemma 4's outcomes in place of the printed one",
         SMALL,
     ),
