@@ -411,14 +411,6 @@ def test_the_page_with_a_mild_example():
 PLANTED = (
     Planted(
         "G-T2p G-S86",
-        "accountant.closed_forms",
-        "    return math.sqrt(2 / total)\n",
-        "    return math.sqrt(2 / total) * 10\n",
-        "mu ten times too large",
-        SMALL,
-    ),
-    Planted(
-        "G-T2p G-S86",
         "pages.p09_personalized",
         "for shared in (True, False)",
         "for shared in (False, True)",
