@@ -173,7 +173,7 @@ def add_files(app, exception):
     target.mkdir(exist_ok=True)
     shutil.copyfile(source, target / MATHJAX)
     shutil.copyfile(Path(gspa.__file__).with_name(CHECKER), Path(app.outdir) / CHECKER)
-    for name in ("certificates", "download"):
+    for name in ("certificates", "claims", "download"):
         given = Path(app.srcdir) / "_generated" / name
         if given.is_dir():
             shutil.copytree(given, Path(app.outdir) / name, dirs_exist_ok=True)

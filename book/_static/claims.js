@@ -1,5 +1,5 @@
-// Search and filters of the claims page. Without this script the page lists everything, with anchors by paper and
-// verdict. The state is in the address: #claims-gspa-refuted (the anchors) or #paper=gspa&verdict=refuted&q=tanh.
+// Search of the claims, on their page and on the search page. Without this script the claims page lists everything.
+// Its state is in the address: #claims-gspa-refuted or #paper=gspa&verdict=refuted&q=tanh; #G-T2 opens one claim.
 (function () {
   "use strict";
   var GREEK = {
@@ -21,20 +21,25 @@
       .replace(/√/g, "sqrt").replace(/∑/g, "sum").replace(/[_^{}()]/g, "");
   }
 
-  // On the search page: the claims that have the words, before the pages. The whole phrase comes first, and first of all
-  // where it is the claim's place in the paper: "Theorem 3".
+  // The claims that have the words, the nearest first: those whose place in the paper the phrase is or begins
+  // ("Theorem 2"), those with the phrase in place or title, those with it elsewhere, those with its words anywhere.
   function find(query) {
-    var phrase = plain(query.trim());
+    var quoted = /^"(.+)"$/.exec(query.trim()); // in quotation marks: as it stands
+    var phrase = plain(quoted ? quoted[1] : query.trim());
     // A word finds its other forms: "clipping" what says "clip".
-    var words = phrase.split(/\s+/).filter(Boolean).map(function (word) { return word.replace(/(?:(.)\1ing|ing|ed|s)$/, "$1"); });
+    var words = quoted ? [phrase] : phrase.split(/\s+/).filter(Boolean).map(function (word) {
+      return word.replace(/(?:(.)\1ing|ing|ed|s)$/, "$1");
+    });
     var whole = new RegExp("(^|[^\\w.])" + phrase.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "(?![\\w.]*\\w)");
     return words.length === 0 ? [] : GSPA_CLAIMS.map(function (claim) {
-      var head = plain(claim.place + " " + claim.title);
+      var place = plain(claim.place);
+      var head = plain(claim.paper) + " " + place + " " + plain(claim.title);
       var all = head + " " + plain(claim.id + " " + claim.words);
-      var rank = whole.test(plain(claim.place)) ? 0 : whole.test(head) ? 1 : whole.test(all) ? 2 :
-        words.every(function (word) { return all.indexOf(word) >= 0; }) ? 3 : 4;
+      var at = whole.exec(place);
+      var rank = place === phrase ? 0 : at && at.index === 0 ? 1 : at ? 2 : whole.test(head) ? 3 : whole.test(all) ? 4 :
+        words.every(function (word) { return all.indexOf(word) >= 0; }) ? 5 : 6;
       return { claim: claim, rank: rank };
-    }).filter(function (one) { return one.rank < 4; }).sort(function (a, b) { return a.rank - b.rank; });
+    }).filter(function (one) { return one.rank < 6; }).sort(function (a, b) { return a.rank - b.rank; });
   }
 
   function list(query) {
@@ -46,7 +51,7 @@
       link.href = one.claim.url;
       link.textContent = one.claim.title;
       var item = document.createElement("li");
-      item.append(link, " " + one.claim.place + ": " + one.claim.verdict);
+      item.append(link, " " + one.claim.paper + ", " + one.claim.place + ": " + one.claim.verdict);
       return item;
     });
     var box = document.createElement("section");
@@ -60,17 +65,21 @@
     document.getElementById("search-results").before(box);
   }
 
-  document.addEventListener("DOMContentLoaded", function () {
-    if (typeof GSPA_CLAIMS !== "undefined") list(new URLSearchParams(location.search).get("q") || "");
-  });
-
   var form = document.getElementById("gspa-filter");
-  if (!form) return;
-  var rows = Array.prototype.map.call(document.querySelectorAll(".gspa-registry tr[id]"), function (row) {
-    return { row: row, data: row.dataset, text: plain(row.textContent) };
-  });
+  if (!form) {
+    document.addEventListener("DOMContentLoaded", function () {
+      if (typeof GSPA_CLAIMS !== "undefined") list(new URLSearchParams(location.search).get("q") || "");
+    });
+    return;
+  }
+  var rows = Array.prototype.slice.call(document.querySelectorAll(".gspa-claim"));
+  var lists = rows.map(function (row) { return row.parentNode; });
   var status = form.querySelector("[role=status]");
-  var names = ["paper", "verdict", "kind"];
+  var names = ["paper", "verdict"];
+  // What a search finds stands in one list, the nearest first; without words each claim is back under its paper.
+  var nearest = document.createElement("div");
+  nearest.className = "gspa-registry";
+  form.after(nearest);
 
   function state() {
     var found = { q: form.q.value.trim() };
@@ -80,23 +89,20 @@
 
   function show() {
     var wanted = state();
-    var phrase = /^"(.+)"$/.exec(wanted.q); // in quotation marks: as it stands
-    var words = phrase ? [plain(phrase[1])] : plain(wanted.q).split(/\s+/).filter(Boolean);
-    var shown = 0;
-    rows.forEach(function (one) {
-      var fits = names.every(function (name) { return !wanted[name] || one.data[name] === wanted[name]; }) &&
-        words.every(function (word) { return one.text.indexOf(word) >= 0; });
-      one.row.hidden = !fits;
-      shown += fits ? 1 : 0;
+    var found = wanted.q ? find(wanted.q).map(function (one) { return document.getElementById(one.claim.id); }) : rows;
+    var fits = found.filter(function (row) {
+      return names.every(function (name) { return !wanted[name] || row.dataset[name] === wanted[name]; });
     });
-    // A section without a shown claim goes with its heading; the inner ones come last in the document.
-    var sections = Array.prototype.slice.call(document.querySelectorAll("article section section"));
-    sections.reverse().forEach(function (section) {
-      if (section.querySelector(".gspa-registry")) {
-        section.hidden = !section.querySelector(".gspa-registry tr[id]:not([hidden])");
-      }
+    rows.forEach(function (row, i) {
+      row.hidden = fits.indexOf(row) < 0;
+      if (!wanted.q) lists[i].append(row); // all of them: in their own order
     });
-    status.textContent = shown === rows.length ? "All " + shown + " claims" : shown + " of " + rows.length + " claims";
+    if (wanted.q) nearest.append.apply(nearest, fits);
+    // A paper without a shown claim goes with its heading.
+    lists.forEach(function (one) {
+      one.closest("section").hidden = !one.querySelector(".gspa-claim:not([hidden])");
+    });
+    status.textContent = fits.length === rows.length ? "All " + rows.length + " claims" : fits.length + " of " + rows.length + " claims";
     return wanted;
   }
 
@@ -140,7 +146,7 @@
         }
       });
       if (choices("verdict").indexOf(rest) >= 0) wanted.verdict = rest;
-    } else if (/^(paper|verdict|kind|q)=/.test(hash)) {
+    } else if (/^(paper|verdict|q)=/.test(hash)) {
       hash.split("&").forEach(function (pair) {
         var at = pair.indexOf("=");
         wanted[pair.slice(0, at)] = decode(pair.slice(at + 1));
@@ -149,17 +155,37 @@
     return wanted;
   }
 
-  // The browser itself scrolls to an anchor; only a claim that was hidden a moment ago needs help.
   function follow() {
     var hash = location.hash.slice(1);
     set(read(hash));
     var target = document.getElementById(decode(hash));
+    if (target && rows.indexOf(target) >= 0) target.open = true;
     if (target && target.getClientRects().length) target.scrollIntoView();
     else if (hash) form.scrollIntoView({ block: "center" });
   }
 
+  // What a row unfolds to is a script of its own, which a page opened from disk may load, too.
+  function fetchRow(row) {
+    if (!row.open || row.dataset.asked) return;
+    row.dataset.asked = "yes";
+    var script = document.createElement("script");
+    script.src = "claims/" + row.id + ".js";
+    document.head.append(script);
+  }
+
+  window.gspaClaim = function (id, html) {
+    var row = document.getElementById(id);
+    var card = document.createElement("div");
+    card.className = "gspa-card";
+    card.innerHTML = html;
+    row.querySelector("p").replaceWith(card);
+    if (window.MathJax && MathJax.typesetPromise) MathJax.typesetPromise([card]);
+  };
+
+  rows.forEach(function (row) {
+    row.addEventListener("toggle", function () { fetchRow(row); });
+  });
   form.hidden = false;
-  document.getElementById("gspa-index").hidden = true; // the form does more
   form.addEventListener("submit", function (event) { event.preventDefault(); });
   form.addEventListener("input", remember);
   form.addEventListener("reset", function () { setTimeout(remember, 0); }); // the fields are empty only afterwards

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -24,9 +25,8 @@ _GROUPS = {
     "Theorems": ("theorem",),
     "Formulas": ("formula", "definition"),
     "Experiments": ("experiment", "figure"),
-    "Remarks": ("comparison", "qualitative", "literature", "opinion"),
+    "Remarks": ("comparison", "qualitative", "literature"),
 }
-_WEIGHTY = ("theorem", "experiment", "figure", "comparison")
 _LEFT = {
     "refuted": "Also refuted",
     "not reproduced": "Also not reproduced",
@@ -126,29 +126,44 @@ def parts(found: Found, executed: Iterable[Path]) -> dict[str, str]:
         found: this build's outcomes.
         executed: its notebooks, in reading order.
     """
-    kinds = sorted({entry.kind for entry in found.registry.values()})
-    names = ("dashboard", "highlights", "findings", "claims", "corrections", "errata")
+    names = ("dashboard", "highlights", "findings", "claims", "corrections", "errata", "standards")
     errata = claims.errata()
     shown = sum(one.row(found.outcomes) is not None for one in errata)
-    values = {"found": found, "first": _FIRST, "kinds": kinds, "errata": errata, "shown": shown}
+    values = {"found": found, "first": _FIRST, "errata": errata, "shown": shown, "standards": standards()}
     values |= {"PAPERS": PAPERS, "SHORT": SHORT, "READING": claims.READING, "WEIGHTS": claims.WEIGHTS}
-    values |= {"groups": _GROUPS, "WEIGHTY": _WEIGHTY, "LEFT": _LEFT}
+    values |= {"groups": _GROUPS, "LEFT": _LEFT}
     made = {name: fill(f"{name}.md", **values) for name in names}
     made |= {
         f"report-{part}-{paper}": fill(f"report_{part}.md", paper=paper, **values)
         for paper in REPORTS
         for part in ("scope", "results")
     }
+    made |= {
+        f"report-standards-{paper}": fill("standards.md", **{**values, "standards": standards(paper)})
+        for paper in REPORTS
+    }
     return made | {"departures": departures(executed)}
 
 
+def standards(paper: str = "") -> dict[str, Any]:
+    """How many standards were written when, and the claims whose standard was changed since."""
+    judged = [one for one in claims.registry().values() if one.notebook and paper in ("", one.paper)]
+    limited = [one.tolerance for one in judged if one.tolerance]
+    return {
+        "comparators": Counter(one.written for one in judged),
+        "tolerances": Counter(limits["written"] for limits in limited),
+        "changed": [one for one in judged if one.was],
+    }
+
+
 def index(found: Found) -> str:
-    """A script with all claims as the search page looks through them: what they say, where, and the verdict."""
+    """A script with all claims as a search looks through them: what they say, where, and the verdict."""
     rows = [
         {
             "id": entry.id,
             "title": text.plain(entry.title),
-            "place": f"{SHORT[entry.paper]}, {text.plain(entry.location)}",
+            "paper": SHORT[entry.paper],
+            "place": text.plain(entry.location),
             "words": text.plain(" ".join([entry.quote, *_said(found.outcomes.get(entry.id))])),
             "verdict": found.words(entry),
             "url": found.where(entry),
@@ -156,6 +171,21 @@ def index(found: Found) -> str:
         for entry in found.registry.values()
     ]
     return f"const GSPA_CLAIMS = {json.dumps(rows, ensure_ascii=False)};\n"
+
+
+def rows(found: Found, tests: Mapping[str, str]) -> dict[str, str]:
+    """By file name, a script for each claim that hands what its row unfolds to over to the claims page.
+
+    Args:
+        found: this build's outcomes.
+        tests: where an error is planted for a claim's check.
+    """
+    made = {}
+    for entry in found.registry.values():
+        above = [one for one in found.registry.values() if entry.id in one.rests_on]
+        html = fill("claim.html", found=found, entry=entry, above=above, test=tests.get(entry.id), root="notebooks/")
+        made[f"{entry.id}.js"] = f"gspaClaim({json.dumps(entry.id)}, {json.dumps(html, ensure_ascii=False)});\n"
+    return made
 
 
 def _said(outcome: Outcome | None) -> list[str]:

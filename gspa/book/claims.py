@@ -44,6 +44,12 @@ WEIGHTS: dict[Weight, str] = {
     "misprint": "Misprints",
 }
 """What an erratum does to its paper, gravest first, and the heading it stands under."""
+WRITTEN = {
+    "before": "before any verdict on the claim was recorded",
+    "with": "in the commit that first records a verdict on it",
+    "after": "after a verdict on it was recorded",
+}
+"""When a standard was written, by the repository's history."""
 READING = "(by reading)"
 """The evidence of a misprint that the text itself shows and no number could."""
 
@@ -55,28 +61,16 @@ Check = TypeVar("Check", bound=Callable[..., "Outcome"])
 
 
 @dataclass(frozen=True)
-class Standard:
-    """By what a claim is judged: written down before its evidence.
-
-    Attributes:
-        quantity: what of ours is looked at.
-        comparator: what it is held against.
-        tolerance: numbers, and `why`; None where the comparison is exact.
-        since: the day from which these three stand, ISO.
-    """
-
-    quantity: str
-    comparator: str
-    tolerance: Mapping[str, Any] | None
-    since: str
-
-
-@dataclass(frozen=True)
 class Claim:
     """One entry of the registry; `verdict` is the recorded one, which a run is compared with.
 
     Attributes:
         notebook: the page that settles it; "" where no number can, and `reason` says why.
+        quantity: what of ours is looked at.
+        comparator: what it is held against.
+        tolerance: numbers, `why`, `since` and `written`; None where the comparison is exact.
+        since: the day from which quantity and comparator stand, ISO.
+        written: one of `WRITTEN`: whether a verdict was known then.
         needs: what a run must have to settle it: "size", the papers' own sizes; "data", MNIST.
         was: standards that it had before, each with the day it ended, the verdict under it, and why it was changed.
         rests_on: claims that its check uses, or that the paper's own argument for it uses.
@@ -96,6 +90,7 @@ class Claim:
     comparator: str = ""
     tolerance: Mapping[str, Any] | None = None
     since: str = ""
+    written: str = ""
     needs: tuple[Missing, ...] = ()
     was: tuple[Mapping[str, Any], ...] = ()
     rests_on: tuple[str, ...] = ()
@@ -108,9 +103,13 @@ class Claim:
         return (self.address, self.location) if self.address else (DOIS[self.paper], PAPERS[self.paper])
 
     @property
-    def standard(self) -> Standard:
-        """By what it is judged now."""
-        return Standard(self.quantity, self.comparator, self.tolerance, self.since)
+    def history(self) -> str:
+        """When its standard was written, and whether a verdict was known then."""
+        limits = self.tolerance or {}
+        said = f"{self.since}, {WRITTEN[self.written]}"
+        if limits and (limits["since"], limits["written"]) != (self.since, self.written):
+            said += f"; the tolerance {limits['since']}, {WRITTEN[limits['written']]}"
+        return said
 
     def lacks(self, had: Collection[str]) -> Outcome | None:
         """The outcome of a run that lacked something; None of one that had all."""
@@ -296,16 +295,30 @@ def verdict_of(name: str, found: Mapping[str, Outcome]) -> Verdict:
 
 @dataclass(frozen=True)
 class Erratum:
-    """One misprint or false statement; `evidence` is a row of what the check of `claim` computes, or `READING`."""
+    """One misprint or false statement.
+
+    Attributes:
+        number: its name, never given twice.
+        claim: whose check computes the evidence.
+        evidence: a row of it, or `READING`.
+        misprint: what is meant is plain from the paper or its source.
+    """
 
     number: int
     paper: str
-    weight: Weight
     claim: str
     place: str
     printed: str
     right: str
     evidence: str
+    misprint: bool = False
+
+    @property
+    def weight(self) -> Weight:
+        """What it does to its paper, by the verdict on its claim: what needs a correction keeps its conclusion."""
+        if self.misprint:
+            return "misprint"
+        return "conclusion" if claim(self.claim).verdict in ("refuted", "not reproduced") else "number"
 
     def row(self, found: Mapping[str, Outcome]) -> tuple[str, object] | None:
         """The row of evidence that it points to: of that label, or the only one whose label begins so.
@@ -324,5 +337,5 @@ class Erratum:
 
 @cache
 def errata() -> tuple[Erratum, ...]:
-    """Every erratum, paper by paper, the gravest first."""
+    """Every erratum, paper by paper."""
     return tuple(Erratum(**entry) for entry in _entries("errata.yaml"))

@@ -23,11 +23,12 @@ def _templates() -> Any:
         autoescape=True,
     )
     made.filters["md"] = lambda value: Markup(text.html(value))
+    made.filters["light"] = lambda value: Markup(text.light(value))
     made.filters["plain"] = text.plain
     made.filters["greek"] = text.greek
     made.filters["value"] = lambda value: Markup(text.html_value(value))
     made.filters["slug"] = slug
-    made.globals |= {"anchor": anchor, "OPEN": _OPEN}
+    made.globals |= {"anchor": anchor, "OPEN": _OPEN, "root": ""}
     return made
 
 

@@ -101,19 +101,19 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     folder = ensure_writable(project.book / "_generated")
     executed = [run.path for run in runs]
     found = cards.Found(claims.outcomes(executed), {run.name for run in runs})
-    parts = (
-        cards.parts(found, executed)
-        | evidence.write(project, found, runs, folder)
-        | {
-            "build_record": build_record.page(project, runs, profile),
-            "headline": _headline(executed, folder),
-            "download": download.write(project, folder / download.FOLDER),
-            "profile": "" if profile == "paper" else _QUICK,
-        }
-    )
+    parts = cards.parts(found, executed) | {
+        "build_record": build_record.page(project, runs, profile),
+        "headline": _headline(executed, folder),
+        "download": download.write(project, folder / download.FOLDER),
+        "profile": "" if profile == "paper" else _QUICK,
+    }
     for name, text in parts.items():
         write_atomically(folder / f"{name}.md", text)
     write_atomically(folder / "claims-index.js", cards.index(found))
+    write_atomically(folder / "claims.jsonld", evidence.linked_data(found))
+    shutil.rmtree(folder / "claims", ignore_errors=True)
+    for name, script in cards.rows(found, evidence.tests_of(project)).items():
+        write_atomically(ensure_writable(folder / "claims") / name, script)
     _ship(executed, folder)
 
 

@@ -21,7 +21,6 @@ from scipy.optimize import brentq
 
 from gspa.accountant import mechanisms
 from gspa.accountant.discrete import hockey_stick, total_variation
-from gspa.accountant.tradeoff import f_eps_delta
 from gspa.book.claims import Outcome, judge, settles
 from gspa.book.figures import DASHES, PALETTE, keeps_data, name_line, role
 from gspa.book.text import number
@@ -347,12 +346,6 @@ def noise_by_dimension(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def power_table(*, eps: Sequence[float], delta: Sequence[float], alarms: float = 0.05) -> pd.DataFrame:
-    """The best test's power at that rate of false alarms, against the pair that attains both: eps, delta, power."""
-    rows = [(e, d, 1 - float(f_eps_delta(alarms, eps=e, delta=d))) for e in eps for d in delta]
-    return pd.DataFrame(rows, columns=["eps", "delta", "power"])
-
-
 # --- checks ------------------------------------------------------------------------------------------------
 
 
@@ -412,23 +405,6 @@ def meaning_of_delta(table: pd.DataFrame, eps: float) -> Outcome:
     )
     verdict = exactly(max(most, 1 / least) <= 1 + 1e-9, near=near)
     return judge("G-D1p", evidence, reading("the least such number", verdict, said, correction=correction))
-
-
-@settles("G-S80")
-def smaller_is_stronger(table: pd.DataFrame) -> Outcome:
-    """The best test's power at 5% false alarms grows with either parameter: `power_table`."""
-    evidence = {
-        rf"$\epsilon$ = {row['eps']:g}, $\delta$ = {row['delta']:g}: greatest power at 5% false alarms": row["power"]
-        for row in table.to_dict("records")
-    }
-    by_eps = table.pivot_table(index="eps", columns="delta", values="power").to_numpy()
-    grows = bool((np.diff(by_eps, axis=0) > 0).all() and (np.diff(by_eps, axis=1) > 0).all())
-    said: Said = {
-        "verified": "The power of the best test against the pair that attains both parameters grows with either of "
-        "them.",
-        "refuted": "The power of the best test falls somewhere as a parameter grows.",
-    }
-    return judge("G-S80", evidence, reading("the pair that attains both", exactly(grows), said))
 
 
 @settles("G-D2")

@@ -437,16 +437,6 @@ def envelope(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def wider(*, mu: float, eps: Sequence[float]) -> pd.DataFrame:
-    """How far G_mu stands above the best f_{eps,delta} below it: columns eps, delta, excess."""
-    alpha = np.linspace(0.0, 1.0, 2001)
-    rows = []
-    for one in eps:
-        delta = float(gdp_delta(one, mu=mu))
-        rows.append((one, delta, float((gaussian(alpha, mu=mu) - f_eps_delta(alpha, eps=one, delta=delta)).max())))
-    return pd.DataFrame(rows, columns=["eps", "delta", "excess"])
-
-
 # --- checks ------------------------------------------------------------------------------------------------
 
 
@@ -560,24 +550,6 @@ def fact_1(table: pd.DataFrame, alone: Gap) -> Outcome:
         r"$f_{\epsilon,\delta}(\alpha) = \max\{0,\, 1-\delta-e^\epsilon\alpha,\, e^{-\epsilon}(1-\delta-\alpha)\}$."
     )
     return judge("G-F1", evidence, reading("as printed", verdict, said, correction=correction))
-
-
-@settles("G-S81")
-def special_case(table: pd.DataFrame, gaussians: pd.DataFrame) -> Outcome:
-    """Every (eps, delta) is an f (`equivalence`), and no (eps, delta) says what G_1 says (`wider`)."""
-    corrected, least = float(table["corrected"].min()), float(gaussians["excess"].min())
-    evidence = {
-        f"corrected $f$ of (19): least $T - f$ in {len(table)} mechanisms": f"{corrected:.1e}",
-        f"$G_1$ above its $f_{{\\epsilon,\\delta}}$, least of {len(gaussians)} values of $\\epsilon$": least,
-    }
-    said: Said = {
-        "verified": "Each $(\\epsilon, \\delta)$ is an $f$, that of the corrected Fact 1. The Gaussian curve $G_1$ "
-        f"lies above every such $f$ that it implies, at some $\\alpha$ by {least:.2g} or more. So $f$-DP says more.",
-        "refuted": "Some $(\\epsilon, \\delta)$ is not an $f$, or one of them says all that $G_1$ says.",
-    }
-    return judge(
-        "G-S81", evidence, reading("with Fact 1 corrected", exactly(corrected >= -ROUNDING and least > 1e-6), said)
-    )
 
 
 @settles("G-F2")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, permutations, product
-from math import factorial, prod
+from math import factorial
 
 import numpy as np
 import pandas as pd
@@ -303,39 +303,6 @@ def seen_budgets(*, ratio: int, small: int, n: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["budgets", "delta", "pair", "excess"])
 
 
-def linked(users: Sequence[s.Rows], data: Sequence[int]) -> Fraction:
-    """The chance that the best guess finds the last user's report, for a server that knows all inputs; exact.
-
-    >>> rr = s.subset_selection(2, 1, Fraction(3))
-    >>> str(linked([rr, rr], (0, 1))), str(linked([rr, rr], (0, 0)))
-    ('3/4', '1/2')
-    """
-    n = len(users)
-    at: dict[s.History, list[Fraction]] = {}
-    for order in permutations(range(n)):
-        for reports in product(*(range(len(rows[0])) for rows in users)):
-            mass = prod((users[i][data[i]][reports[i]] for i in range(n)), start=Fraction(1, factorial(n)))
-            here = at.setdefault(tuple(reports[i] for i in order), [s.NONE] * n)
-            here[order.index(n - 1)] += mass
-    return sum((max(masses) for masses in at.values()), start=s.NONE)
-
-
-def linking(which: Sequence[Case]) -> pd.DataFrame:
-    """The best guess of the victim's report, over all inputs of the others: key, reports, budgets, chance, named.
-
-    Of the processes attached to users that are not adaptive; without shuffling the chance is 1.
-    """
-    rows = []
-    for case in which:
-        if case.attached == "user" and not callable(case.randomizers) and case.n > 1:
-            others = product(range(case.items), repeat=case.n - 1)
-            chance = max(linked(case.randomizers, (*some, 1)) for some in others)
-            rows.append((case.key, case.label, ", ".join(map(str, case.ratios)), chance, case.key == "signed"))
-    return pd.DataFrame(rows, columns=["key", "reports", "budgets", "chance", "named"]).drop_duplicates(
-        ["reports", "budgets"], ignore_index=True
-    )
-
-
 def samples(*, ratio: int, small: int, n: int, delta: Fraction) -> pd.DataFrame:
     """The proof's samples 0, 1, 2, for equal and own budgets, by whose e^eps belongs to what; exact.
 
@@ -408,47 +375,6 @@ def sampled(
                 silent = frozenset(user for user, drawn in zip(order, y, strict=True) if drawn == 2)
                 law.setdefault((y, silent), [s.NONE, s.NONE])[b] += mass
     return law
-
-
-def multinomials(*, ratio: int, small: int, n: int) -> pd.DataFrame:
-    """How far the laws of Theorem 1 are from multinomial ones with their numbers of trials and their means; exact.
-
-    Columns: law (the others' counts V, or rho_0), budgets (equal, own), distance (total variation).
-    """
-    rows = []
-    for name, others in {"equal": ratio, "own": small}.items():
-        half = [Fraction(others)] * ((n - 1) // 2)
-        ratios = [*half, *[Fraction(ratio)] * (n - 1 - len(half))]
-        clones = [s.printed_clones(p) for p in ratios]
-        v: dict[s.History, Fraction] = {(0, 0): Fraction(1)}
-        for r in clones:
-            v = _one_more(v, (r, r))
-        rho = _one_more(v, (Fraction(ratio, 1 + ratio), Fraction(1, 1 + ratio)))
-        for law, found, trials in (("$\\mathbf{V}$", v, n - 1), ("$\\rho_0$", rho, n)):
-            mean = [sum((mass * k[i] for k, mass in found.items()), start=s.NONE) / trials for i in (0, 1)]
-            rows.append((law, name, _distance(found, multinomial(trials, mean[0], mean[1]))))
-    return pd.DataFrame(rows, columns=["law", "budgets", "distance"])
-
-
-def _one_more(law: Mapping[s.History, Fraction], chances: tuple[Fraction, Fraction]) -> dict[s.History, Fraction]:
-    """The law of the counts with one more trial, a 0, a 1 or neither."""
-    grown: dict[s.History, Fraction] = {}
-    for (a, b), mass in law.items():
-        for key, chance in (((a + 1, b), chances[0]), ((a, b + 1), chances[1]), ((a, b), 1 - sum(chances))):
-            grown[key] = grown.get(key, s.NONE) + mass * chance
-    return grown
-
-
-def multinomial(trials: int, first: Fraction, second: Fraction) -> dict[s.History, Fraction]:
-    """The multinomial law of how many of the trials are of the first and of the second kind."""
-    return {
-        (a, b): Fraction(factorial(trials), factorial(a) * factorial(b) * factorial(trials - a - b))
-        * first**a
-        * second**b
-        * (1 - first - second) ** (trials - a - b)
-        for a in range(trials + 1)
-        for b in range(trials + 1 - a)
-    }
 
 
 # --- figures -----------------------------------------------------------------------------------------------
@@ -570,29 +496,6 @@ def figure_1(found: pd.DataFrame) -> Outcome:
     return judge("G-FIG1", evidence, reading("as printed", shown() if sound else unknown(), said))
 
 
-@settles("G-S10")
-def linking_is_harder(found: pd.DataFrame) -> Outcome:
-    """`found` is from `linking`; without shuffling the chance is 1."""
-    evidence: dict[str, object] = {
-        f"{row['reports']}, $e^\\epsilon$ {row['budgets']}: chance of the best guess, shuffled": str(row["chance"])
-        for row in found.to_dict("records")
-    }
-    evidence["the same, not shuffled"] = 1
-    readings = []
-    for named, name, why in (
-        (False, "the reports do not say who sent them", ""),
-        (True, "the reports are signed", "a message with its sender's name is what the shuffle model rules out"),
-    ):
-        chances = found.loc[found["named"] == named, "chance"]
-        if len(chances):
-            said: Said = {
-                "verified": f"The best guess finds the report with probability at most {short(max(chances))}.",
-                "refuted": "The best guess still finds the report for certain.",
-            }
-            readings.append(reading(name, exactly(bool(max(chances) < 1)), said, excluded=why))
-    return judge("G-S10", evidence, *readings)
-
-
 def _by_reading(found: pd.DataFrame, column: str) -> dict[str, object]:
     return {
         f"samples by {row['reading']}, $e^\\epsilon$ {row['budgets']}": str(row[column])
@@ -651,29 +554,6 @@ def silent_users(found: pd.DataFrame) -> Outcome:
             correction=correction,
         ),
     )
-
-
-@settles("G-S18")
-def two_multinomials(found: pd.DataFrame) -> Outcome:
-    """`found` is from `multinomials`."""
-    evidence: dict[str, object] = {
-        f"{row['law']}, {row['budgets']} budgets: distance from the multinomial law of its mean": str(row["distance"])
-        for row in found.to_dict("records")
-    }
-    rows = found.set_index(["law", "budgets"])["distance"]
-    equal = rows["$\\mathbf{V}$", "equal"]
-    said: Said = {
-        "verified": "The laws are multinomial.",
-        "holds with correction": "Theorems 1 and 2 do compare laws of counts. But only the others' counts with equal "
-        "budgets are multinomial.",
-        "refuted": f"Not even the others' counts with equal budgets are multinomial: their distance is {equal}.",
-    }
-    correction = (
-        "instead of 'multinomial distributions' read 'laws of sums of independent trials, each with probabilities of "
-        "its own' (Poisson multinomial)."
-    )
-    verdict = exactly(bool((rows == 0).all()), near=bool(equal == 0))
-    return judge("G-S18", evidence, reading("as printed", verdict, said, correction=correction))
 
 
 @settles("G-T1")

@@ -48,12 +48,12 @@ from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.discrete import TradeOff, neyman_pearson
 from gspa.accountant.families import binary
 from gspa.accountant.losses import trade_off
-from gspa.accountant.one_round import central_delta, central_epsilon, problem_of
-from gspa.accountant.published import clone_probabilities, compare, gspa_epsilon, gspa_mu
+from gspa.accountant.one_round import central_delta, problem_of
+from gspa.accountant.published import clone_probabilities, gspa_epsilon, gspa_mu
 from gspa.accountant.tradeoff import gaussian, gdp_epsilon
 from gspa.book.claims import Outcome, judge, settles, unsettled
 from gspa.book.figures import ROLES, keeps_data, role
-from gspa.book.verdicts import Reading, Said, exactly, reading
+from gspa.book.verdicts import Said, exactly, reading
 from gspa.pages import shuffles
 from gspa.pages.p06_normal_approximation import distances
 from gspa.pages.p17_exact import paper_against_exact
@@ -65,7 +65,8 @@ _CERTAIN = Fraction(10**40)  # e^eps of a victim who tells the truth; the lies' 
 _NONE = Fraction(1, 10**30)
 _TRUTH = 40.0  # eps at which a lie has probability e^-40
 _NAMED, _OTHERS = ("fmt21", "liu23", "erlingsson19"), ("blanket_hoeffding", "clones_blog")
-_EVALUATED = ("fmt21_numerical", "fmt23_numerical")
+
+
 _USPENSKY = 100  # coins: a standard deviation of 5
 
 
@@ -151,9 +152,13 @@ def proved_slack(people: Budgets, *, mu: float | None = None, error: Callable[[A
     mu is the paper's if not given; `error` is the first term, `coin_error_between` that of (A2). A delta_j > 0 of
     another user makes fewer clones; the victim's own is not counted.
     """
-    mu = gspa_mu(people) if mu is None else mu
     law = problem_of(people, binary(), int(np.argmax(people.eps))).law()
     assert isinstance(law, CloneLaw)
+    return clone_slack(law, mu=gspa_mu(people) if mu is None else mu, error=error)
+
+
+def clone_slack(law: CloneLaw, *, mu: float, error: Callable[[Array], Array] = coin_error) -> float:
+    """`proved_slack` for this number of clones, fair coins each."""
     c0 = law.edges[:-1]
     fewer = law.below + np.r_[0.0, np.cumsum(law.mass + law.error)[:-1]]
     c0, fewer = c0[c0 >= 1], fewer[c0 >= 1]
@@ -300,29 +305,6 @@ def chained(*, local: Sequence[float], sizes: Sequence[int]) -> pd.DataFrame:
 
 
 # --- tables: without slack ---------------------------------------------------------------------------------
-
-
-def against_inequalities(crowds: Iterable[tuple[str, str, Budgets]], *, delta: float) -> pd.DataFrame:
-    """The paper's eps for Figure 2's crowds, the pair's certified one, and the closed forms that it was to improve.
-
-    Columns: population, n, paper, lower, upper (of the pair), named (the smallest closed form of those that the paper
-    compares with, which bound the number of clones and their split by Chernoff's and Hoeffding's inequalities), earlier
-    (the smallest that rests on one of these, whatever randomizers it is for), whose, numerical (the smallest clone
-    bound that is evaluated).
-    """
-    rows, asked = [], {*_NAMED, *_OTHERS, *_EVALUATED}
-    for _, label, people in crowds:
-        found = {row.key: row for row in compare(people, delta=delta, keys=asked) if row.epsilon is not None}
-        named, best, evaluated = (
-            min((found[key] for key in keys if key in found), key=lambda row: float(row.epsilon or math.inf))
-            for keys in (_NAMED, (*_NAMED, *_OTHERS), _EVALUATED)
-        )
-        pair = central_epsilon(people, delta=delta)
-        paper = gspa_epsilon(people, delta=delta)
-        ends = (best.epsilon, best.label, evaluated.epsilon)
-        rows.append((label, people.n, paper, pair.lower, pair.upper, named.epsilon, *ends))
-    columns = ["population", "n", "paper", "lower", "upper", "named", "earlier", "whose", "numerical"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def promises(*, local: Sequence[float], sizes: Sequence[int], deltas: Sequence[float]) -> pd.DataFrame:
@@ -509,7 +491,8 @@ def guarantee_map(table: pd.DataFrame) -> Figure:
 
 _GREW = 2.0  # constants within this factor of each other are one constant
 _CLONES = 100  # at fewer than about this many expected clones the pair is far from its limit, and C still grows
-_USERS = 1_000  # Figure 2's least
+
+
 _LARGE = 4.0  # with smaller budgets alone every least C is near 0, whether one serves all or none
 
 
@@ -607,7 +590,7 @@ def theorem_2(
         r"$s = e(c_0) + \Pr(N < c_0) + \frac{(2/\sqrt{c_0}-\mu)_+}{\sqrt{2\pi}}$, where $N$ is the number of clones "
         r"and $e(c) = \frac{0.53}{c} + e^{-3\sqrt{c}/4}$ for $c \geq 100$ and $\frac{1}{\sqrt{2\pi c}}$ below. Without "
         rf"slack it is not a theorem, but on the map of equal budgets and at least {promises['n'].min():,} users it "
-        rf"holds up to $\epsilon_0 = {safe:g}$. A local $\delta_n$ must be added (G-E17)."
+        rf"holds up to $\epsilon_0 = {safe:g}$. A local $\delta_n$ must be added (eq. (17))."
     )
     trivial: Said = {"verified": f"With $C = \\sqrt{{n-1}}$ the right side is at most {evidence[most]:g}."}
     return judge(
@@ -687,129 +670,11 @@ def equation_18(found: pd.DataFrame) -> Outcome:
         "refuted": "The left side is below the right, or the right is negative throughout.",
     }
     correction = (
-        r"$P$ and $Q$ discretized to unit cells, Fact 4 as corrected (G-F4), and $F(\alpha) = 0$ for "
+        r"$P$ and $Q$ discretized to unit cells, Fact 4 as corrected, and $F(\alpha) = 0$ for "
         r"$\alpha > 1 - \mathrm{TV}$."
     )
     verdict = exactly(holds and bool((found["literal"] > 0).all()), near=holds and says)
     return judge("G-E18", evidence, reading("as printed", verdict, said, correction=correction))
-
-
-def _too_small(name: str, promises: pd.DataFrame) -> Outcome | None:
-    """No broken promise says something on a map that reaches large budgets and Figure 2's numbers of users."""
-    broken = bool((promises["promise"] == "too much").any())
-    if broken or (promises["eps0"].max() >= _LARGE and promises["n"].max() >= _USERS):
-        return None
-    return unsettled(name, f"Needs a map with budgets of {_LARGE:g} and {_USERS:,} users.")
-
-
-@settles("G-S19")
-def inequalities_avoided(left: pd.DataFrame, promises: pd.DataFrame, delta: float) -> Outcome:
-    """What Theorem 2's own inequalities cost, from `what_is_left`; what is off without them, from `promises`."""
-    if short := _too_small("G-S19", promises):
-        return short
-    floor, broken = float(left["lemma2_floor"].min()), promises[promises["promise"] == "too much"]
-    kept = promises.dropna(subset="ratio")
-    low, high = float(kept["ratio"].min()), float(kept["ratio"].max())
-    evidence: dict[str, object] = {
-        "smallest $\\delta$ that the inequalities of the proof, (4) twice with Lemma 2, leave for Figure 2": floor,
-        "$\\delta$ of Figure 2": delta,
-        "without them: the paper's $\\epsilon$ over the pair's, smallest and largest on the map": f"{low:.3g}, "
-        f"{high:.3g}",
-        "without them: points of the map at which it is too small": f"{len(broken)} of {len(promises)}",
-    }
-    with_slack: Said = {
-        "verified": f"The inequalities of the proof leave a statement at $\\delta$ = {delta:g}.",
-        "refuted": "The proof uses inequalities itself, (4) and Lemma 2 with an unnamed $C$, and they lose the whole "
-        f"statement: no $\\delta$ below {floor:.2g} is left, while Figure 2 is drawn at {delta:g}.",
-    }
-    alone: Said = {
-        "verified": "The paper's $\\epsilon$ is a bound at every point of the map.",
-        "refuted": f"It is not a bound: its $\\epsilon$ is between {low:.2g} and {high:.2g} times the pair's, and it "
-        f"is too small at {len(broken)} of {len(promises)} points.",
-    }
-    return judge(
-        "G-S19",
-        evidence,
-        reading("Theorem 2 with its slack", exactly(floor <= delta), with_slack),
-        reading("$G_\\mu$ alone, as it is used", exactly(broken.empty), alone),
-    )
-
-
-def _improved(found: pd.DataFrame, left: pd.DataFrame, promises: pd.DataFrame, delta: float) -> tuple[Reading, ...]:
-    """The paper's eps against earlier ones, in the ways to read "our bound" and "earlier"."""
-    broken = promises[promises["promise"] == "too much"]
-    valid, floor = found["paper"] >= found["upper"], float(left["lemma2_floor"].min())
-    correction = (
-        f"for the crowds of Table 2 with {found['n'].min():,} to {found['n'].max():,} users, where the pair's own "
-        "$\\epsilon$ is certified to be smaller."
-    )
-    readings = []
-    for column, name in (
-        ("named", "$G_\\mu$ alone, against the closed forms of the same counts that Figure 2 names"),
-        ("earlier", "$G_\\mu$ alone, against every earlier closed form by such an inequality"),
-    ):
-        times = found[column] / found["paper"]
-        better = bool((times > 1).all() and valid.all())
-        gain = f"smaller by a factor of {times.min():.3g} to {times.max():.3g}"
-        alone: Said = {
-            "verified": f"For the crowds of Figure 2 it is {gain}, and it is a bound at every point of the map.",
-            "holds with correction": f"For the crowds of Figure 2 it is {gain}, and the pair's certified $\\epsilon$ "
-            f"confirms it there. In general it is not a bound: it promises too much at {len(broken)} of "
-            f"{len(promises)} points of the map.",
-            "refuted": f"It is smaller for {int((times > 1).sum())} of {len(found)} crowds, and the pair's certified "
-            f"$\\epsilon$ confirms it for {int(valid.sum())}.",
-        }
-        verdict = exactly(better and broken.empty, near=better)
-        readings.append(reading(name, verdict, alone, correction=correction))
-    slack: Said = {
-        "verified": f"It leaves a statement at $\\delta$ = {delta:g}.",
-        "refuted": f"It says nothing at $\\delta$ = {delta:g}, where the earlier bounds do: it leaves no $\\delta$ "
-        f"below {floor:.2g}.",
-    }
-    with_slack = reading("(15) with the slack that Lemma 2 gives", exactly(bool(valid.all()) and floor <= delta), slack)
-    return (*readings, with_slack)
-
-
-def _compared(found: pd.DataFrame) -> dict[str, object]:
-    label = "$\\epsilon$ of $G_\\mu$; of the pair, at most; of the closed forms of Figure 2; of the smallest such form"
-    return {
-        f"{row['population']}, $n$ = {row['n']:,}: {label}": f"{row['paper']:.4g}; {row['upper']:.4g}; "
-        f"{row['named']:.4g}; {row['earlier']:.4g} ({row['whose']})"
-        for row in found.to_dict("records")
-    }
-
-
-@settles("G-S20")
-def instead_of_chernoff(found: pd.DataFrame, left: pd.DataFrame, promises: pd.DataFrame, delta: float) -> Outcome:
-    """`found` is from `against_inequalities`, `left` from `what_is_left`."""
-    if short := _too_small("G-S20", promises):
-        return short
-    times = found["earlier"] / found["upper"]
-    exact: Said = {
-        "verified": "The certified $\\epsilon$ of the pair, from its best test, is smaller by a factor of "
-        f"{times.min():.3g} to {times.max():.3g}.",
-        "refuted": f"The certified $\\epsilon$ of the pair is smaller for {int((times > 1).sum())} of {len(found)} "
-        "crowds.",
-    }
-    test = reading(
-        "the best test of the pair itself",
-        exactly(bool((times > 1).all())),
-        exact,
-        excluded="the paper does not evaluate it: it puts a Gaussian in its place",
-    )
-    return judge("G-S20", _compared(found), *_improved(found, left, promises, delta), test)
-
-
-@settles("G-S21")
-def enhanced_upper_bound(found: pd.DataFrame, left: pd.DataFrame, promises: pd.DataFrame, delta: float) -> Outcome:
-    """`found` is from `against_inequalities`, `left` from `what_is_left`; a lower bound on T is an upper one on eps."""
-    if short := _too_small("G-S21", promises):
-        return short
-    evidence = _compared(found)
-    evidence["smallest evaluated clone bound over the $\\epsilon$ of $G_\\mu$"] = (
-        f"{(found['numerical'] / found['paper']).min():.3g} to {(found['numerical'] / found['paper']).max():.3g}"
-    )
-    return judge("G-S21", evidence, *_improved(found, left, promises, delta))
 
 
 @settles("G-E17")

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -36,7 +36,7 @@ from gspa.accountant.families import common
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
 from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_ends, name_line, role
-from gspa.book.verdicts import Said, exactly, joined, reading, shown
+from gspa.book.verdicts import Said, exactly, joined, reading
 from gspa.pages import shuffles as s
 
 LINES = {
@@ -595,29 +595,6 @@ def different_randomizers(table: pd.DataFrame) -> Outcome:
     }
     held = exactly(useless and excess <= 0 and last["plain"] < last["local"])
     return judge("B-4", evidence, reading("the blog's example", held, said))
-
-
-@settles("B-5")
-def one_message(found: Mapping[str, Any], bit: Mapping[str, Any]) -> Outcome:
-    """The messages before and after the shuffler, from `messages`, and `one_bit`."""
-    k, told = bit["k"], bit["directions"]
-    evidence: dict[str, object] = {
-        "messages a user": found["per_user"],
-        "bits a message before, after": [found["bits_before"], found["bits_after"]],
-        "the messages received are those sent": found["same_messages"],
-        "every possible outcome has one message a user, from the same alphabet": found["alphabet"],
-        f"one-bit reports of one common randomizer, $k$ = {k}: directions of $p$ they depend on, of {k - 1}": told,
-        "the same: largest difference of a report's law under two $p$ of disjoint support": bit["gap"],
-    }
-    kept = found["same_messages"] and found["alphabet"] and found["per_user"] == 1
-    said: Said = {
-        "illustrated": "Permuting messages changes none of them, by definition. But the blog leaves out that all "
-        "users of the protocol must run one randomizer. One-bit protocols for more than two items ask different users "
-        f"different questions; one common bit tells the server {told} of {k - 1} directions of $p$.",
-        "refuted": "The shuffler changed the messages.",
-    }
-    verdict = shown() if kept and found["bits_after"] <= found["bits_before"] else exactly(False)
-    return judge("B-5", evidence, reading("a permutation", verdict, said))
 
 
 @settles("B-6")

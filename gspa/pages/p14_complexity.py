@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -23,8 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import binom
 
-from gspa.algorithms.testing import HadamardResponse
-from gspa.book.claims import Outcome, judge, settles, unsettled
+from gspa.book.claims import Outcome, judge, settles
 from gspa.book.verdicts import Said, exactly, reading, unknown
 from gspa.pages import p14_learning as learning
 from gspa.pages.p14_learning import ORDER
@@ -95,40 +93,6 @@ def shuffled_over_central(
     central = k / alpha**2 + k / (alpha * eps)
     ratio = learning.shuffled_users("learning", k, alpha, eps, delta) / central
     return table.assign(ratio=ratio, root=np.sqrt(-np.log(delta)))
-
-
-def _deviation(response: HadamardResponse) -> float:
-    """n times the mean l1 error's normal limit, halved, at the uniform law; times sqrt(1/n) it is the error."""
-    k = response.k
-    law = response.law(np.full(k, 1 / k)).reshape(response.blocks, response.size)
-    blocks = np.arange(response.blocks, response.blocks + k) % response.blocks  # of each item
-    # An item's estimate is +-1 over gain size/2 on its block's outputs and 0 elsewhere.
-    second = law.sum(axis=1)[blocks] / (response.gain * response.size / 2) ** 2
-    return float(0.5 * math.sqrt(2 / math.pi) * np.sqrt(second - 1 / k**2).sum())
-
-
-def regimes_needed(items: Sequence[int], *, alpha: float, eps: float, delta: float) -> pd.DataFrame:
-    """Users that shuffled Hadamard response needs, eps_L by eq. (1), over the printed number: k, all, one.
-
-    all: with the authors' number of blocks; one: with one block whatever eps_L, which suits eps_L of order 1 at most.
-    """
-    shapes: dict[str, Callable[[int, float], HadamardResponse]] = {
-        "all": lambda k, x: HadamardResponse.of(k, eps=x),
-        "one": lambda k, x: HadamardResponse(k, x, 1),
-    }
-    rows = []
-    for k in items:
-        printed = float(learning.shuffled_users("learning", k, alpha, eps, delta))
-        row: dict[str, Any] = {"k": k}
-        for name, shape in shapes.items():
-
-            def enough(n: float, k: int = k, shape: Callable[[int, float], HadamardResponse] = shape) -> bool:
-                budget = float(learning.eps_local(np.array([n]), eps, delta)[0])
-                return budget > 0 and _deviation(shape(k, budget)) <= alpha * math.sqrt(n)
-
-            row[name] = _first(enough, printed / 4, 1.1) / printed
-        rows.append(row)
-    return pd.DataFrame(rows)
 
 
 def _first(holds: Callable[[float], bool], start: float, factor: float) -> float:
@@ -264,49 +228,6 @@ def central_testing(*, seed: int, trials: int, points: int = 3) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["leads", "k", "alpha", "eps", "upper", "lower"])
 
 
-def seed_matters(items: Sequence[int], budgets: Sequence[float]) -> pd.DataFrame:
-    """The published lower bound without a common seed over eq. (6): k, eps, ratio."""
-    rows = []
-    for k, eps in product(items, budgets):
-        lower = k**1.5 / learning.information(k, eps)
-        rows.append((k, eps, lower / float(learning.local_users("public coin", float(k), 1.0, eps))))
-    return pd.DataFrame(rows, columns=["k", "eps", "ratio"])
-
-
-def to_uniform(q: Sequence[Fraction], p: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
-    """Distances from uniform of the images of q and of p under the map for q, to 6k atoms.
-
-    An item is replaced by a uniform one with probability 1/2; item i is then kept with a probability that makes its
-    mass under q a multiple of 1/(6k), else sent to a further item; each item is split into its multiple of equal atoms.
-    So all atoms of an item have the same mass, and the distance from uniform is that of the items from q's multiples.
-    """
-    k = len(q)
-    atoms = 6 * k
-    half: list[list[Fraction]] = [[(mass + Fraction(1, k)) / 2 for mass in law] for law in (q, p)]
-    whole = [Fraction(math.floor(atoms * mass), atoms) for mass in half[0]]
-    kept = [low / mass for low, mass in zip(whole, half[0], strict=True)]
-    goal = [*whole, 1 - sum(whole, Fraction(0))]
-    images = [[mass * keep for mass, keep in zip(law, kept, strict=True)] for law in half]
-    found = [[*image, 1 - sum(image, Fraction(0))] for image in images]
-    first, second = (sum((abs(a - b) for a, b in zip(law, goal, strict=True)), Fraction(0)) / 2 for law in found)
-    return first, second
-
-
-def identities(items: Sequence[int], *, pairs: int, seed: int) -> pd.DataFrame:
-    """`to_uniform` for random laws q and p of k items, exact: k, own (q's image), ratio (p's image over TV(p, q))."""
-    rng, rows = np.random.default_rng(seed), []
-    for k, _ in product(items, range(pairs)):
-        # Skewed ones too: weights are powers of random numbers.
-        q, p = (
-            [Fraction(int(w), int(weights.sum())) for w in weights]
-            for weights in (1 + (10**4 * rng.random(k) ** rng.integers(1, 9)).astype(np.int64) for _ in range(2))
-        )
-        apart = sum((abs(a - b) for a, b in zip(q, p, strict=True)), Fraction(0)) / 2
-        own, other = to_uniform(q, p)
-        rows.append((k, own, other / apart))
-    return pd.DataFrame(rows, columns=["k", "own", "ratio"])
-
-
 # --- checks ------------------------------------------------------------------------------------------------
 
 
@@ -423,87 +344,3 @@ def testing_in_the_central_model(table: pd.DataFrame) -> Outcome:
     }
     how = "one tester, simulated against one family of alternatives; a coupling, computed"
     return judge("B-32", evidence, reading(how, exactly(_steady(upper, lower)), said))
-
-
-@settles("B-33")
-def seed_decides(table: pd.DataFrame) -> Outcome:
-    """Testing without a common seed over testing with one, from `seed_matters`."""
-    if table["k"].nunique() < 2:
-        return unsettled("B-33", "One number of items shows no growth.")
-    slopes = {
-        float(str(eps)): float(np.polyfit(np.log(part["k"]), np.log(part["ratio"]), 1)[0])
-        for eps, part in table.groupby("eps", sort=False)
-    }
-    evidence: dict[str, object] = {
-        f"exponent of $k$ in the users necessary without a seed over eq. (6), $\\epsilon$ = {eps:g}": slope
-        for eps, slope in slopes.items()
-    }
-    last = float(table["ratio"].iloc[-1])
-    least = min(slopes.values())
-    said: Said = {
-        "verified": "Without a common seed, the users that are necessary grow faster than (6), by at least "
-        f"$k^{{{least:.2f}}}$: at $k$ = {table['k'].max():,} and $\\epsilon$ = {table['eps'].iloc[-1]:g} they are "
-        f"{last:,.0f} times as many. For users who can communicate we look at the equation only.",
-        "refuted": f"The quotient grows only like $k$ to the power {least:.2f}.",
-    }
-    return judge("B-33", evidence, reading("$\\epsilon$ up to 1", exactly(least >= _GROWTH), said))
-
-
-@settles("B-39")
-def any_known_law(table: pd.DataFrame, *, k: int = 10_000, alpha: float = 0.1) -> Outcome:
-    """The map to the uniform law, from `identities`; and the easiest law, a point mass, at k and alpha."""
-    own, least = max(table["own"]), min(table["ratio"])
-    # All samples are the one item with probability (1 - alpha)^n.
-    easy, order = math.log(_NO_WORSE) / math.log1p(-alpha), math.sqrt(k) / alpha**2
-    evidence: dict[str, object] = {
-        f"largest distance of $q$'s image from uniform, {len(table)} pairs $(p, q)$": str(own),
-        "least distance of $p$'s image from uniform over $\\mathrm{TV}(p, q)$": float(least),
-        f"users needed to test for a point mass, $k$ = {k:,}, $\\alpha$ = {alpha:g}; $\\sqrt{{k}}/\\alpha^2$": (
-            f"{easy:.1f}; {order:,.0f}"
-        ),
-    }
-    works = own == 0 and least >= Fraction(1, 3)
-    return judge(
-        "B-39",
-        evidence,
-        reading(
-            "the number of users for the worst $q$",
-            exactly(works),
-            {
-                "verified": "Each user puts their own sample through a random map that depends on $q$ alone. The map "
-                f"makes $q$ uniform over $6k$ atoms and keeps at least {float(least):.2f} of every distance tried "
-                "(at least a third, by the proof above). So $k$ and $\\alpha$ change by constants, and the uniform law "
-                "is itself such a $q$.",
-                "refuted": "The map does not make $q$ uniform, or loses more than two thirds of a distance.",
-            },
-        ),
-        reading(
-            "the number of users for each $q$ by itself",
-            exactly(easy * ORDER >= order),
-            {
-                "verified": "A point mass needs as many users.",
-                "refuted": f"For a point mass {easy:.0f} users are enough without privacy, where the order is "
-                f"{order:,.0f}.",
-            },
-        ),
-    )
-
-
-@settles("B-41")
-def all_regimes(table: pd.DataFrame) -> Outcome:
-    """Shuffled learners optimal in all regimes and in one, from `regimes_needed`."""
-    evidence: dict[str, object] = {
-        f"users over the printed number, $k$ = {row.k:,}: optimal in all regimes; in one": (
-            f"{row.all:.3g}; {row.one:.3g}"
-        )
-        for row in table.itertuples()
-    }
-    many, one = _range(table["all"]), float(table["one"].iloc[-1] / table["one"].iloc[0])
-    said: Said = {
-        "verified": f"With a learner for all regimes, {many[0]:.2f} to {many[1]:.2f} times the printed number of users "
-        "is enough, whatever $k$ is. With one that is optimal at small budgets only, the multiple grows "
-        f"{one:,.0f}-fold. Messages with their sender's number (B-4) show that one common randomizer is needed too.",
-        "refuted": "The first multiple grows, or the second does not.",
-    }
-    held = exactly(_steady(table["all"]) and one > ORDER)
-    return judge("B-41", evidence, reading("Hadamard response, by the normal limit of its error", held, said))

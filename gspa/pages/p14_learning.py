@@ -32,7 +32,7 @@ from gspa.accountant.inverse import largest_local_epsilon
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
 from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_ends, role
-from gspa.book.verdicts import Said, exactly, reading
+from gspa.book.verdicts import Said, exactly, reading, within
 
 Array = NDArray[np.float64]
 Points = list[tuple[int, float, float]]
@@ -554,7 +554,16 @@ def _of_exponents(
         "refuted": f"The stated orders are not found: {'; '.join(said) or wrong}.",
     }
     shown = {**evidence, "tolerance on an exponent": tolerance, "how far the evidence goes": how}
-    return judge(name, shown, reading(how, exactly(not off and not wrong), found))
+    by_tolerance = reading(f"{how}; to within {tolerance:g}", exactly(not off and not wrong), found)
+    if off or wrong:
+        return judge(name, shown, by_tolerance)
+    none_off = within(beside, 0)
+    strict: Said = {
+        "verified": f"All {len(fitted)} intervals contain the stated exponent.",
+        "not reproduced": f"{beside} of {len(fitted)} intervals {'does' if beside == 1 else 'do'} not contain the "
+        "stated exponent. Over one or two decades the other terms of an order bend it.",
+    }
+    return judge(name, shown, by_tolerance, reading("the same; to within the intervals of the fit", none_off, strict))
 
 
 def _named(row: Mapping[Any, Any]) -> str:

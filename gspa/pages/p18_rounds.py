@@ -6,17 +6,14 @@ order a is log(E Y^(1-a))/(a - 1); the accountant evaluates both with every step
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
 
-import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
-from scipy.special import logsumexp
 
 from gspa.accountant import budgets
 from gspa.accountant.families import binary
@@ -25,9 +22,7 @@ from gspa.accountant.one_round import central_epsilon, problem_of
 from gspa.accountant.published import girgis21_renyi, gspa_mu, renyi_to_epsilon
 from gspa.accountant.rounds import compose, shuffled
 from gspa.accountant.tradeoff import compose_gdp, gdp_epsilon
-from gspa.book.claims import Outcome, judge, settles
 from gspa.book.figures import ROLES, keeps_data, name_ends, role
-from gspa.book.verdicts import Said, exactly, reading, shown
 
 # Orders tried for a conversion: dense where few rounds want large ones, sparse beyond.
 RENYI_ORDERS = tuple(sorted({*range(2, 65), *(round(64 * 2 ** (k / 4)) for k in range(25))}))
@@ -87,24 +82,6 @@ def renyi_over_rounds(*, eps0: float, n: int, delta: float, rounds: Sequence[int
     return pd.DataFrame([best(times) for times in rounds], columns=["rounds", "order", "epsilon"])
 
 
-def written_out(eps0: float, *, n: int, order: int) -> float:
-    """The divergence of the number of ones among n randomized responses, the victim's 1 against 0, others 0."""
-    lie = 1 / (1 + math.exp(eps0))
-    others = np.array([math.comb(n - 1, k) * lie**k * (1 - lie) ** (n - 1 - k) for k in range(n)])
-    p, q = np.log(np.convolve(others, [lie, 1 - lie])), np.log(np.convolve(others, [1 - lie, lie]))
-    return float(logsumexp(order * p + (1 - order) * q)) / (order - 1)
-
-
-def small_cases(*, local: Sequence[float], sizes: Sequence[int], orders: Sequence[int]) -> pd.DataFrame:
-    """`divergences` beside the law written out: order, lower, upper, eps0, n, written."""
-    parts = []
-    for eps0 in local:
-        for n in sizes:
-            written = [written_out(eps0, n=n, order=order) for order in orders]
-            parts.append(divergences(eps0=eps0, n=n, orders=orders).assign(eps0=eps0, n=n, written=written))
-    return pd.concat(parts, ignore_index=True)
-
-
 # --- figures -----------------------------------------------------------------------------------------------
 
 LINES = {
@@ -147,35 +124,3 @@ def divergence_curves(table: pd.DataFrame) -> Figure:
 # --- checks ------------------------------------------------------------------------------------------------
 
 _ROUNDING = 1e-11  # of logarithms times orders up to 64, in double precision
-
-
-@settles("G-FW")
-def renyi_privacy(orders: pd.DataFrame, small: pd.DataFrame) -> Outcome:
-    """Renyi divergences of the shuffled reports: against laws written out, and against the published bound."""
-    exceeded = small[~(small["written"] <= small["upper"] * (1 + _ROUNDING))]
-    # An upper bound of every common randomizer cannot be below the lower end of one of them.
-    below = orders[orders["girgis21"] < orders["lower"]]
-    width = float(((orders["upper"] - orders["lower"]) / orders["upper"]).max())
-    evidence = {
-        "laws written out": len(small),
-        "laws above the certified upper end": len(exceeded),
-        "certified upper end over the law, least": float((small["upper"] / small["written"]).min()),
-        "certified upper end over the law, largest": float((small["upper"] / small["written"]).max()),
-        "orders compared with the published bound": len(orders),
-        "orders at which the published bound is below the pair": len(below),
-        "published bound over the pair, least": float(orders["ratio"].min()),
-        "published bound over the pair, largest": float(orders["ratio"].max()),
-        "relative width of the interval, largest": f"{width:.1e}",
-    }
-    said: Said = {
-        "illustrated": "This was a plan; it is carried out here. The pair's Renyi divergence is certified at every "
-        f"order, and none of the {len(small)} laws written out exceeds it. The published bound for any common "
-        f"randomizer is {orders['ratio'].min():.3g} to {orders['ratio'].max():.3g} times as large. The result holds "
-        "for binary randomized response.",
-        "refuted": f"What the pair certifies is exceeded by {len(exceeded)} of {len(small)} laws written out, and the "
-        f"published bound is below the pair at {len(below)} of {len(orders)} orders. So the pair does not carry over "
-        "to Renyi divergences.",
-    }
-    # A plan: nothing that it says can fail, but what was made of it here can.
-    carried_out = exactly(False) if len(exceeded) or len(below) else shown()
-    return judge("G-FW", evidence, reading("as printed", carried_out, said))

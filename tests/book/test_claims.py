@@ -9,7 +9,7 @@ import pytest
 
 from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
 from gspa.book import claims
-from gspa.book.claims import READING, WEIGHTS, Erratum, Outcome, claim, errata, registry, settle, settles
+from gspa.book.claims import READING, Erratum, Outcome, claim, errata, registry, settle, settles
 from gspa.book.verdicts import VERDICTS
 
 NUMBERLESS = ("not checkable", "not yet checked")
@@ -123,7 +123,7 @@ class TestSettling:
 
 
 class TestErrata:
-    ONE = Erratum(1, "gspa", "misprint", "G-C3", "eq. (10)", "half", "a third", "gap")
+    ONE = Erratum(1, "gspa", "G-C3", "eq. (10)", "half", "a third", "gap")
 
     @pytest.mark.parametrize(
         ("label", "row"),
@@ -143,11 +143,22 @@ class TestErrata:
 
     def test_the_list_is_well_formed(self):
         entries = errata()
-        assert [one.number for one in entries] == list(range(1, len(entries) + 1))
-        order = [(list(claims.PAPERS).index(one.paper), list(WEIGHTS).index(one.weight)) for one in entries]
-        assert order == sorted(order)
+        numbers = [one.number for one in entries]
+        assert numbers == sorted(set(numbers))
+        papers = [list(claims.PAPERS).index(one.paper) for one in entries]
+        assert papers == sorted(papers)
         for one in entries:
             assert registry()[one.claim].paper == one.paper
             assert min(map(len, (one.place, one.printed, one.right, one.evidence))) > 0
             assert all(said.count("$") % 2 == 0 for said in (one.place, one.printed, one.right)), one.number
         assert any(one.evidence == READING for one in entries)
+
+    @pytest.mark.parametrize(
+        ("verdict", "weight"),
+        [("refuted", "conclusion"), ("not reproduced", "conclusion"), ("holds with correction", "number")],
+    )
+    def test_its_weight_is_the_verdicts(self, verdict, weight, monkeypatch):
+        entry = dataclasses.replace(claim("G-C3"), verdict=verdict)
+        monkeypatch.setattr(claims, "registry", lambda: {"G-C3": entry})
+        assert self.ONE.weight == weight
+        assert dataclasses.replace(self.ONE, misprint=True).weight == "misprint"

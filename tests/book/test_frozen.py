@@ -20,7 +20,7 @@ def git(*arguments):
 
 def numbers(tolerance):
     """A tolerance without the words that explain it."""
-    return {name: value for name, value in (tolerance or {}).items() if name != "why"}
+    return {name: value for name, value in (tolerance or {}).items() if name not in ("why", "since", "written")}
 
 
 def told(claim, field):
@@ -45,6 +45,30 @@ def silent_changes(history, claims):
                     yield f"{old['id']}: {field} was {value!r} in {where}; say so under `was`"
 
 
+def times(history, claim):
+    """For quantity with comparator, and for the tolerance: the day from which they stand, and whether before a verdict.
+
+    What no commit has yet stands from today, after the verdict that some commit may have.
+    """
+
+    def of(field, entry):
+        value = entry.get(field)
+        return numbers(value) if field == "tolerance" else " ".join((value or "").split())
+
+    versions = [(i, day, old[claim["id"]]) for i, (_, day, old) in enumerate(history) if claim["id"] in old]
+    verdict = min((i for i, _, old in versions if old["verdict"] != "not yet checked"), default=len(history))
+    found = []
+    for fields in (["quantity", "comparator"], ["tolerance"] if claim["tolerance"] else []):
+        first = [
+            next(((i, day) for i, day, old in versions if of(field, old) == of(field, claim)), (len(history), None))
+            for field in fields
+        ]
+        if first:
+            i, day = max(first, key=lambda one: one[0])
+            found.append((day, "before" if i < verdict else "with" if i == verdict else "after"))
+    return found
+
+
 @cache
 def read(text):
     return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
@@ -52,20 +76,33 @@ def read(text):
 
 @pytest.fixture(scope="module")
 def history():
+    """Every version of the registry, the oldest first: where, its day, its claims by id."""
     try:
-        commits = git("log", "--format=%H", "--", *PATHS).split()
+        commits = [line.split() for line in git("log", "--reverse", "--format=%H %cs", "--", *PATHS).splitlines()]
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("no history: this is not a git checkout")
-    found = []
-    for commit in commits:
-        for path in git("ls-tree", "--name-only", commit, *PATHS).split():
-            found.append((commit[:9], read(git("show", f"{commit}:{path}"))))
-    return found
+    return [
+        (commit[:9], day, {claim["id"]: claim for claim in read(git("show", f"{commit}:{path}"))})
+        for commit, day in commits
+        for path in git("ls-tree", "--name-only", commit, *PATHS).split()
+    ]
 
 
 def test_no_standard_was_changed_in_silence(history):
     claims = read((ROOT / NOW).read_text(encoding="utf-8"))
-    assert list(silent_changes(history, claims)) == []
+    assert list(silent_changes([(where, old.values()) for where, _, old in history], claims)) == []
+
+
+def test_when_a_standard_was_written_is_as_the_history_has_it(history):
+    wrong = []
+    for claim in read((ROOT / NOW).read_text(encoding="utf-8")):
+        if not claim["notebook"]:
+            continue
+        said = [(str(one["since"]), one["written"]) for one in (claim, claim["tolerance"]) if one]
+        for (day, written), told in zip(times(history, claim), said, strict=True):
+            if told != (day or told[0], written) or (day is None and told[0] < history[-1][1]):
+                wrong.append(f"{claim['id']}: {told}, by the history {day}, {written}")
+    assert wrong == []
 
 
 CLAIM = {

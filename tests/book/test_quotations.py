@@ -27,21 +27,24 @@ PAPERS = {
     "clones": ["clones-blog-2022.txt"],
     "flame": ["flame-aaai2021.txt"],
 }
-QUOTED = {one.id: (one.paper, one.quote) for one in registry().values()} | {
-    f"erratum-{one.number}": (one.paper, one.printed) for one in errata()
-}
+# The text of FLAME that we had is a conversion, with each formula twice, first mangled: what stands before a formula of
+# a quotation from it may be left out.
+QUOTED = {
+    one.id: (one.paper, re.sub(r"\$(.+?)\$", rf"{OMISSION}\1", one.quote) if one.paper == "flame" else one.quote)
+    for one in registry().values()
+} | {f"erratum-{one.number}": (one.paper, one.printed) for one in errata()}
 Texts = Mapping[str, Iterable[str]]
 
 
 def collapse(text: str) -> str:
-    """The text without white space and without the marks around formulas."""
-    marks = r"\\tag\{\w+\}|\\[\[\]()]|\\(begin|end)\{equation\}|\$"
+    """The text without white space and without the marks around formulas and of emphasis."""
+    marks = r"\\tag\{\w+\}|\\[\[\]()]|\\(begin|end)\{equation\}|\$|\*"
     return "".join(re.sub(marks, "", text).split())
 
 
 def passages(quoted: str) -> list[str]:
     """What is quoted between omissions, collapsed."""
-    return [collapse(part) for part in quoted.split(OMISSION)]
+    return [passage for part in quoted.split(OMISSION) if (passage := collapse(part))]
 
 
 def found(wanted: Iterable[str], text: str) -> list[str] | None:

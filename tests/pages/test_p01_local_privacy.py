@@ -286,7 +286,6 @@ def test_the_page():
     assert {name: found.verdict for name, found in ran.outcomes.items()} == {
         "G-D1": "illustrated",
         "G-D1p": "holds with correction",
-        "G-S80": "verified",
         "G-D2": "holds with correction",
         "G-D4": "verified",
         "G-D5": "holds with correction",
@@ -316,31 +315,7 @@ def variances(claim):
 CLASSICAL = "return math.sqrt(2 * math.log(1.25 / delta))"
 
 
-class TestSmallerIsStronger:
-    """G-S80."""
-
-    table = p.power_table(eps=(0.0, 0.5, 2.0), delta=(0.0, 1e-2))
-
-    def test_it_holds_and_its_power_is_the_best_tests(self):
-        found = p.smaller_is_stronger(self.table)
-        assert found.verdict == "verified"
-        # At eps = 2, delta = 0: the likelihood ratio e^2 is bought for 5% in 1/(1 + e^2) of the reports.
-        assert found.evidence[r"$\epsilon$ = 2, $\delta$ = 0: greatest power at 5% false alarms"] == pytest.approx(
-            0.05 * math.exp(2), rel=1e-12
-        )
-
-    def test_it_could_be_otherwise(self):
-        assert p.smaller_is_stronger(self.table.assign(power=self.table["power"][::-1].to_numpy())).verdict == "refuted"
-
-
 PLANTED = (
-    Planted(
-        "G-S80",
-        "pages.p01_local_privacy",
-        "f_eps_delta(alarms, eps=e, delta=d)",
-        "f_eps_delta(alarms, eps=e, delta=0.0)",
-        "a trade-off function that ignores delta",
-    ),
     Planted(
         "G-D1 G-D2",
         "accountant.discrete",

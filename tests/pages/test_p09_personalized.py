@@ -309,7 +309,7 @@ def tables(verified):
 def settle(tables, **changes):
     """The outcome, some columns of some tables changed."""
     changed = {name: tables[name].assign(**columns) for name, columns in changes.items()}
-    found = p.any_personalized(**tables | changed)
+    found = p.any_personalized(*(tables | changed).values())
     assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
     return found
 
@@ -318,12 +318,17 @@ KEPT = {"named": {"delta": 0.0}, "krr": {"attacked": 0.0}, "crowds": {"attacked"
 
 
 class TestAnyPersonalized:
-    def test_it_is_refuted_with_these_numbers(self, tables):
+    def test_with_the_error_term_it_needs_a_correction_and_without_it_is_refuted(self, tables):
         found = settle(tables)
-        assert found.verdict == "refuted"
-        families = "messages signed by their sender, 10-ary response, Laplace noise and the truth told now and then"
-        assert f"It is broken by {families}." in found.reason
-        assert (found.agreeing, [one.verdict for one in found.readings]) == ("", ["refuted"] * 2)
+        assert (found.verdict, found.agreeing) == ("holds with correction", "in 2 of 3 readings")
+        with_term, without, position = found.readings
+        assert [one.verdict for one in found.readings] == ["holds with correction", "refuted", "holds with correction"]
+        assert "covers messages signed by their sender and the truth told now and then" in with_term.found
+        assert "10-ary response, Laplace noise" not in with_term.found  # one constant covers these
+        assert "10-ary response and Laplace noise" in without.found
+        assert "exceeded in none of 10 crowds" in with_term.found
+        assert "this $r_j$ is the paper's own" in with_term.found
+        assert position.correction == with_term.correction
         assert found.evidence["truth told, a few users, randomizers by position: $\\delta$, the pair's"] == "1/10 and 0"
         assert found.evidence[r"Laplace: $\delta$ there, at least"] > 1e-2
         low, high = found.evidence[r"Laplace: true $\epsilon$ at that $\delta$, between"]
@@ -332,36 +337,34 @@ class TestAnyPersonalized:
         assert found.evidence[r"exact small crowds where $\delta$ exceeds the corrected pair"] == 0
         assert found.evidence["binary response: largest excess over the paper's pair"] <= 0
         assert "4/15 and 1/4" in found.evidence.values()
-        assert "this $r_j$ is the paper's own, so its pair holds there" in found.reason
+
+    def test_both_sentences_of_the_abstract_are_judged_alike(self, tables):
+        other = p.approximately_gaussian(*tables.values())
+        assert [one.verdict for one in other.readings] == [one.verdict for one in settle(tables).readings]
+        assert "slack" in other.correction
+        assert "slack" not in settle(tables).correction
 
     @pytest.mark.parametrize(
-        ("changes", "readings", "words"),
+        ("changes", "readings"),
         [
             # Nothing broken proves nothing.
-            (KEPT, ["not checkable"] * 2, "does not prove"),
-            # Contrived families ask for a correction, unless a constant covers them.
-            (KEPT | {"named": {}}, ["holds with correction", "not checkable"], "It is broken by messages signed"),
-            (KEPT | {"told": {}}, ["holds with correction", "refuted"], "It is broken by the truth told"),
-            (KEPT | {"named": {"constant": 2.0}}, ["not checkable"] * 2, "None of 4"),
-            (KEPT | {"told": {"constant": 2.0}}, ["not checkable"] * 2, "None of 4"),
-            (KEPT | {"told": {}, "in_small": {"excess": 0.0}}, ["not checkable"] * 2, "None of 4"),
-            # Each natural family counts alone, for randomizers of the users.
-            (KEPT | {"krr": {}}, ["refuted", "not checkable"], "It is broken by 10-ary response."),
-            (KEPT | {"crowds": {}}, ["refuted", "not checkable"], "It is broken by Laplace noise."),
+            (KEPT, ["not checkable"] * 3),
+            # Unless one constant covers them all.
+            (KEPT | {"named": {}}, ["holds with correction", "refuted", "not checkable"]),
+            (KEPT | {"told": {}}, ["holds with correction", "refuted", "holds with correction"]),
+            (KEPT | {"named": {"constant": 2.0}}, ["not checkable"] * 3),
+            (KEPT | {"told": {"constant": 2.0}}, ["not checkable"] * 3),
+            (KEPT | {"told": {}, "in_small": {"excess": 0.0}}, ["not checkable"] * 3),
+            # What a constant may cover counts where there is no error term.
+            (KEPT | {"krr": {}}, ["not checkable", "refuted", "not checkable"]),
+            (KEPT | {"crowds": {}}, ["not checkable", "refuted", "not checkable"]),
             # A corrected statement that fails is not sold as one.
-            ({"verified": {"corrected": 0.01}}, ["refuted"] * 2, "repair it, which is exceeded in 10 of 10 crowds"),
-            (
-                KEPT | {"named": {}, "verified": {"corrected": 0.01}},
-                ["refuted", "not checkable"],
-                "Nor does",
-            ),
+            ({"verified": {"corrected": 0.01}}, ["refuted", "refuted", "holds with correction"]),
+            ({"in_small": {"left": 0.01}}, ["refuted"] * 3),
         ],
     )
-    def test_the_verdict_follows_the_tables(self, tables, changes, readings, words):
-        found = settle(tables, **changes)
-        assert [one.verdict for one in found.readings] == readings
-        assert found.verdict == min(readings, key=["holds with correction", "not checkable", "refuted"].index)
-        assert words in found.readings[0].found
+    def test_the_verdict_follows_the_tables(self, tables, changes, readings):
+        assert [one.verdict for one in settle(tables, **changes).readings] == readings
 
     def test_a_promise_that_were_right_would_be_kept(self, monkeypatch):
         """With r_j scaled by eps_j/eps_n, as Laplace noise needs it, the attack on the promise fails."""
@@ -391,7 +394,7 @@ SMALL = {"map_points": 2, "curve_points": 2}
 def test_the_page():
     ran = run_page("09_personalized", n=3_000, **SMALL)
     outcome = ran.outcomes["G-T2p"]
-    assert outcome.verdict == "refuted"
+    assert outcome.verdict == ran.outcomes["G-S86"].verdict == "holds with correction"
     assert outcome.evidence["exact small crowds tried"] == 6
     assert ran.names["least_ratio"] == pytest.approx(ran.names["formula"], rel=1e-12)
     assert any("so the promise is broken. The true" in said for said in ran.said)
@@ -407,18 +410,10 @@ def test_the_page_with_a_mild_example():
 
 PLANTED = (
     Planted(
-        "G-T2p",
-        "accountant.closed_forms",
-        "    return math.sqrt(2 / total)\n",
-        "    return math.sqrt(2 / total) * 10\n",
-        "mu ten times too large",
-        SMALL,
-    ),
-    Planted(
-        "G-T2p",
+        "G-T2p G-S86",
         "pages.p09_personalized",
-        "delta=leak, shared=True), at)",
-        "delta=leak, shared=False), at)",
+        "for shared in (True, False)",
+        "for shared in (False, True)",
         "the pair with Lemma 4's outcomes in place of the printed one",
         SMALL,
     ),

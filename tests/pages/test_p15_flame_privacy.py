@@ -267,7 +267,7 @@ def page():
 class TestThePage:
     def test_every_verdict_is_the_recorded_one(self, page):
         own = {name: entry.verdict for name, entry in registry().items() if entry.notebook == "15_flame_privacy"}
-        assert len(own) == 47
+        assert len(own) == 30
         assert {name: found.verdict for name, found in page.outcomes.items()} == own
 
     def test_its_numbers(self, page, accounts):
@@ -289,7 +289,7 @@ class TestThePage:
         }
         for name, text in said.items():
             assert text in page.outcomes[name].reason
-        assert [page.outcomes[name].agreeing for name in ("F1", "F2", "F6", "F7")] == [*["in 1 of 2 readings"] * 3, ""]
+        assert [page.outcomes[name].agreeing for name in ("F1", "F2", "F6", "F7")] == ["in 1 of 2 readings", ""] * 2
         assert "gives 20.53525, 0.00525 away" in page.outcomes["F6"].readings[0].found
 
     @pytest.mark.slow
@@ -311,9 +311,6 @@ class TestThePage:
 
 
 class TestPieces:
-    def test_f3(self):
-        assert p.split(p.setting(eps_l=79.0)).verdict == p.split(p.setting(d=10_000)).verdict == "refuted"
-
     def test_f10_needs_the_correction_it_states(self):
         table = p.algorithm1(eps=1.0, b=2, users=10_000, seed=1).set_index("rule", drop=False)
         assert p.algorithm_1(table).verdict == "holds with correction"
@@ -351,6 +348,11 @@ class TestPieces:
         assert p.proposition_1(stated, 0.06, simulated, 4).verdict == "verified"
         # The registry's tolerance is 0.1.
         assert p.proposition_1(stated.assign(exponent=stated["stated"] + 0.11), 0.06, simulated, 4).verdict == "refuted"
+        assert p.proposition_1(table, 0.06, simulated, 4).verdict == "holds with correction"
+        # The correction needs the stated order without dummies, and the corrected one with them.
+        for dummies in (False, True):
+            moved = table["exponent"] + 0.2 * (table["dummies"] == dummies)
+            assert p.proposition_1(table.assign(exponent=moved), 0.06, simulated, 4).verdict == "refuted"
         assert p.proposition_1(table, 0.06, simulated | {"simulated": 9.0}, 4).verdict == "not checkable"
 
     def test_f15_follows_the_exact_gaussian(self, monkeypatch):
@@ -404,7 +406,9 @@ class TestTheVector:
 
     def test_f14(self):
         table = p.messages([(PAPER, 0.24)])
-        assert p.linked_messages(table.assign(values=0.0)).verdict == "refuted"  # the names are enough
+        named = table.assign(values=0.0)  # the names are enough
+        assert p.linked_messages(named).verdict == "holds with correction"
+        assert p.linked_messages(named.assign(pairs=1.0)).verdict == "refuted"
         assert p.linked_messages(table.assign(values=0.0, indices=0.0)).verdict == "verified"
         assert "exceed it by a factor of 2" in p.linked_messages(table.assign(pairs=2 * table["delta"])).reason
 
@@ -414,6 +418,8 @@ class TestTheVector:
         fitting = [names["overflow"].assign(one=0.0, any=0.0), *given[1:]]
         assert p.theorem_5(p.setting(padding=2.9), *fitting).verdict == "not reproduced"
         assert p.theorem_5(PAPER, *fitting).verdict == "verified"
+        assert p.theorem_5(PAPER, *given).verdict == "holds with correction"
+        assert p.theorem_5(PAPER, given[0].assign(any=1.0), *given[1:]).verdict == "refuted"  # nothing fits
 
     def test_f9(self, page):
         posteriors, least, beta = (page.names[name] for name in ("posteriors", "least", "beta"))
@@ -496,17 +502,17 @@ class TestNumbers:
         low, high = zip(simple, double, (1.0, 2.0), strict=True)
         table = pd.DataFrame({"case": ["simple", "double", "equal"], "ratio_low": low, "ratio_high": high})
         ratios, one = page.names["ratios"], page.names["at_ratio"]
-        by_formula, own = p.dozens(ratios, table, one).readings
-        assert (by_formula.verdict, own.verdict) == ("holds with correction", verdict)
-        by_formula, own = p.dozens(ratios.assign(double=130.0), table, one).readings
-        assert (by_formula.verdict, own.verdict) == ("not reproduced", verdict)
+        for double, formula in ((ratios["double"], "holds with correction"), (130.0, "not reproduced")):
+            found = p.dozens(ratios.assign(double=double), table, one)
+            assert found.verdict == verdict
+            assert [each.verdict for each in found.readings] == [formula, verdict]
 
-    def test_f1_and_f2_have_one_verdict(self, page):
-        """The same defect and the same repair."""
-        assert page.outcomes["F1"].verdict == page.outcomes["F2"].verdict
-        assert [one.verdict for one in page.outcomes["F1"].readings] == [
-            one.verdict for one in page.outcomes["F2"].readings
-        ]
+    def test_a_looser_bound_is_no_smaller_amplification(self, page):
+        """Where a sentence is about the protocols, a formula saves none; a figure's numbers are its formulas'."""
+        for name, formula in (("F2", "holds with correction"), ("F23", "verified")):
+            assert page.outcomes[name].verdict == "refuted"
+            assert formula in [one.verdict for one in page.outcomes[name].readings if one.excluded]
+        assert not any(one.excluded for one in page.outcomes["F1"].readings)
 
     def test_f1_follows_the_formulas_and_the_ratios(self, page):
         ratios, certified, one = (page.names[name] for name in ("ratios", "certified", "at_ratio"))
@@ -550,23 +556,6 @@ class TestStatements:
         swapped = swapped.assign(ratio_high=table["ratio_high"].to_numpy()[[1, 0, 3, 2]])
         assert q.dimension(swapped).verdict == "verified"
         assert q.dimension(table.assign(ratio_low=1.0)).verdict == "not reproduced"
-
-    def test_the_bit_sum_bound_holds_for_the_best_estimate(self):
-        """The posterior's variance after randomized response, enumerated."""
-        eps, n = 1.0, 3
-        truth = math.exp(eps) / (1 + math.exp(eps))
-        square = 0.0
-        for ones in range(n + 1):  # reports that say 1
-            weight = math.comb(n, ones) / 2**n
-            square += weight * n * truth * (1 - truth)
-        least = q.bit_sums([n], eps=eps)["local"].iloc[0]
-        assert least == pytest.approx(math.sqrt(square))
-        assert q.bit_sums([n], eps=eps)["response"].iloc[0] >= least
-
-    def test_f26_follows_the_orders(self):
-        table = q.bit_sums((100, 10_000), eps=1.0)
-        assert q.sum_of_bits(table.assign(local=table["n"] ** 0.4)).verdict == "refuted"
-        assert q.sum_of_bits(table.assign(central=[1.0, 2.0])).verdict == "refuted"
 
     def test_f27_follows_the_ratio(self):
         table = q.corollary1_cases([(1_000, 1e-3, 0.5)])
@@ -631,64 +620,19 @@ class TestStatements:
             worst = max(worst, float(np.maximum(laws[0] - math.exp(eps) * laws[1], 0).sum()))
         assert 0 < worst <= 0.02
 
-    def test_f33_and_f34_follow_their_tables(self, page):
-        found = q.unpadded(TEN)
+    def test_one_index_by_hand(self):
+        """One user, and two users of one coordinate, where nothing is sampled; e^eps = 3 and e^at = 2."""
+        for d, n, delta in ((3, 1, 3 / 4 - 2 / 4), (1, 2, 9 / 16 - 2 * 3 / 16)):
+            found = q.one_index(d=d, n=n, eps=math.log(3), at=math.log(2))
+            assert found["both"] == pytest.approx(found["known"]) == pytest.approx(delta)
+
+    def test_f33_needs_both_examples(self):
+        found, small = q.unpadded(TEN), q.one_index(d=2, n=3, eps=1.0, at=0.5)
         assert found["padded"] < found["both"] < found["shuffling"] <= found["local"]
-        assert q.without_padding(TEN, found | {"both": 9.0}).verdict == "verified"
-        table = q.paddings((50, 100), eps=0.5, n_s=5, beta=0.1, n=50, delta=1e-5)
-        assert q.more_padding(table).verdict == "verified"
-        assert q.more_padding(table.iloc[::-1]).verdict == "refuted"
-
-    def test_f77_against_the_padded_noise_and_its_own_reversal(self):
-        """The noise of n_p Laplace draws on [0, 1], simulated; the least padding by a sum over the binomial."""
-        one = Setting(100, 10, 200, 60, 0.5, 1e-4)
-        table = q.index_prices(one, (1, 2, 5))
-        for line in table.itertuples():
-            tails = [sum(binom.pmf(range(n_p + 1, 201), 200, line.l / 10)) for n_p in (line.n_p - 1, line.n_p)]
-            assert tails[1] <= 1e-6 < tails[0]
-            draws = np.random.default_rng(3).laplace(scale=2.0, size=(4_000, int(line.n_p))).sum(axis=1) / 20
-            assert float(draws.std()) == pytest.approx(line.sd, rel=0.05)
-            same = q.coordinate(q.Laplace(line.eps), n_p=int(line.n_p), n=20).epsilon(1e-6)
-            first = q.coordinate(q.Laplace(0.5), n_p=int(table["n_p"].iloc[0]), n=20).epsilon(1e-6)
-            assert same == pytest.approx(first, rel=5e-3)
-        found = q.index_trade(table)
-        assert [one.verdict for one in found.readings] == ["verified", "refuted"]
-        assert q.index_trade(table.assign(sd=1.0)).verdict != "verified"
-        assert q.index_trade(table.assign(nu=1.0)).verdict != "verified"
-
-    def test_f35_needs_both_halves(self):
-        table = q.noise_shares((0.24, 0.001), n=1_000, delta=5e-6)
-        assert q.split_noise(table, 1_000, (0.24,)).verdict == "verified"
-        assert q.split_noise(table.assign(share=[0.5, 0.1]), 1_000, (0.24,)).verdict == "refuted"
-        assert q.split_noise(table.assign(share=[5.0, 2.0]), 1_000, (0.24,)).verdict == "refuted"
-
-    def test_f36(self, page):
-        table, largest = page.names["local_means"], page.names["largest"]
-        assert q.local_error(table.assign(ratio=1.0), largest).verdict == "verified"
-        assert q.local_error(table, (9.0, 0.1)).verdict == "refuted"  # the simulation contradicts the bound
-        assert 0.3 < largest[0] < table["error"].iloc[0]
-
-    @pytest.mark.parametrize(("eps", "least", "most"), [(0.5, 0.0488, 0.0552), (1.0, 0.1, 0.1326), (4.0, 0.8, 1.6)])
-    def test_f65_f69_f70_f72(self, page, eps, least, most):
-        """Certified at most what the exact sum of 1,000 bits has, the others all 0, and not far above it."""
-        table = q.shuffled((eps, eps + 0.5), n=1_000, delta=5e-6)
-        line = table.iloc[0]
-        truth = math.exp(eps) / (1 + math.exp(eps))
-        rest = np.r_[binom.pmf(np.arange(1_000), 999, 1 - truth), 0.0]
-        laws = [share * rest + (1 - share) * np.roll(rest, 1) for share in (truth, 1 - truth)]
-        for p0, p1 in (laws, laws[::-1]):
-            assert np.maximum(p0 - math.exp(line["central"]) * p1, 0).sum() <= 5e-6
-        assert least < line["central"] < most
-        right = 1 / (1 + math.exp(-line["alone"]))
-        assert right - math.exp(line["central"]) * (1 - right) == pytest.approx(5e-6, abs=1e-9)
-        assert truth - math.exp(line["single"]) * (1 - truth) == pytest.approx(5e-6, rel=1e-6)
-        assert line["sd"] == pytest.approx(math.exp(eps / 2) / math.expm1(eps))
-        growing = page.names["growing"]
-        more = table.assign(central=9.0)
-        assert q.noise_for_publishing(more, growing, 5e-6).verdict == "verified"
-        assert q.amplifies(more).verdict == "refuted"
-        assert q.less_noise(table.assign(sd=99.0)).verdict == "refuted"
-        assert q.larger_budget(table.iloc[::-1]).verdict == "refuted"
+        assert small["both"] < small["known"]
+        assert q.without_padding(TEN, found, small).verdict == "refuted"
+        assert q.without_padding(TEN, found | {"both": 9.0}, small).verdict == "verified"
+        assert q.without_padding(TEN, found, small | {"both": small["known"]}).verdict == "verified"
 
     def test_f66_by_hand(self, page):
         assert q.filled([3, 1, 0], k=2, seed=None) == (2, 1)
@@ -700,42 +644,6 @@ class TestStatements:
         few = page.names["few"]
         assert q.dummies_fill(few, (5, 0), (5, 0)).verdict == "verified"
         assert q.dummies_fill(few, (5, 1), (5, 1)).verdict == "refuted"
-
-    def test_f67_and_f68(self):
-        table = q.positive_logarithms({"paper": PAPER})
-        assert table["delta"].iloc[0] == pytest.approx(0.01 / 1000**1.1 / 315)
-        assert table["logarithm"].iloc[0] == pytest.approx(math.log(0.04 * 315 / (0.01 / 1000**1.1)))
-        assert q.positive_logarithm(table.assign(delta=0.05)).verdict == "refuted"
-        bounds = q.second_bounds([Fraction(1, 50)], [Fraction(25, 8), Fraction(60)])
-        assert bounds["first"].tolist() == [Fraction(1, 16), Fraction(6, 5)]  # 1/l at the paper's l = 16
-        assert bounds["second"].tolist() == [Fraction(858, 1250), Fraction(2951, 3000)]
-        assert q.second_inequality(bounds.assign(second=Fraction(6, 5))).verdict == "refuted"
-
-    def test_f71(self, page):
-        table = page.names["lemma1"]
-        assert q.numerical_bound(table.assign(certified=9.0)).verdict == "refuted"
-
-    def test_f73_and_f76(self):
-        assert q.random_nu([1, 4, 2, 7], k=2) == 1
-        assert q.random_indices({((1, 1), 1): Fraction(2)}).verdict == "refuted"
-        table = q.bandwidths([(7_850, 157, 16)], seed=1)
-        assert table[["numbers", "bits"]].iloc[0].tolist() == [2 * 2_512, 2_512 * 13]
-        assert q.bandwidth(table.assign(numbers=10**6)).verdict == "refuted"
-
-    def test_f74_and_f75(self):
-        """Two users by hand, e^eps = 3 and e^at = 2."""
-        found = q.collected(eps=math.log(3), n=2, at=math.log(2))
-        assert found["report"] == found["reports"] == pytest.approx(3 / 4 - 2 / 4)
-        assert found["sum"] == pytest.approx(9 / 16 - 2 * 3 / 16)  # no ones
-        assert found["asked"] == pytest.approx(found["sum"])
-        assert q.post_processing(found | {"asked": 0.5}).verdict == "refuted"
-        assert q.every_user(found | {"reports": 0.5}).verdict == "refuted"
-
-    @settings(max_examples=30, deadline=None)
-    @given(st.integers(2, 10**6), st.floats(0.01, 1), st.floats(1, 1e3))
-    def test_the_constant_of_local_means(self, d, eps, more):
-        n = math.ceil(d * math.log(2 * d) * more)
-        assert q.local_means([(d, n, eps)], wide=())["ratio"].iloc[0] <= q.LOCAL_CONSTANT
 
 
 def only_indices(claim):
@@ -800,7 +708,6 @@ PLANTED = (
     Planted(
         "F16", _P, "    return (local.answers**2 - 1) / 12 / local.b**2", "    return 0.0", "dummies without variance"
     ),
-    Planted("F3", _A, "        return self.k * self.eps\n", "        return 2 * self.k * self.eps\n", "eps_l doubled"),
     Planted(
         "F15",
         "accountant.mechanisms",
@@ -861,13 +768,6 @@ PLANTED = (
         "a coordinate's budget for the vector's",
     ),
     Planted(
-        "F26",
-        _P15,
-        "math.sqrt(n * truth * (1 - truth))))",
-        "(n * truth * (1 - truth)) ** 0.3))",
-        "a lower bound of the order 0.3",
-    ),
-    Planted(
         "F27",
         _P15,
         "min(1.0, eps) * math.exp(eps) * math.sqrt(math.log(1 / delta) / n)",
@@ -905,73 +805,12 @@ PLANTED = (
         "subsampling not counted",
     ),
     Planted(
-        "F34",
-        f"{_FLAME}.padded",
-        "    return law.shifted(n_p - n) if beta == 1 else law.reflected(n_p - 1)",
-        "    return law.shifted(n_p - n) if beta == 1 else law.reflected(99)",
-        "dummies that do not count",
-    ),
-    Planted("F77", _P15, "math.sqrt(2 * n_p) / (e * n_s)", "math.sqrt(2 * n_s) / (e * n_s)", "noise without dummies"),
-    Planted("F35", _P15, "scale=scale / math.sqrt(n))", "scale=scale)", "shares with the whole variance"),
-    Planted(
-        "F36",
-        _P15,
-        "        scale = d / math.tanh(eps / 2)",
-        "        scale = d / math.tanh(eps / 2) ** 2",
-        "reports as large as 1/eps^2",
-    ),
-    Planted(
-        "F65 F69 F70",
-        _P15,
-        "coordinate(Buckets(eps, 1), n_p=n).epsilon(delta)",
-        "coordinate(Buckets(eps, 1), n_p=1).epsilon(delta)",
-        "reports without others to hide among",
-    ),
-    Planted(
-        "F72",
-        _P15,
-        "    return math.sqrt(truth * (1 - truth)) / (2 * truth - 1)",
-        "    return math.sqrt(truth * (1 - truth)) * (2 * truth - 1) ** 3",
-        "an estimate scaled the wrong way",
-    ),
-    Planted(
         "F66",
         _P15,
         "            taken = np.argpartition(-need, k - 1)[:k]",
         "            taken = np.argpartition(need + 999 * (need == 0), k - 1)[:k]",
         "the smallest needs first",
     ),
-    Planted(
-        "F67",
-        _P15,
-        "room = one.delta / (2 * one.k + 1), 2 * one.beta",
-        "room = one.delta / (2 * one.k + 1), one.beta / one.d**2",
-        "a share of k in d of d",
-    ),
-    Planted("F68", _P15, "nu * beta, 1 - (1 - beta) / nu)", "nu * beta, 1 + (1 - beta) / nu)", "a plus for the minus"),
-    Planted(
-        "F71",
-        _A,
-        "math.sqrt(14 * math.log(2 / delta)",
-        "math.sqrt(2 * math.log(2 / delta)",
-        "Lemma 1 with 2 for 14",
-    ),
-    Planted(
-        "F73",
-        _P15,
-        "            for drawn in combinations(range(d), k):",
-        "            for drawn in [top]:",
-        "indices that are the largest",
-    ),
-    Planted(
-        "F74",
-        _P15,
-        "    gains = total[0] - math.exp(at) * total[1]",
-        "    gains = total[0] - total[1]",
-        "questions without the factor",
-    ),
-    Planted("F75", _P15, '"reports": whole, ', '"reports": n * whole, ', "every user's delta added up"),
-    Planted("F76", _P15, "[: k * (many - 1)]", "[: k * (many - 1) ** 2]", "dummies by the square of l"),
     Planted(
         "F2",
         f"{_FLAME}.accounting",
