@@ -642,7 +642,7 @@ class Lattice(NamedTuple):
         found = Lattice(0, arb_poly([]), arb(0), 0)
         for start in reversed(range(0, len(shares), many)):
             if start + many < len(shares):
-                found = found.plus(copies[many], spare)
+                found = found.cut(spare).plus(copies[many], spare)  # unlikely numbers' masses take long to multiply
             for one, share in zip(copies, shares[start : start + many], strict=False):
                 found = found.mixed(one, share)
         return found

@@ -9,6 +9,7 @@ import random
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from time import process_time
 from types import ModuleType
 
 import flint
@@ -457,6 +458,15 @@ def test_users_with_less_noise_hide_nobody_with_more():
 def test_covers_that_are_none(cover, words):
     with pytest.raises(checker.Refused, match=words):
         line("laplace", [(1.0, 5)], 0.2, [cover])
+
+
+@pytest.mark.slow
+def test_numbers_that_are_all_unlikely_do_not_take_minutes():
+    """Most numbers of draws that are summed over have a probability far below every double."""
+    start = process_time()
+    cover = {"radius": 1e6, "slopes": [0.0], "breaks": []}
+    assert line("laplace", [(0.001, 10**10)], 0.0, [cover]) >= math.tanh(0.001 / 4) / 1e5  # nearly nothing is said
+    assert process_time() - start < 30
 
 
 # --- Random allocation ---

@@ -55,6 +55,7 @@ from scipy.special import ndtr
 from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound, Ends
 from gspa.accountant.errors import InternalError, InvalidValue, OutsideValidity
+from gspa.accountant.laplace_gaussian import NOT_FOUND
 from gspa.accountant.losses import Atoms, dominated, dominating
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon, apart
 from gspa.accountant.random_sum import Bracket, positive_part
@@ -572,8 +573,9 @@ class Allocated:
         opposite = {"remove": "add", "add": "remove"}.get(direction)
         ahead = self.curve(direction, steps)
         pair = _pair(ahead, None if opposite is None else self.curve(opposite, steps))
-        most = abs(ahead.dealt.step.u - ahead.dealt.step.v) if self.noise == "laplace" else math.inf
-        return Round(f"{METHOD}, {direction}", self.valid_for, pair=pair, most=most, reached=True)
+        gap = abs(ahead.dealt.step.u - ahead.dealt.step.v)
+        most, mu = (gap, math.inf) if self.noise == "laplace" else (math.inf, gap)
+        return Round(f"{METHOD}, {direction}", self.valid_for, pair=pair, most=most, reached=True, alone=mu)
 
     @cache  # noqa: B019  # its rounds remember points of their curves
     def rounds(self, direction: str) -> list[tuple[Round, int]]:
@@ -596,28 +598,32 @@ class Allocated:
                 if not (found and curve.delta(found[0].lower).upper <= delta):
                     found.append(curve.epsilon(delta))
             return self.bound(found, delta=delta)
-        if self.noise == "laplace":
-            told = Bracket(math.inf, math.inf)
-        else:
-            told = Bracket(*alone_epsilon("gaussian", delta, self.apart))
-            if self.told:
-                return self.bound([told], delta=delta)
-        composed = [compose(self.rounds(one), delta=delta) for one in self.directions()]
-        return self.bound([_at_most(one, told.upper) for one in composed], delta=delta)
+        if self.told and self.noise == "gaussian":
+            return self.bound([Bracket(*alone_epsilon("gaussian", delta, self.apart))], delta=delta)
+        composed = {one: compose(self.rounds(one), delta=delta) for one in self.directions()}
+        return self.together(composed, lambda curve: curve.epsilon(delta), delta=delta)
 
     def delta(self, eps: float) -> Bound:
         """As `allocation_delta`."""
         eps = check.nonnegative(eps=eps)
         if self.copies == 1:
             return self.bound([self.curve(one).delta(eps) for one in self.directions()], eps=eps)
-        if self.noise == "laplace":
-            told = Bracket(1.0, 1.0)
-        else:
-            told = Bracket(*alone_delta("gaussian", eps, self.apart))
-            if self.told or eps > _MOST_LOSS:
-                return self.bound([told if self.told else Bracket(0.0, told.upper)], eps=eps)
-        composed = [compose_delta(self.rounds(one), eps=eps) for one in self.directions()]
-        return self.bound([_at_most(one, told.upper) for one in composed], eps=eps)
+        if self.noise == "gaussian" and (self.told or eps > _MOST_LOSS):
+            low, high = alone_delta("gaussian", eps, self.apart)
+            return self.bound([Bracket(low if self.told else 0.0, high)], eps=eps, note="" if self.told else NOT_FOUND)
+        composed = {one: compose_delta(self.rounds(one), eps=eps) for one in self.directions()}
+        return self.together(composed, lambda curve: curve.delta(eps), eps=eps)
+
+    def together(self, composed: dict[str, Bound], one: Callable[[_Curve], Bracket], **asked: float) -> Bound:
+        """All epochs; where their lower end says little it is that of one epoch, which is not above it."""
+        found = []
+        for direction, all_of_them in composed.items():
+            low, high = all_of_them.lower, all_of_them.upper
+            if low < high / 2:
+                low = min(max(low, one(self.curve(direction)).lower), high)
+            found.append(Bracket(low, high))
+        note = max(composed.values(), key=lambda bound: bound.upper).note
+        return self.bound(found, note=note, **asked)
 
     @property
     def told(self) -> bool:
@@ -630,9 +636,11 @@ class Allocated:
         far = self.shift * math.sqrt(self.copies) * (2 if self.direction == "replace" else 1)
         return far * (1 - 4 * _UNIT), far * (1 + _UNIT)
 
-    def bound(self, found: list[Bracket], *, eps: float | None = None, delta: float | None = None) -> Bound:
+    def bound(
+        self, found: list[Bracket], *, eps: float | None = None, delta: float | None = None, note: str = ""
+    ) -> Bound:
         low, high = max(one.lower for one in found), max(one.upper for one in found)
-        note = self.note
+        note = "; ".join(filter(None, (self.note, note)))
         if self.copies == 1 and self.blocks > 1 and low < _AGREED * high:
             alone = self.curve(self.directions()[0], 1)
             told = alone.delta(eps) if delta is None and eps is not None else alone.epsilon(delta or 0.5)
@@ -645,10 +653,6 @@ class Allocated:
             relation=RELATIONS[self.direction],
             reached=not self.note,
         )
-
-
-def _at_most(bound: Bound, top: float) -> Bracket:
-    return Bracket(min(bound.lower, top), min(bound.upper, top))
 
 
 _LEAST_SHIFT = 1e-6

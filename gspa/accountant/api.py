@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, fields, replace
+from fractions import Fraction
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -38,7 +39,7 @@ from gspa.accountant import exact, families, interop, inverse, laplace_gaussian,
 from gspa.accountant import rounds as composition
 from gspa.accountant.allocation import Allocated
 from gspa.accountant.attacks import attack_epsilon
-from gspa.accountant.bound import Bound
+from gspa.accountant.bound import Bound, enclosed
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.certificates import COVERED, Certificate, allocated, certificate, on_a_line
 from gspa.accountant.errors import InvalidValue, OutsideValidity
@@ -486,7 +487,7 @@ class _Setting:
         """With the relation, the warnings, and what else the engine behind it does not know."""
         note, words = bound.note, bound.valid_for
         if self.rounds > 1 and isinstance(self.runs, RandomizedResponse):
-            note = _PAIR.format(_ROUNDS)
+            note = "; ".join(filter(None, (_PAIR.format(_ROUNDS), note)))
         if self.sensitivity != 1:
             words = _in_range(words, self.sensitivity)
         return replace(
@@ -952,7 +953,7 @@ def certify(
         return on_a_line(crowd, delta=delta)
     assert isinstance(runs, Allocation)
     run = _Run(runs, eps, n, budgets, honest=honest).asked
-    return allocated(run, sigma=runs.sigma / runs.sensitivity, delta=delta)
+    return allocated(run, sigma=enclosed(Fraction(runs.sigma) / Fraction(runs.sensitivity))[0], delta=delta)
 
 
 def to_dp_accounting(

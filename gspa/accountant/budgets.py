@@ -89,7 +89,7 @@ _NO_TEXT = {
     b"\xd0\xcf\x11\xe0": "this is a workbook: save it as CSV",
     b"\x1f\x8b": "this is packed: unpack it",
 }
-_NUMBER = re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)(e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)(e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
 _GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}", re.ASCII)  # 1.500 may be one and a half, or fifteen hundred
 _PLAIN = "write it with the digits 0 to 9 and a decimal point, such as 1000, 0.5 or 1e-6"
 
@@ -137,6 +137,8 @@ class _Table:
         if all(_NUMBER.fullmatch(name) for name in self.names):
             raise InvalidBudget(where, shown, "a header: " + column + "".join(f"[,{name}]" for name in others))
         for name in self.names:
+            if column in re.split(r"[\s|:]+", name)[:-1]:
+                raise InvalidBudget(where, shown, "a header with commas, semicolons or tabs between its columns")
             if name not in self.rules:
                 raise UnknownName(f"{self.file}: column", name, self.rules)
         if len(set(self.names)) < len(self.names):

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from inspect import signature
 from pathlib import Path
 from types import ModuleType
@@ -21,7 +22,7 @@ import numpy as np
 from gspa.accountant import arguments as check
 from gspa.accountant import families
 from gspa.accountant.allocation import Allocated
-from gspa.accountant.bound import Bound, rounded
+from gspa.accountant.bound import Bound, enclosed, rounded
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import DataUnavailable, InternalError, InvalidValue, OutsideValidity
 from gspa.accountant.exact import sharpest_epsilon, tries_all
@@ -110,6 +111,8 @@ def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1,
         family, parameters = "rr", {}
     if budgets.delta_max > 0:
         raise OutsideValidity("certify", "local delta_i = 0", "local deltas are not covered yet")
+    if budgets.n > (most := _checker().MOST_USERS):
+        raise OutsideValidity("certify", f"at most {most:,} users", f"got n = {budgets.n:,}")
     few = budgets.grouped()
     fields: dict[str, Any] = {
         "family": family,
@@ -121,7 +124,7 @@ def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1,
     }
     if rounds > 1:
         bound = compose([(shuffled(budgets, mechanism=made), rounds)], delta=delta)
-        return _least(fields, bound, lambda eps: {})
+        return _least(fields, bound, lambda eps: {}, enclosed(rounds * Fraction(budgets.eps_max))[1])
     if family == "rr" and tries_all(budgets):
         try:
             bound = sharpest_epsilon(budgets, delta=delta)
@@ -161,17 +164,20 @@ def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
         hint = f"here {needy} have to be hidden; let users share scales"
         raise OutsideValidity("certify", f"at most {most} scales whose reports say too much alone", hint)
     laplace = crowd.mechanism == "laplace"
+    users = [  # a Laplace report's eps rounded up, a Gaussian one's sigma down: less noise hides less
+        (crowd.gap(i)[1] if laplace else crowd.deviation(i), int(count)) for i, count in enumerate(crowd.reports.count)
+    ]
     fields = {
         "family": crowd.mechanism,
-        "users": [
-            [float(1 / scale if laplace else scale), int(count)]
-            for scale, count in zip(crowd.scales, crowd.reports.count, strict=True)
-        ],
+        "users": users,
         "delta": float(delta),
         "method": "privacy blanket",
     }
     return _least(
-        fields, bound, lambda eps: {"covers": [_cover(crowd, i, eps, delta) for i in range(crowd.scales.size)]}
+        fields,
+        bound,
+        lambda eps: {"covers": [_cover(crowd, i, eps, delta) for i in range(crowd.scales.size)]},
+        max(users)[0] if laplace else math.inf,
     )
 
 
@@ -221,12 +227,17 @@ def allocated(run: Allocated, *, sigma: float, delta: float) -> Certificate:
     return _least(fields, bound, lambda eps: {})
 
 
-def _least(fields: dict[str, Any], bound: Bound, proof: Callable[[float], dict[str, Any]]) -> Certificate:
-    """The first of a few eps above the accountant's that is proved; how much delta was missed by leads to the next."""
+def _least(
+    fields: dict[str, Any], bound: Bound, proof: Callable[[float], dict[str, Any]], top: float = math.inf
+) -> Certificate:
+    """The first of a few eps above the accountant's that is proved; how much delta was missed by leads to the next.
+
+    `top` is what local privacy guarantees.
+    """
     eps = bound.upper
     share = _ABOVE
     for _ in range(_TRIES):
-        eps = float(rounded(bound.upper * (1 + share), up=True, digits=6))
+        eps = min(float(rounded(bound.upper * (1 + share), up=True, digits=6)), top)
         text, found, missed = _checked(fields | {"eps": eps, "proof": proof(eps)})
         if missed <= 1:
             return Certificate(text, found["statement"], eps, fields["delta"], fields["method"], bound)

@@ -275,11 +275,17 @@ NOT_LOOKED = (
     "no amplification was evaluated: both ends are of one report alone, whatever n, and the lower end bounds nothing "
     "of the shuffled reports"
 )
-NOT_FOUND = "no amplification was found: the upper end is of one report alone, whatever n"
+NOT_FOUND = "no amplification was found: the upper end is that of a record that nobody hides"
+WIDE = "the method's own value is not known to a factor of two: the lower end says little"
 MOST_VICTIMS = 64
 _MOST_SCALE = 1e150  # its square is a double, and so is its inverse's
 _SHARES = (0.3, 0.05, 1e-2, 1e-3, 1e-6)  # of delta: leaks tried with the exact value, not its Gaussian limit
 _MOST_MU = 40.0  # beyond it the answer is what the report alone guarantees
+
+
+def how_close(low: float, high: float, alone: float) -> str:
+    """What to say of an interval that tells little; `alone` is the upper end where nobody hides the record."""
+    return NOT_FOUND if high >= alone > 0 else WIDE if low < high / 2 else ""
 
 
 def population(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str) -> tuple[Array, NDArray[np.int64]]:
@@ -372,6 +378,10 @@ class Crowd:
             return over, over
         apart = abs(Fraction(self.inputs[1]) - Fraction(self.inputs[0]))
         return enclosed(apart * Fraction(over) / Fraction(under))
+
+    def deviation(self, victim: int) -> float:
+        """The noise's scale for values in [0, 1], rounded down."""
+        return enclosed(Fraction(float(self.under[victim])) / Fraction(float(self.over[victim])))[0]
 
     def local_epsilon(self, victim: int, delta: float) -> Ends:
         """What the victim's report alone guarantees, from below and from above."""
@@ -638,7 +648,7 @@ def _answer(
         found, alone = bracket(index), local(index)
         done.append(index)
         if found[1] > high:
-            note = "" if found[1] < alone[1] else NOT_FOUND if found[0] < alone[0] else NOT_LOOKED
+            note = NOT_LOOKED if found == alone else how_close(*found, alone[1])
         low, high = max(low, found[0]), max(high, found[1])
         waiting = [i for i in waiting if local(i)[1] > high]
     n = int(crowd.reports.count.sum())

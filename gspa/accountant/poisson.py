@@ -49,7 +49,7 @@ _SAID = (
     f"no amplification was evaluated for a delta below {_LEAST_DELTA:g} or sigma below sensitivity/{_MOST_SHIFT:g}: "
     "the upper end is that of a record in every step, the lower end that of the nearest setting that was evaluated"
 )
-_TARGETS = (1e-4, 1e-12)  # of delta, tried one after the other
+_TARGETS = (1e-4, 1e-12, _LEAST_DELTA)  # of delta, tried one after the other
 _SHARES = (0.5, 0.25, 0.75, 1.0)  # of the saddle point: there rare large losses may already be the rule
 _NARROW = 1e-3  # of delta; what is wider is tried again
 _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(8))
@@ -205,7 +205,7 @@ def poisson_delta(
 
     Returns:
         Bound on the worst contributions' delta, proved up to allowances for rounding as in `rounds.compose`.
-        About 1e-17 is left to an infinite loss, so that a smaller delta is only bounded from above.
+        About 1e-25 is left to an infinite loss, so that a smaller delta is only bounded from above.
 
     Raises:
         InvalidValue: an argument out of its range.

@@ -39,8 +39,9 @@ from gspa.accountant.bound import Bound, enclosed
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.families import Family, binary
-from gspa.accountant.laplace_gaussian import MOST_VICTIMS, Crowd, reports_pair
+from gspa.accountant.laplace_gaussian import MOST_VICTIMS, Crowd, how_close, reports_pair
 from gspa.accountant.losses import Atoms, PrivacyLoss, atoms, gaussian_atoms, merge, spread
+from gspa.accountant.mechanisms import alone_delta, alone_epsilon
 from gspa.accountant.one_round import Problem, candidates, problem_of, require_fit
 from gspa.accountant.pair import Interval
 from gspa.accountant.roots import crossing, push_until
@@ -364,6 +365,7 @@ class Round:
         most: no loss is larger than this, except the infinite ones; infinite for a Gaussian round.
         proved: as `gspa.accountant.bound.Bound` has it.
         reached: its pair is that of the mechanism itself.
+        alone: of Gaussian reports, not below the mu of a record that nobody hides; else infinite.
     """
 
     label: str
@@ -375,6 +377,7 @@ class Round:
     most: float = math.inf
     proved: bool = True
     reached: bool = False
+    alone: float = math.inf
 
 
 def shuffled(budgets: Budgets, *, mechanism: Family = binary()) -> Round:
@@ -426,14 +429,15 @@ def shuffled_reports(
         return Round(label, crowd.valid_for([]), most=0.0)
     if len(victims) > MOST_VICTIMS:
         raise InvalidValue("scales", len(victims), f"at most {MOST_VICTIMS} distinct ones", "let users share scales")
-    most = crowd.gap(victims[0])[1] if mechanism == "laplace" else math.inf
+    gap = crowd.gap(victims[0])[1]
+    most, mu = (gap, math.inf) if mechanism == "laplace" else (math.inf, gap)
 
     @cache  # a search for delta, or for a curve, asks again at the same
     def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
         return reports_pair(crowd, delta=delta, times=times)
 
-    proved, alone = crowd.proved(victims), crowd.reports.count.sum() == 1
-    return Round(label, crowd.valid_for(victims), pair=pair, most=most, proved=proved, reached=bool(alone))
+    proved, one = crowd.proved(victims), bool(crowd.reports.count.sum() == 1)
+    return Round(label, crowd.valid_for(victims), pair=pair, most=most, proved=proved, reached=one, alone=mu)
 
 
 def gaussian(mu: float) -> Round:
@@ -609,9 +613,15 @@ def _largest(rounds: list[tuple[Round, int]]) -> float:
     return enclosed(sum((times * Fraction(one.most) for one, times in rounds), Fraction(0)))[1]
 
 
-def _stands(rounds: list[tuple[Round, int]]) -> dict[str, Any]:
+def _told(rounds: list[tuple[Round, int]]) -> float:
+    """mu of all Gaussian reports together where nobody hides them, rounded up; infinite if there are others."""
+    return math.sqrt(math.fsum(times * one.alone**2 for one, times in rounds)) * (1 + 2.0**-50)  # eight roundings
+
+
+def _stands(rounds: list[tuple[Round, int]], low: float, high: float, told: float) -> dict[str, Any]:
     """What a `Bound` says of its ends."""
-    return {key: all(getattr(one, key) for one, _ in rounds) for key in ("proved", "reached")}
+    found = {key: all(getattr(one, key) for one, _ in rounds) for key in ("proved", "reached")}
+    return found | {"note": how_close(low, high, told)}
 
 
 def _valid_for(rounds: list[tuple[Round, int]]) -> str:
@@ -652,8 +662,10 @@ def compose(rounds: Rounds, *, delta: float) -> Bound:
             continue
         sides = _sides(chosen, _depth(merged, delta - local), delta - local)
         found.append(Interval(0.0, 0.0, 0.0) if sides is None else epsilon_of(sides, delta))
+    if (told := _told(merged)) < math.inf:
+        most = min(most, alone_epsilon("gaussian", delta, (told, told))[1])
     low, value, high = (min(max(end), most) for end in zip(*found, strict=True))
-    return Bound(low, value, high, METHOD, _valid_for(merged), delta=delta, **_stands(merged))
+    return Bound(low, value, high, METHOD, _valid_for(merged), delta=delta, **_stands(merged, low, high, most))
 
 
 def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
@@ -680,10 +692,12 @@ def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
     local = 0.0 - math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in merged))
     if eps >= _largest(merged):
         ends = local * (1 - _ROUNDED), local, min(local * (1 + _ROUNDED), 1.0)
-        return Bound(*ends, METHOD, _valid_for(merged), eps=eps, **_stands(merged))
+        return Bound(*ends, METHOD, _valid_for(merged), eps=eps, **_stands(merged, ends[0], ends[2], 1.0))
     found = [_delta_interval(merged, chosen, eps, local) for chosen in _per_victim(merged)]
-    low, value, high = (max(end) for end in zip(*found, strict=True))
-    return Bound(low, value, high, METHOD, _valid_for(merged), eps=eps, **_stands(merged))
+    told = _told(merged)
+    most = alone_delta("gaussian", eps, (told, told))[1] if told < math.inf else 1.0
+    low, value, high = (min(max(end), most) for end in zip(*found, strict=True))
+    return Bound(low, value, high, METHOD, _valid_for(merged), eps=eps, **_stands(merged, low, high, most))
 
 
 def _delta_interval(rounds: list[tuple[Round, int]], chosen: Chosen, eps: float, local: float) -> Interval:

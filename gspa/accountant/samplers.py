@@ -53,7 +53,7 @@ class Accounting:
         Args:
             sigma: standard deviation of the noise in each step's sum, > 0.
             steps: batches in one epoch; a Poisson sample has the rate 1/steps.
-            delta: in [1e-15, 1).
+            delta: in (0, 1).
             epochs: >= 1.
             sensitivity: the clipping norm, > 0.
 
@@ -65,7 +65,7 @@ class Accounting:
             InvalidValue: an argument out of range.
         """
         sigma, steps, epochs = check.positive(sigma=sigma), check.count(steps=steps), check.count(epochs=epochs)
-        delta = check.in_range(1e-15, 1 - 2**-53, delta=delta)
+        delta = check.probability(allow_zero=False, delta=delta)
         if self.sampler == "poisson":
             return poisson_epsilon(
                 sigma=sigma, steps=steps * epochs, rate=1 / steps, delta=delta, sensitivity=sensitivity

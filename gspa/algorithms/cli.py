@@ -39,7 +39,7 @@ def status(as_json: Json = False) -> None:
         for row in rows:
             typer.echo(f"{row.file}: {row.state}" + (f" ({row.path})" if row.path else ""))
             if row.state == "damaged":
-                typer.echo(f"  expected SHA-256 {row.expected_sha256}, found {row.found_sha256}")
+                typer.echo(f"  expected SHA-256 {row.expected_sha256}, found {row.found_sha256 or 'none'}")
     if any(row.state == "damaged" for row in rows):
         raise typer.Exit(1)
 

@@ -5,7 +5,7 @@ Only the SHA-256 of a file's *decompressed* payload is trusted, wherever the fil
 file that fails the check is refused, never used. Nothing is unpickled.
 
 Environment:
-    GSPA_DATA_DIR: a folder with the four IDX files, `.gz` or raw, or as torchvision or Kaggle have them; no other is read.
+    GSPA_DATA_DIR: the one folder looked into: four IDX files, `.gz` or raw, also as from torchvision or Kaggle.
     GSPA_OFFLINE: "1" forbids the download.
 """
 

@@ -82,14 +82,15 @@ def _say(channel: TextIO, **message: object) -> None:
 
 
 def _sockets(folder: str) -> Config:
-    """The kernel's sockets as files in a folder of its own, where the system has such.
+    """The kernel's connection file in a folder of its own, and its sockets as files there, where the system has such.
 
     A port is free when it is chosen and may be taken when the kernel asks for it: of many kernels that start at once,
     one dies now and then.
     """
     short = len(os.fsencode(folder)) < 90  # a socket's path has 104 bytes at most
-    local = {"transport": "ipc", "ip": os.path.join(folder, "kernel")}
-    return Config({"KernelManager": local} if folder and short and zmq.has("ipc") else {})
+    local = {"transport": "ipc", "ip": os.path.join(folder, "kernel")} if short and zmq.has("ipc") else {}
+    at = {"connection_file": os.path.join(folder, "kernel.json"), **local}
+    return Config({"KernelManager": at} if folder else {})
 
 
 def execute(source: Path, output: Path, parameters: dict[str, Any], *, timeout: int, cwd: Path, own: str = "") -> None:

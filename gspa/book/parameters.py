@@ -134,10 +134,13 @@ class Notebook:
         """
         entry = self.properties[name]
         read = _read(value, entry)
-        parts = read if isinstance(read, list) else [read]
-        # Only then the schema: NaN passes each of its comparisons, and it compares lists of lists without end.
+        parts, kind = read if isinstance(read, list) else [read], entry.get("items", entry)["type"]
+        # Only then the schema: NaN passes each of its comparisons, and lists of lists, or of texts among numbers, it
+        # compares without end.
         plain = all(
-            isinstance(part, str) or (isinstance(part, int | float) and abs(part) <= sys.float_info.max)
+            isinstance(part, str)
+            if kind == "string"
+            else isinstance(part, int | float) and abs(part) <= sys.float_info.max
             for part in parts
         )
         if not plain or not Draft202012Validator(entry).is_valid(read):

@@ -590,7 +590,7 @@ def rate(table: pd.DataFrame, fitted: pd.DataFrame, delta: float) -> Outcome:
             exactly(by_points and pointwise < _NEGLIGIBLE, near=by_points),
             points,
             correction=correction,
-            excluded="it is not a total variation (G-E14), so it may not be added to $\\delta$",
+            excluded="it is not a total variation (eq. (14)), so it may not be added to $\\delta$",
         ),
     )
 

@@ -152,9 +152,13 @@ def proved_slack(people: Budgets, *, mu: float | None = None, error: Callable[[A
     mu is the paper's if not given; `error` is the first term, `coin_error_between` that of (A2). A delta_j > 0 of
     another user makes fewer clones; the victim's own is not counted.
     """
-    mu = gspa_mu(people) if mu is None else mu
     law = problem_of(people, binary(), int(np.argmax(people.eps))).law()
     assert isinstance(law, CloneLaw)
+    return clone_slack(law, mu=gspa_mu(people) if mu is None else mu, error=error)
+
+
+def clone_slack(law: CloneLaw, *, mu: float, error: Callable[[Array], Array] = coin_error) -> float:
+    """`proved_slack` for this number of clones, fair coins each."""
     c0 = law.edges[:-1]
     fewer = law.below + np.r_[0.0, np.cumsum(law.mass + law.error)[:-1]]
     c0, fewer = c0[c0 >= 1], fewer[c0 >= 1]
@@ -586,7 +590,7 @@ def theorem_2(
         r"$s = e(c_0) + \Pr(N < c_0) + \frac{(2/\sqrt{c_0}-\mu)_+}{\sqrt{2\pi}}$, where $N$ is the number of clones "
         r"and $e(c) = \frac{0.53}{c} + e^{-3\sqrt{c}/4}$ for $c \geq 100$ and $\frac{1}{\sqrt{2\pi c}}$ below. Without "
         rf"slack it is not a theorem, but on the map of equal budgets and at least {promises['n'].min():,} users it "
-        rf"holds up to $\epsilon_0 = {safe:g}$. A local $\delta_n$ must be added (G-E17)."
+        rf"holds up to $\epsilon_0 = {safe:g}$. A local $\delta_n$ must be added (eq. (17))."
     )
     trivial: Said = {"verified": f"With $C = \\sqrt{{n-1}}$ the right side is at most {evidence[most]:g}."}
     return judge(
@@ -666,7 +670,7 @@ def equation_18(found: pd.DataFrame) -> Outcome:
         "refuted": "The left side is below the right, or the right is negative throughout.",
     }
     correction = (
-        r"$P$ and $Q$ discretized to unit cells, Fact 4 as corrected (G-F4), and $F(\alpha) = 0$ for "
+        r"$P$ and $Q$ discretized to unit cells, Fact 4 as corrected, and $F(\alpha) = 0$ for "
         r"$\alpha > 1 - \mathrm{TV}$."
     )
     verdict = exactly(holds and bool((found["literal"] > 0).all()), near=holds and says)

@@ -26,7 +26,7 @@ from gspa.algorithms import frequency, mean
 from gspa.algorithms.frequency import Simulation
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
 from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data
-from gspa.book.verdicts import Reading, exactly, reading, unknown
+from gspa.book.verdicts import VERDICTS, Reading, Verdict, exactly, joined, reading, unknown, within
 
 Array = NDArray[np.float64]
 
@@ -245,33 +245,6 @@ def frequency_bias(groups: Groups, *, c: float, deals: int, seed: int) -> dict[s
     }
 
 
-def mean_bias(
-    groups: Groups, *, sensitivity: float, data: Mapping[str, float], repeats: int, seed: int
-) -> pd.DataFrame:
-    """Whether Algorithm 1's error depends on who holds which value: the same data dealt to the users in three ways.
-
-    A row a deal: deal, bias and squared (mean error and mean squared error against the mean of the data) with their
-    standard errors, exact (the variance of the noise), nearest (distance of that mean from a natural number).
-    """
-    eps, rows = groups.people().expanded().eps, []  # from conservative to liberal
-    values = np.sort(mean.clipped_data(groups.n, **data, rng=np.random.default_rng([seed, 6])))
-    exact, nearest = mean.mean_variance(eps, sensitivity=sensitivity), abs(values.mean() - round(values.mean()))
-    mixed = np.random.default_rng([seed, 5]).permutation(values)
-    deals = {
-        "at random": mixed,
-        "larger values, smaller budgets": values[::-1],
-        "larger values, larger budgets": values,
-    }
-    for index, (deal, x) in enumerate(deals.items()):
-        rng = np.random.default_rng([seed, 4, index])
-        found = mean.simulate_mean(x, eps, sensitivity=sensitivity, repeats=repeats, rng=rng)
-        squares = (found.estimates - found.truth) ** 2
-        spread = float(squares.std(ddof=1)) / math.sqrt(repeats)
-        rows.append((deal, found.bias, found.bias_error, float(squares.mean()), spread, exact, float(nearest)))
-    names = ["deal", "bias", "bias_error", "squared", "squared_error", "exact", "nearest"]
-    return pd.DataFrame(rows, columns=names)
-
-
 def data_spreads(
     groups: Groups, *, sensitivity: float, data: Mapping[str, float], repeats: int, seed: int
 ) -> pd.DataFrame:
@@ -457,48 +430,6 @@ def error_curves(table: pd.DataFrame, *, x: str, of: str) -> Figure:
 _Z = 5.0  # standard errors that a correct formula exceeds less than once in a million comparisons
 _ROUNDING = 1e-9  # a bias below this is rounding of a sum over users, not a bias
 _DRAWN = 0.1  # by how much the closed form for one draw of users, bits included, may differ from the law over all draws
-_MEAN_LAW = r"$\frac{2 \Delta f^2}{n} \left(f_C/\epsilon_C^2 + f_M/\epsilon_M^2 + f_L/\epsilon_L^2\right)$"
-_FREQUENCY_LAW = (
-    r"$\frac{1}{n} \left(\frac{1 - \overline{t^2}}{4 \bar t^2} + c(1-c) \frac{\overline{t^2} - \bar t^2}{\bar t^2}"
-    r"\right)$, $t = \tanh(\epsilon/2)$, averages over users"
-)
-
-
-@settles("G-A4")
-def mean_unbiased(deals: pd.DataFrame) -> Outcome:
-    """Algorithm 1's answer is the mean plus noise of a known variance, whoever holds which value: `mean_bias`."""
-    off, spread = (
-        ((deals[column] - wanted).abs() / deals[f"{column}_error"]).max()
-        for column, wanted in (("bias", 0.0), ("squared", deals["exact"]))
-    )
-    evidence: dict[str, object] = {
-        f"bias, values dealt: {row.deal}": f"{row.bias:+.4f} ± {row.bias_error:.4f}" for row in deals.itertuples()
-    }
-    evidence |= {
-        "largest bias": f"{off:.1f} standard errors",
-        r"standard deviation of $z$, $\sqrt{2 \Delta f^2 \sum_i \epsilon_i^{-2}}/n$": math.sqrt(deals["exact"].iloc[0]),
-        "mean squared error, simulated, against its square: largest gap": f"{spread:.1f} standard errors",
-        "mean of the data: error of the nearest natural number, which $z$ is declared to be": deals["nearest"].iloc[0],
-    }
-    name = "for given data, over the noise"
-    if spread > _Z:
-        said = "The simulated squared error is not the formula's, so this run proves nothing."
-        return judge("G-A4", evidence, reading(name, unknown(), {"not checkable": said}))
-    return judge(
-        "G-A4",
-        evidence,
-        reading(
-            name,
-            exactly(bool(off <= _Z)),
-            {
-                "verified": "The answer is unbiased whoever holds which value, because the noise has mean 0 and the "
-                f"average does not depend on the order. In {len(deals)} deals the bias is within {off:.1f} standard "
-                "errors of 0, and the squared error is the variance of the noise. The answer is a real number, not "
-                r"the printed $z \in \mathbb{N}$.",
-                "refuted": f"The answer is biased by {off:.1f} standard errors.",
-            },
-        ),
-    )
 
 
 @settles("G-A2")
@@ -565,10 +496,10 @@ def _agree(sweep: pd.DataFrame) -> tuple[float, float]:
     return agreement, float((sweep["exact"] / sweep["law"] - 1).abs().max())
 
 
-def _linear(identifier: str, law: str, sweep: pd.DataFrame, fits: pd.DataFrame) -> Outcome:
+def _linear(identifier: str, sweep: pd.DataFrame, fits: pd.DataFrame) -> Outcome:
     """Is a straight line right? Judged on the law, to which the simulation is held; direction on both.
 
-    One reading for each rule for the budgets and each axis, the simulated one first.
+    One reading for each rule for the budgets and each axis, the simulated one first; last the nearest other measure.
     """
     least = float((claim(identifier).tolerance or {})["r_squared_min"])
     by_share = "f_conservative" in sweep
@@ -607,96 +538,63 @@ def _linear(identifier: str, law: str, sweep: pd.DataFrame, fits: pd.DataFrame) 
     ways: list[tuple[tuple[Any, ...], pd.DataFrame]] = list(fits.groupby(["low", "high", "reading"], sort=False))
     ways.sort(key=lambda way: not math.isclose(way[0][0], own))
     moves = f"{'grows' if by_share else 'falls'} with {name}"
-    lines = [_line(rule, (low, high), part, least, moves, sign, name, law) for (low, high, rule), part in ways]
-    return judge(identifier, evidence, *lines)
+    lines = [_line(rule, axis, part, least, moves, sign) for (*axis, rule), part in ways]
+    return judge(identifier, evidence, *lines, *_other_power(ways[0][1], least, moves, sign))
 
 
-def _line(
-    rule: str, axis: tuple[float, float], fits: pd.DataFrame, least: float, moves: str, sign: int, name: str, law: str
-) -> Reading:
-    """One rule for the budgets and one axis: is the error linear, or another measure of utility?"""
-    fit = fits.set_index("measure")["r_squared"]
-    best = str(fit.idxmax())
-    the_best = best if best.startswith("1/") else f"the {best}"
+def _straight(fits: pd.DataFrame, measure: str, least: float, sign: int) -> tuple[float, Verdict]:
+    """R^2 of a line through this measure, and whether it is one; the error's direction must be right as well."""
+    fit = float(fits.set_index("measure")["r_squared"][measure])
     moving = bool((fits["monotone"] == sign).all())
-    straight = f"a line explains {100 * fit['error']:.2f}% of its variance"
-    wrong = f"The error does not {'rise' if sign > 0 else 'fall'} all along the axis."
-    if moving:
-        wrong = (
-            f"The error {moves}, but {straight}, less than {100 * least:g}%; neither its square nor the inverse of "
-            f"either is linear (nearest: {the_best}, {100 * fit[best]:.1f}%)."
-        )
+    return fit, joined(exactly(moving), within(1 - fit, 1 - least))
+
+
+def _line(rule: str, axis: Sequence[float], fits: pd.DataFrame, least: float, moves: str, sign: int) -> Reading:
+    """One rule for the budgets and one axis: is the mean absolute error, the caption's quantity, linear?"""
+    fit, verdict = _straight(fits, "error", least, sign)
+    straight = f"a line explains {100 * fit:.2f}% of its variance"
     return reading(
         f"{_BUDGETS[rule]}, axis {axis[0]:g} to {axis[1]:g}",
-        exactly(moving and bool(fit["error"] >= least), near=moving and bool(fit[best] >= least)),
+        verdict,
         {
             "verified": f"The error {moves}, and {straight}.",
-            "holds with correction": f"The error {moves}, but {straight}, less than {100 * least:g}%; for {the_best} "
-            f"it is {100 * fit[best]:.3f}%.",
-            "refuted": wrong,
+            "not reproduced": f"The error {moves}, but {straight}, less than {100 * least:g}%.",
+            "refuted": f"The error does not {'rise' if sign > 0 else 'fall'} all along the axis.",
         },
-        correction=f"Not the error, but {the_best} is linear in {name}"
-        f"{'' if fit[best] > 1 - 1e-9 else ' to a good approximation'}. With one budget in each group the squared "
-        f"error is {law}.",
-        excluded="" if rule == "constants" else "the text gives each group one budget",
+        excluded="" if rule == "constants" else "the text gives the users of a group one privacy preference",
     )
 
 
-@settles("G-S60")
-def mean_directions(
-    by_share: pd.DataFrame, by_budget: pd.DataFrame, share_fits: pd.DataFrame, budget_fits: pd.DataFrame
-) -> Outcome:
-    """The mean's error rises with the conservative share and falls with the conservative budget, point by point."""
-    agreement, drawn = (max(pair) for pair in zip(_agree(by_share), _agree(by_budget), strict=True))
-    evidence: dict[str, object] = {}
-    kept = True
-    for what, fits, sign in (("rises with $f_C$", share_fits, 1), ("falls with $\\epsilon_C$", budget_fits, -1)):
-        ways = fits.drop_duplicates(["low", "high", "reading"])
-        same = int((ways["monotone"] == sign).sum())
-        kept &= same == len(ways)
-        evidence[f"axes and rules for the budgets on which the exact error {what} from point to point"] = (
-            f"{same} of {len(ways)}"
-        )
-    evidence["simulation against closed form, largest gap"] = f"{agreement:.1f} standard errors"
-    evidence["closed form for the users drawn against its law, largest gap"] = f"{100 * drawn:.1f}%"
-    name = "accuracy is measured by the mean absolute error"
-    if agreement > _Z or drawn > _DRAWN:
-        said = "Simulation, closed form and law disagree, so this run proves nothing."
-        return judge("G-S60", evidence, reading(name, unknown(), {"not checkable": said}))
-    return judge(
-        "G-S60",
-        evidence,
-        reading(
-            name,
-            exactly(kept),
-            {
-                "verified": "The exact error rises and falls as stated from point to point of every axis, with either "
-                "rule for the budgets.",
-                "refuted": "The exact error does not rise and fall as stated all along the axes.",
-            },
-        ),
-    )
+def _other_power(fits: pd.DataFrame, least: float, moves: str, sign: int) -> list[Reading]:
+    """The measure that happens to be the nearest to a line, where it is not the error."""
+    best = str(fits.set_index("measure")["r_squared"].idxmax())
+    if best == "error":
+        return []
+    fit, verdict = _straight(fits, best, least, sign)
+    said = f"The error {moves}, and a line explains {100 * fit:.3f}% of the variance of {best}."
+    why = "the caption's quantity is the mean absolute error, and this one was chosen after the fit"
+    return [reading(f"utility is {best}", verdict, dict.fromkeys(VERDICTS, said), excluded=why)]
 
 
 @settles("G-FIG3A")
 def mean_by_share(sweep: pd.DataFrame, fits: pd.DataFrame) -> Outcome:
     """The mean's error against the share of conservative users."""
-    return _linear("G-FIG3A", _MEAN_LAW, sweep, fits)
+    return _linear("G-FIG3A", sweep, fits)
 
 
 @settles("G-FIG3B")
 def mean_by_budget(sweep: pd.DataFrame, fits: pd.DataFrame) -> Outcome:
     """The mean's error against the conservative users' budget."""
-    return _linear("G-FIG3B", _MEAN_LAW, sweep, fits)
+    return _linear("G-FIG3B", sweep, fits)
 
 
 @settles("G-FIG3C")
 def frequency_by_share(sweep: pd.DataFrame, fits: pd.DataFrame) -> Outcome:
     """The frequency's error against the share of conservative users."""
-    return _linear("G-FIG3C", _FREQUENCY_LAW, sweep, fits)
+    return _linear("G-FIG3C", sweep, fits)
 
 
 @settles("G-FIG3D")
 def frequency_by_budget(sweep: pd.DataFrame, fits: pd.DataFrame) -> Outcome:
     """The frequency's error against the conservative users' budget."""
-    return _linear("G-FIG3D", _FREQUENCY_LAW, sweep, fits)
+    return _linear("G-FIG3D", sweep, fits)

@@ -10,6 +10,7 @@ All of it for (index, value) pairs and for coordinates that fit into n_p (`gspa.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from math import exp, log, nan
 from typing import NamedTuple
@@ -18,7 +19,7 @@ import pandas as pd
 
 from gspa.accountant.bound import Bound
 from gspa.accountant.errors import OutsideValidity
-from gspa.algorithms.flame import accounting
+from gspa.algorithms.flame import accounting, attacks
 from gspa.algorithms.flame.randomizers import Laplace
 from gspa.pages import p15_amplification as amplification
 
@@ -48,13 +49,16 @@ class Worth(NamedTuple):
 def certified(method: str, *, d: int, k: int, n: int, n_p: int, eps: float, delta: float, attack: bool = True) -> Bound:
     """Certified eps of one epoch at the budget `eps` of one report; SS-Double with each index drawn for itself.
 
-    `attack` False leaves the lower end at 0. `OutsideValidity`: the padding may overflow.
+    The attack shows SS-Double's lower end for exactly k indices, too; `attack` False leaves it at 0.
+    `OutsideValidity`: the padding may overflow.
     """
     local = Laplace(eps)
     if method == SIMPLE:
         return accounting.simple(local, d=d, n=n, delta=delta, attack=attack)
     if method == DOUBLE:
-        return accounting.double_poisson(local, d=d, k=k, n=n, n_p=n_p, delta=delta, attack=attack)
+        found = accounting.double_poisson(local, d=d, k=k, n=n, n_p=n_p, delta=delta, attack=attack)
+        exact = attacks.sum_epsilon(local, real=k, padded=d * n_p, delta=delta) if attack else 0.0
+        return replace(found, lower=min(found.lower, exact))
     return accounting.topk(local, k=k, n_p=n_p, delta=delta, most_selected=n_p, attack=attack)
 
 

@@ -490,7 +490,8 @@ def _headline_words(table: pd.DataFrame) -> str:
     if first["certified"] > 0:
         ends = rounded(first["certified"], up=True, digits=3), rounded(first["attack"], up=False, digits=3)
         said += (
-            f"The certified bound and the attack run close together, from {ends[0]} and {ends[1]} at "
+            "The certified bound for any aligned randomizers and the attack run close together, from "
+            f"{ends[0]} and {ends[1]} at "
             f"{first['local']:g}. There the paper's promise, without its error term, is {_plain(first['paper'], 2)}, "
             f"{first['paper'] / first['certified']:.0f} times the certified bound."
         )

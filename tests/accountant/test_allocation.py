@@ -395,3 +395,11 @@ def test_a_tiny_delta_is_amplified_and_what_is_not_says_so():
     assert found.upper < gdp_epsilon(delta=1e-30, mu=1.0) - math.log(50)
     assert not found.note
     assert "no amplification" in allocation_epsilon(sigma=0.1, steps=100, delta=1e-6).note
+
+
+@pytest.mark.parametrize("sigma", [0.03, 0.1])
+def test_two_epochs_are_no_better_than_one_and_what_hides_nothing_says_so(sigma):
+    found = allocation_epsilon(sigma=sigma, steps=100, delta=1e-6, epochs=2)
+    assert found.lower >= gdp_epsilon(delta=1e-6, mu=1 / sigma) - math.log(100) - 1e-6  # one epoch's largest answer
+    assert found.upper == pytest.approx(gdp_epsilon(delta=1e-6, mu=math.sqrt(2) / sigma), rel=1e-12)
+    assert "no amplification was found" in found.note

@@ -29,6 +29,9 @@ def write(folder, text):
     [
         ("", "users.csv line 1 = '': must be a header: eps[,delta][,count]"),
         ("0.5\n0.6\n", "users.csv line 1 = '0.5': must be a header"),
+        ("eps|count\n0.5|10\n", "line 1 = 'eps|count': must be a header with commas, semicolons or tabs between"),
+        ("eps count\n0.5 10\n", "line 1 = 'eps count': must be a header with commas, semicolons or tabs between"),
+        ("eps\n" + "1" * 60_000 + "x\n", "line 2, column eps = '111"),  # hours if its digits are parted in all ways
         ("eps\n", "must be a file with rows below its header"),
         ("eps,delta\n\n\n", "users.csv = 'eps,delta': must be a file with rows below its header"),
         ("delta\n0\n", "users.csv line 1 = 'delta': must be a header with a column eps"),

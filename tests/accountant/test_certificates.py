@@ -7,6 +7,7 @@ import json
 import math
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -262,3 +263,28 @@ def test_the_command_refuses_in_a_line(capsys):
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "other rounds are not covered" in err
+
+
+@pytest.mark.parametrize("over", [0.9, 1.3])
+def test_the_noise_of_a_certificate_is_no_more_than_that_of_the_reports(over):
+    exact = Fraction(over) / Fraction(0.7)
+    found = gspa.certify(n=1, delta=1e-6, mechanism=gspa.Laplace(scale=0.7, sensitivity=over))
+    ((eps, _),) = json.loads(found.text)["users"]
+    assert exact <= Fraction(eps) <= exact * (1 + Fraction(2) ** -52)
+    found = gspa.certify(n=1, delta=1e-3, mechanism=gspa.Gaussian(sigma=0.7, sensitivity=over))
+    ((sigma, _),) = json.loads(found.text)["users"]
+    assert 1 / exact * (1 - Fraction(2) ** -52) <= Fraction(sigma) <= 1 / exact
+    found = gspa.certify(
+        delta=1e-3, mechanism=gspa.Allocation(sigma=0.7, sensitivity=over, steps=1, direction="remove")
+    )
+    assert json.loads(found.text)["parameters"]["sigma"] == sigma
+
+
+@pytest.mark.parametrize("asked", [{"mechanism": "laplace"}, {"mechanism": "rr", "rounds": 2}])
+def test_no_certificate_claims_more_than_local_privacy_guarantees(asked):
+    assert gspa.certify(eps=3.3, n=1, delta=1e-6, **asked).eps <= 3.3 * asked.get("rounds", 1)
+
+
+def test_more_users_than_the_program_takes_are_refused_at_once():
+    with pytest.raises(OutsideValidity, match="at most 10,000,000,000 users"):
+        gspa.certify(eps=1e-6, n=10**12, delta=1e-12, rounds=2)

@@ -569,3 +569,24 @@ def test_no_user_is_worse_off_than_the_worst():
     assert each.note in "\n".join(each.words())
     local = gspa.per_user(budgets=budgets.from_array([0.5, 1.0], [0.0, 1e-9], [5, 5]), delta=1e-5)
     assert local.note == gspa.epsilon(budgets=budgets.from_array([0.5, 1.0], [0.0, 1e-9], [5, 5]), delta=1e-5).note
+
+
+@pytest.mark.parametrize(("sigma", "delta"), [(0.13, 1e-6), (0.2, 1e-30)])
+def test_rounds_whose_shuffle_hides_nothing_are_what_the_reports_are_alone(sigma, delta):
+    mu = math.sqrt(2) / sigma
+    found = gspa.epsilon(n=1000, mechanism=gspa.Gaussian(sigma=sigma), delta=delta, rounds=2)
+    with mpmath.workdps(60):
+        eps = mpmath.mpf(found.upper)
+        alone = mpmath.ncdf(mu / 2 - eps / mu) - mpmath.exp(eps) * mpmath.ncdf(-mu / 2 - eps / mu)
+        assert abs(alone / delta - 1) < 1e-8
+    assert "no amplification was found" in found.note
+    assert gspa.delta(at_eps=found.upper, n=1000, mechanism=gspa.Gaussian(sigma=sigma), rounds=2).upper <= 1.01 * delta
+
+
+def test_a_wide_interval_says_so():
+    found = gspa.epsilon(n=1000, mechanism=gspa.Gaussian(sigma=1.0), delta=1e-18)
+    assert found.lower < found.upper / 2
+    assert "not known to a factor of two" in found.note
+    found = gspa.epsilon(eps=700.0, n=1000, delta=1e-30, mechanism="laplace", rounds=2)
+    assert found.upper == 1400
+    assert "no amplification was found" in found.note

@@ -79,6 +79,21 @@ def test_poisson_answers_where_allocation_does(sigma, delta):
     assert bool(found.note) == (sigma < 0.04 or delta < 1e-20)
 
 
+@pytest.mark.parametrize("eps", [6.5, 7.5])  # delta is 2e-15 and 7e-19
+def test_a_tiny_delta_is_found_from_both_sides(eps):
+    found = poisson_delta(sigma=1.0, steps=1, rate=0.25, eps=eps, direction="remove")
+    assert found.lower <= one_step(eps, sigma=1.0, rate=0.25, direction="remove") <= found.upper
+    assert found.upper <= 1.01 * found.lower
+
+
+@pytest.mark.parametrize("sampler", ["dealt once", "dealt each epoch", "shuffled once", "poisson"])
+def test_every_sampler_answers_at_a_tiny_delta(sampler):
+    found = accounting_for(sampler=sampler).epsilon(sigma=2.0, steps=1, epochs=4, delta=1e-18)
+    mu = 2.0 if sampler == "shuffled once" else 1.0  # who is in every step; replaced, where the batches are fixed
+    assert found.lower <= gdp_epsilon(delta=1e-18, mu=mu)
+    assert found.upper == pytest.approx(gdp_epsilon(delta=1e-18, mu=mu), rel=1e-3)
+
+
 @pytest.mark.parametrize(("sigma", "steps", "rate"), [(1.0, 1_000, 1e-3), (0.5, 100, 0.01)])
 def test_google_gives_the_same(sigma, steps, rate):
     google = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")

@@ -278,7 +278,9 @@ class TestTheDashboard:
                 verdict = row.th.get_text()
                 assert cell.a["href"].removeprefix("claims.html#") == anchor(paper, verdict)
                 wanted = {"data-verdict": slug(verdict)} | ({"data-paper": paper} if paper else {})
-                assert len(listed("details", attrs=wanted)) == int(cell.get_text())
+                found = listed("details", attrs=wanted)
+                assert len(found) == int(cell.get_text())
+                assert found[0].find(id=anchor(paper, verdict))  # without a script it leads to the first of them
         assert {link["href"].removeprefix("claims.html#") for link in board.thead("a")} <= anchors
         (refuted,) = [row for row in board.tbody("tr") if row.th.get_text() == "refuted"]
         assert refuted("td")[0].a["aria-label"] == f"1 refuted, {SHORT['gspa']}"

@@ -37,14 +37,14 @@ Texts = Mapping[str, Iterable[str]]
 
 
 def collapse(text: str) -> str:
-    """The text without white space and without the marks around formulas."""
-    marks = r"\\tag\{\w+\}|\\[\[\]()]|\\(begin|end)\{equation\}|\$"
+    """The text without white space and without the marks around formulas and of emphasis."""
+    marks = r"\\tag\{\w+\}|\\[\[\]()]|\\(begin|end)\{equation\}|\$|\*"
     return "".join(re.sub(marks, "", text).split())
 
 
 def passages(quoted: str) -> list[str]:
     """What is quoted between omissions, collapsed."""
-    return [collapse(part) for part in quoted.split(OMISSION)]
+    return [passage for part in quoted.split(OMISSION) if (passage := collapse(part))]
 
 
 def found(wanted: Iterable[str], text: str) -> list[str] | None:

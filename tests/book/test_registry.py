@@ -138,12 +138,15 @@ def test_each_claim_says_by_what_it_is_judged_or_why_no_number_can(claim):
         ("G-L1", "G-T1", "G-T2p", "G-S86"),  # parts that belong to another user's randomizer
         ("G-F1", "G-F4", "B-15", "G-E14"),  # a formula with a right form beside it
         ("G-C3", "G-C9"),  # smaller than the baselines
-        ("G-T2", "G-T3", "G-T4"),  # an error term that is left out
-        ("G-FIG3A", "G-FIG3B", "G-FIG3C", "G-FIG3D"),  # another power of the error is the linear one
+        ("G-T2", "G-T3", "G-T4", "G-S86"),  # an error term that serves any mu; one that does not is proved
+        ("G-FIG3A", "G-FIG3B", "G-FIG3C", "G-FIG3D"),  # the error itself is no line
+        ("G-A1", "G-A3"),  # what is clipped before the noise is added
+        ("G-SGD1", "G-SGD2"),  # with noise, in a setting that is not stated
         ("F2", "F23"),  # a looser bound taken for a smaller amplification
         ("F14", "F17"),  # whole messages, where pairs are meant
         ("F8", "F16"),  # a wrong number or order beside which the right one is computed
         ("F11", "F21"),  # Theorem 4's composition
+        ("E1", "E2", "E3"),  # a printed number, by noise that repeats, at a privacy that the protocols do not have
     ],
 )
 def test_the_same_defect_has_the_same_verdict(alike):

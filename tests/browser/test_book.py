@@ -626,6 +626,17 @@ class TestKnobs:
         context.close()
 
 
+class TestTheClaimsPage:
+    def test_it_is_small_and_a_claim_that_is_asked_for_brings_its_card(self, page):
+        page.goto((SITE / "claims.html").as_uri())
+        assert page.evaluate("() => document.querySelectorAll('*').length") < 8_000
+        page.goto((SITE / "claims.html").as_uri() + "#G-T2")
+        card = page.locator("#G-T2 .gspa-card")
+        card.wait_for()
+        page.wait_for_function("() => document.querySelector('#G-T2 .gspa-card mjx-container')")  # its formulas are set
+        assert card.locator("blockquote").count() == 1
+
+
 class TestThemeAndPrint:
     @pytest.mark.usefixtures("formulas_raw")
     def test_the_button_turns_the_page_dark_and_the_next_page_stays_so(self, page):

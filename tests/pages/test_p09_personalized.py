@@ -411,17 +411,9 @@ def test_the_page_with_a_mild_example():
 PLANTED = (
     Planted(
         "G-T2p G-S86",
-        "accountant.closed_forms",
-        "    return math.sqrt(2 / total)\n",
-        "    return math.sqrt(2 / total) * 10\n",
-        "mu ten times too large",
-        SMALL,
-    ),
-    Planted(
-        "G-T2p G-S86",
         "pages.p09_personalized",
-        "delta=leak, shared=True), at)",
-        "delta=leak, shared=False), at)",
+        "for shared in (True, False)",
+        "for shared in (False, True)",
         "the pair with Lemma 4's outcomes in place of the printed one",
         SMALL,
     ),

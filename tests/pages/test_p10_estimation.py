@@ -393,7 +393,7 @@ def test_the_verdicts_are_the_recorded_ones(ten, eleven):
     found = ten.outcomes | eleven.outcomes
     assert {name: one.verdict for name, one in found.items()} == {name: claim(name).verdict for name in found}
     panels = {f"G-FIG3{panel}" for panel in "ABCD"}
-    assert set(found) == panels | {"G-A1", "G-A2", "G-A4", "G-S60", "G-S61", "G-S62", "G-T3", "G-T4"}
+    assert set(found) == panels | {"G-A1", "G-A2", "G-T3", "G-T4"}
 
 
 def test_one_run_of_each_algorithm_is_near(ten, eleven):
@@ -463,32 +463,6 @@ class TestUnbiased:
         )
 
 
-class TestMeanUnbiased:
-    def test_whoever_holds_which_value(self):
-        deals = p.mean_bias(Groups(n=400), sensitivity=60.0, data=DATA, repeats=4_000, seed=3)
-        assert deals["deal"].tolist() == [
-            "at random",
-            "larger values, smaller budgets",
-            "larger values, larger budgets",
-        ]
-        # 216, 148 and 36 users; five standard errors.
-        variance = 2 * 3600 / 400**2 * (216 / 0.01 + 148 / 0.25 + 36)
-        assert deals["exact"].tolist() == pytest.approx([variance] * 3, rel=1e-12)
-        assert (deals["bias"].abs() < 5 * deals["bias_error"]).all()
-        assert ((deals["squared"] - variance).abs() < 5 * deals["squared_error"]).all()
-        assert (deals["squared_error"] < 0.05 * variance).all()
-
-    @pytest.mark.parametrize(
-        ("column", "errors", "verdict"),
-        [("bias", 4, "verified"), ("bias", -6, "refuted"), ("squared", 6, "not checkable")],
-    )
-    def test_its_verdicts(self, ten, column, errors, verdict):
-        deals = ten.names["deals"].copy()
-        centre = deals.loc[1, "exact"] if column == "squared" else 0.0
-        deals.loc[1, column] = centre + errors * deals.loc[1, f"{column}_error"]
-        assert p.mean_unbiased(deals).verdict == verdict
-
-
 PANELS = {"G-FIG3A": p.mean_by_share, "G-FIG3B": p.mean_by_budget}
 PANELS |= {"G-FIG3C": p.frequency_by_share, "G-FIG3D": p.frequency_by_budget}
 
@@ -501,10 +475,10 @@ class TestPanels:
         which = "share" if request.param in ("G-FIG3A", "G-FIG3C") else "budget"
         return PANELS[request.param], names[f"by_{which}"], names[f"{which}_fits"]
 
-    def test_a_straight_line_is_verified_and_a_curve_without_any_measure_refuted(self, panel):
+    def test_a_straight_line_is_verified_and_a_curve_is_not_reproduced(self, panel):
         check, sweep, fits = panel
         assert check(sweep, fits.assign(r_squared=0.995)).verdict == "verified"
-        assert check(sweep, fits.assign(r_squared=0.985)).verdict == "refuted"
+        assert check(sweep, fits.assign(r_squared=0.985)).verdict == "not reproduced"
 
     def test_each_rule_and_axis_is_a_reading_and_the_best_one_counts(self, panel):
         check, sweep, fits = panel
@@ -515,17 +489,16 @@ class TestPanels:
         bent.loc[errors[0], "r_squared"] = 0.98
         found = check(sweep, bent)
         admissible = [one for one in found.readings if not one.excluded]
-        assert (len(admissible), len(found.readings)) == (len(errors), 2 * len(errors))
+        assert len(admissible) == len(errors)
         several = len(errors) > 1
-        assert found.verdict == ("verified" if several else "holds with correction")
+        assert found.verdict == ("verified" if several else "not reproduced")
         assert found.agreeing == (f"in {len(errors) - 1} of {len(errors)} readings" if several else "")
         bent.loc[errors, "r_squared"] = 0.98
-        assert check(sweep, bent).verdict == "holds with correction"
-        lost = bent.assign(r_squared=0.98)
-        lost.loc[errors[-1] + 1, "r_squared"] = 0.99  # another measure, in one reading
-        assert check(sweep, lost).verdict == "holds with correction"
+        found = check(sweep, bent)
+        assert (found.verdict, found.readings[-1].verdict) == ("not reproduced", "verified")
+        assert "after the fit" in found.readings[-1].excluded  # another measure of utility is straight
         ranges_alone = straight.assign(r_squared=straight["r_squared"].where(~constant, 0.5))
-        assert check(sweep, ranges_alone).verdict == "refuted"  # the text gives each group one budget
+        assert check(sweep, ranges_alone).verdict == "not reproduced"  # the text gives each group one budget
 
     def test_the_wrong_direction_is_refuted(self, panel):
         check, sweep, fits = panel
@@ -548,28 +521,15 @@ class TestPanels:
 
 def test_the_simulated_axis_is_the_first_reading(ten):
     found = ten.outcomes["G-FIG3B"]
-    starts = [one.name.split("axis ")[1] for one in found.readings]
+    starts = [one.name.split("axis ")[1] for one in found.readings[:-1]]
     assert starts == ["0.05 to 0.5"] * 2 + ["0.01 to 0.5"] * 2 + ["0.1 to 0.5"] * 2
     # By hand, one budget in each group: the squared error is a + b/x^2.
-    for one in found.readings[::2]:
+    for one in found.readings[:-1:2]:
         x = np.linspace(float(one.name.split("axis ")[1].split()[0]), 0.5, 25)
-        inverse = 1 / (0.54 / x**2 + 0.37 / 0.25 + 0.09)
-        fit = 100 * np.corrcoef(x, inverse)[0, 1] ** 2
-        assert (one.verdict == "holds with correction") == (fit >= 99)
-        assert one.verdict == "refuted" or f"for 1/squared error it is {fit:.3f}%" in one.found
-
-
-class TestDirections:
-    def test_one_axis_that_turns_refutes(self, ten):
-        tables = [ten.names[name] for name in ("by_share", "by_budget", "share_fits", "budget_fits")]
-        assert p.mean_directions(*tables).verdict == "verified"
-        for which in (2, 3):
-            turned = [*tables]
-            turned[which] = tables[which].copy()
-            turned[which].loc[turned[which].index[:4], "monotone"] = 0
-            assert p.mean_directions(*turned).verdict == "refuted"
-        wrong = [tables[0].assign(law=2 * tables[0]["law"]), *tables[1:]]
-        assert p.mean_directions(*wrong).verdict == "not checkable"
+        fit = 100 * np.corrcoef(x, np.sqrt(0.54 / x**2 + 0.37 / 0.25 + 0.09))[0, 1] ** 2
+        assert one.verdict == "not reproduced"
+        assert f"a line explains {fit:.2f}% of its variance" in one.found
+    assert found.readings[-1].name == "utility is 1/squared error"
 
 
 class TestReport:
@@ -627,7 +587,9 @@ class TestClones:
         terms = privacy.error_terms(Groups(n=1_000), mechanism=mechanism)
         assert terms["n"].tolist() == [1_000] * 3 + [100_000] * 3
         assert (terms["certified"] <= terms["stated"]).all()
-        assert (terms["reached"][:3] <= terms["certified"][:3]).all()
+        assert (terms["reached"] <= terms["certified"]).all()
+        assert (2 * terms["slack"][3:] < terms["reached"][3:]).all()
+        assert (10 * terms["slack"][3:].to_numpy() < terms["slack"][:3].to_numpy()).all()  # faster than the root
         few, many = terms["constant"][:3].to_numpy(), terms["constant"][3:].to_numpy()
         assert many == pytest.approx(few, rel=0.01)
         if mechanism == "rr":  # of the victim's group one is missing
@@ -652,23 +614,6 @@ class TestClones:
         none = [stats.binom(999, 1e-3).pmf(0) * (1 - flip) for flip in (1e-3, 1 - 1e-3)]
         assert row.delta == pytest.approx(none[0] - math.exp(2) * none[1], rel=1e-9)
         assert row.delta <= exact.exact_delta(budgets.constant(row.eps0, n=1_000), eps=2.0).upper
-
-
-class TestOtherStatements:
-    def test_fact_3_composes(self, ten):
-        mus = ten.names["mus"]
-        # an eps-DP report as a Gaussian: Phi(mu/2) = e^eps/(1 + e^eps)
-        each = [2 * stats.norm.ppf(math.exp(e) / (1 + math.exp(e))) for e in (0.05, 0.5, 1.0)]
-        whole = math.sqrt(sum(k * mu**2 for k, mu in zip((5_400, 3_700, 900), each, strict=True)))
-        assert mus["fact3"].iloc[0] == pytest.approx(whole, rel=1e-9)
-        assert privacy.not_by_fact_3(mus).verdict == "holds with correction"
-        assert privacy.not_by_fact_3(mus.assign(fact3=mus["mu"])).verdict == "verified"
-        assert privacy.not_by_fact_3(mus.assign(summed=2 * mus["mu"])).verdict == "refuted"
-
-    def test_the_same_proof_needs_the_same_budgets(self, eleven):
-        reports = eleven.names["reports_local"]
-        assert privacy.same_proof(reports).verdict == "verified"
-        assert privacy.same_proof(reports.assign(local=reports["local"] * 1.01)).verdict == "refuted"
 
 
 class TestTheorem3:
@@ -719,6 +664,10 @@ class TestTheorem3:
         terms = given["terms"].assign(constant=np.sqrt(given["terms"]["n"]))
         assert self.found(given, terms=terms).verdict == "refuted"
 
+    def test_a_slack_that_serves_every_mu_refutes(self, given):
+        terms = given["terms"].assign(slack=given["terms"]["reached"] / 2)
+        assert self.found(given, terms=terms).verdict == "refuted"
+
     @pytest.mark.parametrize(("column", "factor"), [("certified", 0.1), ("stated", 0.01), ("reached", 10.0)])
     def test_bounds_that_contradict_each_other_prove_nothing(self, given, column, factor):
         terms = given["terms"].assign(**{column: given["terms"][column] * factor})
@@ -760,6 +709,8 @@ class TestTheorem4:
         assert quiet.readings[1].verdict == "not checkable"
         growing = given["terms"].assign(constant=np.sqrt(given["terms"]["n"]))
         assert self.found(given, terms=growing).verdict == "refuted"
+        wide = given["terms"].assign(slack=given["terms"]["reached"] / 2)
+        assert self.found(given, terms=wide).verdict == "refuted"
 
     @pytest.mark.parametrize(
         ("table", "column", "factor"),
@@ -801,34 +752,6 @@ PLANTED = (
         "stated = 1 / math.sqrt(clones.mean)",
         "stated = 1 / clones.mean",
         "total variation as 1/M",
-    ),
-    Planted(
-        "G-A4",
-        "algorithms.mean",
-        "return float(2 * (scale @ scale)) / scale.size**2",
-        "return float(scale @ scale) / scale.size**2",
-        "variance of the noise halved",
-    ),
-    Planted(
-        "G-S60",
-        "pages.p10_p11_estimation",
-        "sum(share / (low * high) for",
-        "sum(share * (low * high) for",
-        "the mean's law with budgets in the numerator",
-    ),
-    Planted(
-        "G-S61",
-        "accountant.closed_forms",
-        "    return math.sqrt(2 / total)\n",
-        "    return math.sqrt(2 / total) * 2\n",
-        "mu twice as large",
-    ),
-    Planted(
-        "G-S62",
-        "algorithms.frequency",
-        "p: Floats = expit(np.where(bits == 1, budgets, -budgets))",
-        "p: Floats = expit(np.where(bits == 1, budgets, -budgets) / 2)",
-        "truth with half the budget",
     ),
     Planted("G-T4", *_TWICE, "mu twice as large"),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,6 @@ from scipy import stats
 from gspa.accountant.errors import OutsideValidity
 from gspa.algorithms import digits
 from gspa.algorithms.flame.federated import Training
-from gspa.algorithms.flame.randomizers import Laplace
 from gspa.pages import p15_flame_privacy
 from gspa.pages import p16_flame_certified as worth
 from gspa.pages import p16_flame_statements as s
@@ -31,9 +29,6 @@ from gspa.pages.p16_flame_training import (
     LDP_LAPLACE,
     NP,
     QUIET,
-    RANDOM,
-    RANDOM_SPARSE,
-    SPARSE,
     Found,
     Paper,
 )
@@ -140,7 +135,6 @@ AS_PRINTED = {
     f"{SIMPLE} tuned": 11.13,
     "sweep": 10.0,  # from the first to the last value
     "loss": {NP: 80.0, TOPK: 78.52, QUIET: 79.0},
-    "selection": {NP: 80.0, QUIET: 82.0, SPARSE: 25.0, RANDOM: 72.0, RANDOM_SPARSE: 12.0},
     "shown": 0.0,  # what l = 16 changes where it fits
     "over": 0,  # coordinates that do not fit, n/n_p = 3
 }
@@ -154,21 +148,18 @@ AS_FOUND = AS_PRINTED | {
     "loss": {NP: 80.9, TOPK: 85.5, QUIET: 87.2},
     "over": 2034,
 }
-SAME = (  # nobody's privacy is shown to be weaker
+SAME = (  # as the sentences have it
     WORTHS[0],
     WORTHS[1]._replace(lower=0.08, upper=0.09),
-    WORTHS[2]._replace(lower=0.085, upper=0.15),
+    WORTHS[2]._replace(lower=0.07, upper=0.08),
 )
 PRICES = pd.DataFrame({"beta": [0.005, 0.1], "certified": [0.465, 2.405]})
-PADDED = pd.DataFrame({"n/n_p": [1.0, 3.0], "lower": [0.705, 1.2865], "upper": [0.794, 1.4481]})
 
 
 def mean_of(case, numbers):
     """The mean accuracy of one case, in points."""
     if case.group == "figure 5":
         return numbers.get(case.setup.noise, {}).get(case.label, numbers[case.label])
-    if case.group == "selection":
-        return numbers["selection"][case.label]
     if case.group == "loss":
         return numbers["loss"].get(case.label, 88.0 if "larger" in case.label else 60.0)
     if case.label == INDEPENDENT:
@@ -200,13 +191,10 @@ def fabricated(numbers=AS_PRINTED, *, seeds=5, rounds=12, spread=0.05, paper=Non
 
 
 def settled(name, found):
-    return check_of(name)(found, *{"E9": [PRICES], "Q10": [PADDED]}.get(name, []))
+    return check_of(name)(found, *([PRICES] if name == "E9" else []))
 
 
-RUNS = (
-    *("E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10", "E13", "E14", "E16", "E17"),
-    *("Q1", "Q2", "Q3", "Q4", "Q5", "Q10"),
-)
+RUNS = ("E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10", "E16", "Q1", "Q2", "Q3")
 
 
 @pytest.mark.parametrize("size", [{"seeds": 4}, {"rounds": 11}, {"paper": Paper(n=900)}])
@@ -219,7 +207,7 @@ def test_a_smaller_run_settles_nothing(size):
 def test_nor_does_a_run_without_a_protocol():
     found = fabricated(worths=WORTHS[:1])
     lost = {name for name in RUNS if settled(name, found).missing == "size"}
-    assert lost == {"E1", "E2", "E3", "E4", "E8", "Q2", "Q3", "Q4", "Q5"}
+    assert lost == {"E1", "E2", "E3", "E4", "E8", "Q2", "Q3"}
     assert settled("E6", fabricated(worths=())).missing == "size"
 
 
@@ -257,16 +245,9 @@ def test_nor_does_a_run_without_a_protocol():
         ("E10", {}, "verified"),
         ("E10", {"figure 7": -10.0}, "refuted"),
         ("E10", {"figure 6": 0.0}, "not reproduced"),
-        ("E13", {}, "verified"),
-        ("E13", {"selection": AS_PRINTED["selection"] | {RANDOM: 85.0, RANDOM_SPARSE: 85.0}}, "refuted"),
-        ("E13", {"selection": AS_PRINTED["selection"] | {RANDOM: 80.0, RANDOM_SPARSE: 80.0}}, "not reproduced"),
-        ("E14", {}, "verified"),
-        ("E14", {"selection": AS_PRINTED["selection"] | {QUIET: 60.0, SPARSE: 10.0}}, "refuted"),
         ("E16", {}, "verified"),
         ("E16", {DOUBLE: 40.0}, "refuted"),
         ("E16", {SIMPLE: 15.2}, "not reproduced"),
-        ("E17", {}, "verified"),
-        ("E17", {LDP: 40.0}, "refuted"),
         ("Q1", {}, "verified"),
         ("Q1", {"over": 12}, "holds with correction"),
         ("Q1", {"shown": -3.0}, "refuted"),
@@ -278,18 +259,13 @@ def test_nor_does_a_run_without_a_protocol():
         ("Q3", {}, "verified"),
         ("Q3", {TOPK: 85.0}, "refuted"),
         ("Q3", {TOPK: 79.0, "equal": 79.0}, "not reproduced"),
-        ("Q4", {}, "verified"),
-        ("Q4", {LDP: 30.0}, "refuted"),
-        ("Q10", {}, "verified"),
-        ("Q10", {"figure 7": -10.0}, "refuted"),
-        ("Q10", {"figure 7": 0.0}, "not reproduced"),
     ],
 )
 def test_the_verdict_follows_the_means(name, changes, expected):
     assert settled(name, fabricated(AS_PRINTED | changes)).verdict == expected
 
 
-@pytest.mark.parametrize("name", ["E6", "E7", "E8", "E16", "E17", "Q2", "Q3", "Q4"])
+@pytest.mark.parametrize("name", ["E6", "E7", "E8", "E16", "Q2", "Q3"])
 def test_a_wide_spread_settles_no_ranking(name):
     assert settled(name, fabricated(spread=40.0)).verdict == "not reproduced"
 
@@ -299,8 +275,6 @@ def test_a_wide_spread_settles_no_ranking(name):
     [
         ("E4", {}, "verified", "in 1 of 2 readings"),  # SS-Topk's eps is not LDP-FL's
         ("E9", {p.L_FIXED: (10.0, 15.0)}, "verified", "in 1 of 2 readings"),
-        ("Q10", {"figure 7": 2.0}, "verified", "in 1 of 2 readings"),  # a knob, not the one that moves most
-        ("Q10", {"figure 7": 30.0}, "verified", ""),
         ("Q2", {}, "verified", ""),
         ("E5", {"loss": AS_FOUND["loss"]}, "not reproduced", ""),
     ],
@@ -321,19 +295,6 @@ def test_noise_that_repeats_is_shown_and_does_not_count(name):
 def test_the_conclusion_is_not_saved_by_being_empty():
     found = settled("Q2", fabricated(AS_FOUND))
     assert [(one.verdict, bool(one.excluded)) for one in found.readings] == [("refuted", False), ("verified", True)]
-
-
-def test_a_price_that_does_not_move_is_no_trade():
-    flat = PADDED.assign(lower=0.7, upper=0.8)
-    assert s.key_knob(fabricated(), flat).verdict == "not reproduced"
-
-
-def test_less_noise_for_the_stronger_amplification():
-    assert settled("Q5", fabricated()).verdict == "verified"
-    weaker = tuple(one._replace(tuned=0.05) if one.method == DOUBLE else one for one in WORTHS)
-    assert settled("Q5", fabricated(worths=weaker)).verdict == "not reproduced"
-    lost = tuple(one._replace(tuned=0.05, budget=0.06, lower=0.5) if one.method == DOUBLE else one for one in WORTHS)
-    assert settled("Q5", fabricated(worths=lost)).verdict == "refuted"
 
 
 class TestGains:
@@ -362,13 +323,22 @@ class TestGains:
 
     def test_both_stated_eps_hold_and_their_order_is_the_other(self):
         found = settled("E1", fabricated(AS_FOUND))
-        assert (found.verdict, found.agreeing) == ("not reproduced", "in 1 of 2 readings")
+        assert (found.verdict, found.agreeing) == ("refuted", "")
         stated, real, tuned, _ = found.readings
         assert "for SS-Double it is 0.24, where an attack shows at least 0.151" in stated.found
         assert "for SS-Simple it is 0.91, where an attack shows at least 0.090" in stated.found
         assert "between 0.151 and 0.152 for SS-Double, and between 0.090 and 0.091 for SS-Simple" in real.found
-        assert (real.verdict, tuned.verdict) == ("refuted", "holds with correction")
+        assert [one.verdict for one in (stated, real, tuned)] == ["not reproduced", "refuted", "holds with correction"]
+        assert "looser" in stated.excluded
         assert "78.5" in tuned.excluded
+
+    @pytest.mark.parametrize("name", ["E1", "E2", "E3"])
+    def test_the_card_says_first_that_repeated_noise_gives_the_printed_number(self, name):
+        first, _, rest = settled(name, fabricated(AS_FOUND)).reason.partition(": ")
+        assert first.endswith("points are reproduced with the released trainer's noise, the same in every round")
+        assert rest.startswith(f"+{p.PRINTED[name][2]:.2f} (")
+        off = settled(name, fabricated(AS_FOUND | {TOPK: 50.0, DOUBLE: 3.0}))
+        assert "points are not reproduced with" in off.reason
 
     def test_an_order_of_privacy_that_is_not_sure_decides_nothing(self):
         blurred = (WORTHS[0]._replace(lower=0.05, upper=1.5), WORTHS[1], WORTHS[2])
@@ -402,7 +372,7 @@ def test_the_edge_by_hand():
         ("E2", 50.0, 46.0, 1.0, 41.0, 3.0, 5.0),  # 1 inside and 4 outside: 1 and 1.33 half-widths
         ("E3", 30.0, 30.0, np.nan, 20.0, 3.3, 5.0),  # one seed, and 5 outside: 1.52
     ]
-    names = ["claim", "printed", "released noise", "± released", "fresh noise", "± fresh", "tolerance"]
+    names = ["difference", "printed", "released noise", "± released", "fresh noise", "± fresh", "tolerance"]
     found = [tuple(row.values()) for row in p.on_the_edge(pd.DataFrame(rows, columns=names))]
     shown = p.with_half_widths(pd.DataFrame(rows, columns=names))
     assert shown["released noise"].tolist() == [
@@ -500,70 +470,17 @@ class TestFigures:
 
 def test_the_page(page):
     verdicts = {name: found.verdict for name, found in page.outcomes.items()}
-    open_here = dict.fromkeys((*RUNS, "E15", "Q7", "Q8", "Q9"), "not yet checked")
-    assert verdicts == dict.fromkeys(("E11", "E12"), "holds with correction") | {"Q6": "verified"} | open_here
+    open_here = dict.fromkeys((*RUNS, "Q9"), "not yet checked")
+    assert verdicts == dict.fromkeys(("E11", "E12"), "holds with correction") | open_here
 
 
-@pytest.fixture(scope="module")
-def first():
-    return s.first_round("digits", _SMALL, users=_USERS, seed=0)
-
-
-class TestStatements:
-    def test_the_noise_of_a_mean_is_that_of_simulated_reports(self):
-        paper = replace(_SMALL, n=50)
-        sums = Laplace(paper.eps_l / 40).noise_sum(np.full(200_000, paper.n), 1)
-        simulated = (sums / paper.n).std()
-        assert s.simple_noise(paper, sizes=[40])["noise"][0] == pytest.approx(simulated, rel=0.01)
-
-    @pytest.mark.parametrize(("eps_l", "expected"), [(78.5, "verified"), (78.5 * 4.5, "refuted")])
-    def test_large_is_the_whole_range(self, eps_l, expected):
-        paper = Paper(eps_l=eps_l)
-        assert s.large_noise(s.simple_noise(paper, sizes=[paper.d]), paper.d).verdict == expected
-
-    def test_the_first_round_is_the_training_s(self, first):
-        held = p.dealt_to("digits", _USERS)
-        weights = s.initial_weights(held.x.shape[2], held.classes, 0)
-        one = s.local_updates(held.x[:1], held.y[:1], weights, _SMALL.training)[0].astype(float)
-        squares = np.sort(one**2)[::-1]
-        assert len(first) == _USERS
-        assert first["kept"][0] == pytest.approx(squares[: _SMALL.k].sum() / squares.sum())
-
-    def test_what_indices_tell(self, first):
-        found = s.indices_tell(first)
-        assert found.verdict == "verified"
-        assert abs(first["drawn"].mean() - 0.5) < 0.15
-        blind = first.assign(largest=first["drawn"])
-        assert s.indices_tell(blind).verdict == "not reproduced"
-        assert s.indices_tell(first.assign(largest=0.1)).verdict == "refuted"
-
-    def test_no_guarantee_for_indices_that_differ(self, first):
-        found = s.no_guarantee(first)
-        assert (found.verdict, found.readings[1].verdict) == ("refuted", "illustrated")
-        assert s.no_guarantee(first.assign(differs=False)).verdict == "verified"
-
-    def test_random_indices_keep_their_share(self, first):
-        share = _SMALL.k / _SMALL.d
-        assert s.important_coordinates(first, share).verdict == "illustrated"
-        assert s.important_coordinates(first, 2 * share).verdict == "refuted"
-        assert s.important_coordinates(first.assign(kept=0.0), share).verdict == "refuted"
-
-    def test_the_setting(self):
-        paper, _ = Paper().sized(_mnist(), users=6_000)
-        assert s.the_setting(_mnist(), paper).verdict == "verified"
-        assert s.the_setting(_mnist(), replace(paper, n=999)).verdict == "refuted"
-
-    def test_fewer_dummies_cost_privacy(self):
-        table = _SMALL.padding_prices()
-        assert list(table["n/n_p"]) == [1.0, 3.0]
-        assert (table["lower"] <= table["upper"]).all()
-        assert table["lower"][1] > table["upper"][0]
-
-
-def _mnist():
-    """MNIST's sizes without its images."""
-    labels = np.repeat(np.arange(10), 6_000)
-    return SimpleNamespace(train_x=np.zeros((1, 784)), train_y=labels, test_y=labels[:0], classes=10)
+def test_no_guarantee_for_indices_that_differ():
+    differs = s.different_indices("digits", _SMALL, users=_USERS, seed=0)
+    assert differs.shape == (_USERS,)
+    found = s.no_guarantee(differs)
+    assert (found.verdict, found.agreeing) == ("illustrated", "in 1 of 2 readings")
+    assert found.readings[1].verdict == "refuted"
+    assert s.no_guarantee(np.zeros(3, dtype=bool)).verdict == "verified"
 
 
 # Trainings on scikit-learn's digits with 174 users a round, in a setting in which the checks find what they find for
@@ -591,17 +508,8 @@ _LINES = {
     "E10": {"figure 6": None, "figure 7": None},
     "Q1": {"index privacy": None},
     "Q2": {"figure 5": (TOPK, DOUBLE, DP, DP_MORE), "equal privacy": (_LOWER_END,)},
-    "E13": {"selection": None},
-    "E14": {"selection": None},
     "E16": {"figure 5": (NP, DP_MORE, DP, TOPK, DOUBLE, SIMPLE, LDP, LDP_LAPLACE)},
-    "E17": {"figure 5": (DP, LDP, LDP_LAPLACE)},
     "Q3": {"figure 5": (TOPK, DP_MORE), "equal privacy": (_LOWER_END,)},
-    "Q4": {
-        "figure 5": (TOPK, DOUBLE, SIMPLE, LDP, LDP_LAPLACE),
-        "equal privacy": tuple(f"{method} tuned" for method in worth.METHODS),
-    },
-    "Q5": {"equal privacy": (f"{DOUBLE} tuned", f"{TOPK} tuned")},
-    "Q10": {"figure 6": None, "figure 7": None, "figure 8": None},
 }
 # A loss that doubled noise would bring to the printed one; fewer indices, so that the wider padding holds them; a
 # curator between SS-Double and SS-Topk, as in Figure 5.
@@ -627,20 +535,12 @@ def on_digits(claim):
     ]
     # In this process: another one would import the package as it is.
     runs = p.run("digits", cases, users=_USERS, seeds=range(p.SEEDS), jobs=1)
-    return Found(runs, worths, replace(paper, n=p.USERS)), *{"E9": [PRICES], "Q10": [PADDED]}.get(claim, [])
+    return Found(runs, worths, replace(paper, n=p.USERS)), *([PRICES] if claim == "E9" else [])
 
 
-def stated(claim):
-    """What the checks take that no training settles."""
-    if claim == "Q6":
-        return s.simple_noise(Paper(), sizes=[7_850]), 7_850
-    if claim == "E15":
-        return _mnist(), Paper().sized(_mnist(), users=6_000)[0]
-    if claim == "Q5":
-        worths = worth.worth(d=60, k=6, n=200, n_p=100, eps_l=3.0, delta=1e-5, target=0.24)
-        return (fabricated(worths=worths),)
-    first = s.first_round("digits", _SMALL, users=_USERS, seed=0)
-    return (first, _SMALL.k / _SMALL.d) if claim == "Q7" else (first,)
+def first_batch(_):
+    """What the check of Q9 takes."""
+    return (s.different_indices("digits", _SMALL, users=_USERS, seed=0),)
 
 
 def trained(claims, old, new, what, module="algorithms.flame.aggregation"):
@@ -648,18 +548,8 @@ def trained(claims, old, new, what, module="algorithms.flame.aggregation"):
     return Planted(claims, module, old, new, what, tables="on_digits")
 
 
-_CERTIFIED = "p16_flame_certified"
-_TOPK = "    return accounting.topk(local, k=k, n_p=n_p, delta=delta, most_selected=n_p, attack=attack)\n"
-_DOUBLE = "        return accounting.double_poisson(local, d=d, k=k, n=n, n_p=n_p, delta=delta, attack=attack)\n"
-
-
-def noted(claims, old, new, what, module="p16_flame_statements"):
-    """An error that the checks without training must show."""
-    return Planted(claims, f"pages.{module}", old, new, what, tables="stated")
-
-
+_CERTIFIED = "pages.p16_flame_certified"
 _DIVISOR = '        over = n * self.k / total.size if self.divide == "expected" else n\n'
-_LARGEST = "keys = ~({} if magnitude"
 _SMALLEST = {"dataset": "digits", "users": 120, "rounds": 1}
 PLANTED = (
     trained(
@@ -668,18 +558,24 @@ PLANTED = (
         _DIVISOR.replace("n * self.k / total.size", "n"),
         "sums of selected values over n in place of n beta",
     ),
-    trained("E1", _DOUBLE, "    " + _TOPK, "subsampling not counted for SS-Double", f"pages.{_CERTIFIED}"),
-    trained("E2 Q2", _TOPK, _DOUBLE[4:], "subsampling counted for SS-Topk, as the paper does", f"pages.{_CERTIFIED}"),
     trained(
-        "E3 E7 E8 E16 E17 Q3", "+ self.sigma * noise) / n)", "+ self.sigma * n * noise) / n)", "DP-FL's noise n times"
+        "E1", "accounting.simple(local, d=d, n=n,", "accounting.simple(local, d=d, n=k,", "k users for n", _CERTIFIED
     ),
+    trained(
+        "E2 Q2",
+        "accounting.topk(local, k=k, n_p=n_p, delta=delta, most_selected=n_p,",
+        "accounting.double_poisson(local, d=d, k=k, n=n, n_p=n_p, delta=delta,",
+        "subsampling counted for SS-Topk, as the paper does",
+        _CERTIFIED,
+    ),
+    trained("E3 E7 E8 E16 Q3", "+ self.sigma * noise) / n)", "+ self.sigma * n * noise) / n)", "DP-FL's noise n times"),
     trained(
         "E5", "(total + 2 * self.clip * noise) / over,", "(total + 4 * self.clip * noise) / over,", "noise doubled"
     ),
     trained(
-        "E6 Q4", "noise_sum(np.full(d, n),", "noise_sum(np.full(d, n**2),", "SS-Simple with n times the reports' noise"
+        "E6", "noise_sum(np.full(d, n),", "noise_sum(np.full(d, n**2),", "SS-Simple with n times the reports' noise"
     ),
-    trained("E10 Q1 Q10", "noise_sum(np.maximum(reported, self.n_p),", "noise_sum(reported,", "dummies without noise"),
+    trained("E10 Q1", "noise_sum(np.maximum(reported, self.n_p),", "noise_sum(reported,", "dummies without noise"),
     trained(
         "E9",
         'yield self._row(TOPK, one.sampled("largest", eps), varied, 1 / rate)',
@@ -687,15 +583,14 @@ PLANTED = (
         "1/beta for beta",
         "pages.p16_flame_training",
     ),
-    trained(
-        "E13", "self.rate * updates.mean(", "self.rate / len(updates) * updates.mean(", "NP-FL's mean over n twice"
+    Planted(
+        "Q9",
+        "pages.p16_flame_statements",
+        "np.roll(top, -1, axis=0)",
+        "np.roll(top, -len(top), axis=0)",
+        "a user beside himself",
+        tables="first_batch",
     ),
-    trained("E14", _LARGEST.format("bits & rest"), _LARGEST.format("~(bits & rest)"), "SS-Topk without the largest"),
-    noted("E15", "(data.train_x.shape[1] + 1) *", "data.train_x.shape[1] *", "no biases", "p16_flame_training"),
-    noted("Q5", _DOUBLE, "    " + _TOPK, "subsampling not counted for SS-Double", _CERTIFIED),
-    noted("Q6", "math.sqrt(2 / paper.n) / eps", "math.sqrt(2) / paper.n / eps", "noise that does not add up"),
-    noted("Q7", "subsets(n, d, paper.k,", "subsets(n, d, 2 * paper.k,", "twice as many random indices"),
-    noted("Q8 Q9", "np.roll(held_there, -1, axis=0)", "np.roll(held_there, -n, axis=0)", "a user beside himself"),
     Planted(
         "E11",
         "algorithms.flame.protocols",
