@@ -47,7 +47,7 @@ from gspa.book.claims import Outcome, judge, settles
 from gspa.book.figures import DASHES, PALETTE, keeps_data, role
 from gspa.book.say import listed
 from gspa.book.verdicts import Said, exactly, reading, shown, unknown
-from gspa.pages.p01_local_privacy import events, random_pairs
+from gspa.pages.finite import events, random_pairs
 
 Array = NDArray[np.float64]
 
