@@ -131,6 +131,16 @@ def test_the_pipeline_is_drawn_for_everybody():
     assert not [key for element in root.iter() for key in element.attrib if key.endswith("href")]  # it fetches nothing
 
 
+TABLES = {
+    "G-D1": ["least", "relations"],
+    "G-D1p": ["leaks"],
+    "G-D2": ["local"],
+    "G-D4": ["losses", "curve"],
+    "G-D5": ["tried", "around", "worst", "limits"],
+    "G-C5": ["noise", "equal"],
+}
+
+
 @pytest.mark.parametrize(
     ("claim", "name", "columns", "verdict"),
     [
@@ -157,9 +167,9 @@ def test_the_pipeline_is_drawn_for_everybody():
     ],
 )
 def test_each_number_counts(ran, claim, name, columns, verdict):
-    assert settle(claim, **{name: ran.names[name]}).verdict == RECORDED[claim]
-    made = columns if isinstance(columns, tuple) else ran.names[name].assign(**columns)
-    assert settle(claim, **{name: made}).verdict == verdict
+    own = {table: ran.names[table] for table in TABLES[claim]}
+    made = columns if isinstance(columns, tuple) else own[name].assign(**columns)
+    assert settle(claim, **own | {name: made}).verdict == verdict
 
 
 def test_no_broken_promise_and_no_better_noise_would_be_verified(ran):
