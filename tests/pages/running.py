@@ -106,7 +106,9 @@ def _run_page(
     return Ran(names, outcomes, said)
 
 
-def needed(cells: list[dict[str, Any]], claims: frozenset[str], made: frozenset[str]) -> list[dict[str, Any]]:
+def needed(
+    cells: list[dict[str, Any]], claims: frozenset[str], made: frozenset[str] = frozenset()
+) -> list[dict[str, Any]]:
     """The cells, with those statements alone on which the cards of these claims depend.
 
     That is the statements that settle the claims and, of those before them, all that bind or may change a name which a
@@ -150,7 +152,9 @@ def needed(cells: list[dict[str, Any]], claims: frozenset[str], made: frozenset[
                         for node in ast.walk(one)
                         if isinstance(getattr(node, "ctx", None), ast.Store) and isinstance(node, ast.Name)
                     }
-                taken |= {node.id for node in ast.walk(one) if isinstance(node, ast.Name)} - made - own
+                anew = ast.Store if isinstance(one, ast.Assign) else ()
+                names = [node for node in ast.walk(one) if isinstance(node, ast.Name)]
+                taken |= {node.id for node in names if not isinstance(node.ctx, anew)} - made - own
         kept.append(cell | {"source": [ast.unparse(ast.Module(mine[::-1], []))]})
     return kept[::-1]
 
