@@ -60,7 +60,8 @@ def test_of_a_page_runs_what_its_claims_need():
     cells = [{"cell_type": "code", "metadata": {}, "source": [source]} for source in sources]
 
     def left(claim):
-        return [line for cell in needed(cells, frozenset({claim}), frozenset()) for line in "".join(cell["source"]).splitlines()]
+        kept = needed(cells, frozenset({claim}), frozenset())
+        return [line for cell in kept for line in "".join(cell["source"]).splitlines()]
 
     first, last = "sizes, others = ([2], [])", "table = math.dist(sizes)"
     assert left("G-T1") == [sources[0], first, "sizes.append(3)", last, "page.settle('G-T1', table)"]
