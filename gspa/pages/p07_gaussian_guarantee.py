@@ -42,6 +42,7 @@ from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq, elementwise
 from scipy.special import ndtr
+from scipy.stats import binom, norm
 
 from gspa.accountant.budgets import Budgets, constant, from_array
 from gspa.accountant.clones import CloneLaw, clone_law
@@ -55,7 +56,6 @@ from gspa.book.claims import Outcome, judge, settles, unsettled
 from gspa.book.figures import ROLES, keeps_data, role
 from gspa.book.verdicts import Said, exactly, reading
 from gspa.pages import shuffles
-from gspa.pages.p06_normal_approximation import distances
 from gspa.pages.p17_exact import paper_against_exact
 
 Array = NDArray[np.float64]
@@ -280,6 +280,20 @@ def other_readings(people: Budgets) -> tuple[float, float]:
     return gspa_mu(people, reading="theorem2") / mu, float(2 / np.sqrt(r * (people.n - 1)) / mu)
 
 
+def normal_distance(p: float, m: int) -> float:
+    """Total variation of the two counts of m users from the discretized normal law, unit cells; page 06's, one p."""
+    nodes, weights = (v / 2 for v in np.polynomial.legendre.leggauss(12))
+    a, b = (v.ravel() for v in np.meshgrid(nodes, nodes))
+    c, total = np.arange(m + 1)[:, None], 0.0
+    for parity in (0, 1):  # their sum c and their difference d are both even or both odd
+        rows, d = c[c[:, 0] % 2 == parity], np.arange(-m + (m + parity) % 2, m + 1, 2)
+        law = binom.pmf(rows, m, p) * binom.pmf((rows + d) / 2, rows, 0.5)
+        along = norm.pdf(rows + (a + b), m * p, math.sqrt(m * p * (1 - p))) * np.outer(weights, weights).ravel()
+        near = 2 * along @ norm.pdf(d[:, None] + (a - b), 0, math.sqrt(m * p)).T  # 2: a unit cell's area in (c, d)
+        total += float(np.maximum(law - near, 0).sum())
+    return total
+
+
 def chained(*, local: Sequence[float], sizes: Sequence[int]) -> pd.DataFrame:
     """Eq. (18) for n users of one budget, the normal laws P and Q discretized: unit cells around the counts.
 
@@ -292,7 +306,7 @@ def chained(*, local: Sequence[float], sizes: Sequence[int]) -> pd.DataFrame:
         for n in sizes:
             # A victim who tells the truth; the others' lemma 3.
             truth = exact_curve(from_array([eps0, _TRUTH], [0.0, 0.0], [n - 1, 1]))
-            mu, tv = math.sqrt(2 / ((n - 1) * r)), distances(2 * r, count=n - 1).total_variation
+            mu, tv = math.sqrt(2 / ((n - 1) * r)), normal_distance(2 * r, n - 1)
             a = np.unique(np.r_[truth.alpha, np.linspace(0, 1, 2001)])
             right = gaussian(np.minimum(a + tv, 1.0), mu=mu) - tv
             literal = gaussian(np.minimum(a + 1.0, 1.0), mu=mu) - 1.0

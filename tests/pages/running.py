@@ -21,6 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 240
+_in_cells: list[Planted] = []  # the error that this process has
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,9 @@ def _run_page(
 
     values = select(Project(ROOT), name).validate(parameters, profile=profile)
     cells = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    for planted in _in_cells:
+        if planted.imported == name:
+            cells = [cell | {"source": ["".join(cell["source"]).replace(planted.old, planted.new)]} for cell in cells]
     if only:
         cells = needed(cells, only, frozenset(made or ()))
     names: dict[str, Any] = {"__name__": name}
@@ -170,7 +174,7 @@ class Planted:
 
     Attributes:
         claims: ids, one blank between them.
-        module: dotted, below `gspa`.
+        module: dotted, below `gspa`; or `notebooks.` and the name of a notebook, whose code is meant, or of a helper.
         old: a text that occurs once in the module.
         new: what replaces it.
         what: the error in words.
@@ -187,12 +191,25 @@ class Planted:
     parameters: dict[str, Any] = field(default_factory=dict)
     tables: str = ""
 
+    @property
+    def dotted(self) -> str:
+        return self.module if self.module.startswith("notebooks.") else f"gspa.{self.module}"
+
+    @property
+    def imported(self) -> str:
+        """What an import calls it."""
+        return self.dotted.removeprefix("notebooks.")
+
     def path(self) -> Path:
-        return (ROOT / "gspa").joinpath(*self.module.split(".")).with_suffix(".py")
+        file = ROOT.joinpath(*self.dotted.split("."))
+        return file.with_suffix(".ipynb" if file.name[0].isdigit() else ".py")
 
     def text(self) -> str:
-        """The module's text with the error."""
+        """The module's text, or the code of the notebook's cells, with the error."""
         text = self.path().read_text(encoding="utf-8")
+        if self.path().suffix == ".ipynb":
+            cells = ("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code")
+            text = "\n".join(source for source in cells if not source.startswith("%%"))
         if text.count(self.old) != 1:
             raise ValueError(f"{self.module}: the text to replace occurs {text.count(self.old)} times: {self.old!r}")
         return text.replace(self.old, self.new)
@@ -210,13 +227,13 @@ class Job:
 
 
 class _Finder:
-    """Imports one module of the package from its changed text."""
+    """Imports one module from its changed text."""
 
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> Any:
-        if fullname != f"gspa.{self.planted.module}":
+        if fullname != self.planted.imported:
             return None
         loader = importlib.util.spec_from_file_location(fullname, self.planted.path()).loader  # type: ignore[union-attr]
         source = self.planted.text()
@@ -254,6 +271,7 @@ def _settle(job: Job, channel: Connection) -> None:
     try:
         if job.planted:
             sys.meta_path.insert(0, _Finder(job.planted))  # type: ignore[arg-type]
+            _in_cells.append(job.planted)
         if job.tables:
             make = getattr(load(job.file), job.tables)
             found = {claim: check_of(claim)(*make(claim)) for claim in job.claims}
