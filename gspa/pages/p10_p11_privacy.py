@@ -30,7 +30,7 @@ from gspa.accountant import budgets, mechanisms
 from gspa.accountant import exact as exact_rr
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import CloneLaw
-from gspa.accountant.closed_forms import gspa_epsilon, gspa_mu
+from gspa.accountant.closed_forms import clone_slack, gspa_epsilon, gspa_mu
 from gspa.accountant.exact import Crowd, Tilted
 from gspa.accountant.families import binary
 from gspa.accountant.laplace_gaussian import blanket_epsilon
@@ -39,7 +39,6 @@ from gspa.accountant.pair import Victim, divergence
 from gspa.book.claims import Outcome, judge, settles, unsettled
 from gspa.book.figures import DASHES, PALETTE, keeps_data, role
 from gspa.book.verdicts import Said, exactly, reading, unknown
-from gspa.pages import p07_gaussian_guarantee as theorem2
 from gspa.pages import p09_personalized as personalized
 from gspa.pages.p10_p11_estimation import Groups
 
@@ -148,7 +147,7 @@ def error_terms(groups: Groups, *, mechanism: str, times: int = 100) -> pd.DataF
             stated = 1 / math.sqrt(clones.mean)
             reach = personalized.attacked_delta if mechanism == "laplace" else ones_delta
             reached, certain = reach(people, victim=victim, eps=0.0), divergence(law, clones.victim, 0.0)[2]
-            slack = theorem2.clone_slack(law, mu=2 * stated, error=theorem2.coin_error_between)
+            slack = clone_slack(law, mu=2 * stated, half_way=True)
             constant = math.sqrt(n - 1) * stated / 2
             rows.append((n, eps, users, reached, certain, stated, constant, 2 * stated, slack))
     names = ["n", "budget", "users", "reached", "certified", "stated", "constant", "mu", "slack"]
