@@ -198,13 +198,11 @@ class TestWhatIsRunAgain:
         assert self.again(book) == ["with_data"]
 
     def test_another_helper_beside_it_and_no_other_page_s(self, book):
-        notebook = parameters.select(book, next(iter(parameters.discover(book))))
-        keys = [run.key(notebook, {}, {})]
-        notebook.path.with_name("p99_other.py").write_text("x = 1\n")
-        keys.append(run.key(notebook, {}, {}))
-        notebook.helper.write_text("x = 1\n")
-        keys.append(run.key(notebook, {}, {}))
-        assert keys[0] == keys[1] != keys[2]
+        self.again(book)
+        (book.project.notebooks / "p99_other.py").write_text("x = 1\n")
+        assert self.again(book) == []
+        (book.project.notebooks / "pplain.py").write_text("x = 1\n")
+        assert self.again(book) == ["plain"]
 
     def test_another_version_or_another_package_source(self, book, monkeypatch):
         self.again(book)
