@@ -67,13 +67,13 @@ class Block(NamedTuple):
         weight = 2 * np.outer(weights, weights).ravel()  # 2: the area of a unit cell in (c, d)
         along = norm.pdf(self.c[:, None] + (a + b), self.mean, math.sqrt(self.variance))
         across = norm.pdf(self.d[:, None] + (a - b), 0, math.sqrt(self.mean))
-        return (along * weight) @ across.T
+        return np.asarray((along * weight) @ across.T)
 
 
 def distances(p: ArrayLike, *, count: ArrayLike = 1) -> Distances:
     """By summation over the lattice, for `count` users of each p."""
     total = printed = mass = largest = 0.0
-    by_d = {}
+    by_d: dict[float, float] = {}
     for block in _blocks(p, count):
         near, beside = block.cells(-0.5, 0.5), block.cells(0.0, 0.5)
         gap = block.law - near
@@ -142,5 +142,5 @@ def distance_curves(table: pd.DataFrame, *, delta: float) -> Figure:
     colour = role("reference")["color"]
     name_line(axis, table["m"].iloc[0], delta, rf"$\delta$ = {delta:g}", colour=colour, up=7)
     axis.set(xlabel="number of users $m$", ylabel="distance from the normal law", xscale="log", yscale="log")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
     return figure
