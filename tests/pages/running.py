@@ -110,9 +110,7 @@ def _run_page(
     return Ran(names, outcomes, said)
 
 
-def needed(
-    cells: list[dict[str, Any]], claims: frozenset[str], made: frozenset[str] = frozenset()
-) -> list[dict[str, Any]]:
+def needed(cells: list[dict[str, Any]], claims: frozenset[str], made: frozenset[str]) -> list[dict[str, Any]]:
     """The cells, with those statements alone on which the cards of these claims depend.
 
     That is the statements that settle the claims and, of those before them, all that bind or may change a name which a
