@@ -181,8 +181,8 @@ class Planted:
         new: what replaces it.
         what: the error in words.
         parameters: of the page, besides those of its quick profile; `profile` among them is allowed.
-        tables: a function of the page's test file that makes the check's tables, `tables(claim)`, where the page's own
-            would take minutes or need MNIST; the check is found by its claim in the page's modules.
+        tables: a function of the page's test file that makes the tables of the claim's cell by name, `tables(claim)`,
+            where the page's own would take minutes or need MNIST.
     """
 
     claims: str
@@ -244,8 +244,8 @@ class _Finder:
 
 
 def load(file: Path) -> Any:
-    """A page's test file as a module; it may import what lies beside it and the oracles of the folder above."""
-    for folder in (file.parents[1], file.parent):
+    """A page's test file as a module; it may import what lies beside it, the oracles above, and pages' helpers."""
+    for folder in (ROOT / "notebooks", file.parents[1], file.parent):
         if str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
     spec = importlib.util.spec_from_file_location(file.stem, file)
@@ -276,7 +276,7 @@ def _settle(job: Job, channel: Connection) -> None:
             _in_cells.append(job.planted)
         if job.tables:
             make = getattr(load(job.file), job.tables)
-            found = {claim: check_of(claim)(*make(claim)) for claim in job.claims}
+            found = {claim: _on_tables(claim, make(claim)) for claim in job.claims}
         else:
             from gspa.book import claims
 
@@ -291,6 +291,11 @@ def _settle(job: Job, channel: Connection) -> None:
 
         word = "refuses" if isinstance(error, GspaError) else "raises"
         channel.send(dict.fromkeys(job.claims, f"{word} {type(error).__name__}: {str(error)[:200]}"))
+
+
+def _on_tables(claim: str, made: Any) -> Any:
+    """The outcome of a claim's cell on tables by name, or of the check of a page that is not converted yet."""
+    return settle(claim, **made) if isinstance(made, dict) else check_of(claim)(*made)
 
 
 def run(job: Job) -> dict[str, str]:

@@ -521,22 +521,6 @@ class TestNumbers:
         assert p.figure_3(ratios, true, one).verdict == "verified"
 
 
-class TestMisprints:
-    """What page 16's checks of Algorithms 2 and 4 are made from."""
-
-    def test_the_drift_in_closed_form(self):
-        found = {(one.protocol, one.rule): one for one in p.estimates(repeats=60, seed=3)}
-        assert found["SS-Double", "printed"].expected == pytest.approx(0.01 * (20 / 24 - 1) + 2 / 8 * 0.004)
-        for one in found.values():
-            assert abs(one.mean - one.expected) < 5 * one.error
-
-    def test_the_printed_selection_misses_the_negative_ones(self):
-        found = p.selected_share(d=30, k=3, users=300, seed=2, spread=0.1)
-        assert found["corrected"].share == 1
-        assert found["printed"].negative == 0
-        assert abs(found["printed"].share - 0.5) < 5 * found["printed"].error  # half of the largest are positive
-
-
 class TestStatements:
     """What FLAME takes from others or says in passing."""
 
