@@ -113,8 +113,9 @@ def mean(values: pd.Series, confidence: float = 0.95) -> Gap:
 
 def final(runs: pd.DataFrame, group: str, *by: str) -> pd.DataFrame:
     """Accuracy after the last round in percent: a row a seed, a column a case."""
-    part = runs[(runs["group"] == group) & (runs["round"] == runs["round"].max())]
-    return 100 * part.pivot(index="seed", columns=[*by], values="accuracy")
+    part: pd.DataFrame = runs[(runs["group"] == group) & (runs["round"] == runs["round"].max())]
+    percent: pd.DataFrame = 100 * part.pivot(index="seed", columns=[*by], values="accuracy")
+    return percent
 
 
 def gain(ahead: Gap, printed: float, tolerance: float, *, setting: bool = False) -> Verdict:
@@ -218,7 +219,7 @@ def worth_figure(worth: pd.DataFrame, curator: pd.DataFrame, *, dataset: str) ->
     axis.plot(
         curve["value"], curve["mean (%)"], color=_COLOURS[DP], marker="x", ms=6, lw=2, label="DP-FL, analytic Gaussian"
     )
-    for method, one in worth.dropna(subset="upper").iterrows():
+    for method, one in worth.dropna(subset="upper").to_dict("index").items():
         colour, mark, height = _COLOURS[method], _MARKS[method], [one["accuracy"]]
         ends = [one["lower"], one["upper"]]
         axis.plot(ends, height * 2, color=colour, marker=mark, ms=7, lw=3, label=method)
