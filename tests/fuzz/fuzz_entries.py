@@ -73,7 +73,7 @@ INSIDE: dict[str, str] = {
             "asymptotic": "cell_masses solve setting",
             "certificates": "on_a_line allocated",
             "exact": "Crowd tries_all",
-            "laplace_gaussian": "limit choose least_epsilon greatest_epsilon population reports_pair",
+            "laplace_gaussian": "how_close limit choose least_epsilon greatest_epsilon population reports_pair",
             "losses": "spread merge gaussian_atoms groups_of atoms automatic_step dominating dominated",
             "one_round": "require_fit others_of problem_of tilt_for epsilon_of candidates",
             "risk": "attack_rates",
