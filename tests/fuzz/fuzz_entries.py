@@ -78,7 +78,7 @@ INSIDE: dict[str, str] = {
             "one_round": "require_fit others_of problem_of tilt_for epsilon_of candidates",
             "risk": "attack_rates",
             "sampled_audit": "choose",
-            "closed_forms": "require_pure",
+            "closed_forms": "require_pure clone_slack",
             "mechanisms": "alone_delta alone_epsilon apart",
             "tradeoff": "gdp_log_delta_end like scaled",
         }.items()
