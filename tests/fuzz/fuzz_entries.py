@@ -356,7 +356,7 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.discrete.neyman_pearson": {"p": _LAW, "q": _LAW},
     "accountant.published": {"mechanism": name(None, *published.FAMILIES), "key": name(*published.CATALOGUE)}
     | {"keys": optional(lists_of(name(*published.CATALOGUE), least=1, most=2))},
-    "accountant.closed_forms": {"reading": name("abstract", "theorem2")},
+    "accountant.closed_forms": {"reading": name("abstract", "theorem2"), "half_way": name(False, True)},
     "accountant.closed_forms.girgis21_renyi": {"order": count(2, 30)},
     "accountant.closed_forms.liew22_renyi": {"order": count(2, 30)},
     "accountant.closed_forms.liew22_epsilon": {"largest_order": count(2, 30)},
