@@ -39,7 +39,7 @@ from gspa.accountant.pair import Victim, divergence
 from gspa.book.claims import Outcome, judge, settles, unsettled
 from gspa.book.figures import DASHES, PALETTE, keeps_data, role
 from gspa.book.verdicts import Said, exactly, reading, unknown
-from gspa.pages import p09_personalized as personalized
+from gspa.pages import promises
 from gspa.pages.p10_p11_estimation import Groups
 
 # --- tables ------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def groups_of(
     true = budgets.from_array(people.eps * stretch, count=people.count)
     places = list(range(true.eps.size) if victims is None else victims)
     if mechanism == "laplace":
-        lower = [personalized.attacked_epsilon(true, victim=i, delta=delta) for i in places]
+        lower = [promises.attacked_epsilon(true, victim=i, delta=delta) for i in places]
         upper = [_laplace_upper(true, victim=i, delta=delta) for i in places]
     else:
         lower = [ones_epsilon(true, victim=i, delta=delta) for i in places]
@@ -105,7 +105,7 @@ def groups_of(
     promised = gspa_epsilon(people, delta=delta)
     columns = {"budget": people.eps[places], "users": people.count[places], "local": true.eps[places]}
     table = pd.DataFrame(columns | {"promised": promised, "lower": lower, "upper": upper})
-    found = [personalized.judged(low, high, promised) for low, high in zip(lower, upper, strict=True)]
+    found = [promises.judged(low, high, promised) for low, high in zip(lower, upper, strict=True)]
     return table.assign(promise=found)
 
 
@@ -145,7 +145,7 @@ def error_terms(groups: Groups, *, mechanism: str, times: int = 100) -> pd.DataF
             law = clones.law()
             assert isinstance(law, CloneLaw)
             stated = 1 / math.sqrt(clones.mean)
-            reach = personalized.attacked_delta if mechanism == "laplace" else ones_delta
+            reach = promises.attacked_delta if mechanism == "laplace" else ones_delta
             reached, certain = reach(people, victim=victim, eps=0.0), divergence(law, clones.victim, 0.0)[2]
             slack = clone_slack(law, mu=2 * stated, half_way=True)
             constant = math.sqrt(n - 1) * stated / 2
@@ -228,7 +228,7 @@ def crowded_out(groups: Groups, *, delta: float, eps_conservative: Iterable[floa
         people = replace(groups, f_conservative=1 - groups.f_liberal, eps_conservative=value).people()
         last = people.eps.size - 1
         row = groups_of(people, mechanism="laplace", delta=delta, victims=[last]).iloc[0]
-        attacked = personalized.attacked_delta(people, victim=last, eps=row["promised"])
+        attacked = promises.attacked_delta(people, victim=last, eps=row["promised"])
         rows.append({"eps_conservative": value, **row.to_dict(), "attacked": attacked})
     return pd.DataFrame(rows)
 
@@ -236,8 +236,7 @@ def crowded_out(groups: Groups, *, delta: float, eps_conservative: Iterable[floa
 def silent_crowds(groups: Groups, *, delta: float, sizes: Sequence[int] = (10_000, 1_000_000)) -> pd.DataFrame:
     """One liberal user with Laplace noise among n - 1 users at 0.1/n, for each n: `silent_crowd` of page 09, and n."""
     found = [
-        personalized.silent_crowd(eps=groups.eps_liberal, others=(0.1 / n,), n=n, delta=delta).assign(n=n)
-        for n in sizes
+        promises.silent_crowd(eps=groups.eps_liberal, others=(0.1 / n,), n=n, delta=delta).assign(n=n) for n in sizes
     ]
     return pd.concat(found, ignore_index=True)
 
@@ -251,8 +250,8 @@ def lone_users(groups: Groups, *, sizes: Sequence[int] = (10_000, 1_000_000)) ->
     rows = []
     for n in sizes:
         people = budgets.from_array([groups.eps_conservative, groups.eps_liberal], count=[1, n - 1])
-        reached = personalized.attacked_delta(people, victim=0, eps=0.0)
-        least = personalized.least_constant(reached, eps=0.0, mu=gspa_mu(people), n=n)
+        reached = promises.attacked_delta(people, victim=0, eps=0.0)
+        least = promises.least_constant(reached, eps=0.0, mu=gspa_mu(people), n=n)
         rows.append((n, groups.eps_conservative, groups.eps_liberal, reached, least))
     return pd.DataFrame(rows, columns=["n", "eps", "others", "reached", "constant"])
 
@@ -268,7 +267,7 @@ def loud_crowds(*, sizes: Sequence[int] = (10_000, 1_000_000), at: Sequence[floa
         eps0, silent = math.log(n - 1), (1 - 1 / n) ** (n - 1)  # of the others
         mu = gspa_mu(budgets.constant(eps0, n=n))
         reached = {eps: silent * ((1 - 1 / n) - math.exp(eps) / n) for eps in at}
-        least = {eps: personalized.least_constant(delta, eps=eps, mu=mu, n=n) for eps, delta in reached.items()}
+        least = {eps: promises.least_constant(delta, eps=eps, mu=mu, n=n) for eps, delta in reached.items()}
         eps = max(least, key=least.__getitem__)
         rows.append((n, eps0, eps, reached[eps], least[eps]))
     return pd.DataFrame(rows, columns=["n", "eps0", "eps", "delta", "constant"])
@@ -296,7 +295,7 @@ def response_limits(*, local: Sequence[float], sizes: Sequence[int], delta: floa
             people = budgets.constant(eps0, n=n)
             promised, exact = gspa_epsilon(people, delta=delta), exact_rr.exact_epsilon(people, delta=delta)
             pair = certified(people, mechanism="rr", delta=delta)
-            promise = personalized.judged(exact.lower, exact.upper, promised)
+            promise = promises.judged(exact.lower, exact.upper, promised)
             rows.append((eps0, n, promised, exact.lower, pair, promised / exact.lower, promise))
     return pd.DataFrame(rows, columns=["eps0", "n", "promised", "exact", "certified", "ratio", "promise"])
 
