@@ -19,9 +19,8 @@ import pandas as pd
 
 from gspa.accountant.bound import Bound
 from gspa.accountant.errors import OutsideValidity
-from gspa.algorithms.flame import accounting, attacks
+from gspa.algorithms.flame import accounting, attacks, published
 from gspa.algorithms.flame.randomizers import Laplace
-from gspa.pages import p15_amplification as amplification
 
 METHODS = SIMPLE, DOUBLE, TOPK = "SS-Simple", "SS-Double", "SS-Topk"
 
@@ -113,11 +112,11 @@ def worth(*, d: int, k: int, n: int, n_p: int, eps_l: float, delta: float, targe
 
 
 def _printed(method: str, d: int, k: int, n: int, n_p: int, budget: float, delta: float) -> float:
-    setting = amplification.Setting(d=d, k=k, n=n, n_p=n_p, eps=budget, delta=delta)
+    setting = published.Setting(d=d, k=k, n=n, n_p=n_p, eps=budget, delta=delta)
     try:
         if method == SIMPLE:
-            return amplification.simple(setting.full(eps=budget), bound="old_bennett").eps
-        return amplification.double(setting, bound="old_bennett").eps
+            return published.simple(setting.full(eps=budget), bound="old_bennett").eps
+        return published.double(setting, bound="old_bennett").eps
     except OutsideValidity:
         return nan
 

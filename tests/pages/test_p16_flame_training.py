@@ -16,10 +16,10 @@ from scipy import stats
 from gspa.accountant.errors import OutsideValidity
 from gspa.algorithms import digits
 from gspa.algorithms.flame.federated import Training
-from gspa.pages import p15_flame_privacy
 from gspa.pages import p16_flame_certified as worth
 from gspa.pages import p16_flame_statements as s
 from gspa.pages import p16_flame_training as p
+from gspa.pages import p16_misprints
 from gspa.pages.p16_flame_certified import DOUBLE, SIMPLE, TOPK, Worth
 from gspa.pages.p16_flame_training import (
     DP,
@@ -390,8 +390,24 @@ def test_the_edge_by_hand():
 def page():
     """With a quarter of the rounds from which Algorithm 2's bias is estimated."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(p15_flame_privacy, "estimates", partial(p15_flame_privacy.estimates, repeats=100))
+        patch.setattr(p16_misprints, "estimates", partial(p16_misprints.estimates, repeats=100))
         return run_page("16_flame_training", **PAGE)
+
+
+class TestMisprints:
+    """What the checks of Algorithms 2 and 4 are made from."""
+
+    def test_the_drift_in_closed_form(self):
+        found = {(one.protocol, one.rule): one for one in p16_misprints.estimates(repeats=60, seed=3)}
+        assert found["SS-Double", "printed"].expected == pytest.approx(0.01 * (20 / 24 - 1) + 2 / 8 * 0.004)
+        for one in found.values():
+            assert abs(one.mean - one.expected) < 5 * one.error
+
+    def test_the_printed_selection_misses_the_negative_ones(self):
+        found = p16_misprints.selected_share(d=30, k=3, users=300, seed=2, spread=0.1)
+        assert found["corrected"].share == 1
+        assert found["printed"].negative == 0
+        assert abs(found["printed"].share - 0.5) < 5 * found["printed"].error  # half of the largest are positive
 
 
 class TestPrintedLines:
@@ -601,7 +617,7 @@ PLANTED = (
     ),
     Planted(
         "E12",
-        "pages.p15_flame_privacy",
+        "pages.p16_misprints",
         "    scaled = (np.clip(updates, -1, 1) + 1) / 2\n",
         "    scaled = np.clip(updates, -1, 1)\n",
         "x~ in [-1, 1]",
