@@ -261,7 +261,6 @@ def check_of(claim: str) -> Any:
     from gspa.book import claims
 
     number = claims.claim(claim).notebook[:2]
-    number = {"11": "10"}.get(number, number)  # they share their modules
     for path in sorted(Path(gspa.pages.__path__[0]).glob(f"p{number}_*.py")):
         for value in vars(importlib.import_module(f"gspa.pages.{path.stem}")).values():
             if getattr(value, "claim", None) == claim:
