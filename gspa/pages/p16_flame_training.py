@@ -39,13 +39,13 @@ from gspa.book.verdicts import (
     Verdict,
     at_least,
     exactly,
+    interval,
     joined,
     ranked,
     reading,
     unknown,
     within,
 )
-from gspa.pages.p12_shuffled_sgd import ENOUGH, interval
 from gspa.pages.p16_flame_certified import DOUBLE, SIMPLE, TOPK, Worth, certified, worth
 
 NP, DP, DP_MORE = "NP-FL", r"DP-FL, low $\epsilon$", r"DP-FL, high $\epsilon$"
@@ -60,6 +60,7 @@ EPS_LK, PADDING, LK_FIXED, L_FIXED = r"$\epsilon_{lk}$", "$n/n_p$", r"$\epsilon_
 SEEDS, ROUNDS, USERS = 5, 12, 1_000
 """What a check needs: seeds for an interval of a point or so, the paper's two epochs, its n."""
 
+ENOUGH = 1.5  # half-widths of an interval between what a claim compares and where its verdict would change
 _STEP = 5.0  # a server step for NP-FL that is nearer to SS-Topk's
 _EPS_LK = (0.1, 0.25, 1.0, 2.0)  # beside the paper's 0.5
 _RATIOS = (1.0, 1.5, 2.0)  # beside 3
