@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 
 from gspa.accountant.errors import OutsideValidity
 from gspa.algorithms import digits
-from gspa.algorithms.flame import federated
+from gspa.algorithms.flame import federated, published
 from gspa.algorithms.flame.aggregation import Sampled
 from gspa.algorithms.flame.experiment import DP, Case, Paper, Setup
 from gspa.algorithms.flame.users import Users, partition
@@ -24,7 +24,6 @@ from gspa.algorithms.flame.worth import DOUBLE, METHODS, SIMPLE, TOPK, Worth
 from gspa.book import processes
 from gspa.book.figures import DASHES, PALETTE, keeps_data
 from gspa.book.verdicts import Verdict, at_least, joined, ranked, within
-from gspa.pages import p15_amplification as published
 
 _FEW = 2  # seeds of the group "settings"
 _WORTH_A_PROCESS = 150_000  # updates of a user, all runs together: some twenty seconds
@@ -219,8 +218,8 @@ def worth_figure(worth: pd.DataFrame, curator: pd.DataFrame, *, dataset: str) ->
     axis.plot(
         curve["value"], curve["mean (%)"], color=_COLOURS[DP], marker="x", ms=6, lw=2, label="DP-FL, analytic Gaussian"
     )
-    for method, one in worth.dropna(subset="upper").to_dict("index").items():
-        colour, mark, height = _COLOURS[method], _MARKS[method], [one["accuracy"]]
+    for method, one in worth.dropna(subset="upper").iterrows():
+        colour, mark, height = _COLOURS[str(method)], _MARKS[str(method)], [one["accuracy"]]
         ends = [one["lower"], one["upper"]]
         axis.plot(ends, height * 2, color=colour, marker=mark, ms=7, lw=3, label=method)
         if one["printed"] > 0:

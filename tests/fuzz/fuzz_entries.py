@@ -73,12 +73,12 @@ INSIDE: dict[str, str] = {
             "asymptotic": "cell_masses solve setting",
             "certificates": "on_a_line allocated",
             "exact": "Crowd tries_all",
-            "laplace_gaussian": "limit choose least_epsilon greatest_epsilon population reports_pair",
+            "laplace_gaussian": "how_close limit choose least_epsilon greatest_epsilon population reports_pair",
             "losses": "spread merge gaussian_atoms groups_of atoms automatic_step dominating dominated",
             "one_round": "require_fit others_of problem_of tilt_for epsilon_of candidates",
             "risk": "attack_rates",
             "sampled_audit": "choose",
-            "closed_forms": "require_pure",
+            "closed_forms": "require_pure clone_slack",
             "mechanisms": "alone_delta alone_epsilon apart",
             "tradeoff": "gdp_log_delta_end like scaled",
         }.items()
@@ -356,7 +356,7 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.discrete.neyman_pearson": {"p": _LAW, "q": _LAW},
     "accountant.published": {"mechanism": name(None, *published.FAMILIES), "key": name(*published.CATALOGUE)}
     | {"keys": optional(lists_of(name(*published.CATALOGUE), least=1, most=2))},
-    "accountant.closed_forms": {"reading": name("abstract", "theorem2")},
+    "accountant.closed_forms": {"reading": name("abstract", "theorem2"), "half_way": name(False, True)},
     "accountant.closed_forms.girgis21_renyi": {"order": count(2, 30)},
     "accountant.closed_forms.liew22_renyi": {"order": count(2, 30)},
     "accountant.closed_forms.liew22_epsilon": {"largest_order": count(2, 30)},

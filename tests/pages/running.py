@@ -181,8 +181,8 @@ class Planted:
         new: what replaces it.
         what: the error in words.
         parameters: of the page, besides those of its quick profile; `profile` among them is allowed.
-        tables: a function of the page's test file that makes the tables of the claim's cell by name, `tables(claim)`,
-            where the page's own would take minutes or need MNIST.
+        tables: a function of the page's test file that makes the check's tables, `tables(claim)`, where the page's own
+            would take minutes or need MNIST; the check is found by its claim in the page's modules.
     """
 
     claims: str
@@ -261,7 +261,6 @@ def check_of(claim: str) -> Any:
     from gspa.book import claims
 
     number = claims.claim(claim).notebook[:2]
-    number = {"11": "10"}.get(number, number)  # they share their modules
     for path in sorted(Path(gspa.pages.__path__[0]).glob(f"p{number}_*.py")):
         for value in vars(importlib.import_module(f"gspa.pages.{path.stem}")).values():
             if getattr(value, "claim", None) == claim:
@@ -276,7 +275,11 @@ def _settle(job: Job, channel: Connection) -> None:
             _in_cells.append(job.planted)
         if job.tables:
             make = getattr(load(job.file), job.tables)
-            found = {claim: _on_tables(claim, make(claim)) for claim in job.claims}
+            made = {claim: make(claim) for claim in job.claims}
+            found = {
+                claim: settle(claim, **table) if isinstance(table, dict) else check_of(claim)(*table)
+                for claim, table in made.items()
+            }
         else:
             from gspa.book import claims
 
@@ -291,11 +294,6 @@ def _settle(job: Job, channel: Connection) -> None:
 
         word = "refuses" if isinstance(error, GspaError) else "raises"
         channel.send(dict.fromkeys(job.claims, f"{word} {type(error).__name__}: {str(error)[:200]}"))
-
-
-def _on_tables(claim: str, made: Any) -> Any:
-    """The outcome of a claim's cell on tables by name, or of the check of a page that is not converted yet."""
-    return settle(claim, **made) if isinstance(made, dict) else check_of(claim)(*made)
 
 
 def run(job: Job) -> dict[str, str]:
