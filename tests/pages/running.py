@@ -275,11 +275,7 @@ def _settle(job: Job, channel: Connection) -> None:
             _in_cells.append(job.planted)
         if job.tables:
             make = getattr(load(job.file), job.tables)
-            made = {claim: make(claim) for claim in job.claims}
-            found = {
-                claim: settle(claim, **table) if isinstance(table, dict) else check_of(claim)(*table)
-                for claim, table in made.items()
-            }
+            found = {claim: check_of(claim)(*make(claim)) for claim in job.claims}
         else:
             from gspa.book import claims
 
