@@ -80,7 +80,7 @@ def check(found: dict[str, float], wanted: Bound, where: object) -> None:
     assert max(found["lower"], wanted.lower) <= min(found["upper"], wanted.upper), where
     width = found["upper"] - found["lower"]
     assert width <= 1.5 * (wanted.upper - wanted.lower) + TOLERANCE * wanted.upper, where
-    assert found["value"] == pytest.approx(wanted.value, rel=max(TOLERANCE, wanted.relative_width), abs=0), where
+    assert found["value"] == pytest.approx(wanted.value, rel=TOLERANCE, abs=wanted.upper - wanted.lower), where
     if wanted.relative_width < TOLERANCE:
         for end in ("lower", "value", "upper"):
             assert found[end] == pytest.approx(getattr(wanted, end), rel=TOLERANCE, abs=0), where
