@@ -66,6 +66,10 @@ INSIDE: dict[str, str] = {
         [f"accountant.{part}" for part in ("binomial", "blanket", "clones", "pair", "random_sum", "roots")], _ENGINE
     ),
     **dict.fromkeys(["algorithms.sgd_batch", "algorithms.sgd_gradients"], _ENGINE),
+    **dict.fromkeys(
+        [f"algorithms.flame.{part}" for part in ("experiment", "misprints", "published", "worth")],
+        "what pages 15 and 16 compute, with their settings: tests/pages, tests/algorithms/test_flame_experiment.py",
+    ),
     **{
         f"accountant.{module}.{part}": _INNER
         for module, names in {
