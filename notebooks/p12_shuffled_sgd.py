@@ -64,6 +64,14 @@ def equivalent_budget(eps: npt.ArrayLike) -> npt.NDArray[np.float64]:
         return np.asarray(np.mean(np.asarray(eps, dtype=np.float64) ** -2.0, axis=-1) ** -0.5)
 
 
+def typical(candidates: Sequence[int], keep: int, *, clients: int) -> list[int]:
+    """Seeds whose draws of U(0.01, 2), ordered by their noise, are the middles of `keep` equal parts."""
+    eps = sgd.client_budgets("unif2", clients=clients, seeds=candidates)
+    keep = min(keep, len(candidates))
+    middles = (2 * np.arange(keep) + 1) * len(candidates) // (2 * keep)
+    return [int(candidates[i]) for i in equivalent_budget(eps).argsort(kind="stable")[middles]]
+
+
 def budget_matrix(name: str, *, clients: int, seeds: Sequence[int]) -> npt.NDArray[np.float64]:
     """The budgets that `figure4` trains with: a row a seed, a column a client; inf without noise."""
     if name == NO_NOISE:

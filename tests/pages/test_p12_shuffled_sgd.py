@@ -492,7 +492,7 @@ def test_the_page_without_mnist():
     assert ran.names["by_hand"] == pytest.approx(ran.names["by_package"], rel=1e-12)
     noise = sgd.client_budgets("unif2", clients=100, seeds=range(100))
     noise = (noise**-2).mean(axis=1) ** -0.5
-    assert [sorted(noise).index(noise[seed]) for seed in ran.names["typical"](range(100), 3)] == [16, 50, 83]
+    assert [sorted(noise).index(noise[seed]) for seed in p.typical(range(100), 3, clients=100)] == [16, 50, 83]
 
 
 PLANTED = (
