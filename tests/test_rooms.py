@@ -73,6 +73,18 @@ def test_no_private_module_of_another_folder(path):
             assert f"{folder}.".startswith(f"{home}."), f"imports {name} of {module}"
 
 
+HELPERS = sorted((PACKAGE.parent / "notebooks").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", HELPERS, ids=lambda path: path.stem)
+def test_a_helper_lies_beside_its_notebook_and_imports_no_other(path):
+    assert path.with_name(f"{path.stem[1:]}.ipynb").is_file()
+    modules = {module.split(".")[0] for module, _ in imported(path)}
+    assert not modules & {one.stem for one in HELPERS}
+    private = [(module, name) for module, name in imported(path) if module.startswith("gspa") and name.startswith("_")]
+    assert private == []
+
+
 @pytest.mark.parametrize("path", sorted((PACKAGE / "accountant").glob("*.py")), ids=lambda path: path.stem)
 def test_the_accountant_needs_numpy_and_scipy_alone(path):
     allowed = {*sys.stdlib_module_names, "numpy", "scipy", "gspa"}

@@ -25,6 +25,7 @@ from scipy.special import bdtr, expit, gammaln
 from gspa.accountant import arguments as check
 from gspa.accountant import binomial
 from gspa.accountant.budgets import Budgets
+from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
@@ -128,6 +129,50 @@ def gspa_delta(budgets: Budgets, *, eps: float, reading: str = "abstract") -> fl
     0.0001
     """
     return gdp_delta(check.nonnegative(eps=eps), mu=gspa_mu(budgets, reading=reading))
+
+
+def gspa_slack(budgets: Budgets, *, mu: float | None = None, half_way: bool = False) -> float:
+    """A slack s with which T(rho_0, rho_1)(alpha) >= G_mu(alpha + s) - s is proved, all delta_i = 0; at most 1.
+
+    Theorem 2 of Chen et al. 2024, corrected (G-T2): s = e(c0) + P(N < c0) + (2/sqrt(c0) - mu)_+ / sqrt(2 pi) at its
+    best c0 >= 1, with N the number of clones that a user with the largest eps hides among. Errs upward: the least such
+    s may be far smaller.
+
+    Args:
+        budgets: at least 2 users; a delta_j > 0 of another user makes fewer clones, the victim's own is not counted.
+        mu: of the Gaussian, >= 0; `gspa_mu` if not given.
+        half_way: whether e(c) for c >= 100 is Uspensky's 0.53/c + e^(-3 sqrt(c)/4), half-way between the counts'
+            jumps, and not Hipp and Mattner's 1/sqrt(2 pi c) for a distribution function of c fair coins.
+
+    Raises:
+        InvalidValue: mu out of range.
+        OutsideValidity: as `gspa_mu`.
+
+    >>> from gspa.accountant import budgets
+    >>> crowd = budgets.constant(0.5, n=10_000)
+    >>> round(gspa_slack(crowd), 4), round(gspa_slack(crowd, half_way=True), 5)
+    (0.0048, 0.0002)
+    """
+    papers = gspa_mu(budgets)
+    mu = papers if mu is None else check.nonnegative(mu=mu)
+    count = budgets.count.astype(np.float64)
+    count[int(np.argmax(budgets.eps))] -= 1
+    reveals = np.tanh(budgets.eps / 2)  # 1 - 2/(1 + e^eps)
+    rest = reveals + budgets.delta * (1 - reveals)
+    law = clone_law(2 * clone_probabilities(budgets), rest, count)
+    return clone_slack(law, mu=mu, half_way=half_way)
+
+
+def clone_slack(law: CloneLaw, *, mu: float, half_way: bool = False) -> float:
+    """`gspa_slack` for a number of clones of this law, fair coins each."""
+    c0 = law.edges[:-1]
+    fewer = law.below + np.r_[0.0, np.cumsum(law.mass + law.error)[:-1]]
+    c0, fewer = c0[c0 >= 1], fewer[c0 >= 1]
+    coins = 1 / np.sqrt(2 * math.pi * c0)
+    if half_way:  # 0.13/variance + e^(-3 sd/2) from sd = 5 on; 0.01/c is more than what the normal law has below 0
+        coins = np.where(c0 >= 100, 0.53 / c0 + np.exp(-0.75 * np.sqrt(c0)), coins)
+    s = coins + np.maximum(2 / np.sqrt(c0) - mu, 0.0) / math.sqrt(2 * math.pi) + fewer
+    return float(s.min(initial=1.0))
 
 
 def erlingsson19_epsilon(eps0: float, *, n: int, delta: float) -> float:

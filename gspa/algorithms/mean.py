@@ -40,8 +40,7 @@ class Moments(NamedTuple):
 def mean_reports(x: npt.ArrayLike, eps: npt.ArrayLike, *, sensitivity: float, rng: np.random.Generator | int) -> Floats:
     """Randomize and shuffle: lines 1-4 of Algorithm 1, Chen et al. 2024.
 
-    A report is (eps_i, 0)-LDP only if `sensitivity` is at least the width of the range that x_i must lie in; see
-    `gspa.pages.p10_p11_privacy.sensitivity_readings`.
+    A report is (eps_i, 0)-LDP only if `sensitivity` is at least the width of the range that x_i must lie in.
 
     Args:
         x: (n,) finite numbers.

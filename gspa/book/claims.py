@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
-from gspa.book import parameters, text
+from gspa.book import parameters, say, text
 from gspa.book.fill import fill
-from gspa.book.verdicts import OPEN, Reading, Verdict, best
+from gspa.book.verdicts import OPEN, Holds, Reading, Verdict, best, follows
 
 MIME = "application/vnd.gspa.outcome+json"
 PAPERS = {
@@ -57,6 +57,7 @@ _WHY = {
     "size": "Needs the papers' own sizes; this run is a small one.",
     "data": "Needs MNIST; this run has another data set.",
 }
+_IN_THE_CELL = "the statement that the cell of this card tries beside the printed one."
 Check = TypeVar("Check", bound=Callable[..., "Outcome"])
 
 
@@ -71,7 +72,11 @@ class Claim:
         tolerance: numbers, `why`, `since` and `written`; None where the comparison is exact.
         since: the day from which quantity and comparator stand, ISO.
         written: one of `WRITTEN`: whether a verdict was known then.
-        needs: what a run must have to settle it: "size", the papers' own sizes; "data", MNIST.
+        needs: what a run must have to settle it: "size", the papers' own sizes; "data", MNIST; else a condition on
+            the page's parameters, such as `n_max >= 10000`.
+        readings: the ways to read it, by the name that its cell uses: the verdict on record and the words for it, which
+            are filled from the cell's evidence. Of one way alone the name is empty, and the entry has them itself.
+        evidence: name in the cell to label on the card.
         was: standards that it had before, each with the day it ended, the verdict under it, and why it was changed.
         rests_on: claims that its check uses, or that the paper's own argument for it uses.
         reason: of a claim that no page settles.
@@ -85,17 +90,19 @@ class Claim:
     quote: str
     kind: str
     notebook: str
-    verdict: Verdict
+    verdict: Verdict = "not yet checked"
     quantity: str = ""
     comparator: str = ""
     tolerance: Mapping[str, Any] | None = None
     since: str = ""
     written: str = ""
-    needs: tuple[Missing, ...] = ()
+    needs: tuple[str, ...] = ()
     was: tuple[Mapping[str, Any], ...] = ()
     rests_on: tuple[str, ...] = ()
     reason: str = ""
     address: str = ""
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+    evidence: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def appeared(self) -> tuple[str, str]:
@@ -111,12 +118,24 @@ class Claim:
             said += f"; the tolerance {limits['since']}, {WRITTEN[limits['written']]}"
         return said
 
-    def lacks(self, had: Collection[str]) -> Outcome | None:
+    def lacks(self, had: Collection[str], used: Mapping[str, Any]) -> Outcome | None:
         """The outcome of a run that lacked something; None of one that had all."""
-        for missing in self.needs:
-            if missing not in had:
-                return Outcome(self.id, "not yet checked", _WHY[missing], missing=missing)
+        for need in self.needs:
+            if need in _WHY and need not in had:
+                return Outcome(self.id, "not yet checked", _WHY[need], missing=cast("Missing", need))
+            if need not in _WHY and not say.holds(need, used):
+                return Outcome(self.id, "not yet checked", f"It needs a run with `{need}`.", missing="settings")
         return None
+
+    def read(self, name: str, holds: Holds, values: Mapping[str, Any]) -> Reading:
+        """What a run comes to in one reading, with the words on record if it comes to the same."""
+        on_record, verdict = self.readings[name], follows(holds)
+        if verdict != on_record.verdict:
+            found = f"In this run: {verdict}. On record, at the paper's numbers: {on_record.verdict}."
+            correction = _IN_THE_CELL if verdict == "holds with correction" else ""
+            return Reading(name, verdict, found, correction, on_record.excluded)
+        found, correction = (say.render(words, values) for words in (on_record.found, on_record.correction))
+        return Reading(name, verdict, found, correction, on_record.excluded)
 
 
 def _entries(name: str) -> list[dict[str, Any]]:
@@ -138,7 +157,16 @@ def _plain(value: Any) -> Any:
 @cache
 def registry() -> dict[str, Claim]:
     """Every claim by id, in the papers' order."""
-    return {one["id"]: Claim(**cast("Any", one)) for one in _entries("registry.yaml")}
+    return {one["id"]: _claim(one) for one in _entries("registry.yaml")}
+
+
+def _claim(entry: dict[str, Any]) -> Claim:
+    if "found" in entry:  # one reading alone
+        entry["readings"] = {"": {key: entry.pop(key) for key in ("verdict", "found", "correction") if key in entry}}
+    if "readings" in entry:
+        entry["readings"] = {name: Reading(name, **words) for name, words in entry["readings"].items()}
+        entry["verdict"] = best(list(entry["readings"].values())).verdict
+    return Claim(**entry)
 
 
 def claim(identifier: str) -> Claim:
@@ -252,6 +280,55 @@ def settles(identifier: str) -> Callable[[Check], Check]:
     return mark
 
 
+def outcome(
+    name: str,
+    holds: Holds | Mapping[str, Holds],
+    evidence: Mapping[str, Any],
+    *,
+    had: Collection[str],
+    used: Mapping[str, Any],
+    changed: Collection[str],
+) -> Outcome:
+    """What a page's cell found for a claim.
+
+    Args:
+        name: the claim's id.
+        holds: in its only reading, or by reading, all of them.
+        evidence: what its words and its card name.
+        had: "size" if the page has the papers' own sizes, "data" if it has MNIST.
+        used: the page's parameters.
+        changed: those that differ from what the paper states; with any, the run is another experiment and settles
+            nothing.
+    """
+    entry = claim(name)
+    if changed:
+        reason = f"This run changed what the paper states: {', '.join(changed)}."
+        return Outcome(name, "not yet checked", reason, missing="settings")
+    if (lacking := entry.lacks(had, used)) is not None:
+        return lacking
+    given = holds if isinstance(holds, Mapping) else {"": holds}
+    if given.keys() != entry.readings.keys():
+        raise InvalidValue(f"{name}: readings", [*given], f"the registry's: {[*entry.readings]}")
+    values = {name: _data(value) for name, value in evidence.items()}
+    rows: dict[str, Any] = {}
+    for key, value in values.items():
+        label = entry.evidence.get(key, key.replace("_", " "))
+        rows |= {f"{label}: {part}": one for part, one in value.items()} if isinstance(value, dict) else {label: value}
+    found = judge(name, rows, *(entry.read(reading, one, values) for reading, one in given.items()))
+    return replace(found, source=f"notebooks/{entry.notebook}.ipynb")
+
+
+def _data(value: Any) -> Any:
+    """Evidence as plain data: numpy's numbers, a column as a mapping, a list."""
+    if hasattr(value, "items"):
+        return {
+            " ".join(map(str, key)) if isinstance(key, tuple) else str(key): _data(one) for key, one in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_data(one) for one in value]
+    return value.item() if hasattr(value, "item") else value
+
+
 def settle(check: Callable[..., Outcome], *tables: Any, had: Collection[str], changed: Collection[str]) -> Outcome:
     """The outcome of a check on a page's tables.
 
@@ -266,7 +343,7 @@ def settle(check: Callable[..., Outcome], *tables: Any, had: Collection[str], ch
     if changed:
         reason = f"This run changed what the paper states: {', '.join(changed)}."
         return Outcome(entry.id, "not yet checked", reason, missing="settings")
-    if (lacking := entry.lacks(had)) is not None:
+    if (lacking := entry.lacks(had, {})) is not None:
         return lacking
     outcome = check(*tables)
     if outcome.claim != entry.id:
@@ -328,6 +405,9 @@ class Erratum:
         if self.claim not in found:
             return None
         rows = found[self.claim].evidence
+        label = claim(self.claim).evidence.get(self.evidence, "")
+        if label in rows:
+            return label, rows[label]
         if self.evidence in rows:
             return self.evidence, rows[self.evidence]
         pattern = re.compile(".*".join(map(re.escape, self.evidence.split("*"))))

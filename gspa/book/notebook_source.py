@@ -34,8 +34,10 @@ def tidy(text: str) -> str:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-        for key in ("execution", "papermill", "collapsed", "scrolled"):
+        for key in ("execution", "papermill", "collapsed", "scrolled", "jupyter"):
             cell.metadata.pop(key, None)
+        if cell.source.startswith("%%say"):  # what it says stands below: in JupyterLab no sentence is there twice
+            cell.metadata["jupyter"] = {"source_hidden": True}
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     notebook.nbformat_minor = 5
     stable_ids(notebook)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from gspa.book import claims, figures, parameters, provenance, say, text
+from gspa.accountant.errors import GspaError
+from gspa.book import claims, figures, parameters, project, provenance, say, text
 from gspa.book.claims import Outcome
 
 say.install()
+with suppress(GspaError):  # a notebook may import the module beside it, wherever it runs
+    sys.path.append(str(project.find().notebooks))
 
 
 class Show:
@@ -69,6 +74,7 @@ class Page(Show):
         quick: whether this is a run of small sizes.
         data: file name to SHA-256 of the data set that it read, for the footer; set by a page that reads one.
         dataset: that data set's name.
+        as_recorded: whether all its cards so far have the verdicts on record, but for sizes and data that it lacks.
     """
 
     def __init__(self, name: str, namespace: MutableMapping[str, Any]) -> None:
@@ -84,13 +90,30 @@ class Page(Show):
         self.quick = self.used["profile"] == "quick"
         self.data: dict[str, str] = {}
         self.dataset = "mnist"
+        self.as_recorded = True
         self._changed = parameters.departures(name, self.used)
         self.start(namespace)
 
-    def settle(self, check: Callable[..., Outcome], *tables: Any) -> Outcome:
-        """The card of the claim that `check` is marked for, from this page's tables."""
-        had = {"size": not self.quick, "data": self.dataset == "mnist"}
-        return claims.settle(check, *tables, had=[name for name, there in had.items() if there], changed=self._changed)
+    def settle(self, claim: str | Callable[..., Outcome], /, *holds: Any, **evidence: Any) -> Outcome:
+        """The card of a claim.
+
+        Args:
+            claim: its id.
+            *holds: whether it holds, in its only reading or by reading; see `gspa.book.verdicts.Holds`.
+            **evidence: the numbers that its words in the registry name, and others for its card.
+        """
+        there = {"size": not self.quick, "data": self.dataset == "mnist"}
+        had = [name for name, has in there.items() if has]
+        if callable(claim):  # a page that is not converted yet
+            return claims.settle(claim, *holds, had=had, changed=self._changed)
+        (stated,) = holds
+        found = claims.outcome(claim, stated, evidence, had=had, used=self.used, changed=self._changed)
+        self.as_recorded &= found.missing in ("size", "data") or found.verdict == claims.claim(claim).verdict
+        return found
+
+    def tolerance(self, claim: str, name: str) -> float:
+        """A tolerance of the registry."""
+        return float((claims.claim(claim).tolerance or {})[name])
 
     def table(self, rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> Any:
         """A table in the book's form: heads and texts are Markdown."""

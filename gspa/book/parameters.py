@@ -89,6 +89,11 @@ class Notebook:
         return cast("dict[str, dict[str, Any]]", self.schema["properties"])
 
     @property
+    def helper(self) -> Path:
+        """The module beside it, if it has one: its figures, and tables that take more than a cell."""
+        return self.path.with_name(f"p{self.name}.py")
+
+    @property
     def needs_data(self) -> bool:
         """Whether the result depends on the data set that is at hand."""
         return bool(self.schema.get("needs_data", False))

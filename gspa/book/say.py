@@ -3,6 +3,8 @@
     %%say
     {{ broken | count("setting") }} of {{ total }} exceed the pair, the worst {{ ratio | number }} times.
 
+`%%say when CONDITION` says nothing in a run where the condition does not hold.
+
 `%%say later` is for what stands above the cells that compute it, a page's first paragraph for instance: it appears as
 soon as every name in it exists, and follows the names' values to the end of the run. The numbers that a text names are
 kept beside it as data: they are what a sweep tabulates.
@@ -118,6 +120,29 @@ def values_of(notebook: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+_OTHER = "*This run does not come to the verdicts on record; what it comes to is on the cards below.*"
+
+
+def spoken(line: str, cell: str) -> tuple[str, bool]:
+    """A cell's template, and whether it waits for its names.
+
+    >>> spoken("when n > 1", "{{ n }} users")
+    ('{% if n > 1 %}{{ n }} users{% endif %}', False)
+    """
+    asked = re.fullmatch(r"(later)? *(?:when (.+))?", line.strip())
+    if asked is None:
+        raise GspaError(f"%%say {line.strip()}: may be followed by 'later', and that by 'when CONDITION'")
+    later, condition = asked.groups()
+    if condition:
+        cell = f"{{% if {condition} %}}{cell}{f'{{% else %}}{_OTHER}' if later else ''}{{% endif %}}"
+    return cell, bool(later)
+
+
+def holds(condition: str, values: Mapping[str, Any]) -> bool:
+    """Whether a condition, such as `n_max >= 10000`, is true of these values."""
+    return bool(_environment().compile_expression(condition, undefined_to_none=False)(**values))
+
+
 class Speaker:
     """The magic's state: the notebook's names, and the texts that wait for some of them or follow them."""
 
@@ -129,9 +154,8 @@ class Speaker:
         """%%say, %%say later."""
         from IPython.display import display
 
-        if line.strip() not in ("", "later"):
-            raise GspaError(f"%%say {line.strip()}: must be alone, or followed by 'later'")
-        if line.strip() == "later":
+        cell, later = spoken(line, cell)
+        if later:
             handle = display(self._bundle("", {}), raw=True, display_id=True)
             # A notebook that is run again says its texts anew.
             self._waiting = [one for one in self._waiting if one[1] != cell] + [(handle, cell, "")]

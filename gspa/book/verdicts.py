@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from gspa.accountant.errors import InvalidValue
 
@@ -100,6 +100,32 @@ def best(readings: Sequence[Reading]) -> Reading:
     return min(admissible, key=lambda one: _FAVOUR.index(one.verdict))
 
 
+Printed = bool | Verdict | None
+Holds = Printed | tuple[Printed, bool]
+"""What a cell says of one reading: whether the printed statement holds, None where that cannot be checked, or the
+verdict of a rule below; and, as a pair, whether the corrected statement holds besides."""
+
+
+def follows(holds: Holds) -> Verdict:
+    """The verdict in one reading.
+
+    >>> follows(True), follows(False), follows((False, True)), follows(None), follows((within(0.2, 0.1), True))
+    ('verified', 'refuted', 'holds with correction', 'not checkable', 'holds with correction')
+    """
+    printed, corrected = holds if isinstance(holds, tuple) else (holds, False)
+    verdict = printed if isinstance(printed, str) else unknown() if printed is None else exactly(bool(printed))
+    return "holds with correction" if corrected and verdict in ("refuted", "not reproduced") else verdict
+
+
+def every(holds: Any) -> bool | None:
+    """Whether all of a column or table hold; None, not checkable, where there is none to look at.
+
+    A missing value compares as False, so it does not hold.
+    """
+    values = holds.to_numpy() if hasattr(holds, "to_numpy") else holds
+    return bool(values.all()) if values.size else None
+
+
 # --- the rules -----------------------------------------------------------------------------------------------
 
 
@@ -148,9 +174,9 @@ def at_least(low: float, high: float, least: float) -> Verdict:
     return "refuted" if high < least else "not checkable"
 
 
-def shown() -> Verdict:
-    """A definition, a plan, a property of our own sampler: nothing that it says can fail."""
-    return "illustrated"
+def shown(right: bool = True) -> Verdict:
+    """A definition, a plan, a property of our own sampler: nothing that it says can fail, if we are `right`."""
+    return "illustrated" if right else "refuted"
 
 
 def unknown() -> Verdict:

@@ -1,4 +1,4 @@
-"""Finite local randomizers as matrices, a row an input, a column an output: what pages 03, 04 and `shuffles` try.
+"""Finite laws, and local randomizers as matrices, a row an input, a column an output: what several pages try.
 
 Where the likelihood ratio e^eps is a fraction (or a whole number), so is every entry: a statement about such a
 mechanism is settled without rounding. With a float as ratio, entries are floats.
@@ -27,6 +27,23 @@ Matrix = NDArray[Any]  # of Fractions (dtype object) or of floats
 
 LETTERS = ("A", "0", "1", "B")  # outputs of Lemma 4's pair, in the paper's order
 _REACH = 3  # beyond which the staircase's reports are put together
+
+
+def events(size: int) -> NDArray[np.float64]:
+    """Every event of `size` outcomes, as rows of zeros and ones; shape (2^size, size)."""
+    return ((np.arange(2**size)[:, None] >> np.arange(size)) & 1).astype(np.float64)
+
+
+def random_pairs(*, pairs: int, rng: np.random.Generator | int) -> list[NDArray[np.float64]]:
+    """Pairs of laws on 2 to 6 common outcomes, some of probability 0 under one or both."""
+    source = np.random.default_rng(rng)
+    found = []
+    for _ in range(pairs):
+        size = int(source.integers(2, 7))
+        weights = source.uniform(0.01, 1, (2, size)) * (source.random((2, size)) < 0.85)
+        weights[:, 0] += 0.05  # never an empty law
+        found.append(weights / weights.sum(axis=1, keepdims=True))
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Page 03, Lemma 4: one pair of laws on four outcomes dominates every (eps, delta)-close pair.
+"""Lemma 4's channel and the mechanisms that it is tried on, which pages 03 and 04 look at.
 
 Two laws P0, P1 that are (eps, delta)-close are what one and the same channel makes of the quaternary pair (Kairouz, Oh
 and Viswanath 2015). The channel is built here in closed form, exactly where the numbers are fractions, and found again
@@ -12,35 +12,21 @@ by a linear program that knows nothing of the construction.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
-import pandas as pd
-from matplotlib import pyplot as plt
-from matplotlib.figure import Figure
 from scipy import stats
 from scipy.optimize import linprog
 from scipy.sparse import bmat, coo_matrix, identity, kron
 
-from gspa.accountant.discrete import neyman_pearson
-from gspa.accountant.tradeoff import f_eps_delta, gaussian, gdp_delta
-from gspa.book.claims import Outcome, judge, settles, unsettled
-from gspa.book.figures import DASHES, PALETTE, keeps_data, role
-from gspa.book.verdicts import Said, exactly, reading, unknown
 from gspa.pages import finite
 from gspa.pages.finite import Matrix, Mechanism, Number
 
 # HiGHS's tightest: the default, 1e-7, is of the size of a cell's mass.
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 ROUNDING = 1e-9  # of sums of some hundred masses; exact mechanisms are at 0
-_DISTANCE = 1e-8  # HiGHS was asked for 1e-10; a distance above this is one
-_LESS = 0.9  # share of delta, or of eps, with which the linear program is to fail
 _REACH = 6.0  # noise scales beyond the interval [0, 1] at which tails are put together
-
-
-# --- tables ------------------------------------------------------------------------------------------------
 
 
 def noise(
@@ -124,19 +110,6 @@ def channel_error(p0: Matrix, p1: Matrix, *, ratio: Number, delta: Number = 0) -
     return float(max(abs(made - np.array([p0, p1])).max(), abs(built.sum(axis=1) - 1).max(), -built.min(), 0))
 
 
-def channel_table(mechanism: Mechanism) -> pd.DataFrame:
-    """An exact mechanism's channel at its first two inputs: outcome, its mass under either, the law it is turned into.
-
-    Two more rows, one an input, have the laws that come out.
-    """
-    (p0, p1), budget = mechanism.rows[:2], {"ratio": mechanism.ratio, "delta": mechanism.delta}
-    pair, built = finite.quaternary_pair(**budget), channel(p0, p1, **budget)
-    rows = [(letter, *pair[:, k], *built[k]) for k, letter in enumerate(finite.LETTERS)]
-    rows += [(f"input {x}: sum", "", "", *law) for x, law in enumerate(pair.dot(built))]
-    columns = ["outcome", "mass, input 0", "mass, input 1", *mechanism.outputs]
-    return pd.DataFrame(rows, columns=columns).map(str)
-
-
 def nearest(pair: Matrix, p0: Matrix, p1: Matrix) -> float:
     """How near any one channel brings `pair` to (P0, P1): the larger total variation, by linear programming.
 
@@ -163,154 +136,3 @@ def nearest(pair: Matrix, p0: Matrix, p1: Matrix) -> float:
         options=TOLERANCES,
     )
     return max(float(found.fun), 0.0)
-
-
-def tradeoff_gap(p0: Matrix, p1: Matrix, *, ratio: Number, delta: Number = 0) -> float:
-    """The least of T(P0, P1) - T(pair) over all alpha; not negative if the pair dominates (Blackwell).
-
-    Both are piecewise linear, so the corners of both suffice. Exact up to rounding, about 1e-15.
-    """
-    curve = neyman_pearson(np.asarray(p0, dtype=float), np.asarray(p1, dtype=float))
-    bound = neyman_pearson(*np.asarray(finite.quaternary_pair(ratio, delta), dtype=float))
-    alpha = np.union1d(curve.alpha, bound.alpha)
-    return float((curve(alpha) - bound(alpha)).min())
-
-
-def domination(mechanisms: Iterable[Mechanism]) -> pd.DataFrame:
-    """Lemma 4 over all pairs of inputs of each mechanism: mechanism, eps, delta, exact, error, distance, weaker, gap.
-
-    error is the largest `channel_error`, distance the largest `nearest` to Lemma 4's pair, weaker the same with a tenth
-    less of delta (of eps if delta is 0), gap the least `tradeoff_gap`.
-    """
-    rows = []
-    for m in mechanisms:
-        pairs, budget = list(combinations(m.rows, 2)), {"ratio": m.ratio, "delta": m.delta}
-        less = {"delta": _LESS * float(m.delta)} if m.delta > 0 else {"ratio": float(m.ratio) ** _LESS}
-        pair, weaker = finite.quaternary_pair(**budget), finite.quaternary_pair(**budget | less)
-        rows.append(
-            {
-                "mechanism": m.name,
-                "eps": m.eps,
-                "delta": float(m.delta),
-                "exact": m.exact,
-                "error": max(channel_error(p0, p1, **budget) for p0, p1 in pairs),
-                "distance": max(nearest(pair, p0, p1) for p0, p1 in pairs),
-                "weaker": max(nearest(weaker, p0, p1) for p0, p1 in pairs),
-                "gap": min(tradeoff_gap(p0, p1, **budget) for p0, p1 in pairs),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def gaussian_pairs(eps: Sequence[float], *, mu: float, points: int = 20_001) -> pd.DataFrame:
-    """The uncut Gaussian mechanism against its pairs along its exact curve delta(eps): eps, delta, gap, gap_weaker.
-
-    gap is the least of G_mu - f_{eps,delta} (0 where they touch, negative would refute), gap_weaker the same with a
-    tenth less of delta (negative, or the comparison could not fail).
-    """
-    alpha = np.linspace(0, 1, points)
-    curve = gaussian(alpha, mu=mu)
-    rows = []
-    for e in eps:
-        delta = gdp_delta(e, mu=mu)
-        gaps = [float((curve - f_eps_delta(alpha, eps=e, delta=d)).min()) for d in (delta, _LESS * delta)]
-        rows.append({"eps": e, "delta": delta, "gap": gaps[0], "gap_weaker": gaps[1]})
-    return pd.DataFrame(rows)
-
-
-# --- figures -----------------------------------------------------------------------------------------------
-
-
-def curves(ratio: Number, delta: Number, *, sigma: float = 1.0, cells: int = 60, points: int = 201) -> pd.DataFrame:
-    """Trade-off curves of four mechanisms' first against last input, and of Lemma 4's pairs at several eps.
-
-    Columns: panel; line; kind, "mechanism" or "pair"; alpha; beta.
-    """
-    p, root = float(ratio), math.sqrt(ratio)
-    panels: list[tuple[Mechanism, tuple[Number, ...]]] = [
-        (finite.randomized_response(ratio, k=4), (ratio,)),
-        (finite.leaky(finite.randomized_response(ratio), delta), (ratio,)),
-        (noise("laplace", scale=1 / math.log(p), cells=cells, ratio=p), (p, root)),
-        (noise("gaussian", scale=sigma, cells=cells, ratio=p), (root, p, p**2)),
-    ]
-    parts = []
-    for mechanism, ratios in panels:
-        ends = mechanism.rows[[0, -1]]
-        laws = [("mechanism", mechanism.name, ends)]
-        for at in ratios:
-            needed = finite.local_delta(ends, ratio=at)
-            own = needed if needed > finite.rounding(ends, at) else 0
-            label = f"pair, $\\epsilon$ = {math.log(at):.3g}, $\\delta$ = {float(own):.3g}"
-            laws.append(("pair", label, finite.quaternary_pair(at, own)))
-        for kind, line, law in laws:
-            found = neyman_pearson(*np.asarray(law, dtype=float))
-            alpha = np.union1d(np.linspace(0, 1, points), found.alpha)
-            given = {"panel": mechanism.name, "line": line, "kind": kind, "alpha": alpha, "beta": found(alpha)}
-            parts.append(pd.DataFrame(given))
-    return pd.concat(parts, ignore_index=True)
-
-
-def equal_errors(lines: pd.DataFrame) -> dict[str, float]:
-    """Of each mechanism in `curves`, where its two errors are about the same."""
-    own = lines[lines["kind"] == "mechanism"].assign(apart=lambda rows: (rows["alpha"] - rows["beta"]).abs())
-    nearest_row = own.loc[own.groupby("panel", sort=False)["apart"].idxmin()]
-    return dict(zip(nearest_row["panel"], nearest_row["alpha"], strict=True))
-
-
-@keeps_data
-def dominated_panels(curves: pd.DataFrame) -> Figure:
-    """A panel a mechanism: its trade-off curve as a solid line, those of its pairs dashed."""
-    figure, axes = plt.subplots(2, 2, figsize=(7.6, 7.4), sharex=True, sharey=True, layout="constrained")
-    for axis, (panel, part) in zip(axes.flat, curves.groupby("panel", sort=False), strict=True):
-        for index, (name, line) in enumerate(part.groupby("line", sort=False)):
-            own = line["kind"].iloc[0] == "mechanism"
-            style = role("truth") | {"lw": 2.6} if own else {"color": PALETTE[index], "dashes": DASHES[index], "lw": 2}
-            label = "the mechanism" if own else str(name).removeprefix("pair, ")
-            axis.plot(line["alpha"], line["beta"], label=label, **style)
-        axis.set(title=panel, xlim=(0, 1), ylim=(0, 1), aspect="equal")
-        axis.legend(fontsize=10)
-    for axis in axes[-1]:
-        axis.set_xlabel(r"type I error $\alpha$")
-    for axis in axes[:, 0]:
-        axis.set_ylabel(r"type II error $\beta$")
-    return figure
-
-
-# --- checks ------------------------------------------------------------------------------------------------
-
-
-@settles("G-L4")
-def lemma_4(table: pd.DataFrame, gaussian: pd.DataFrame) -> Outcome:
-    """One channel turns the quaternary pair into both laws: built, searched for, and by trade-off functions."""
-    exact = table[table["exact"]]
-    evidence: dict[str, object] = {
-        "mechanisms (with exact fractions)": f"{len(table)} ({len(exact)})",
-        "largest error of the explicit channel, exact mechanisms": float(exact["error"].max()),
-        "largest error of the explicit channel, all": float(table["error"].max()),
-        "largest distance that linear programming leaves": float(table["distance"].max()),
-        r"the same with a tenth less of $\delta$ (of $\epsilon$ if $\delta$ = 0), least": float(table["weaker"].min()),
-        "least height of a mechanism's trade-off curve over its pair's": float(table["gap"].min()),
-        rf"least height of the uncut Gaussian's curve over its pairs', {len(gaussian)} values of $\epsilon$": float(
-            gaussian["gap"].min()
-        ),
-        r"the same with a tenth less of $\delta$": float(gaussian["gap_weaker"].max()),
-    }
-    built = table["error"] <= ROUNDING
-    found = table["distance"] <= _DISTANCE
-    above = bool((table["gap"] >= -ROUNDING).all() and (gaussian["gap"] >= -ROUNDING).all())
-    if (table["weaker"] <= _DISTANCE).any() or (gaussian["gap_weaker"] >= -ROUNDING).any():
-        reason = "A budget here is so small that a tenth less of it makes no difference above rounding."
-        return unsettled("G-L4", reason, "settings")
-    missed = bool((built & ~found).any())
-    holds = bool(found.all()) and above
-    said: Said = {
-        "not checkable": "Linear programming misses a channel that was written down."
-        if missed
-        else "A channel exists, but not the one written down.",
-        "refuted": f"The pair does not dominate: {'; '.join(table.loc[~found, 'mechanism']) or 'trade-off curves'}.",
-        "verified": f"For every two inputs of {len(table)} mechanisms, one and the same channel turns the pair into "
-        f"both laws: exactly for the {len(exact)} mechanisms with fractions, and within {table['error'].max():.0e} for "
-        "the others.",
-    }
-    undecided = missed or (holds and not built.all())
-    return judge("G-L4", evidence, reading("as printed", unknown() if undecided else exactly(holds), said))

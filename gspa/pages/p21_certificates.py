@@ -19,7 +19,7 @@ import pandas as pd
 from gspa.accountant import api
 from gspa.accountant.certificates import PROGRAM, Certificate
 from gspa.book import text
-from gspa.pages import p17_exact, p19_auditing
+from gspa.pages import one_density, p19_auditing
 
 FIGURE, PAGE_17, PAGE_20 = "first page", "page 17", "page 20"
 _METHODS = {
@@ -55,7 +55,7 @@ def headline(*, eps0: float, n: int, delta: float, lines: int | None = None, ste
             ("rr", "randomized response", _clones("rr", eps0, n, delta)),
         )
     ]
-    for i, (words, mechanism, scales, count, small) in enumerate(p17_exact.CONTINUOUS[:lines], 1):
+    for i, (words, mechanism, scales, count, small) in enumerate(one_density.CONTINUOUS[:lines], 1):
         values = [scale for scale, many in zip(scales, count, strict=True) for _ in range(many)]
         runs = api.Laplace(scale=values) if mechanism == "laplace" else api.Gaussian(sigma=values)
         found.append(Setting(f"line-{i}", PAGE_17, words, {"mechanism": runs, "delta": small}))
@@ -68,13 +68,13 @@ def settings(
     *,
     local: Sequence[float] = p19_auditing.LOCAL,
     users: int = p19_auditing.USERS,
-    bits: Sequence[int] = p17_exact.FEWER,
+    bits: Sequence[int] = one_density.FEWER,
     delta: float = p19_auditing.CENTRAL,
 ) -> list[Setting]:
     """The other settings: the certified line of the first page's figure, and page 17's tables."""
     asked = [("figure", FIGURE, "aligned", eps0, users) for eps0 in local]
-    asked += [("pair", PAGE_17, "aligned", eps0, n) for eps0 in p17_exact.LOCAL for n in p17_exact.SIZES]
-    asked += [("bits", PAGE_17, "rr", eps0, n) for eps0 in p17_exact.LOCAL for n in bits]
+    asked += [("pair", PAGE_17, "aligned", eps0, n) for eps0 in one_density.LOCAL for n in one_density.SIZES]
+    asked += [("bits", PAGE_17, "rr", eps0, n) for eps0 in one_density.LOCAL for n in bits]
     return [
         Setting(f"{kind}-{eps0:g}-{n}", where, f"$\\epsilon_0$ = {eps0:g}, {n:,} users", _clones(name, eps0, n, delta))
         for kind, where, name, eps0, n in asked

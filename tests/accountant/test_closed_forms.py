@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from gspa.accountant import budgets
 from gspa.accountant import closed_forms as c
@@ -100,6 +101,19 @@ class TestGspa:
         assert value(eps + 0.1, n, delta) * slack >= here
         assert value(eps, n, delta / 2) * slack >= here
         assert c.gspa_mu(budgets.constant(eps, n=n), reading="theorem2") > c.gspa_mu(budgets.constant(eps, n=n))
+
+    @pytest.mark.parametrize(("eps", "delta", "mu"), [(1.0, 0.0, None), (1.0, 0.0, 0.01), (2.0, 0.3, None)])
+    def test_the_slack_by_its_formula(self, eps, delta, mu):
+        n, crowd = 500, budgets.constant(eps, n=500, delta=delta)
+        c0, chance = np.arange(1, n), 2 * (1 - delta) / (1 + math.exp(eps))
+        rest = stats.binom.cdf(c0 - 1, n - 1, chance)
+        rest += np.maximum(2 / np.sqrt(c0) - (mu or c.gspa_mu(crowd)), 0) / math.sqrt(2 * math.pi)
+        first = (rest + 1 / np.sqrt(2 * math.pi * c0)).min()
+        second = (rest + 0.53 / c0 + np.exp(-0.75 * np.sqrt(c0)))[c0 >= 100].min()
+        assert c.gspa_slack(crowd, mu=mu) == pytest.approx(first, rel=1e-9)
+        assert c.gspa_slack(crowd, mu=mu, half_way=True) == pytest.approx(min(first, second), rel=1e-9)
+        with pytest.raises(InvalidValue, match="mu = -1"):
+            c.gspa_slack(crowd, mu=-1)
 
     def test_mu_scales_with_the_root_of_n_minus_1(self):
         small, large = (c.gspa_mu(budgets.constant(1, n=n)) for n in (101, 10_001))

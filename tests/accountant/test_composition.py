@@ -21,7 +21,7 @@ from gspa.accountant.losses import spread
 from gspa.accountant.one_round import central_delta, central_epsilon
 from gspa.accountant.rounds import compose, compose_delta, gaussian, shuffled, shuffled_reports
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
-from gspa.pages.p17_exact import blanket_limit
+from gspa.pages.one_density import blanket_limit
 
 CROWD = budgets.constant(0.5, n=10_000)
 MECHANISMS = [binary(), krr(3), common(), subset(5, 2)]

@@ -22,9 +22,9 @@ def outcome(verdict="verified", **changes):
     return Outcome("G-C3", verdict, **facts)
 
 
-@settles("G-C3")
+@settles("G-A2")
 def check(table, limit):
-    return outcome("verified" if table < limit else "refuted")
+    return dataclasses.replace(outcome("verified" if table < limit else "refuted"), claim="G-A2")
 
 
 class TestOutcomes:
@@ -97,17 +97,17 @@ class TestSettling:
 
     @pytest.mark.parametrize(("had", "missing"), [([], "size"), (["size"], "data"), (["size", "data"], "")])
     def test_what_a_claim_needs_is_looked_at_first(self, had, missing, monkeypatch):
-        entry = dataclasses.replace(claim("G-C3"), needs=("size", "data"))
-        monkeypatch.setattr(claims, "registry", lambda: {"G-C3": entry})
+        entry = dataclasses.replace(claim("G-A2"), needs=("size", "data"))
+        monkeypatch.setattr(claims, "registry", lambda: {"G-A2": entry})
         found = settle(check, 1, 2, had=had, changed=[])
         assert (found.missing, found.verdict) == (missing, "not yet checked" if missing else "verified")
 
     def test_an_outcome_of_another_claim_is_refused(self):
-        @settles("G-C2")
+        @settles("G-D1")
         def wrong():
             return outcome()
 
-        with pytest.raises(GspaError, match="check of G-C2 returned an outcome of G-C3"):
+        with pytest.raises(GspaError, match="check of G-D1 returned an outcome of G-C3"):
             settle(wrong, had=[], changed=[])
 
     def test_an_unknown_id_gets_the_nearest_one(self):

@@ -97,7 +97,7 @@ class TestAFinishedNotebook:
 
     def test_times_and_places_are_gone(self, finished, text, cells):
         for cell in cells:
-            assert set(cell["metadata"]) <= {"tags", "mystnb"}
+            assert set(cell["metadata"]) <= {"tags", "mystnb", "jupyter"}
         recorded = json.loads(text)["metadata"]["papermill"]
         assert recorded["parameters"] == {"n": 7}
         assert set(recorded) == {"parameters", "version"}

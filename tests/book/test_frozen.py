@@ -35,7 +35,7 @@ def silent_changes(history, claims):
     for where, past in history:
         for old in past:
             claim = present.get(old["id"])
-            if claim is None or not claim["notebook"] or old["verdict"] == "not yet checked":
+            if claim is None or not claim["notebook"] or old.get("verdict") == "not yet checked":
                 continue  # nothing was known yet, or nothing is compared any more
             for field in ("tolerance", "quantity", "comparator"):
                 if field != "tolerance" and not old.get(field):
@@ -56,7 +56,7 @@ def times(history, claim):
         return numbers(value) if field == "tolerance" else " ".join((value or "").split())
 
     versions = [(i, day, old[claim["id"]]) for i, (_, day, old) in enumerate(history) if claim["id"] in old]
-    verdict = min((i for i, _, old in versions if old["verdict"] != "not yet checked"), default=len(history))
+    verdict = min((i for i, _, old in versions if old.get("verdict") != "not yet checked"), default=len(history))
     found = []
     for fields in (["quantity", "comparator"], ["tolerance"] if claim["tolerance"] else []):
         first = [

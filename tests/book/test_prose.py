@@ -40,7 +40,7 @@ ALLOWED = {
     ("02_hypothesis_testing", "0.5"): "the eps at which the example is stated",
     ("07_gaussian_guarantee", "0.5"): "the local budgets of the example",
     ("07_gaussian_guarantee", "2.5"): "the local budget of the example",
-    ("08_comparison", "0.1"): "the local budgets of the example",
+    ("08_comparison", "0.01"): "the local budget of the example",
     ("08_comparison", "0.5"): "Table 2's constant budget",
     ("08_comparison", "33 percent"): "the claim's own number",
     ("09_personalized", "0.01"): "the others' budgets, and the lower end of the paper's range",

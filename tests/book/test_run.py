@@ -197,6 +197,13 @@ class TestWhatIsRunAgain:
         book.data = {"images": "bb"}
         assert self.again(book) == ["with_data"]
 
+    def test_another_helper_beside_it_and_no_other_page_s(self, book):
+        self.again(book)
+        (book.project.notebooks / "p99_other.py").write_text("x = 1\n")
+        assert self.again(book) == []
+        (book.project.notebooks / "pplain.py").write_text("x = 1\n")
+        assert self.again(book) == ["plain"]
+
     def test_another_version_or_another_package_source(self, book, monkeypatch):
         self.again(book)
         monkeypatch.setattr(provenance, "versions", lambda: {"numpy": "0.1"})

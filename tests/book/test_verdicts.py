@@ -124,5 +124,6 @@ def test_a_spelled_verdict_is_found():
 
 def test_every_rule_is_used_by_some_page():
     rules = ("exactly", "within", "ranked", "at_least", "shown", "unknown", "joined")
-    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "gspa" / "pages").glob("*.py"))
+    pages = [*(ROOT / "gspa" / "pages").glob("*.py"), *(ROOT / "notebooks").glob("*.ipynb")]
+    text = "".join(path.read_text(encoding="utf-8") for path in pages)
     assert [rule for rule in rules if f"{rule}(" not in text] == []

@@ -66,6 +66,10 @@ INSIDE: dict[str, str] = {
         [f"accountant.{part}" for part in ("binomial", "blanket", "clones", "pair", "random_sum", "roots")], _ENGINE
     ),
     **dict.fromkeys(["algorithms.sgd_batch", "algorithms.sgd_gradients"], _ENGINE),
+    **dict.fromkeys(
+        [f"algorithms.flame.{part}" for part in ("experiment", "misprints", "published", "worth")],
+        "what pages 15 and 16 compute, with their settings: tests/pages, tests/algorithms/test_flame_experiment.py",
+    ),
     **{
         f"accountant.{module}.{part}": _INNER
         for module, names in {
@@ -78,7 +82,7 @@ INSIDE: dict[str, str] = {
             "one_round": "require_fit others_of problem_of tilt_for epsilon_of candidates",
             "risk": "attack_rates",
             "sampled_audit": "choose",
-            "closed_forms": "require_pure",
+            "closed_forms": "require_pure clone_slack",
             "mechanisms": "alone_delta alone_epsilon apart",
             "tradeoff": "gdp_log_delta_end like scaled",
         }.items()
@@ -356,7 +360,7 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.discrete.neyman_pearson": {"p": _LAW, "q": _LAW},
     "accountant.published": {"mechanism": name(None, *published.FAMILIES), "key": name(*published.CATALOGUE)}
     | {"keys": optional(lists_of(name(*published.CATALOGUE), least=1, most=2))},
-    "accountant.closed_forms": {"reading": name("abstract", "theorem2")},
+    "accountant.closed_forms": {"reading": name("abstract", "theorem2"), "half_way": name(False, True)},
     "accountant.closed_forms.girgis21_renyi": {"order": count(2, 30)},
     "accountant.closed_forms.liew22_renyi": {"order": count(2, 30)},
     "accountant.closed_forms.liew22_epsilon": {"largest_order": count(2, 30)},

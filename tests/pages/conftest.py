@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import matplotlib as mpl
 import pytest
 
 from gspa.algorithms import _mnist_files
 
+sys.path.append(str(Path(__file__).parents[2] / "notebooks"))  # the helpers beside the notebooks
 collect_ignore = ["conftest.py"]  # as the one above: fixtures only
 
 

@@ -11,7 +11,7 @@ import json
 import multiprocessing
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -21,6 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 240
+_in_cells: list[Planted] = []  # the error that this process has
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,24 @@ def run_page(name: str, *, only: Iterable[str] = (), profile: str = "quick", **p
         profile: whose sizes it has where `parameters` says nothing.
         parameters: as papermill would set them.
     """
-    return _run_page(name, frozenset(only), profile, json.dumps(parameters))
+    return _kept(name, frozenset(only), profile, json.dumps(parameters))
 
 
 @cache
-def _run_page(name: str, only: frozenset[str], profile: str, given: str) -> Ran:
+def _kept(name: str, only: frozenset[str], profile: str, parameters: str) -> Ran:
+    return _run_page(name, only, profile, json.loads(parameters))
+
+
+def settle(claim: str, **made: Any) -> Any:
+    """The outcome of a claim's cell on made tables: what only serves to compute these is not run."""
+    from gspa.book import claims
+
+    return _run_page(claims.claim(claim).notebook, frozenset([claim]), "paper", {}, made).outcomes[claim]
+
+
+def _run_page(
+    name: str, only: frozenset[str], profile: str, parameters: Mapping[str, Any], made: Mapping[str, Any] | None = None
+) -> Ran:
     from matplotlib import pyplot as plt
 
     from gspa.book import claims, say
@@ -53,18 +67,21 @@ def _run_page(name: str, only: frozenset[str], profile: str, given: str) -> Ran:
     from gspa.book.parameters import select
     from gspa.book.project import Project
 
-    values = select(Project(ROOT), name).validate(json.loads(given), profile=profile)
+    values = select(Project(ROOT), name).validate(parameters, profile=profile)
     cells = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    for planted in _in_cells:
+        if planted.imported == name:
+            cells = [cell | {"source": ["".join(cell["source"]).replace(planted.old, planted.new)]} for cell in cells]
     if only:
-        cells = needed(cells, only)
+        cells = needed(cells, only, frozenset(made or ()))
     names: dict[str, Any] = {"__name__": name}
     outcomes, said = {}, []
 
     class Quiet(Page):
         """Draws nothing on paper and keeps the outcomes."""
 
-        def settle(self, check: Any, *tables: Any) -> Any:
-            outcome = super().settle(check, *tables)
+        def settle(self, claim: Any, *holds: Any, **evidence: Any) -> Any:
+            outcome = super().settle(claim, *holds, **evidence)
             outcomes[outcome.claim] = outcome
             return outcome
 
@@ -80,11 +97,12 @@ def _run_page(name: str, only: frozenset[str], profile: str, given: str) -> Ran:
         source = "".join(cell["source"])
         if source.startswith("%%say"):
             first, _, body = source.partition("\n")
-            later.append(body) if "later" in first else said.append(say.render(body, names))
+            body, waits = say.spoken(first.removeprefix("%%say"), body)
+            later.append(body) if waits else said.append(say.render(body, names))
             continue
         exec(compile(source, f"{name}, cell {number}", "exec"), names)
         if "parameters" in cell.get("metadata", {}).get("tags", []):
-            names |= values
+            names |= values | dict(made or {})
         if "Page" in names:
             names["Page"] = Quiet
     said += [say.render(body, names) for body in later]
@@ -92,11 +110,11 @@ def _run_page(name: str, only: frozenset[str], profile: str, given: str) -> Ran:
     return Ran(names, outcomes, said)
 
 
-def needed(cells: list[dict[str, Any]], claims: frozenset[str]) -> list[dict[str, Any]]:
+def needed(cells: list[dict[str, Any]], claims: frozenset[str], made: frozenset[str]) -> list[dict[str, Any]]:
     """The cells, with those statements alone on which the cards of these claims depend.
 
     That is the statements that settle the claims and, of those before them, all that bind or may change a name which a
-    statement behind them takes: as a target, or by a method called on it.
+    statement behind them takes: as a target, or by a method called on it. Names that are `made` need no statement.
     """
     code = [cell for cell in cells if cell["cell_type"] == "code" and not "".join(cell["source"]).startswith("%%")]
     bodies = [ast.parse("".join(cell["source"])).body for cell in code]
@@ -110,19 +128,35 @@ def needed(cells: list[dict[str, Any]], claims: frozenset[str]) -> list[dict[str
         mine = []
         for one in reversed(body):
             called = [node for node in ast.walk(one) if isinstance(node, ast.Call)]
+            loops = [node.target for node in ast.walk(one) if isinstance(node, ast.comprehension)]
+            own = {node.id for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Name)}
             checks = [call.args[0] for call in called if ast.unparse(call.func) == "page.settle"]
             if checks:
-                wanted = any(eval(ast.unparse(check), imported).claim in claims for check in checks)
+                named = [eval(ast.unparse(check), imported) for check in checks]
+                wanted = any(getattr(check, "claim", check) in claims for check in named)
             elif isinstance(one, ast.Expr) and ast.unparse(one).startswith("page."):
                 wanted = False
             else:
-                changed = {_root(node) for node in ast.walk(one) if isinstance(getattr(node, "ctx", None), ast.Store)}
-                changed |= {_root(call.func) for call in called if isinstance(call.func, ast.Attribute)} - {*imported}
+                bound = {
+                    _root(node) for node in ast.walk(one) if isinstance(getattr(node, "ctx", None), ast.Store)
+                } - own
+                changed = bound | {_root(call.func) for call in called if isinstance(call.func, ast.Attribute)} - {
+                    *imported,
+                    "page",
+                }
                 changed |= {node.name for node in ast.walk(one) if isinstance(node, ast.FunctionDef)}
-                wanted = parameters or one in imports or bool(changed & taken)
+                wanted = parameters or one in imports or bool(changed & taken and not bound & made)
             if wanted:
                 mine.append(one)
-                taken |= {node.id for node in ast.walk(one) if isinstance(node, ast.Name)}
+                if isinstance(one, ast.Assign):  # what it binds anew was taken from here, not from before
+                    taken -= {
+                        node.id
+                        for node in ast.walk(one)
+                        if isinstance(getattr(node, "ctx", None), ast.Store) and isinstance(node, ast.Name)
+                    }
+                anew = ast.Store if isinstance(one, ast.Assign) else ()
+                names = [node for node in ast.walk(one) if isinstance(node, ast.Name)]
+                taken |= {node.id for node in names if not isinstance(node.ctx, anew)} - made - own
         kept.append(cell | {"source": [ast.unparse(ast.Module(mine[::-1], []))]})
     return kept[::-1]
 
@@ -142,7 +176,7 @@ class Planted:
 
     Attributes:
         claims: ids, one blank between them.
-        module: dotted, below `gspa`.
+        module: dotted, below `gspa`; or `notebooks.` and the name of a notebook, whose code is meant, or of a helper.
         old: a text that occurs once in the module.
         new: what replaces it.
         what: the error in words.
@@ -159,12 +193,25 @@ class Planted:
     parameters: dict[str, Any] = field(default_factory=dict)
     tables: str = ""
 
+    @property
+    def dotted(self) -> str:
+        return self.module if self.module.startswith("notebooks.") else f"gspa.{self.module}"
+
+    @property
+    def imported(self) -> str:
+        """What an import calls it."""
+        return self.dotted.removeprefix("notebooks.")
+
     def path(self) -> Path:
-        return (ROOT / "gspa").joinpath(*self.module.split(".")).with_suffix(".py")
+        file = ROOT.joinpath(*self.dotted.split("."))
+        return file.with_suffix(".ipynb" if file.name[0].isdigit() else ".py")
 
     def text(self) -> str:
-        """The module's text with the error."""
+        """The module's text, or the code of the notebook's cells, with the error."""
         text = self.path().read_text(encoding="utf-8")
+        if self.path().suffix == ".ipynb":
+            cells = ("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code")
+            text = "\n".join(source for source in cells if not source.startswith("%%"))
         if text.count(self.old) != 1:
             raise ValueError(f"{self.module}: the text to replace occurs {text.count(self.old)} times: {self.old!r}")
         return text.replace(self.old, self.new)
@@ -182,13 +229,13 @@ class Job:
 
 
 class _Finder:
-    """Imports one module of the package from its changed text."""
+    """Imports one module from its changed text."""
 
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> Any:
-        if fullname != f"gspa.{self.planted.module}":
+        if fullname != self.planted.imported:
             return None
         loader = importlib.util.spec_from_file_location(fullname, self.planted.path()).loader  # type: ignore[union-attr]
         source = self.planted.text()
@@ -197,8 +244,8 @@ class _Finder:
 
 
 def load(file: Path) -> Any:
-    """A page's test file as a module; it may import what lies beside it and the oracles of the folder above."""
-    for folder in (file.parents[1], file.parent):
+    """A page's test file as a module; it may import what lies beside it, the oracles above, and pages' helpers."""
+    for folder in (ROOT / "notebooks", file.parents[1], file.parent):
         if str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
     spec = importlib.util.spec_from_file_location(file.stem, file)
@@ -214,7 +261,6 @@ def check_of(claim: str) -> Any:
     from gspa.book import claims
 
     number = claims.claim(claim).notebook[:2]
-    number = {"11": "10"}.get(number, number)  # they share their modules
     for path in sorted(Path(gspa.pages.__path__[0]).glob(f"p{number}_*.py")):
         for value in vars(importlib.import_module(f"gspa.pages.{path.stem}")).values():
             if getattr(value, "claim", None) == claim:
@@ -226,6 +272,7 @@ def _settle(job: Job, channel: Connection) -> None:
     try:
         if job.planted:
             sys.meta_path.insert(0, _Finder(job.planted))  # type: ignore[arg-type]
+            _in_cells.append(job.planted)
         if job.tables:
             make = getattr(load(job.file), job.tables)
             found = {claim: check_of(claim)(*make(claim)) for claim in job.claims}

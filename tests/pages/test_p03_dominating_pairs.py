@@ -1,5 +1,5 @@
 """Page 03 and the finite mechanisms: laws of the stated privacy; the explicit channel, the linear program and trade-off
-functions, each against the others; the check; planted errors."""
+functions, each against the others; the claim's cell on made tables; planted errors."""
 
 from __future__ import annotations
 
@@ -12,17 +12,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
-from running import Planted, run_page
+from running import Planted, run_page, settle
 from scipy.stats import laplace, norm
 
 from gspa.accountant.discrete import hockey_stick, neyman_pearson
 from gspa.accountant.tradeoff import f_eps_delta
 from gspa.pages import finite
-from gspa.pages import p03_dominating_pairs as p
+from gspa.pages import p03_dominating_pairs as pairs_of
 
 F = Fraction
 P, DELTA = F(3), F(1, 10)
-ALL = p.gallery(3, DELTA, draws=3)
+ALL = pairs_of.gallery(3, DELTA, draws=3)
+
+
+@pytest.fixture(scope="module")
+def ran():
+    return run_page("03_dominating_pairs")
+
+
+@pytest.fixture(scope="module")
+def p(ran):
+    return ran.names["p"]
 
 
 class TestMechanisms:
@@ -68,7 +78,7 @@ class TestMechanisms:
 
     @pytest.mark.parametrize(("kind", "law"), [("laplace", laplace), ("gaussian", norm)])
     def test_noise_in_cells(self, kind, law):
-        mechanism = p.noise(kind, scale=0.7, cells=20, ratio=3)
+        mechanism = pairs_of.noise(kind, scale=0.7, cells=20, ratio=3)
         # Edges are at the inputs: below 1/2 lies what the law has there, and in the tails what is beyond six scales.
         for x, row in zip((0, 0.5, 1), mechanism.rows, strict=True):
             assert np.abs(row.cumsum() - law.cdf(0.5, x, 0.7)).min() < 1e-12
@@ -80,7 +90,7 @@ class TestMechanisms:
     def test_no_cell_is_a_rounding_error_wide(self):
         # At this eps a grid point and an input once differed by rounding, and the cell between had rounding for a mass.
         inputs = np.linspace(0, 1, 11).tolist()
-        mechanism = p.noise("laplace", scale=1 / 4.5, cells=44, ratio=math.exp(4.5), inputs=inputs)
+        mechanism = pairs_of.noise("laplace", scale=1 / 4.5, cells=44, ratio=math.exp(4.5), inputs=inputs)
         assert mechanism.rows.max(axis=0).min() > 1e-6
 
     def test_random_ones_are_extremal_and_repeat(self):
@@ -115,33 +125,34 @@ class TestChannel:
     @given(pairs().filter(lambda case: case[3] < 1))
     def test_it_is_exact_for_any_two_laws(self, case):
         p0, p1, ratio, delta = case
-        built = p.channel(p0, p1, ratio=ratio, delta=delta)
+        built = pairs_of.channel(p0, p1, ratio=ratio, delta=delta)
         assert built.min() >= 0
         assert (built.sum(axis=1) == 1).all()
         low = (1 - delta) / (1 + ratio)
         for law, weights in ((p0, (delta, ratio * low, low, 0)), (p1, (0, low, ratio * low, delta))):
             assert (sum(w * row for w, row in zip(weights, built, strict=True)) == law).all()
-        assert p.channel_error(p0, p1, ratio=ratio, delta=delta) == 0.0
+        assert pairs_of.channel_error(p0, p1, ratio=ratio, delta=delta) == 0.0
 
     @settings(max_examples=25, deadline=None)
-    @given(pairs().filter(lambda case: case[3] < 1))
-    def test_linear_programming_and_trade_offs_agree(self, case):
+    @given(case=pairs().filter(lambda case: case[3] < 1))
+    def test_linear_programming_and_trade_offs_agree(self, p, case):
         p0, p1, ratio, delta = case
-        assert p.nearest(finite.quaternary_pair(ratio, delta), p0, p1) < 1e-8
-        assert p.tradeoff_gap(p0, p1, ratio=ratio, delta=delta) > -1e-12
+        pair = finite.quaternary_pair(ratio, delta)
+        assert pairs_of.nearest(pair, p0, p1) < 1e-8
+        assert p.tradeoff_gap(pair, p0, p1) > -1e-12
 
     def test_there_is_none_for_laws_too_far_apart(self):
         p0, p1 = finite.randomized_response(3).rows
-        assert p.channel_error(p0, p1, ratio=F(2), delta=F(1, 4)) == 0.0
-        assert p.channel_error(p0, p1, ratio=F(2), delta=F(1, 5)) > 0.01
+        assert pairs_of.channel_error(p0, p1, ratio=F(2), delta=F(1, 4)) == 0.0
+        assert pairs_of.channel_error(p0, p1, ratio=F(2), delta=F(1, 5)) > 0.01
 
     def test_the_distance_by_hand(self):
         # Two sure outcomes from a pair of equal laws: the best single law is halfway.
         even = np.array([[0.5, 0.5], [0.5, 0.5]])
-        assert p.nearest(even, np.array([1.0, 0.0]), np.array([0.0, 1.0])) == pytest.approx(0.5)
+        assert pairs_of.nearest(even, np.array([1.0, 0.0]), np.array([0.0, 1.0])) == pytest.approx(0.5)
         # From binary randomized response at e^eps = 2 to that at 3: of TV 1/3 and 1/2, half the difference each.
         weak = finite.randomized_response(2).rows
-        assert p.nearest(weak, *finite.randomized_response(3).rows) == pytest.approx(1 / 12)
+        assert pairs_of.nearest(weak, *finite.randomized_response(3).rows) == pytest.approx(1 / 12)
 
     def test_the_pairs_trade_off_is_f(self):
         pair, alpha = finite.quaternary_pair(P, DELTA).astype(float), np.linspace(0, 1, 101)
@@ -149,112 +160,93 @@ class TestChannel:
             neyman_pearson(*pair)(alpha), f_eps_delta(alpha, eps=math.log(3), delta=0.1), atol=1e-12
         )
 
-    def test_the_readable_one_sums_to_the_mechanism(self):
-        mechanism = finite.leaky(finite.randomized_response(3), DELTA)
-        table = p.channel_table(mechanism).set_index("outcome")
-        assert table.loc["input 0: sum", list(mechanism.outputs)].tolist() == [str(v) for v in mechanism.rows[0]]
-        assert table.loc["A", "truth 0"] == "1"
 
+class TestTables:
+    def test_the_example_is_exact_and_its_channel_is_the_books(self, ran):
+        example = ran.names["example"]
+        low = (1 - DELTA) / 4
+        for law, weights in zip(example.rows[:2], ((DELTA, 3 * low, low, 0), (0, low, 3 * low, DELTA)), strict=True):
+            assert (sum(w * row for w, row in zip(weights, ran.names["channel"], strict=True)) == law).all()
+        built = pairs_of.channel(*example.rows[:2], ratio=P, delta=DELTA)
+        assert (ran.names["channel"] == built).all()
 
-@pytest.fixture(scope="module")
-def domination():
-    return p.domination(p.gallery(3, DELTA, cells=16, draws=1))
+    def test_the_gallery(self, ran):
+        table = ran.names["table"]
+        assert (table.loc[table["exact"], "error"] == 0).all()
+        assert table["error"].max() < 1e-14
+        assert table["distance"].max() < 1e-9
+        assert table["weaker"].min() > 1e-3
+        assert table["gap"].min() > -1e-12
 
+    def test_the_gaussian_touches_its_pairs(self, ran):
+        uncut = ran.names["uncut"].set_index("eps")
+        # mu-GDP's delta(eps) is the least that does.
+        assert uncut["gap"].min() >= -1e-12
+        assert uncut["weaker"].max() < -1e-4
+        fine = pairs_of.noise("gaussian", scale=1, cells=4000, ratio=math.exp(0.5))
+        assert hockey_stick(fine.rows[2], fine.rows[0], 0.5) == pytest.approx(uncut.loc[0.5, "delta"], rel=1e-4)
 
-@pytest.fixture(scope="module")
-def gaussian():
-    return p.gaussian_pairs([0.5, 2.0], mu=1.0, points=200_001)
-
-
-def test_domination_of_the_gallery(domination):
-    assert (domination.loc[domination["exact"], "error"] == 0).all()
-    assert domination["error"].max() < 1e-14
-    assert domination["distance"].max() < 1e-9
-    assert domination["weaker"].min() > 1e-3
-    assert domination["gap"].min() > -1e-12
-
-
-def test_the_gaussian_touches_its_pairs(gaussian):
-    assert gaussian["gap"].min() >= -1e-12
-    # mu-GDP's delta(eps) is the least that does.
-    assert gaussian["gap_weaker"].max() < -1e-4
-    fine = p.noise("gaussian", scale=1, cells=4000, ratio=math.exp(0.5))
-    assert hockey_stick(fine.rows[2], fine.rows[0], 0.5) == pytest.approx(gaussian["delta"][0], rel=1e-4)
-
-
-def test_curves_hold_the_mechanism_above_its_pairs():
-    table = p.curves(3, DELTA, cells=24, points=51)
-    for _, part in table.groupby("panel"):
-        own = part[part["kind"] == "mechanism"].sort_values("alpha")
-        for _, line in part[part["kind"] == "pair"].groupby("line"):
-            assert (np.interp(line["alpha"], own["alpha"], own["beta"]) >= line["beta"] - 1e-9).all()
-    # Binary randomized response has equal errors 0.9/4 when it leaks a tenth.
-    assert p.equal_errors(table)["binary RR, or the truth"] == pytest.approx(0.225)
-    figure = p.dominated_panels(table)
-    assert [axis.get_title() for axis in figure.axes] == list(table["panel"].unique())
-    assert [len(axis.get_lines()) for axis in figure.axes] == [2, 2, 3, 4]
-    plt.close(figure)
+    def test_curves_hold_the_mechanism_above_its_pairs(self, p):
+        table = p.curves(3, DELTA, cells=24, points=51)
+        for _, part in table.groupby("panel"):
+            own = part[part["kind"] == "mechanism"].sort_values("alpha")
+            for _, line in part[part["kind"] == "pair"].groupby("line"):
+                assert (np.interp(line["alpha"], own["alpha"], own["beta"]) >= line["beta"] - 1e-9).all()
+        # Binary randomized response has equal errors 0.9/4 when it leaks a tenth.
+        assert p.equal_errors(table)["binary RR, or the truth"] == pytest.approx(0.225)
+        figure = p.dominated_panels(table)
+        assert [axis.get_title() for axis in figure.axes] == list(table["panel"].unique())
+        assert [len(axis.get_lines()) for axis in figure.axes] == [2, 2, 3, 4]
+        plt.close(figure)
 
 
 class TestLemma4:
-    def test_its_numbers(self, domination, gaussian):
-        found = p.lemma_4(domination, gaussian)
-        assert found.verdict == "verified"
-        assert found.evidence["largest error of the explicit channel, exact mechanisms"] == 0.0
+    @staticmethod
+    def tables(ran):
+        return {name: ran.names[name].copy() for name in ("table", "uncut")}
 
-    def test_the_laws_of_aaais_proof_are_refuted(self, monkeypatch, gaussian):
-        # Lemma 4 with the masses that the proof of Lemma 1 prints.
-        own, right = finite.quaternary(3, DELTA), finite.quaternary_pair
-
-        def printed(ratio, delta):
-            law = right(ratio, delta)[:, [3, 1, 2, 0]]
-            law[0, [1, 2]] = law[1, [1, 2]]
-            return law
-
-        monkeypatch.setattr(finite, "quaternary_pair", printed)
-        found = p.lemma_4(p.domination([finite.randomized_response(3), own]), gaussian)
-        assert found.verdict == "refuted"
-        assert "binary RR; Lemma 4's own pair" in found.reason
-
-    @pytest.mark.parametrize("pair", ["too little delta", "one outcome for A and B"])
-    def test_a_wrong_pair_is_refuted(self, monkeypatch, gaussian, pair):
-        right, tried = finite.quaternary_pair, [ALL[1], finite.quaternary(3, DELTA)]
-
-        def wrong(ratio, delta):
-            if pair == "too little delta":
-                return right(ratio, delta / 2)
-            law = right(ratio, delta)  # the pair that a shared Q_1 would give
-            return np.array([[law[0, 0], *row[1:3], 0 * row[0]] for row in law])
-
-        monkeypatch.setattr(finite, "quaternary_pair", wrong)
-        found = p.lemma_4(p.domination(tried), gaussian)
-        assert (found.verdict, found.reason) == ("refuted", "The pair does not dominate: Lemma 4's own pair.")
+    @pytest.mark.parametrize("pair", ["too little delta", "one outcome for A and B", "of AAAI's proof"])
+    def test_a_wrong_pair_does_not_dominate(self, p, pair):
+        own, right = finite.quaternary(3, DELTA), finite.quaternary_pair(3, DELTA)
+        wrong = finite.quaternary_pair(3, DELTA / 2)
+        if pair == "one outcome for A and B":  # that a shared Q_1 would give
+            wrong = np.array([[right[0, 0], *row[1:3], 0 * row[0]] for row in right])
+        if pair == "of AAAI's proof":  # the masses that the proof of Lemma 1 prints
+            wrong = right[:, [3, 1, 2, 0]]
+            wrong[0, [1, 2]] = wrong[1, [1, 2]]
+        assert pairs_of.nearest(wrong, *own.rows) > 0.01
+        assert p.tradeoff_gap(wrong, *own.rows) < -0.01
 
     @pytest.mark.parametrize(
-        ("which", "column", "value", "verdict"),
+        ("which", "changes", "verdict"),
         [
-            ("table", "distance", 1e-3, "not checkable"),  # a channel is written down
-            ("table", "error", 1e-3, "not checkable"),  # the program has another
-            ("table", "gap", -1e-3, "refuted"),
-            ("table", "weaker", 0.0, "not yet checked"),
-            ("gaussian", "gap", -1e-3, "refuted"),
-            ("gaussian", "gap_weaker", 0.0, "not yet checked"),
+            ("table", {}, "verified"),
+            ("table", {"distance": 1e-3, "error": 1e-3}, "refuted"),
+            ("table", {"distance": 1e-3}, "not checkable"),  # a channel is written down
+            ("table", {"error": 1e-3}, "not checkable"),  # the program has another
+            ("table", {"error": 1e-12}, "not checkable"),  # of fractions, which are exact
+            ("table", {"gap": -1e-3}, "refuted"),
+            ("table", {"gap": math.nan}, "refuted"),
+            ("table", {"weaker": 0.0}, "not checkable"),
+            ("uncut", {"gap": -1e-3}, "refuted"),
+            ("uncut", {"weaker": 0.0}, "not checkable"),
         ],
     )
-    def test_each_number_counts(self, domination, gaussian, which, column, value, verdict):
-        wrong = {"table": domination.copy(), "gaussian": gaussian.copy()}
-        wrong[which].loc[1, column] = value
-        assert p.lemma_4(**wrong).verdict == verdict
+    def test_each_number_counts(self, ran, which, changes, verdict):
+        made = self.tables(ran)
+        for column, value in changes.items():
+            made[which].loc[1, column] = value
+        found = settle("G-L4", **made)
+        assert found.verdict == verdict
+        if not changes:
+            assert found.evidence["largest error of the explicit channel, exact mechanisms"] == 0.0
 
 
 @pytest.mark.parametrize("given", [{}, {"ratio": 20, "delta": 0.5, "sigma": 0.3, "cells": 16, "draws": 0}])
 def test_the_page(given):
     ran = run_page("03_dominating_pairs", **given)
     assert ran.outcomes["G-L4"].verdict == "verified"
-    assert (
-        ran.names["channel"] == p.channel(ran.names["p0"], ran.names["p1"], ratio=ran.names["e"], delta=ran.names["d"])
-    ).all()
-    assert any("mechanisms whose masses are fractions it is exact" in text for text in ran.said)
+    assert any("exactly for the" in text for text in ran.said)
 
 
 PLANTED = (

@@ -1,5 +1,5 @@
 """Page 04: Lemma 1's coefficients in closed form, by linear program and by exact certificates, each against the others;
-the slips of the proof; the check; planted errors."""
+the cell of its claim on made tables; planted errors."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
-from running import Planted, run_page
+from running import ROOT, Planted, load, run_page, settle
 
 from gspa.pages import finite
 from gspa.pages import p03_dominating_pairs as pairs
-from gspa.pages import p04_decomposition as p
+
+p = load(ROOT / "notebooks" / "p04_decomposition.py")
 
 F = Fraction
 P, DELTA = F(3), F(1, 10)
@@ -42,7 +43,6 @@ class TestCoefficients:
         ratio, rows = mechanism.ratio, mechanism.rows
         common = p.common_coefficient(mechanism)
         assert 1 / (2 * ratio) <= common <= F(1, 2)
-        assert p.variation_error(mechanism) == 0.0
         attained = []
         for p0, p1 in combinations(rows, 2):
             q0, q1 = (ratio * p0 - p1) / (ratio - 1), (ratio * p1 - p0) / (ratio - 1)
@@ -117,25 +117,27 @@ class TestCoefficients:
 class TestCertificates:
     def test_by_hand(self):
         # 0 <= (11) - r (9) - r (10): r (Q0 + Q1) cancels, and 1/7 - (1/4)(6/7) is left.
-        table = p.counterexamples(3, delta=DELTA).set_index(["case", "statement"])
-        subset = table.loc[("subset selection, 2 of 3", "arXiv"), "contradiction"]
+        names = run_page("04_decomposition", delta=0.1).names
+        table = names["by_case"]
+        subset = table.loc["subset selection, 2 of 3 (arXiv)", "contradiction"]
         assert subset == r"$0 \leq$ (11) for $x_2$ at {0,1} − 1/4 (9) at {0,1} − 1/4 (10) at {0,1} $\leq -1/14$"
-        assert F(1, 7) - F(1, 4) * F(6, 7) == F(-1, 14)
+        assert names["right"] == F(1, 7) - F(1, 4) * F(6, 7) == F(-1, 14)
+        assert (names["left0"], names["left1"]) == (0, 0)
         # (10) at A has the right-hand side 0, (9) has delta; a third of (9) has weights no larger than (10)'s.
-        own = table.loc[("Lemma 4's own pair", "arXiv"), "contradiction"]
+        own = table.loc["Lemma 4's own pair (arXiv)", "contradiction"]
         assert own == r"$0 \leq$ (10) at A − 1/3 (9) at A $\leq -1/30$"
         assert table.index[table["holds"]].tolist() == [
-            ("binary RR", "arXiv"),
-            ("3-ary RR", "arXiv"),
-            ("binary RR, the other user's $e^\\epsilon$ 2 instead of 3", "arXiv"),
-            (r"subset selection, 2 of 3, $r = e^{-\epsilon}/2$", "corrected"),
-            ("Lemma 4's own pair", "corrected"),
+            "binary RR (arXiv)",
+            "3-ary RR (arXiv)",
+            "binary RR, the other user's $e^\\epsilon$ 2 instead of 3 (arXiv)",
+            r"subset selection, 2 of 3, $r = e^{-\epsilon}/2$ (corrected)",
+            "Lemma 4's own pair (corrected)",
         ]
 
-    @pytest.mark.parametrize("ratio", [2, F(3, 2), 20])
+    @pytest.mark.parametrize("ratio", [2, 20])
     def test_other_budgets_fail_alike(self, ratio):
-        table = p.counterexamples(ratio, delta=F(1, 1000))
-        assert table["holds"].sum() == (table["contradiction"] == "").sum() == 5
+        table = run_page("04_decomposition", ratio=ratio, delta=0.001).names["cases"]
+        assert table["holds"].sum() == (table["contradiction"] == "none").sum() == 5
 
     def test_false_ones_are_not_accepted(self, monkeypatch):
         rows = finite.subset_selection(3, k=3, size=2).rows
@@ -153,18 +155,15 @@ class TestCertificates:
 
 
 def test_the_slips_of_the_proof():
-    laws = p.printed_laws(3, DELTA)
-    assert laws["AAAI"].tolist() == [[0, F(9, 40), F(27, 40), DELTA], [DELTA, F(9, 40), F(27, 40), 0]]
-    assert laws["arXiv"].tolist() == [[0, F(27, 40), F(9, 40), DELTA], [DELTA, F(9, 40), F(27, 40), 0]]
-    slips = p.proof_slips(P, DELTA)
-    assert slips["distance"]["arXiv"] < 1e-9
+    names = run_page("04_decomposition").names
+    assert names["aaai"].tolist() == [[0, F(9, 40), F(27, 40), DELTA], [DELTA, F(9, 40), F(27, 40), 0]]
+    assert names["arxiv"].tolist() == [[0, F(27, 40), F(9, 40), DELTA], [DELTA, F(9, 40), F(27, 40), 0]]
+    assert names["channel"]["arXiv"] < 1e-9
     # Of total variation delta, while binary randomized response has 1/2: half the difference, at each end.
-    assert slips["distance"]["AAAI"] == pytest.approx((0.5 - 0.1) / 2)
-    assert slips["rest"] == "1"
+    assert names["channel"]["AAAI"] == pytest.approx((0.5 - 0.1) / 2)
+    assert names["sets"] == {"AAAI": "{0}, {0}", "arXiv": "{0}, {}"}
     # Every mixture has 1/5 on the third value, the report 3/5.
-    assert slips["hull"] == "2/5"
-    q0, q1 = np.array([F(4, 5), F(0), F(1, 5)]), np.array([F(0), F(4, 5), F(1, 5)])
-    assert p.hull_distance(q0, q1, finite.randomized_response(3, k=3).rows[0]) == 0
+    assert (names["rest"], names["hull"]) == ("1", "2/5")
 
 
 def test_shares_are_drawn_with_both_references():
@@ -178,102 +177,106 @@ def test_shares_are_drawn_with_both_references():
     plt.close(figure)
 
 
-@pytest.fixture(scope="module")
-def table():
-    return p.decompositions(pairs.gallery(3, DELTA, cells=16, draws=1))
-
-
-@pytest.fixture(scope="module")
-def cases():
-    return p.counterexamples(3, delta=DELTA)
-
-
-SLIPS = {"distance": {"AAAI": 0.2}, "sets": {"AAAI": ("{0}", "{0}")}, "rest": "1", "hull": "2/5"}
 RR = ["binary RR", "4-ary RR"]
 
 
+@pytest.fixture(scope="module")
+def ran():
+    return run_page("04_decomposition", draws=1, cells=16)
+
+
+@pytest.fixture(scope="module")
+def lemma_1(ran):
+    """The outcome of the claim's cell on these tables."""
+
+    def found(table, cases, **made):
+        return settle("G-L1", table=table, cases=cases, **{"error_variation": 0.0, "proof_aaai": 0.2} | made)
+
+    return found
+
+
+def in_readings(found):
+    return [one.verdict for one in found.readings]
+
+
 class TestLemma1:
-    def test_its_numbers(self, table, cases):
+    def test_its_numbers(self, ran):
+        table = ran.names["table"]
         assert table.loc[table["holds"], "mechanism"].tolist() == RR
         assert (table["shared"] == (table["delta"] == 0)).all()
-        found = p.lemma_1(table, cases, p.proof_slips(P, DELTA))
-        assert [one.verdict for one in found.readings] == ["holds with correction"] * 2
-        assert found.evidence["subset selection, 2 of 3 (arXiv): largest coefficient"] == "1/6, claimed 1/4"
-        assert found.evidence[r"mechanisms with $\delta > 0$ for which (9) and (10) hold"] == "0 of 7"
-        least = found.evidence[r"corrected: least of (largest coefficient) / ($e^{-\epsilon}/2$), pure"]
-        assert least == pytest.approx(1.0)
-        assert "For subset selection, 2 of 3 this is proved in fractions." in found.reason
-
-    def test_a_gallery_of_randomized_response_alone_needs_two_corrections(self, table, cases):
-        some, held = table[table["mechanism"].isin([*RR, "binary RR, or the truth"])], cases[cases["holds"]]
-        found = p.lemma_1(some, held, SLIPS)
-        assert found.verdict == "holds with correction"
-        assert r"\mathcal{Q}^A" in found.correction
-        assert "no solution for 1 of 1" in found.reason
-        found = p.lemma_1(some[some["delta"] == 0], held, SLIPS)
-        assert found.verdict == "holds with correction"
-        assert "exchanged" in found.correction
-
-    def test_one_certificate_is_enough(self, table, cases):
-        some = table[table["mechanism"].isin(RR)]
-        assert "is proved in fractions" in p.lemma_1(some, cases, SLIPS).reason
-        others = cases[~cases["common"] | cases["holds"] | (cases["delta"] != "0") | (cases["statement"] == "AAAI")]
-        # What is left is of different randomizers, of delta > 0, or AAAI's misprint.
-        assert "is proved in fractions" not in p.lemma_1(some, others, SLIPS).reason
-
-    def test_without_a_mechanism_that_has_the_coefficient_nothing_is_left_of_it(self, table, cases):
-        none, own = table[~table["holds"]], cases[cases["common"] | ~cases["holds"]]
-        found = p.lemma_1(none, own, SLIPS)
-        assert [one.verdict for one in found.readings] == ["refuted", "refuted"]
-        assert p.lemma_1(none, cases, SLIPS).agreeing == "in 1 of 2 readings"
-
-    def test_reports_without_information_verify_it(self, cases):
-        found = p.lemma_1(p.decompositions([BLANK]), cases[cases["holds"]], SLIPS)
-        assert [one.verdict for one in found.readings] == ["verified", "verified"]
+        assert in_readings(ran.outcomes["G-L1"]) == ["holds with correction"] * 2
+        assert (ran.names["found_subset"], ran.names["claimed_subset"]) == ("1/6", "1/4")
+        assert (ran.names["found_ternary"], ran.names["claimed_ternary"]) == ("5/16", "1/3")
+        assert ran.names["by_hand"]["largest $r$"].tolist() == [F(1, 4), F(1, 6), F(1, 5)]
+        assert ran.names["by_hand"]["the function used below agrees"].all()
+        assert (ran.names["unsolved"], ran.names["least"]) == (7, pytest.approx(1.0))
+        assert ran.names["error_variation"] < 1e-12
 
     @pytest.mark.parametrize(
-        ("change", "words"),
+        ("mechanisms", "kept", "readings"),
         [
-            ({"share": 0.5}, "proved for every pure mechanism"),
-            ({"variation_error": 0.1}, "proved for every pure mechanism"),
-            ({"error": 0.1}, "corrected eqs. (9) and (10) fail"),
+            (RR, "all", ["holds with correction"] * 2),  # one proof is enough
+            (RR, "those that hold", ["holds with correction"] * 2),  # what is left is AAAI's misprint
+            ("those that fail", "all", ["refuted", "holds with correction"]),  # nothing is left of the coefficient
         ],
     )
-    def test_a_failing_correction_leaves_no_verdict(self, table, cases, change, words):
-        wrong = table.copy()
-        for column, value in change.items():
-            wrong.loc[2, column] = value
-        found = p.lemma_1(wrong, cases, SLIPS)
-        assert found.verdict == "not checkable"
-        assert words in found.reason
+    def test_the_verdicts_follow_gallery_and_proofs(self, ran, lemma_1, mechanisms, kept, readings):
+        table, cases = ran.names["table"], ran.names["cases"]
+        some = table[~table["holds"] if mechanisms == "those that fail" else table["mechanism"].isin(RR)]
+        wanted = cases["holds"] | cases["case"].str.contains("subset|3-ary RR, the other")
+        assert in_readings(lemma_1(some, cases if kept == "all" else cases[wanted])) == readings
 
-    @pytest.mark.parametrize(
-        ("case", "statement", "words"),
-        [("3-ary RR", "arXiv", "certificate disagree"), ("Lemma 4's own pair", "corrected", "(9) and (10) fail")],
-    )
-    def test_a_false_certificate_leaves_no_verdict(self, table, cases, case, statement, words):
-        wrong = cases.copy()
-        wrong.loc[(wrong["case"] == case) & (wrong["statement"] == statement), "holds"] = False
-        found = p.lemma_1(table, wrong, SLIPS)
-        assert found.verdict == "not checkable"
-        assert words in found.reason
+    def test_lost_pairs_of_randomizers_refute_the_second_reading(self, ran, lemma_1):
+        cases = ran.names["cases"]
+        assert in_readings(lemma_1(ran.names["table"], cases[cases["common"] | ~cases["holds"]])) == [
+            "holds with correction",
+            "refuted",
+        ]
+
+    def test_what_holds_everywhere_verifies_it(self, ran, lemma_1):
+        table, cases = ran.names["table"].assign(same=True, shared=True, holds=True), ran.names["cases"]
+        found = lemma_1(table, cases.assign(holds=True, largest=cases["claimed"]))
+        assert in_readings(found) == ["verified", "verified"]
+
+    @pytest.mark.parametrize("change", [{"share": 0.5}, {"error": 0.1}, {"share": math.nan}])
+    def test_where_something_proved_fails_nothing_is_settled(self, ran, lemma_1, change):
+        wrong = ran.names["table"].copy()
+        wrong.loc[2, [*change]] = [*change.values()]
+        assert in_readings(lemma_1(wrong, ran.names["cases"])) == ["not checkable"] * 2
+
+    @pytest.mark.parametrize("form", [0.1, math.nan])
+    def test_so_is_it_with_the_third_form(self, ran, lemma_1, form):
+        found = lemma_1(ran.names["table"], ran.names["cases"], error_variation=form)
+        assert in_readings(found) == ["not checkable"] * 2
+
+    @pytest.mark.parametrize("case", ["3-ary RR (arXiv)", "Lemma 4's own pair (corrected)"])
+    def test_so_is_it_with_a_false_proof(self, ran, lemma_1, case):
+        wrong = ran.names["cases"].copy()
+        wrong.loc[wrong["case"] == case, "holds"] = False
+        assert in_readings(lemma_1(ran.names["table"], wrong)) == ["not checkable"] * 2
 
 
 @pytest.mark.parametrize("given", [{}, {"ratio": 20, "delta": 0.5, "sigma": 0.3, "cells": 16, "draws": 0}])
 def test_the_page(given):
     ran = run_page("04_decomposition", **given)
     assert ran.outcomes["G-L1"].verdict == "holds with correction"
-    assert str(ran.names["r"]) == ran.names["found_subset"]
     assert (ran.names["delta_paper"], ran.names["delta_true"]) == (0, ran.names["delta"])
-    assert any("have no solution for any of the 7 mechanisms tried" in text for text in ran.said)
+    assert any("no solution for all 7 mechanisms tried" in text for text in ran.said)
 
 
 PLANTED = (
     Planted(
         "G-L1",
-        "pages.p04_decomposition",
+        "notebooks.p04_decomposition",
         "return min(least[seen] / (p0 + p1)[seen])",
         "return max(least[seen] / (p0 + p1)[seen])",
         "the largest quotient in place of the least",
+    ),
+    Planted(
+        "G-L1",
+        "notebooks.04_decomposition",
+        "left = P0 - k * aQ0 - aQ1",
+        "left = P0 - aQ0 - aQ1",
+        "the victim's own part without its weight",
     ),
 )

@@ -1,5 +1,5 @@
 """Page 05: shuffled laws and count pairs against independent enumeration and closed forms; the smallest counterexamples
-by hand; the checks; planted errors."""
+by hand; the cells of its claims on made tables; planted errors."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from exact_shuffle import clone_pair_delta, histogram_delta, krr, personal_rr_de
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
-from running import Planted, run_page
+from running import Planted, run_page, settle
 
 from gspa.accountant import discrete
 from gspa.book.claims import registry
 from gspa.book.figures import ROLES
-from gspa.pages import p05_reduction as p
 from gspa.pages import shuffles as r
 
 F = Fraction
@@ -230,23 +229,43 @@ class TestParts:
         assert r.aligned_clone_probability(parts, r.signed(rr(3), 0, 2)) == 0
 
 
-ASKED = {"ratio": 4, "small": 1, "delta": F(1, 10), "n": 3}
+PAGE = "05_reduction_to_counts"
 BROKEN = {"rr-low-step", "rr-own-step", "ternary-own", "signed", "truth-alone", "truth"}
 
 
 @pytest.fixture(scope="module")
-def table():
-    return p.table(p.cases(**ASKED)).set_index("key")
+def ran():
+    return run_page(PAGE, profile="paper")
+
+
+@pytest.fixture(scope="module")
+def p(ran):
+    return ran.names["p"]
+
+
+@pytest.fixture(scope="module")
+def table(ran):
+    return by_key(ran.names)
+
+
+def asked(p, **given):
+    return p.cases(**{"ratio": 4, "small": 1, "delta": F(1, 10), "n": 3} | given)
+
+
+def of_budgets(**given):
+    """The page's table at other budgets."""
+    return by_key(run_page(PAGE, only=["G-T1"], **given).names)
+
+
+def by_key(names):
+    return names["table"].set_axis([case.key for case in dict.fromkeys(names["processes"].values())])
 
 
 def test_what_fails_and_what_holds(table):
     assert set(table.index[table["excess"] > 0]) == BROKEN
     assert len(table) == 15
-
-
-def test_nothing_exceeds_the_corrected_pair(table):
-    assert (table["corrected_excess"] <= 0).all()
-    assert (table["corrected"] >= table["shuffled"]).all()
+    assert (table["over corrected"] <= 0).all()
+    assert (table["corrected pair"] >= table["reports"]).all()
 
 
 @pytest.mark.parametrize(
@@ -262,52 +281,48 @@ def test_nothing_exceeds_the_corrected_pair(table):
         ("truth-alone", {"ratio": 3, "n": 2}, 1, F(1, 10) + F(9, 20), F(9, 20)),
     ],
 )
-def test_smallest_counterexamples_by_hand(key, given, at, shuffled, pair):
-    (case,) = [case for case in p.cases(**ASKED | given) if case.key == key]
+def test_smallest_counterexamples_by_hand(p, key, given, at, shuffled, pair):
+    case = asked(p, **given)[key]
     found, _ = case.worst(case.printed_pair())
     assert (found.ratio, found.shuffled, found.pair) == (at, shuffled, pair)
 
 
 @pytest.mark.parametrize("q", [2, 3, 4, 5, 9, 40])
-def test_the_closed_form_of_the_position_counterexample(q):
+def test_the_closed_form_of_the_position_counterexample(p, q):
     ratios = (F(1), F(q), F(q))
-    case = p.Case("x", "RR", "position", ratios, [r.subset_selection(2, 1, ratio) for ratio in ratios])
+    case = p.Case("x", "RR", "position", ratios, [rr(ratio) for ratio in ratios])
     laws, pair = case.shuffled((0, 0)), case.printed_pair()
     assert r.delta_at(laws, F(1)) == F(2 * q * (q - 1), 3 * (q + 1) ** 2)
     assert r.delta_at(pair, F(1)) == F(q - 1, 2 * (q + 1))
     assert (case.worst(pair)[0].amount > 0) == (q > 3)
 
 
-@pytest.mark.parametrize("given", [{"ratio": 9, "small": 2}, {"ratio": 3, "small": 3}, {"n": 2, "ratio": 2}])
+@pytest.mark.parametrize("given", [{"ratio": 9, "small": 2}, {"ratio": 3, "small": 3}, {"users": 3, "ratio": 2}])
 def test_other_budgets_stay_within_the_corrected_pair(given):
-    table = p.table(p.cases(**ASKED | given))
-    assert (table["corrected_excess"] <= 0).all()
-    kept = table[~table["key"].isin(BROKEN)]
-    assert (kept["excess"] <= 0).all()
+    table = of_budgets(**given)
+    assert (table["over corrected"] <= 0).all()
+    assert (table.loc[~table.index.isin(BROKEN), "excess"] <= 0).all()
+    assert not table["process"].duplicated().any()
 
 
 @pytest.mark.slow
 def test_four_users():
-    table = p.table(p.cases(**ASKED | {"n": 4})).set_index("key")
-    assert (table["corrected_excess"] <= 0).all()
+    table = of_budgets(users=4)
+    assert (table["over corrected"] <= 0).all()
     assert set(table.index[table["excess"] > 0]) == BROKEN
 
 
-def test_more_clones_than_aligned_ones_are_no_bound():
+def test_more_clones_than_aligned_ones_are_no_bound(p):
     """The corrected pair is not loose by construction: a little more and it fails."""
-    (case,) = [case for case in p.cases(**ASKED | {"ratio": 9, "n": 2}) if case.key == "ternary-own"]
+    case = asked(p, ratio=9, n=2)["ternary-own"]
     ratio, clones = case.aligned()
     better = r.count_pair(ratio, clones=[c * F(11, 10) for c in clones])
     assert case.worst(better)[0].amount > 0
 
 
-def test_unequal_steps_take_the_largest_budget_and_the_least_clone():
-    (case,) = [case for case in p.cases(**ASKED) if case.key == "rr-own-step"]
-    assert case.aligned() == (F(4), [F(1, 5)] * 2)
-
-
-def test_an_adaptive_question_costs_clones():
-    by_key = {case.key: case for case in p.cases(**ASKED)}
+def test_clones_by_position_and_by_history(p):
+    by_key = asked(p)
+    assert by_key["rr-own-step"].aligned() == (F(4), [F(1, 5)] * 2)  # the largest budget, the least clone
     # A question that does not separate the victim's inputs has parts R(x0) itself: e^-eps/2.
     assert by_key["adaptive-step"].aligned() == (F(4), [F(1, 8)] * 2)
     assert len(list(by_key["adaptive-step"].histories(2))) == 4
@@ -315,194 +330,126 @@ def test_an_adaptive_question_costs_clones():
     assert list(by_key["signed"].histories(1)) == [()]
 
 
-def test_hidden_neither_is_a_trap():
-    for ratio in (3, 4, 10):
-        trap = p.hidden_neither(ratio=ratio)
-        t = trap.ratio
-        assert trap.shuffled == ratio * (ratio - t) / F(ratio + 2) ** 2
-        assert trap.pair == (ratio - t) / F(ratio + 2) ** 2
+@pytest.mark.parametrize("ratio", [3, 4, 10])
+def test_a_hidden_neither_is_a_trap(ratio):
+    trap = run_page(PAGE, ratio=ratio).names["trap"]
+    t = trap.ratio
+    assert (trap.shuffled, trap.pair) == (ratio * (ratio - t) / F(ratio + 2) ** 2, (ratio - t) / F(ratio + 2) ** 2)
+    assert trap.amount > 0
 
 
-def test_trade_off_curves(table):
-    by_key = {case.key: case for case in p.cases(**ASKED)}
+def test_the_figures_draw_their_tables(p, ran, table):
     alpha = np.linspace(0, 1, 201)
     for key in ("rr-own-user", "signed", "rr-own-step"):
-        curves = {
-            name: np.interp(alpha, line["alpha"], line["beta"])
-            for name, line in p.trade_offs(by_key[key]).groupby("curve")
-        }
-        assert (curves["shuffled"] >= curves["corrected pair"] - 1e-12).all()
-        assert ((curves["shuffled"] - curves["printed pair"]).min() < -1e-6) == (key in BROKEN)
-
-
-def test_cases_are_drawn_with_both_pairs(table):
-    figure = p.cases_against_pairs(table.reset_index())
-    (axis,) = figure.axes
-    drawn = {dots.get_label(): dots.get_offsets()[:, 0].tolist() for dots in axis.collections}
-    for label, column in (("reports", "shuffled"), ("printed pair", "pair"), ("corrected pair", "corrected")):
-        assert drawn[label] == table[column].astype(float).tolist()
+        corners = p.trade_offs(ran.names["processes"][key])
+        curves = {name: np.interp(alpha, line["alpha"], line["beta"]) for name, line in corners.groupby("curve")}
+        assert (curves["reports"] >= curves["corrected pair"] - 1e-12).all()
+        below = (curves["printed pair"] - curves["reports"]).max()
+        assert p.lowest(corners) == pytest.approx(below if key in BROKEN else 0, abs=1e-3)
+    (axis,) = p.cases_against_pairs(ran.names["table"]).axes
+    for dots in axis.collections:
+        assert dots.get_offsets()[:, 0].tolist() == table[dots.get_label()].astype(float).tolist()
     colours = [words.get_color() for words in axis.get_yticklabels()]
     assert [colour == ROLES["paper"][0] for colour in colours] == (table["excess"] > 0).tolist()
-    plt.close(figure)
-
-
-def test_slips_of_the_proof():
-    slips = p.proof_slips(ratio=4, small=1)
-    assert slips["printed"].tolist() == ["17/25", "3/10", "equal"]
-    assert slips["needed"].tolist() == ["4/5", "3/5", "0, 3/5"]
-
-
-def test_equal_budgets_leave_no_row_twice():
-    table = p.table(p.cases(**ASKED | {"small": 4, "n": 2}))
-    assert not table.duplicated(["reports", "attached", "budgets"]).any()
-    assert p.broken(table, "ternary-own") == "absent"
-
-
-class TestDefinition6:
-    def test_its_numbers(self):
-        found = p.definition_6(p.process(ratio=4, small=1))
-        assert found.verdict == "illustrated"
-        # e^eps = 1, 4, 4, data 0, 0, 1: by hand, the eight vectors differ by 1/25 to 1/20.
-        assert found.evidence["distance from user-attached shuffling, own budgets"] == "1/10"
-
-    @pytest.mark.parametrize("wrong", [{"total": F(99, 100)}, {"moved": F(1, 9)}, {"local": F(1, 9)}])
-    def test_what_is_no_shuffled_local_process_shows_nothing(self, wrong):
-        assert p.definition_6(p.process(ratio=4, small=1) | wrong).verdict == "not checkable"
-
-
-class TestTheorem1:
-    @staticmethod
-    def found(*excess, corrected=0, attached="user"):
-        rows = []
-        for i, amount in enumerate(excess):
-            rows.append({"key": str(i), "reports": f"kind {i}", "attached": attached, "budgets": "1, 3", "at": F(1)})
-            rows[-1] |= {"shuffled": F(1, 2) + F(amount), "pair": F(1, 2), "excess": F(amount)}
-            rows[-1] |= {"corrected": F(3, 4), "corrected_excess": F(corrected)}
-        return p.theorem_1(pd.DataFrame(rows), p.proof_slips(ratio=4, small=1), 4)
-
-    def test_its_numbers(self, table):
-        found = p.theorem_1(table.reset_index(), p.proof_slips(ratio=4, small=1), 4)
-        assert found.evidence["largest excess over the corrected pair, all processes"] == "0"
-        assert [one.found.split(" leak")[0] for one in found.readings] == ["4 of 11 processes", "2 of 4 processes"]
-        assert [one.verdict for one in found.readings] == ["holds with correction"] * 2
-        by_position = found.evidence["binary RR, by position, $e^\\epsilon$ 1, 4, 4: exceeds the pair"]
-        assert by_position == "$\\delta$ 8/25, printed pair 3/10, corrected 51/125, at $e^\\epsilon$ = 1"
-
-    def test_each_verdict(self):
-        assert self.found(0, F(-1, 9)).verdict == "holds with correction"  # V, as printed, is no law
-        assert self.found(F(1, 9), F(1, 8)).verdict == "refuted"
-        assert self.found(0, F(1, 9), corrected=F(1, 1000)).verdict == "refuted"
-        assert "kind 1 (budgets by user" in self.found(F(1, 9), F(1, 8), 0).reason
-        assert self.found(0, F(1, 9), attached="position").readings == ()
-
-    def test_the_same_defect_and_repair_as_lemma_1(self):
-        assert registry()["G-T1"].verdict == registry()["G-L1"].verdict
-
-    def test_verified_needs_a_law_for_v(self, monkeypatch):
-        monkeypatch.setattr(r, "printed_clones", lambda ratio, delta=0: F(1, 2))
-        assert self.found(0, F(-1, 9)).verdict == "verified"
-        assert self.found(0, F(1, 9)).verdict == "holds with correction"
-
-
-class TestBudgetsThatAreSeen:
-    def test_by_hand(self):
-        # Two users, the other says nothing: the pair's (p-1)/(2(p+1)); with its budget the victim's report is known.
-        table = p.seen_budgets(ratio=3, small=1, n=2).set_index("budgets")
-        assert table["delta"].tolist() == [F(1, 4), F(1, 4), F(1, 2)]
-        assert (table["pair"] == F(1, 4)).all()
-        assert p.figure_1(table.reset_index()).verdict == "illustrated"
-
-    def test_equal_budgets_tell_nothing(self):
-        table = p.seen_budgets(ratio=3, small=3, n=3)
-        assert table["delta"].nunique() == 1
-        assert "not needed either" in p.figure_1(table).reason
-
-    def test_an_order_of_their_own_that_tells_more_is_an_error(self):
-        table = p.seen_budgets(ratio=3, small=1, n=2)
-        table.loc[1, "delta"] = F(1, 2)
-        assert p.figure_1(table).verdict == "not checkable"
+    plt.close("all")
 
 
 class TestSamples:
     @pytest.mark.parametrize("attached", ["user", "position"])
-    def test_they_are_laws_and_their_counts_the_pairs(self, attached):
+    def test_they_are_laws_and_their_counts_the_pairs(self, p, attached):
         law = p.sampled((F(3), F(3), F(4)) if attached == "user" else (F(4),) * 3, F(1, 5), attached)
-        assert [sum(both[b] for both in law.values()) for b in (0, 1)] == [1, 1]
+        assert law[["b = 0", "b = 1"]].sum().tolist() == [1, 1]
         clones = [r.printed_clones(F(3) if attached == "user" else F(4), F(1, 5))] * 2
         pair = r.count_pair(F(4), clones=clones, delta=F(1, 5), shared=True)
-        counts = p._summed(law, lambda y, _: (y.count(0), y.count(1)))
-        assert counts == pair
+        assert p.laws_of(law.set_index([law["samples"].str.count("0"), law["samples"].str.count("1")])) == pair
 
-    def test_one_other_user_by_hand(self):
-        # Two zeros or none tell b; one 0 and one 2: who drew the 2? delta r' against w (1 - 2 r'), or lie.
-        ratio, delta, other = F(4), F(1, 10), F(1, 2)
-        table = p.samples(ratio=4, small=1, n=2, delta=delta).set_index(["reading", "budgets"])
-        low = r.printed_clones(ratio, delta)
-        r_j = r.printed_clones(F(1), delta)
-        silent = [delta * r_j, delta * r_j]  # the victim drew the 2
-        spoke = [ratio * low * (1 - 2 * r_j), low * (1 - 2 * r_j)]  # the other did
+    def test_one_other_user_by_hand(self, ran):
+        # One 0 and one 2: who drew the 2? delta r' against w (1 - 2 r'), or lie.
+        ratio, delta = F(4), F(1, 10)
+        low, of_other = r.printed_clones(ratio, delta), r.printed_clones(F(1), delta)
+        silent = [delta * of_other, delta * of_other]  # the victim drew the 2
+        spoke = [ratio * low * (1 - 2 * of_other), low * (1 - 2 * of_other)]  # the other did
         laws = [a / (a + b) for a, b in zip(silent, spoke, strict=True)]
-        assert table.loc[("user", "1, 4"), "given"] == abs(laws[0] - laws[1])
-        assert other == F(1, 2)
+        table = run_page(PAGE).names["samples"].set_index(["by", r"$e^\epsilon$ of all"])
+        assert table.loc[("user", "1, 4"), "$K$ given the samples"] == abs(laws[0] - laws[1])
 
-    def test_what_holds(self):
-        table = p.samples(ratio=4, small=1, n=3, delta=F(1, 10)).set_index(["reading", "budgets"])
-        assert (table[["alone", "pure"]] == 0).all(axis=None)
-        assert (table["given"] > 0).all()
-        assert table.index[table["order"] > 0].tolist() == [("position", "1, 1, 4")]
+
+class TestOutcomes:
+    def test_those_of_the_page(self, ran):
+        found = ran.outcomes
+        assert {name: one.verdict for name, one in found.items()} == {
+            name: registry()[name].verdict for name in ("G-D6", "G-FIG1", "G-T1", "G-S16", "G-S17")
+        }
+        assert found["G-T1"].verdict == registry()["G-L1"].verdict  # the same defect and repair
+        # e^eps = 1, 4, 4, data 0, 0, 1: by hand, the eight vectors differ by 1/25 to 1/20.
+        assert found["G-D6"].evidence["distance from user-attached shuffling, own budgets"] == "1/10"
+        # The proof's table, by hand: (16 + 1)/25, 4/5 - 1/5 and half of it, 1 - 2/5.
+        slips = ran.names["slips"]
+        assert slips["printed"].map(str).tolist() == ["17/25", "3/10", "equal"]
+        assert slips["needed"].map(str).tolist() == ["4/5", "3/5", "0, 3/5"]
+        assert ran.names["there"] == F(2, 5)
+
+    @pytest.mark.parametrize(("column", "add"), [("by position", F(1, 9)), ("by user", F(-1, 9))])
+    def test_another_law_than_the_one_written_out_refutes_definition_6(self, ran, column, add):
+        laws = ran.names["laws"].copy()
+        laws.loc["000", column] += add
+        assert settle("G-D6", laws=laws).verdict == "refuted"
+
+    def test_budgets_that_are_seen(self, ran):
+        # Two users, the other says nothing: the pair's (p-1)/(2(p+1)); with its budget the victim's report is known.
+        seen = run_page(PAGE, ratio=3).names["seen"]
+        assert seen["of the reports"].tolist() == [F(1, 4), F(1, 4), F(1, 2)]
+        assert (seen["of the pair"] == F(1, 4)).all()
+        assert run_page(PAGE, ratio=3, small=3).names["seen"]["of the reports"].nunique() == 1
+        seen = seen.copy()
+        seen.loc["shuffled separately", "of the reports"] = F(1, 2)
+        assert settle("G-FIG1", seen=seen).verdict == "refuted"
 
     @pytest.mark.parametrize(
-        ("change", "verdicts"),
+        ("attached", "excess", "corrected", "r_n", "verdicts"),
         [
-            ({}, ["verified", "holds with correction"]),
-            ({"given": F(0)}, ["verified", "verified"]),
-            ({"alone": F(1, 9), "pure": F(1, 9)}, ["refuted", "refuted"]),
+            ("user", [0, F(-1, 9)], 0, F(1, 5), ["holds with correction"] * 2),  # V, as printed, is no law
+            ("user", [F(1, 9), F(1, 8)], 0, F(1, 5), ["refuted", "holds with correction"]),
+            ("position", [F(1, 9), 0], F(1, 1000), F(1, 5), ["holds with correction", "refuted"]),
+            ("user", [0, F(-1, 9)], 0, F(1, 2), ["verified"] * 2),
+            ("user", [0, F(1, 9)], 0, F(1, 2), ["holds with correction", "verified"]),
         ],
     )
-    def test_each_verdict_on_k(self, change, verdicts):
-        table = p.samples(ratio=4, small=1, n=2, delta=F(1, 10)).assign(**change)
-        assert [one.verdict for one in p.silent_users(table).readings] == verdicts
+    def test_theorem_1_follows_the_excesses(self, attached, excess, corrected, r_n, verdicts):
+        rows = [("kind", attached, F(1), F(1, 2), F(1, 2), F(1, 2), F(one), F(corrected)) for one in excess]
+        other = "position" if attached == "user" else "user"
+        rows.append(("other", other, F(1), F(1, 2), F(1, 2), F(1, 2), F(0), F(0)))
+        heads = ["process", "attached", "at", "reports", "printed pair", "corrected pair", "excess", "over corrected"]
+        found = settle("G-T1", table=pd.DataFrame(rows, columns=heads), r=r_n)
+        assert [one.verdict for one in found.readings] == verdicts
 
-    def test_each_verdict_on_the_order(self):
-        table = p.samples(ratio=4, small=1, n=2, delta=F(1, 10))
-        assert [one.verdict for one in p.order_tells_nothing(table).readings] == ["verified", "refuted"]
-        assert p.order_tells_nothing(table.assign(order=F(1, 9))).verdict == "refuted"
+    @pytest.mark.parametrize(
+        ("change", "order", "silent"),
+        [
+            ({}, ["verified", "refuted"], ["verified", "holds with correction"]),
+            ({"$K$ given the samples": F(0), "order tells": F(0)}, ["verified"] * 2, ["verified"] * 2),
+            (
+                {"$K$": F(1, 9), r"with $\delta_n = 0$": F(1, 9), "order tells": F(1, 9)},
+                ["refuted"] * 2,
+                ["refuted"] * 2,
+            ),
+        ],
+    )
+    def test_the_lines_of_the_proof_follow_the_samples(self, ran, change, order, silent):
+        samples = ran.names["samples"].assign(**change)
+        assert [one.verdict for one in settle("G-S16", samples=samples).readings] == order
+        assert [one.verdict for one in settle("G-S17", samples=samples).readings] == silent
 
 
-def test_the_page():
-    ran = run_page("05_reduction_to_counts")
-    assert {name: found.verdict for name, found in ran.outcomes.items()} == {
-        "G-FIG1": "illustrated",
-        "G-D6": "illustrated",
-        "G-T1": "holds with correction",
-        "G-S16": "verified",
-        "G-S17": "verified",
-    }
-    rows = ran.names["table"]
-    assert ran.names["kept"] == int((rows["excess"] <= 0).sum())
-    assert any("obey the theorem, and" in text for text in ran.said)
-
-
+HELPER, CELLS = "notebooks.p05_reduction_to_counts", "notebooks.05_reduction_to_counts"
 PLANTED = (
-    Planted(
-        "G-FIG1",
-        "pages.p05_reduction",
-        "(p * share, q * share)",
-        "(p * share, p * share)",
-        "the second dataset's law forgotten",
-    ),
-    Planted(
-        "G-S16",
-        "pages.p05_reduction",
-        "lambda y, _: (y.count(0), y.count(1))",
-        "lambda y, _: y.count(0)",
-        "the 1s not counted",
-    ),
+    Planted("G-FIG1", CELLS, "b / len(orders))", "a / len(orders))", "the second dataset's law forgotten"),
+    Planted("G-S16", CELLS, "law.set_index([zeros, ones])", "law.set_index([zeros])", "the 1s not counted"),
     Planted(
         "G-S17",
-        "pages.p05_reduction",
-        "mass *= delta if y[step] == 2",
-        "mass *= delta * b if y[step] == 2",
+        HELPER,
+        "masses[b] *= delta if y[step] == 2",
+        "masses[b] *= delta * b if y[step] == 2",
         "the first user is silent for one b only",
     ),
     Planted(

@@ -1,4 +1,4 @@
-"""Page 15: FLAME's formulas against mpmath, published numbers and hand; the tables; the checks; planted errors."""
+"""Page 15: FLAME's formulas against mpmath, published numbers and hand; its tables; its cells on made tables."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
-from running import Planted, run_page
+from running import Planted, run_page, settle
 from scipy.stats import binom
 
-from gspa.accountant import mechanisms
 from gspa.accountant.errors import OutsideValidity
 from gspa.algorithms.flame import accounting, attacks
+from gspa.algorithms.flame import published as a
 from gspa.algorithms.flame.padded import coordinate
+from gspa.algorithms.flame.published import Setting
 from gspa.algorithms.flame.randomizers import Buckets, Laplace
 from gspa.book.claims import registry
-from gspa.pages import p15_amplification as a
-from gspa.pages import p15_flame_privacy as p
-from gspa.pages import p15_statements as q
-from gspa.pages.p15_amplification import Setting
 
-PAPER, DENSE = p.setting(), p.dense_setting()
+p = run_page("15_flame_privacy", only=["F22"]).names["p"]  # the helper beside the notebook
+PAPER, DENSE = p.setting(), p.setting(rate=10, padding=1.5, eps=0.5)
 TEN = Setting(d=100, k=10, n=1_000, n_p=500, eps=0.5, delta=1e-5)
 SMALL = p.setting(eps_l=10, d=100, n=400, rate=10, padding=2)
 
@@ -114,8 +112,10 @@ class TestAmplification:
         assert TEN.full(eps=0.5).eps == 0.5
         delta = 0.01 / 1000**1.1
         assert p.setting() == Setting(d=7850, k=157, n=1000, n_p=333, eps=0.5, delta=delta)
-        assert p.dense_setting() == Setting(d=7850, k=785, n=1000, n_p=666, eps=0.5, delta=delta)
-        assert p.figure3_setting() == Setting(d=75755, k=1515, n=5000, n_p=1666, eps=0.8, delta=0.01 / 5000**1.1)
+        assert Setting(d=7850, k=785, n=1000, n_p=666, eps=0.5, delta=delta) == DENSE
+        assert p.setting(d=75755, n=5_000, eps=0.8) == Setting(
+            d=75755, k=1515, n=5000, n_p=1666, eps=0.8, delta=0.01 / 5000**1.1
+        )
 
     def test_refusals(self):
         with pytest.raises(OutsideValidity, match="n so large"):
@@ -125,28 +125,13 @@ class TestAmplification:
 
 
 class TestTables:
-    def test_accounts_hold_what_the_modules_say(self):
-        table = p.accounts(SMALL, SMALL)
-        assert p.row(table, p.SIMPLE)["bennett"] == a.simple(SMALL.full(), bound="bennett").eps
-        assert p.row(table, p.PLAIN)["bennett"] == a.double(SMALL, bound="bennett", subsampling=False).eps
-        top = accounting.topk(Laplace(SMALL.eps), k=10, n_p=200, delta=SMALL.delta, most_selected=200)
-        assert p.interval(table, p.TOPK) == p.interval(table, p.PLAIN) == (top.lower, top.upper)
-        assert (table["attack"] <= table["certified"]).all()
-
     def test_what_is_refused_is_empty_with_the_reason(self):
-        found = p.certify(p.DOUBLE, p.setting(eps_l=10, d=100, n=400, rate=2, padding=20))
+        found = p.certify("SS-Double", p.setting(eps_l=10, d=100, n=400, rate=2, padding=20))
         assert math.isnan(found["certified"])
         assert "n_p = 20" in found["note"]
-        assert p.interval(
-            pd.DataFrame([dict(zip(("protocol", "variant"), p.DOUBLE, strict=True)) | found]), p.DOUBLE
-        ) == (None, None)
 
-    def test_ratios(self):
-        table = p.amplification_ratios(SMALL, eps=[0.5, 1.0])
+    def test_certified_ratios(self):
         now = Setting(100, 10, 400, 200, 0.5, SMALL.delta)
-        assert table["double"].iloc[0] == 5 / a.double(now, bound="lemma1").eps
-        assert table["simple"].iloc[0] == 50 / a.simple(now.full(eps=0.5), bound="lemma1").eps
-        assert table["equal"].iloc[0] == 5 / a.simple(now.full(), bound="lemma1").eps
         proved = p.certified_ratios(now).set_index("case")
         found = accounting.simple(Buckets(0.5, 1), d=100, n=400, delta=SMALL.delta)
         assert proved.loc["simple", "ratio_low"] == 50 / found.upper
@@ -162,10 +147,6 @@ class TestTables:
         assert p.below(table, "SS-Simple", "SS-Double") == 1
         ends = p.ends(table).set_index(["line", "kind"])
         assert ends.loc[("SS-Topk", "certified"), ["start", "end"]].tolist() == [10.0, 10.0]
-
-    def test_a_report_on_one_of_three_coordinates_by_hand(self):
-        assert p.one_report(3, 3) == (Fraction(25, 9), Fraction(1, 72))
-        assert p.one_report(1, 3) == (Fraction(9), 0)  # k = d = 1: two folds of the whole budget are enough
 
 
 class TestError:
@@ -210,11 +191,6 @@ class TestIndexPrivacy:
     def test_posterior_is_one_over_l(self, d, k, many):
         assert p.posterior(d, k, many) == Fraction(1, many)
 
-    def test_theorem_5(self):
-        assert p.theorem5(PAPER) == (16, 3.125)
-        assert p.theorem5(p.setting(padding=1)) == (50, 1.0)
-        assert p.theorem5(p.setting(rate=2, padding=20)) == (0, math.inf)
-
     def test_overflow_by_l(self):
         one = Setting(d=100, k=10, n=50, n_p=20, eps=0.5, delta=1e-5)
         table = p.overflow_by_l(one).set_index("l")
@@ -237,26 +213,33 @@ class TestIndexPrivacy:
         assert abs(found["overflowing"] - exact) < 5 * math.sqrt(exact * (1 - exact) / 400)
 
 
-@pytest.fixture
-def accounts():
-    """The page's table, by hand."""
-    rows = [
-        (*p.SIMPLE, 0.91006, 0.92781, 0.8966, 0.7938, 0.0901, 0.0906),
-        (*p.DOUBLE, 0.23793, 0.30451, 0.30916, 0.2389, 0.1508, 0.1523),
-        (*p.GIVEN, 0.23793, 0.30451, 0.30916, 0.2389, 0.1508, 1.4479),
-        (*p.TOPK, 0.23793, 0.30451, 0.30916, 0.2389, 1.2863, 1.4479),
-        (*p.PLAIN, 20.5352544, 26.0431, 25.8048, 19.5919, 1.2863, 1.4479),
-        (*p.DENSE, 2.34819, 2.91914, 3.03135, 2.40408, 2.1283, 2.4045),
-    ]
-    columns = ["protocol", "variant", "old_bennett", "bennett", "hoeffding", "exact", "attack", "certified"]
-    return pd.DataFrame(rows, columns=columns)
+ROWS = ["SS-Simple", "SS-Double", "SS-Double, exactly $k$ indices", "SS-Topk", "SS-Topk, no subsampling"]
+ROWS.append(r"SS-Topk, $\beta$ = 1/10")
+# The page's table, to the digits that were read off it
+ACCOUNTS = pd.DataFrame(
+    [
+        (0.91006, 0.92781, 0.8966, 0.7938, 0.0901, 0.0906),
+        (0.23793, 0.30451, 0.30916, 0.2389, 0.1508, 0.1523),
+        (0.23793, 0.30451, 0.30916, 0.2389, 0.1508, 1.4479),
+        (0.23793, 0.30451, 0.30916, 0.2389, 1.2863, 1.4479),
+        (20.5352544, 26.0431, 25.8048, 19.5919, 1.2863, 1.4479),
+        (2.34819, 2.91914, 3.03135, 2.40408, 2.1283, 2.4045),
+    ],
+    pd.Index(ROWS, name="who"),
+    ["old_bennett", "bennett", "hoeffding", "exact", "attack", "certified"],
+)
+SIMPLE, DOUBLE, _, TOPK, PLAIN, TENTH = ROWS
 
 
-def changed(table, who, **values):
-    """A copy of `accounts` with other numbers in one row."""
+def changed(who, table=ACCOUNTS, **values):
+    """The table with other numbers in one row."""
     out = table.copy()
-    out.loc[(out["protocol"] == who[0]) & (out["variant"] == who[1]), list(values)] = list(values.values())
+    out.loc[who, list(values)] = list(values.values())
     return out
+
+
+def in_readings(outcome):
+    return [one.verdict for one in outcome.readings] or [outcome.verdict]
 
 
 @pytest.fixture(scope="module")
@@ -270,242 +253,34 @@ class TestThePage:
         assert len(own) == 30
         assert {name: found.verdict for name, found in page.outcomes.items()} == own
 
-    def test_its_numbers(self, page, accounts):
-        table = page.names["accounts"].merge(accounts, on=["protocol", "variant"], suffixes=("", "_hand"))
-        for name in accounts.columns[2:]:
-            assert table[name].to_numpy() == pytest.approx(table[f"{name}_hand"].to_numpy(), rel=2e-3), name
-        ratios = page.names["ratios"].set_index("eps")
+    def test_its_numbers(self, page):
+        names = page.names
+        for column in ACCOUNTS:
+            assert names["accounts"][column].to_numpy() == pytest.approx(ACCOUNTS[column].to_numpy(), rel=2e-3), column
+        ratios = names["ratios"].set_index("eps")
         assert ratios.loc[0.8, "simple"] == pytest.approx(2.55, rel=0.005)
         assert ratios.loc[0.8, "double"] == pytest.approx(137.36, rel=0.005)
-        assert page.names["index"]["nu"].iloc[[0, 15, 49]].tolist() == [math.inf, 3.125, 1.0]
-        exponents = page.names["exponents"]["exponent"].tolist()
-        assert exponents == pytest.approx([0.5, -1, 0, 1 / 6 - 1, -2 / 3], abs=0.01)
-        said = {
-            "F10": "0.2910",  # 4/(8 (e - 1))
-            "F15": "25.99",
-            "F14": "stay within it",
-            "F8": r"$l$ = 12, $\nu$ = 4.17",
-            "F23": "at most 254 at $d$ = 785 and at least 3,056 at $d$ = 78,500: it grows",
-        }
+        assert names["index"]["nu"].iloc[[0, 15, 49]].tolist() == [math.inf, 3.125, 1.0]
+        assert (names["fits_l"], names["best_nu"]) == (16, 3.125)  # as printed
+        assert names["exponents"]["exponent"].tolist() == pytest.approx([0.5, -1, 0, 1 / 6 - 1, -2 / 3], abs=0.01)
+        assert (names["power"], names["exact"]) == (Fraction(25, 9), Fraction(1, 72))
+        said = {"F10": "0.2910", "F15": "25.99", "F8": r"$l$ = 12, $\nu$ = 4.17"}  # 0.2910 is 4/(8 (e - 1))
+        said["F23"] = "at most 254 at $d$ = 785 and at least 3,056 at $d$ = 78,500: it grows"
         for name, text in said.items():
             assert text in page.outcomes[name].reason
-        assert [page.outcomes[name].agreeing for name in ("F1", "F2", "F6", "F7")] == ["in 1 of 2 readings", ""] * 2
         assert "gives 20.53525, 0.00525 away" in page.outcomes["F6"].readings[0].found
+        assert any("between 1.286 and 1.448 for SS-Topk" in text for text in page.said)
 
-    @pytest.mark.slow
-    def test_where_the_padding_is_too_small_nothing_is_certified(self):
-        ran = run_page("15_flame_privacy", rate=2.0, padding=20.0)
-        assert {found.missing for found in ran.outcomes.values()} == {"settings"}
-        assert any("For SS-Double nothing is certified" in text for text in ran.said)
-
-    def test_figures_draw_their_tables(self, accounts):
-        axis = p.draw_budgets(accounts).axes[0]
-        spans = [segment[:, 0].tolist() for segment in axis.collections[0].get_segments()]
-        assert spans == accounts[["attack", "certified"]].to_numpy().tolist()
-        assert accounts["old_bennett"].tolist() in [list(line.get_xdata()) for line in axis.lines]
-        index, overflow = p.figure4(beta=0.1, most=10), p.overflow_by_l(SMALL)
-        left, right = p.draw_index_privacy(index, overflow).axes
-        assert list(left.lines[2].get_ydata()) == index["nu"].iloc[1:].tolist()
-        assert list(right.lines[0].get_ydata()) == overflow.loc[overflow["any"] > 0, "one"].tolist()
-        plt.close("all")
-
-
-class TestPieces:
-    def test_f10_needs_the_correction_it_states(self):
-        table = p.algorithm1(eps=1.0, b=2, users=10_000, seed=1).set_index("rule", drop=False)
-        assert p.algorithm_1(table).verdict == "holds with correction"
-        right, wrong = table.loc["corrected"], table.loc["printed"]
-        for printed, corrected, verdict in ((right, right, "verified"), (wrong, wrong, "refuted")):
-            rows = [printed.to_dict() | {"rule": "printed"}, corrected.to_dict() | {"rule": "corrected"}]
-            assert p.algorithm_1(pd.DataFrame(rows)).verdict == verdict
-        # a wrong debiasing shows in the simulation alone
-        biased = table.assign(error=table["error"] + 0.2)
-        assert p.algorithm_1(biased).verdict == "refuted"
-
-    def test_one_coordinate_follows_its_numbers(self, page):
-        lemma1, theorem3 = page.names["lemma1"], page.names["theorem3"]
-        assert p.laplace_blanket(p.least_densities([1.0]).assign(stated=math.exp(-1))).verdict == "refuted"
-        assert p.lemma_1(lemma1.assign(corrected=lemma1["corrected"] / 10)).verdict == "refuted"
-        assert p.lemma_1(lemma1.assign(zero=0.0)).verdict == "verified"
-        for check, more in ((p.theorem_2, ()), (p.theorem_3, (page.names["lost"],))):
-            assert check(theorem3.assign(zero=0.0), *more).verdict == "verified"
-            assert check(theorem3.assign(tight=2 * theorem3["delta"]), *more).verdict == "refuted"
-
-    def test_f19_counts_what_does_not_fit(self):
-        table = p.coordinate_cases([(0.5, 1, 0.1, 20_000, 2_000, 1e-6)], padded=True)  # n_p is the mean of n_(s,j)
-        assert p.theorem_3(table, {333: 0.0, 20: 0.4}).verdict == "refuted"
-
-    def test_a_subsampling_of_beta_to_the_three_halves_is_seen(self, monkeypatch):
-        """The amplification that Corollary 3 would like."""
-        monkeypatch.setattr(a, "subsampled", lambda eps, beta: math.log1p(beta**1.5 * math.expm1(eps)))
-        few = [(0.5, 1, 0.1, 20_000, 5_000, 1e-6)]
-        assert p.theorem_2(p.coordinate_cases(few, padded=False)).verdict == "refuted"
-        assert p.theorem_3(p.coordinate_cases(few, padded=True), {333: 0.0, 20: 0.4}).verdict == "refuted"
-
-    def test_f16_follows_the_exponents(self, page):
-        table, simulated = page.names["exponents"], page.names["simulated"]
-        stated = table.assign(exponent=table["stated"])
-        assert p.proposition_1(stated, 0.06, simulated, 4).verdict == "verified"
-        # The registry's tolerance is 0.1.
-        assert p.proposition_1(stated.assign(exponent=stated["stated"] + 0.11), 0.06, simulated, 4).verdict == "refuted"
-        assert p.proposition_1(table, 0.06, simulated, 4).verdict == "holds with correction"
-        # The correction needs the stated order without dummies, and the corrected one with them.
-        for dummies in (False, True):
-            moved = table["exponent"] + 0.2 * (table["dummies"] == dummies)
-            assert p.proposition_1(table.assign(exponent=moved), 0.06, simulated, 4).verdict == "refuted"
-        assert p.proposition_1(table, 0.06, simulated | {"simulated": 9.0}, 4).verdict == "not checkable"
-
-    def test_f15_follows_the_exact_gaussian(self, monkeypatch):
-        def verdict(*stated):
-            return p.gaussian_noise(p.gaussian_baselines(stated, delta=5e-6), 5e-6).verdict
-
-        assert [verdict(0.24, 1.0), verdict(20.53, 15.0)] == ["verified", "refuted"]
-        monkeypatch.setattr(mechanisms, "classical_gaussian_scale", lambda **k: 100.0)
-        assert verdict(20.53, 0.24) == "verified"
-
-    def test_f25_follows_the_divergence(self, page):
-        found, pure = page.names["pointwise"], page.names["responses"]
-        assert (found["events"], found["pointwise"]) == (1.0, pytest.approx(1e-6))
-        assert p.definition_2(found).verdict == "illustrated"
-        assert q.reports_are_private(found | {"events": 1e-6}, pure).verdict == "verified"
-        assert q.reports_are_private(found, pure | {"sum": 0.5}).verdict == "refuted"
-
-
-class TestTheVector:
-    def test_f17(self, page):
+    def test_its_tables_by_hand(self, page):
         names = page.names
-        given = [names["theorem1"], names["vectors"], {"stated": 1.6, "shown": 1e-4}, names["corollary2"]]
-        assert p.theorem_1(*given).verdict == "holds with correction"
-        low = names["theorem1"].assign(stated=names["theorem1"]["stated"] / 20)
-        assert p.theorem_1(low, *given[1:]).verdict == "refuted"
-        kept = [*given[:2], {"stated": 1.6, "shown": 0.0}, names["corollary2"].assign(ratio=1.0)]
-        assert p.theorem_1(*kept).verdict == "verified"
-
-    def test_f11_follows_its_counterexamples(self, page, accounts):
-        names = page.names
-        none = [(one, found | {"shown": 0.0}) for one, found in names["attacked"]]
-        zero = (Fraction(25, 9), Fraction(0))
-        assert p.theorem_4((3, 3), zero, none, names["right_folds"], accounts).verdict == "verified"
-        for report, cases in (((Fraction(25, 9), Fraction(1, 72)), none), (zero, names["attacked"])):
-            assert p.theorem_4((3, 3), report, cases, names["right_folds"], accounts).verdict == "refuted"
-
-    def test_f12_follows_the_table(self, accounts):
-        low = changed(accounts, p.TOPK, attack=0.05, certified=0.1)
-        assert p.same_amplification(PAPER, low, 0.1).verdict == "verified"
-        wide = changed(accounts, p.TOPK, attack=0.05, certified=2.0)
-        assert p.same_amplification(PAPER, wide, 0.1).verdict == "not checkable"
-        assert p.topk_delta(PAPER, accounts) == attacks.sum_delta(Laplace(0.5), real=157, padded=157 * 333, eps=0.1523)
-
-    def test_f21(self):
-        table = p.other_randomizers(eps=(0.5,), d=20, n=100, n_p=50, delta=5e-6)
-        assert p.any_randomizer(table).verdict == "refuted"
-        assert p.any_randomizer(table).verdict == registry()["F11"].verdict  # the same defect
-        assert p.any_randomizer(table.assign(theorem4=table["double"])).verdict == "verified"
-        assert p.any_randomizer(table.assign(theorem1=table["simple"] / 2)).verdict == "refuted"
-        assert "are below it too" in p.any_randomizer(table.assign(double=table["attack"] / 2)).reason
-
-    def test_f14(self):
-        table = p.messages([(PAPER, 0.24)])
-        named = table.assign(values=0.0)  # the names are enough
-        assert p.linked_messages(named).verdict == "holds with correction"
-        assert p.linked_messages(named.assign(pairs=1.0)).verdict == "refuted"
-        assert p.linked_messages(table.assign(values=0.0, indices=0.0)).verdict == "verified"
-        assert "exceed it by a factor of 2" in p.linked_messages(table.assign(pairs=2 * table["delta"])).reason
-
-    def test_f8(self, page):
-        names = page.names
-        given = [names["overflow"], names["crowded"], names["drawn"], 5e-6]
-        fitting = [names["overflow"].assign(one=0.0, any=0.0), *given[1:]]
-        assert p.theorem_5(p.setting(padding=2.9), *fitting).verdict == "not reproduced"
-        assert p.theorem_5(PAPER, *fitting).verdict == "verified"
-        assert p.theorem_5(PAPER, *given).verdict == "holds with correction"
-        assert p.theorem_5(PAPER, given[0].assign(any=1.0), *given[1:]).verdict == "refuted"  # nothing fits
-
-    def test_f9(self, page):
-        posteriors, least, beta = (page.names[name] for name in ("posteriors", "least", "beta"))
-        assert p.proposition_2({(6, 1, 3): Fraction(1, 6)}, least, beta, 7_850, 160).verdict == "refuted"
-        # Definition 3 with its first inequality only, and k that divides d: then it holds as stated.
-        first = [max(1, 1 / (many * beta)) for many in range(1, 51)]
-        assert p.proposition_2(posteriors, first, beta, 8_000, 160).verdict == "verified"
-        assert p.proposition_2(posteriors, first, beta, 7_850, 160).verdict == "holds with correction"
-
-
-class TestNumbers:
-    @pytest.mark.parametrize(
-        ("check", "who", "printed"), [(p.simple_budget, p.SIMPLE, 0.91), (p.without_subsampling, p.PLAIN, 20.53)]
-    )
-    def test_a_printed_budget_follows_the_row(self, accounts, check, who, printed):
-        def verdict(whole=0.0, **values):
-            return check(changed(accounts, who, **values), PAPER, whole).verdict
-
-        assert verdict() == verdict(whole=1.0) == "holds with correction"
-        assert verdict(old_bennett=1.05 * printed) == "not reproduced"
-        assert verdict(old_bennett=np.nan) == "not reproduced"
-        assert verdict(attack=1.2 * printed, certified=1.3 * printed) == "refuted"
-        assert verdict(certified=1.3 * printed) == "not checkable"
-        assert verdict(whole=1.0, certified=1.3 * printed) == "refuted"  # nothing holds of what was printed
-
-    def test_what_counts_as_coming_out(self, accounts):
-        def found(value, check, who):
-            return check(changed(accounts, who, old_bennett=value), PAPER, 0.0)
-
-        for value, good in ((0.9051, True), (0.9149, True), (0.916, False), (0.904, False)):
-            assert (found(value, p.simple_budget, p.SIMPLE).verdict != "not reproduced") is good, value
-        # F6: rounded or cut; the second only if the number is the README's
-        ours = 20.5352544
-        for value, rounded, cut in ((ours, False, True), (20.5301, True, True), (20.5251, True, False)):
-            readings = found(value, p.without_subsampling, p.PLAIN).readings
-            assert [one.verdict != "not reproduced" for one in readings] == [rounded, cut], value
-            assert bool(readings[1].excluded) is (value != ours)
-        assert found(ours, p.without_subsampling, p.PLAIN).verdict == "holds with correction"
-        assert found(20.5361, p.without_subsampling, p.PLAIN).verdict == "not reproduced"
-
-    def test_f5_needs_both_protocols(self, accounts):
-        def verdict(table, whole=0.0):
-            return p.double_budget(table, 1.06, PAPER, whole).verdict
-
-        found = p.double_budget(accounts, 1.06, PAPER, 0.0)
-        assert "SS-Topk" in found.reason
-        assert "certified to be at most 0.152" in found.reason
-        certified = changed(accounts, p.TOPK, attack=0.1, certified=0.2)
-        open_ = changed(accounts, p.TOPK, attack=0.1, certified=0.5)
-        assert verdict(certified) == verdict(certified, 1.0) == "holds with correction"
-        assert [verdict(open_), verdict(open_, 1.0)] == ["not checkable", "refuted"]
-        assert verdict(changed(certified, p.DOUBLE, old_bennett=0.3)) == "not reproduced"
-        both = changed(accounts, p.DOUBLE, attack=0.3, certified=0.4)
-        assert p.double_budget(both, 1.06, PAPER, 0.0).reason.startswith("The number is false for SS-Double")
-
-    def test_f7(self, accounts):
-        def found(whole, **values):
-            return p.dense_budget(changed(accounts, p.DENSE, **values), DENSE, whole)
-
-        assert found(1.0).verdict == "refuted"
-        assert [one.verdict for one in found(1.0).readings] == ["refuted", "not checkable"]
-        assert found(1.0).readings[1].excluded
-        assert found(0.0).verdict == "not checkable"  # were whole messages not broken
-        assert found(1.0, certified=2.3).verdict == "holds with correction"
-        assert found(0.0, attack=2.4).verdict == "refuted"
-        assert found(0.0, certified=2.3, old_bennett=2.349).verdict == "not reproduced"
-
-    def test_whole_messages_by_values_or_by_names(self):
-        assert p.whole_messages(PAPER, 20.53) == 1.0  # the indices
-        full = PAPER.full()
-        one = attacks.linked_delta(Laplace(full.eps), k=7_850, messages=1_000, eps=0.1)
-        assert p.whole_messages(full, 0.1) == one
-
-    @pytest.mark.parametrize(
-        ("simple", "double", "verdict"),
-        [((2477, 3600), (2904, 2948), "refuted"), ((10, 12), (400, 500), "verified"),
-         ((10, 60), (300, 500), "not checkable"), ((10, 12), (230, 239), "refuted")],
-    )  # fmt: skip
-    def test_f2_follows_the_ratios(self, page, simple, double, verdict):
-        low, high = zip(simple, double, (1.0, 2.0), strict=True)
-        table = pd.DataFrame({"case": ["simple", "double", "equal"], "ratio_low": low, "ratio_high": high})
-        ratios, one = page.names["ratios"], page.names["at_ratio"]
-        for double, formula in ((ratios["double"], "holds with correction"), (130.0, "not reproduced")):
-            found = p.dozens(ratios.assign(double=double), table, one)
-            assert found.verdict == verdict
-            assert [each.verdict for each in found.readings] == [formula, verdict]
+        assert names["pointwise"] == pytest.approx(1e-6)
+        assert names["events"] == 1.0
+        assert names["corollary1"]["eps"][1] == pytest.approx(math.log(1_000 / math.log(1_000)) / 4)
+        assert names["subsamples"]["exact"].iloc[0] == pytest.approx(0.003)  # m/n of 0.01, and no less
+        assert names["blanket"]["integral"][1] == pytest.approx(math.exp(-0.25), rel=1e-9)
+        vector = names["growing"].set_index(["fixed", "d"])
+        assert vector.loc[("coordinate", 78_500), "eps_local"] == pytest.approx(785)
+        assert vector.loc[("vector", 78_500), "eps_local"] == pytest.approx(78.5)
 
     def test_a_looser_bound_is_no_smaller_amplification(self, page):
         """Where a sentence is about the protocols, a formula saves none; a figure's numbers are its formulas'."""
@@ -514,53 +289,231 @@ class TestNumbers:
             assert formula in [one.verdict for one in page.outcomes[name].readings if one.excluded]
         assert not any(one.excluded for one in page.outcomes["F1"].readings)
 
-    def test_f1_follows_the_formulas_and_the_ratios(self, page):
-        ratios, certified, one = (page.names[name] for name in ("ratios", "certified", "at_ratio"))
-        assert p.figure_3(ratios.assign(double=130.0), certified, one).verdict == "not reproduced"
-        true = certified.assign(ratio_low=[2.5, 137.0, 1.0], ratio_high=[2.6, 138.0, 2.0])
-        assert p.figure_3(ratios, true, one).verdict == "verified"
+    @pytest.mark.slow
+    def test_where_the_padding_is_too_small_nothing_is_certified(self):
+        ran = run_page("15_flame_privacy", rate=2.0, padding=20.0)
+        assert {found.missing for found in ran.outcomes.values()} == {"settings"}
+
+    def test_figures_draw_their_tables(self, page):
+        axis = p.draw_budgets(ACCOUNTS).axes[0]
+        spans = [segment[:, 0].tolist() for segment in axis.collections[0].get_segments()]
+        assert spans == ACCOUNTS[["attack", "certified"]].to_numpy().tolist()
+        assert ACCOUNTS["old_bennett"].tolist() in [list(line.get_xdata()) for line in axis.lines]
+        index, overflow = page.names["index"], p.overflow_by_l(SMALL)
+        left, right = p.draw_index_privacy(index, overflow).axes
+        assert list(left.lines[2].get_ydata()) == index["nu"].iloc[1:].tolist()
+        assert list(right.lines[0].get_ydata()) == overflow.loc[overflow["any"] > 0, "one"].tolist()
+        plt.close("all")
 
 
-class TestMisprints:
-    """What page 16's checks of Algorithms 2 and 4 are made from."""
+ALGORITHM1 = pd.DataFrame(
+    {"bias": [0.29, 0.0], "stated": 0.29, "error": [0.29, 0.0], "deviation": 0.01, "ratio": [math.inf, math.e]},
+    pd.Index(["printed", "corrected"], name="rule"),
+)
+LEMMA1 = pd.DataFrame({"printed": [0.5], "corrected": [0.6], "certified": [0.3], "zero": [0.2], "delta": [1e-6]})
+THEOREM = pd.DataFrame({"found": [1e-7], "tight": [5e-7], "zero": [0.1], "delta": [1e-6]})
+EXPONENTS = pd.DataFrame(
+    [
+        ("n_p", True, 0.5, 1 / 6),
+        ("n_s", True, -1.0, -1.0),
+        ("eps_ck", True, 0.0, -2 / 3),
+        ("n_p", False, -5 / 6, -5 / 6),
+        ("eps_ck", False, -2 / 3, -2 / 3),
+    ],
+    columns=["varied", "dummies", "exponent", "stated"],
+)
+SIMULATED = {"simulated": 1.0, "exact": 1.0, "error": 0.01}
+AS_STATED = EXPONENTS.assign(exponent=EXPONENTS["stated"])
+RESPONSES = {"report": 0.0, "reports": 0.0, "sum": 0.0}
+COMPOSED = pd.DataFrame({"d": [2], "stated": [1.0], "certified": [0.5]})
+GROWS = pd.DataFrame({"d": [1, 2], "ratio": [1.0, 50.0]})
+ATTACKED = pd.DataFrame({"stated": [1.0, 1.0], "shown": [1e-3, 1e-3], "delta": [5e-6, 5e-6]})
+RANDOMIZERS = pd.DataFrame({"theorem1": [2.0], "simple": [1.0], "theorem4": [1.0], "attack": [2.0], "double": [3.0]})
+MESSAGES = pd.DataFrame({"values": [0.1], "indices": [0.2], "pairs": [1e-7], "delta": [1e-6]})
+GROWING = pd.DataFrame(
+    {
+        "fixed": ["vector", "vector", "coordinate", "coordinate"],
+        "attack": [1.0, 0.1, 1.0, 2.0],
+        "certified": [1.1, 0.2, 1.1, 2.1],
+        "by_lemma": [2.0, 1.0, 2.0, 1.0],
+        "ratio_low": [1.0, 3.0, 1.0, 3.0],
+        "ratio_high": [2.0, 4.0, 2.0, 4.0],
+    }
+)
+UNPADDED = {"both": 0.8, "shuffling": 7.0, "padded": 0.2, "local": 78.5}
+FITS = {"fits": 12, "best": 4.0, "popular": 0, "best_nu": 3.125, "fits_l": 16}
 
-    def test_the_drift_in_closed_form(self):
-        found = {(one.protocol, one.rule): one for one in p.estimates(repeats=60, seed=3)}
-        assert found["SS-Double", "printed"].expected == pytest.approx(0.01 * (20 / 24 - 1) + 2 / 8 * 0.004)
-        for one in found.values():
-            assert abs(one.mean - one.expected) < 5 * one.error
 
-    def test_the_printed_selection_misses_the_negative_ones(self):
-        found = p.selected_share(d=30, k=3, users=300, seed=2, spread=0.1)
-        assert found["corrected"].share == 1
-        assert found["printed"].negative == 0
-        assert abs(found["printed"].share - 0.5) < 5 * found["printed"].error  # half of the largest are positive
+@pytest.mark.parametrize(
+    ("claim", "made", "verdict"),
+    [
+        ("F25", {"pointwise": 1e-6, "events": 1e-6, "responses": RESPONSES}, "verified"),
+        ("F25", {"pointwise": 1e-6, "events": 1.0, "responses": RESPONSES}, "holds with correction"),
+        ("F25", {"pointwise": 1e-6, "events": 1.0, "responses": RESPONSES | {"sum": 0.5}}, "refuted"),
+        ("F10", {"algorithm1": ALGORITHM1}, "holds with correction"),
+        ("F10", {"algorithm1": ALGORITHM1.assign(bias=0.0, error=0.0, ratio=math.e)}, "verified"),
+        ("F10", {"algorithm1": ALGORITHM1.assign(error=0.2)}, "refuted"),  # the simulation alone shows it
+        ("F10", {"algorithm1": ALGORITHM1.assign(ratio=3.0)}, "refuted"),
+        ("F13", {"blanket": pd.DataFrame({"integral": [0.5], "stated": [0.6]})}, "refuted"),
+        ("F13", {"blanket": pd.DataFrame({"integral": [math.nan], "stated": [0.6]})}, "refuted"),
+        ("F20", {"lemma1": LEMMA1}, "holds with correction"),
+        ("F20", {"lemma1": LEMMA1.assign(corrected=0.2)}, "refuted"),
+        ("F20", {"lemma1": LEMMA1.assign(zero=0.0)}, "verified"),
+        ("F27", {"corollary1": pd.DataFrame({"ratio": [25.0]})}, "refuted"),
+        ("F28", {"lemma2": pd.DataFrame({"exact": [1e-3]})}, "refuted"),
+        ("F29", {"lemma3": pd.DataFrame({"exact": [0.2], "stated": [0.1]})}, "refuted"),
+        ("F30", {"subsamples": pd.DataFrame({"exact": [0.2], "stated": [0.1]})}, "refuted"),
+        ("F18", {"theorem2": THEOREM}, "holds with correction"),
+        ("F18", {"theorem2": THEOREM.assign(zero=0.0)}, "verified"),
+        ("F18", {"theorem2": THEOREM.assign(tight=2e-6)}, "refuted"),
+        ("F19", {"theorem3": THEOREM}, "holds with correction"),
+        ("F19", {"theorem3": THEOREM.assign(found=2e-6)}, "refuted"),
+        ("F16", {"exponents": AS_STATED, "simulated": SIMULATED}, "verified"),
+        ("F16", {"exponents": EXPONENTS, "simulated": SIMULATED}, "holds with correction"),
+        # The registry's tolerance is 0.1; the correction needs both orders.
+        (
+            "F16",
+            {"exponents": AS_STATED.assign(exponent=AS_STATED["stated"] + 0.11), "simulated": SIMULATED},
+            "refuted",
+        ),
+        ("F16", {"exponents": EXPONENTS, "simulated": SIMULATED | {"simulated": 9.0}}, "not checkable"),
+        ("F17", {"theorem1": COMPOSED, "linked": 1e-4, "corollary2": GROWS}, "holds with correction"),
+        ("F17", {"theorem1": COMPOSED.assign(stated=0.1), "linked": 1e-4, "corollary2": GROWS}, "refuted"),
+        ("F17", {"theorem1": COMPOSED, "linked": 0.0, "corollary2": GROWS.assign(ratio=1.0)}, "verified"),
+        ("F17", {"theorem1": COMPOSED, "linked": 0.0, "corollary2": GROWS}, "holds with correction"),
+        ("F14", {"messages": MESSAGES}, "holds with correction"),
+        ("F14", {"messages": MESSAGES.assign(values=0.0)}, "holds with correction"),  # the names are enough
+        ("F14", {"messages": MESSAGES.assign(pairs=1.0)}, "refuted"),
+        ("F14", {"messages": MESSAGES.assign(values=0.0, indices=0.0)}, "verified"),
+        ("F11", {"exact": Fraction(0), "attacked": ATTACKED.assign(shown=0.0)}, "verified"),
+        ("F11", {"exact": Fraction(1, 72), "attacked": ATTACKED.assign(shown=0.0)}, "refuted"),
+        ("F11", {"exact": Fraction(0), "attacked": ATTACKED}, "refuted"),
+        ("F12", {"accounts": changed(TOPK, attack=0.05, certified=0.1)}, "verified"),
+        ("F12", {"accounts": changed(TOPK, attack=0.05, certified=2.0)}, "not checkable"),
+        ("F21", {"randomizers": RANDOMIZERS}, "refuted"),
+        ("F21", {"randomizers": RANDOMIZERS.assign(theorem4=2.0)}, "verified"),
+        ("F21", {"randomizers": RANDOMIZERS.assign(theorem4=2.0, theorem1=0.5)}, "refuted"),
+        ("F8", {**FITS, "at_l": {"one": 0.2, "any": 1.0}}, "holds with correction"),
+        ("F8", {**FITS, "at_l": {"one": 0.0, "any": 0.0}}, "verified"),
+        ("F8", {**FITS, "fits": 0, "at_l": {"one": 0.2, "any": 1.0}}, "refuted"),
+        ("F8", {**FITS, "fits_l": 17, "at_l": {"one": 0.0, "any": 0.0}}, "not reproduced"),
+        ("F9", {"posteriors": {(6, 1, 3): Fraction(1, 6)}}, "refuted"),
+        # Definition 3 with its first inequality only, and k that divides d: then it holds as stated.
+        ("F9", {"least": [max(1, Fraction(50, many)) for many in range(1, 51)], "reported": 7_850}, "verified"),
+        ("F9", {"least": [max(1, Fraction(50, many)) for many in range(1, 51)]}, "holds with correction"),
+        ("F32", {"selections": {50: 0.0}, "responses": RESPONSES}, "verified"),
+        ("F32", {"selections": {1: 1.0}, "responses": RESPONSES | {"report": 0.1}}, "refuted"),
+        ("F33", {"unpadded": UNPADDED, "one_of_two": {"both": 0.1, "known": 0.2}}, "refuted"),
+        ("F33", {"unpadded": UNPADDED | {"both": 9.0}, "one_of_two": {"both": 0.1, "known": 0.2}}, "verified"),
+        ("F33", {"unpadded": UNPADDED, "one_of_two": {"both": 0.2, "known": 0.2}}, "verified"),
+        ("F15", {"baselines": pd.DataFrame({"eps": [0.24, 1.0], "exact_eps": [0.2, 0.9]})}, "verified"),
+        ("F15", {"baselines": pd.DataFrame({"eps": [20.53, 15.0], "exact_eps": [26.0, 18.0]})}, "refuted"),
+    ],
+)
+def test_the_verdicts_follow_the_tables(claim, made, verdict):
+    assert settle(claim, **made).verdict == verdict
+
+
+def test_the_dimension_follows_the_intervals():
+    assert in_readings(settle("F23", growing=GROWING)) == ["refuted", "refuted", "verified", "verified"]
+    swapped = GROWING.assign(ratio_low=[3.0, 1.0, 3.0, 1.0], ratio_high=[4.0, 2.0, 4.0, 2.0])
+    assert in_readings(settle("F23", growing=swapped))[:2] == ["verified", "verified"]
+    assert settle("F23", growing=GROWING.assign(ratio_low=1.0)).verdict == "not reproduced"
+
+
+def test_dummies_fill():
+    made = {"large": (2, 0), "met": (2, 0), "unmet": (2, 0)}
+    assert settle("F66", at_random=(5, 0), largest_first=(5, 0), **made).verdict == "verified"
+    stuck = made | {"unmet": (2, 1)}
+    assert in_readings(settle("F66", at_random=(5, 9), largest_first=(5, 0), **stuck)) == [
+        "refuted",
+        "holds with correction",
+    ]
+    assert settle("F66", at_random=(5, 1), largest_first=(5, 1), **stuck).verdict == "refuted"
+
+
+PROMISES = ("F4", "F5", "F6", "F7")
+
+
+def budget(claim, who, whole=0.0, **values):
+    return settle(claim, accounts=changed(who, **values), wholes=dict.fromkeys(PROMISES, whole), excess=1.06)
+
+
+@pytest.mark.parametrize(("claim", "who", "printed"), [("F4", SIMPLE, 0.91), ("F6", PLAIN, 20.53)])
+def test_a_printed_budget_follows_the_row(claim, who, printed):
+    def verdict(whole=0.0, **values):
+        return budget(claim, who, whole, **values).verdict
+
+    assert verdict() == verdict(whole=1.0) == "holds with correction"
+    assert verdict(old_bennett=1.05 * printed) == "not reproduced"
+    assert verdict(old_bennett=np.nan) == "not reproduced"
+    assert verdict(attack=1.2 * printed, certified=1.3 * printed) == "refuted"
+    assert verdict(certified=1.3 * printed) == "not checkable"
+    assert verdict(whole=1.0, certified=1.3 * printed) == "refuted"  # nothing holds of what was printed
+
+
+def test_what_counts_as_coming_out():
+    for value, good in ((0.9051, True), (0.9149, True), (0.916, False), (0.904, False)):
+        assert (budget("F4", SIMPLE, old_bennett=value).verdict != "not reproduced") is good, value
+    # F6: rounded or cut; the second only if the number is the README's
+    for value, rounded, cut in ((20.5352544, False, True), (20.5301, True, False), (20.5361, False, False)):
+        readings = in_readings(budget("F6", PLAIN, old_bennett=value))
+        assert [one != "not reproduced" for one in readings] == [rounded, cut], value
+
+
+def test_f5_needs_both_protocols():
+    certified, open_ = changed(TOPK, attack=0.1, certified=0.2), changed(TOPK, attack=0.1, certified=0.5)
+
+    def verdict(table, whole=0.0):
+        return settle("F5", accounts=table, wholes=dict.fromkeys(PROMISES, whole), excess=1.06).verdict
+
+    assert verdict(ACCOUNTS) == "refuted"
+    assert verdict(certified) == verdict(certified, 1.0) == "holds with correction"
+    assert [verdict(open_), verdict(open_, 1.0)] == ["not checkable", "refuted"]
+    assert verdict(changed(DOUBLE, certified, old_bennett=0.3)) == "not reproduced"
+
+
+def test_f7():
+    assert in_readings(budget("F7", TENTH, 1.0)) == ["refuted", "not checkable"]
+    assert budget("F7", TENTH).verdict == "not checkable"  # were whole messages not broken
+    assert budget("F7", TENTH, 1.0, certified=2.3).verdict == "holds with correction"
+    assert budget("F7", TENTH, attack=2.4).verdict == "refuted"
+    assert budget("F7", TENTH, certified=2.3, old_bennett=2.349).verdict == "not reproduced"
+
+
+def test_whole_messages_by_values_or_by_names():
+    assert p.whole_messages(PAPER, 20.53) == 1.0  # the indices
+    full = PAPER.full()
+    one = attacks.linked_delta(Laplace(full.eps), k=7_850, messages=1_000, eps=0.1)
+    assert p.whole_messages(full, 0.1) == one
+
+
+@pytest.mark.parametrize(
+    ("simple", "double", "verdict"),
+    [((2477, 3600), (2904, 2948), "refuted"), ((10, 12), (400, 500), "verified"),
+     ((10, 60), (300, 500), "not checkable"), ((10, 12), (230, 239), "refuted")],
+)  # fmt: skip
+def test_f2_follows_the_ratios(simple, double, verdict):
+    low, high = zip(simple, double, (1.0, 2.0), strict=True)
+    table = pd.DataFrame({"case": ["simple", "double", "equal"], "ratio_low": low, "ratio_high": high})
+    for drawn, formula in ((137.36, "holds with correction"), (130.0, "not reproduced")):
+        ratios = pd.DataFrame({"eps": [0.8], "simple": [2.55], "double": [drawn]})
+        found = settle("F2", certified=table, ratios=ratios)
+        assert [found.verdict, *in_readings(found)] == [verdict, formula, verdict]
+
+
+def test_f1_follows_the_formulas_and_the_ratios():
+    ratios = pd.DataFrame({"eps": [0.8], "simple": [2.55], "double": [137.36]})
+    low, high = [2477.0, 2904.0, 1.0], [3600.0, 2948.0, 2.0]
+    table = pd.DataFrame({"case": ["simple", "double", "equal"], "ratio_low": low, "ratio_high": high})
+    assert in_readings(settle("F1", certified=table, ratios=ratios)) == ["holds with correction", "refuted"]
+    assert settle("F1", certified=table, ratios=ratios.assign(double=130.0)).verdict == "not reproduced"
+    true = table.assign(ratio_low=[2.5, 137.0, 1.0], ratio_high=[2.6, 138.0, 2.0])
+    assert settle("F1", certified=true, ratios=ratios).verdict == "verified"
 
 
 class TestStatements:
     """What FLAME takes from others or says in passing."""
-
-    def test_dimensions_by_hand(self):
-        one = Setting(d=40, k=40, n=200, n_p=200, eps=0.5, delta=1e-5)
-        table = q.dimensions(one, (20, 80)).set_index(["fixed", "d"])
-        whole = accounting.simple(Laplace(0.25), d=80, n=200, delta=1e-5)
-        assert table.loc[("vector", 80), ["attack", "certified"]].tolist() == [whole.lower, whole.upper]
-        each = accounting.simple(Laplace(0.5), d=80, n=200, delta=1e-5)
-        assert table.loc[("coordinate", 80), "ratio_low"] == 40 / each.upper
-        assert table.loc[("vector", 20), "eps_local"] == 20
-
-    def test_f23_follows_the_intervals(self, page):
-        table = q.dimensions(PAPER, (785, 7_850))
-        assert q.dimension(table).verdict == "refuted"
-        swapped = table.assign(ratio_low=table["ratio_low"].to_numpy()[[1, 0, 3, 2]])
-        swapped = swapped.assign(ratio_high=table["ratio_high"].to_numpy()[[1, 0, 3, 2]])
-        assert q.dimension(swapped).verdict == "verified"
-        assert q.dimension(table.assign(ratio_low=1.0)).verdict == "not reproduced"
-
-    def test_f27_follows_the_ratio(self):
-        table = q.corollary1_cases([(1_000, 1e-3, 0.5)])
-        assert table["eps"].iloc[0] == pytest.approx(math.log(1_000 / math.log(1_000)) / 4)
-        assert q.corollary_1(table.assign(ratio=25.0)).verdict == "refuted"
 
     @given(st.floats(0.01, 2), st.integers(1, 12), st.floats(0, 0.3), st.floats(0, 5))
     @settings(max_examples=40, deadline=None)
@@ -576,34 +529,20 @@ class TestStatements:
                 for i in range(rest + 1)
             )  # fmt: skip
             total += share * inner
-        assert q.composed_response(eps, delta=delta, folds=folds, at=at) == pytest.approx(total, abs=1e-7)
-
-    def test_lemmas_follow_the_exact_delta(self):
-        table = q.lemmas(cases=[(0.5, 1e-6, 10, 1e-6)])
-        for check in (q.lemma_2, q.lemma_3):
-            assert check(table).verdict == "verified"
-            assert check(table.assign(exact=table["stated"] + 1e-3)).verdict == "refuted"
-        subsamples = q.subsamples([(10, 3, 0.5)])
-        assert subsamples["exact"].iloc[0] == pytest.approx(0.003)  # m/n of 0.01, and no less
-        assert q.lemma_4(subsamples.assign(exact=0.1)).verdict == "refuted"
+        assert p.composed_response(eps, delta=delta, folds=folds, at=at) == pytest.approx(total, abs=1e-7)
 
     @pytest.mark.parametrize(("d", "k", "many"), [(8, 1, 4), (9, 2, 3), (6, 2, 2), (6, 2, 3)])
     def test_selections_enumerated(self, d, k, many):
         others = list(combinations(range(k, d), k * (many - 1)))
         seen = sum(not set(range(k, 2 * k)) <= set(other) for other in others)
-        assert q.selection_seen(d=d, k=k, many=many) == pytest.approx(seen / len(others))
-        assert q.selection_seen(d=d, k=k, many=1) == 1.0
-
-    def test_f32(self, page):
-        pure = page.names["responses"]
-        assert q.collusion({50: 0.0}, pure).verdict == "verified"
-        assert q.collusion({1: 1.0}, pure | {"report": 0.1}).verdict == "refuted"
+        assert p.selection_seen(d=d, k=k, many=many) == pytest.approx(seen / len(others))
+        assert p.selection_seen(d=d, k=k, many=1) == 1.0
 
     def test_without_padding_against_enumeration(self):
         """One coordinate, three users: what the analyzer sees, worst over what the other two hold."""
         one = Setting(d=1, k=1, n=3, n_p=3, eps=0.5, delta=0.02)
         half = dataclasses.replace(one, d=2)  # beta = 1/2
-        eps = q._unpadded(half, victim=0.5, folds=1)
+        eps = p._unpadded(half, victim=0.5, folds=1)
         bit = {0: 1 / (1 + math.exp(0.5)), 1: math.exp(0.5) / (1 + math.exp(0.5))}
         worst = 0.0
         for other in ((0, 0), (0, 1), (1, 1)):
@@ -623,73 +562,32 @@ class TestStatements:
     def test_one_index_by_hand(self):
         """One user, and two users of one coordinate, where nothing is sampled; e^eps = 3 and e^at = 2."""
         for d, n, delta in ((3, 1, 3 / 4 - 2 / 4), (1, 2, 9 / 16 - 2 * 3 / 16)):
-            found = q.one_index(d=d, n=n, eps=math.log(3), at=math.log(2))
+            found = p.one_index(d=d, n=n, eps=math.log(3), at=math.log(2))
             assert found["both"] == pytest.approx(found["known"]) == pytest.approx(delta)
 
-    def test_f33_needs_both_examples(self):
-        found, small = q.unpadded(TEN), q.one_index(d=2, n=3, eps=1.0, at=0.5)
+    def test_each_amplification_counts_without_padding(self):
+        found, small = p.unpadded(TEN), p.one_index(d=2, n=3, eps=1.0, at=0.5)
         assert found["padded"] < found["both"] < found["shuffling"] <= found["local"]
         assert small["both"] < small["known"]
-        assert q.without_padding(TEN, found, small).verdict == "refuted"
-        assert q.without_padding(TEN, found | {"both": 9.0}, small).verdict == "verified"
-        assert q.without_padding(TEN, found, small | {"both": small["known"]}).verdict == "verified"
 
-    def test_f66_by_hand(self, page):
-        assert q.filled([3, 1, 0], k=2, seed=None) == (2, 1)
+    def test_f66_by_hand(self):
+        assert p.filled([3, 1, 0], k=2, seed=None) == (2, 1)
         for needs in combinations(range(5), 3):  # the largest first fill whenever any choice does
             if sum(needs) % 2 == 0 and max(needs) <= sum(needs) // 2:
-                assert q.filled(list(needs), k=2, seed=None)[1] == 0
+                assert p.filled(list(needs), k=2, seed=None)[1] == 0
         one = Setting(d=40, k=4, n=100, n_p=30, eps=0.5, delta=1e-5)
-        assert sum(q.needs_of(one, seed=1)) == 40 * 30 - 100 * 4  # v k = d n_p - n k
-        few = page.names["few"]
-        assert q.dummies_fill(few, (5, 0), (5, 0)).verdict == "verified"
-        assert q.dummies_fill(few, (5, 1), (5, 1)).verdict == "refuted"
+        assert sum(p.needs_of(one, seed=1)) == 40 * 30 - 100 * 4  # v k = d n_p - n k
 
 
-def only_indices(claim):
-    """Two indices a message at their own local budget: the values show nothing, and the few dummies hide no index."""
-    return (p.messages([(Setting(d=100, k=2, n=10, n_p=1, eps=0.5, delta=1e-3), 1.0)]),)
-
-
-def no_odds(claim):
-    """A report that says nothing: only the attacks at k = 1 are left against Theorem 4."""
-    cases = []
-    for d, n, n_p, local, bound in (
-        (100, 1_000, 333, Laplace(0.5), "exact"),
-        (7_850, 10**6, 10_000, Buckets(0.5, 1), "lemma1"),
-    ):
-        one = Setting(d=d, k=1, n=n, n_p=n_p, eps=0.5, delta=5e-6)
-        cases.append((one, p.theorem4_attack(one, local, bound=bound)))
-    made = {"attack": 0.1, "certified": 0.2}
-    accounts = pd.DataFrame([{"protocol": p.DOUBLE[0], "variant": p.DOUBLE[1], **made}])
-    return (3, 1), p.one_report(3, 1), cases, made, accounts
-
-
-def attacked_little(claim):
-    """Attacks that show something on whole messages only: what is certified of pairs decides."""
-    rows = [{"protocol": who[0], "variant": who[1], **p.certify(who, one, attack=False)}
-            for who, one in ((p.DOUBLE, PAPER), (p.GIVEN, PAPER), (p.TOPK, PAPER), (p.DENSE, DENSE))]  # fmt: skip
-    for line, one in zip(rows, (PAPER, PAPER, PAPER, DENSE), strict=True):
-        line["attack"] = 0.0  # also where exactly k indices are attacked
-        line |= {name: a.double(one, bound=name).eps for name in ("old_bennett", "bennett", "hoeffding", "exact")}
-    table = pd.DataFrame(rows)
-    return (table, 1.06, PAPER, 1.0) if claim == "F5" else (table, DENSE, 1.0)
-
-
-def all_but_one_selected(claim):
-    """All indices but one set are reported, and reports that say nothing more than their budget."""
-    return {2: q.selection_seen(d=8, k=2, many=3)}, q.collected(eps=1.0, n=3)
-
-
-_A, _P, _FLAME = "pages.p15_amplification", "pages.p15_flame_privacy", "algorithms.flame"
-_P15 = "pages.p15_statements"
+_A, _FLAME = "algorithms.flame.published", "algorithms.flame"
+CELLS, HELPER = "notebooks.15_flame_privacy", "notebooks.p15_flame_privacy"
 PLANTED = (
-    Planted("F8", _P, "/ (one.n * one.beta) * (1", "/ (2 * one.n * one.beta) * (1", "Theorem 5's l halved"),
+    Planted("F8", CELLS, "/ (base.n * base.beta) * (1", "/ (2 * base.n * base.beta) * (1", "Theorem 5's l halved"),
     Planted(
         "F1", _A, "math.sqrt(14 * math.log(2 / delta)", "math.sqrt(7 * math.log(2 / delta)", "Lemma 1 with 7 for 14"
     ),
     Planted(
-        "F10",
+        "F10 F32",
         f"{_FLAME}.randomizers",
         "        return self.answers / (math.exp(self.eps) + self.answers - 1)",
         "        return self.answers / (math.exp(self.eps) + self.answers)",
@@ -706,7 +604,11 @@ PLANTED = (
         "F20", _A, "math.sqrt(14 * math.log(2 / delta)", "math.sqrt(2 * math.log(2 / delta)", "Lemma 1 with 2 for 14"
     ),
     Planted(
-        "F16", _P, "    return (local.answers**2 - 1) / 12 / local.b**2", "    return 0.0", "dummies without variance"
+        "F16",
+        HELPER,
+        "    return (local.answers**2 - 1) / 12 / local.b**2",
+        "    return 0.0",
+        "dummies without variance",
     ),
     Planted(
         "F15",
@@ -738,13 +640,14 @@ PLANTED = (
     ),
     Planted(
         "F14",
-        f"{_FLAME}.attacks",
-        "    return max(0.0, 1 - dummies * math.exp(-float(log_sets)))",
-        "    return 0.0",
-        "indices that show nothing",
-        tables="only_indices",
+        CELLS,
+        "accounting.composed_delta(alone, one.d, eps=promise)",
+        "accounting.composed_delta(alone, one.d, eps=promise / 30)",
+        "pairs at a thirtieth of the stated eps",
     ),
-    Planted("F9", _P, "max(beta / beta, 1 / (many * beta)", "max(2 * beta / beta, 1 / (many * beta)", "nu at least 2"),
+    Planted(
+        "F9", HELPER, "max(beta / beta, 1 / (many * beta)", "max(2 * beta / beta, 1 / (many * beta)", "nu at least 2"
+    ),
     Planted(
         "F4 F6",
         _A,
@@ -752,34 +655,29 @@ PLANTED = (
         "(t * math.log1p(u)) / (2 * gamma * n)",
         "half of the first Bennett form",
     ),
-    Planted(
-        "F5 F7",
-        f"{_FLAME}.accounting",
-        "    return min(epsilon_of(Sides([(law, folds)], [(law, folds)]), delta).upper, folds * most)",
-        "    return 0.15 * min(epsilon_of(Sides([(law, folds)], [(law, folds)]), delta).upper, folds * most)",
-        "certified at a seventh",
-        tables="attacked_little",
-    ),
+    Planted("F5 F7", HELPER, '"certified": found.upper,', '"certified": 0.15 * found.upper,', "certified at a seventh"),
     Planted(
         "F23",
-        _P15,
-        "        whole = now.eps_local\n",
-        "        whole = now.eps_local / d\n",
+        CELLS,
+        "grown.append((fixed, dims, of_d.eps_local,",
+        "grown.append((fixed, dims, of_d.eps,",
         "a coordinate's budget for the vector's",
     ),
     Planted(
         "F27",
-        _P15,
-        "min(1.0, eps) * math.exp(eps) * math.sqrt(math.log(1 / delta) / n)",
-        "min(1.0, eps) * math.exp(eps) * math.log(1 / delta) / n",
+        CELLS,
+        "min(1.0, e) * exp(e) * sqrt(log(1 / at) / m)",
+        "min(1.0, e) * exp(e) * log(1 / at) / m",
         "the expression without its root",
     ),
-    Planted("F28", _P15, "    loss = (2 * ones - folds) * eps\n", "    loss = 2 * ones * eps\n", "losses of one sign"),
+    Planted(
+        "F28", HELPER, "    loss = (2 * ones - folds) * eps\n", "    loss = 2 * ones * eps\n", "losses of one sign"
+    ),
     Planted(
         "F29",
-        _P15,
-        "math.sqrt(2 * folds * math.log(1 / more)) * eps + folds * eps * math.expm1(eps)",
-        "math.sqrt(0.2 * folds * math.log(1 / more)) * eps",
+        CELLS,
+        "sqrt(2 * t * log(1 / more)) * e + t * e * (exp(e) - 1)",
+        "sqrt(0.2 * t * log(1 / more)) * e",
         "advanced composition with 0.2 for 2",
     ),
     Planted(
@@ -790,23 +688,15 @@ PLANTED = (
         "subsampling with half of beta",
     ),
     Planted(
-        "F32",
-        _P15,
-        "    return -math.expm1(float(log[0] - log[1]))",
-        "    return 0.0",
-        "indices that show nothing",
-        tables="all_but_one_selected",
-    ),
-    Planted(
         "F33",
-        _P15,
+        HELPER,
         '{"both": (one.beta, one.d), ',
         '{"both": (1.0, one.d), ',
         "subsampling not counted",
     ),
     Planted(
         "F66",
-        _P15,
+        HELPER,
         "            taken = np.argpartition(-need, k - 1)[:k]",
         "            taken = np.argpartition(need + 999 * (need == 0), k - 1)[:k]",
         "the smallest needs first",
@@ -834,10 +724,9 @@ PLANTED = (
     ),
     Planted(
         "F11",
-        f"{_FLAME}.attacks",
-        "        return max(0.0, float(best) - (1 + e) * self.noise)",
-        "        return 0.0",
-        "an attack that never succeeds",
-        tables="no_odds",
+        _A,
+        "    return math.log1p(beta * math.expm1(eps))",
+        "    return math.log1p(math.expm1(eps))",
+        "subsampling forgotten",
     ),
 )

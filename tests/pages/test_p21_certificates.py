@@ -6,10 +6,11 @@ import json
 from itertools import groupby
 
 import pytest
+from running import run_page
 
 from gspa import check_certificate
 from gspa.accountant.certificates import PROGRAM
-from gspa.pages import p17_exact, p19_auditing
+from gspa.pages import one_density, p19_auditing
 from gspa.pages import p21_certificates as p
 
 PLANTED = ()
@@ -42,7 +43,7 @@ def test_the_figure_of_the_first_page(issued):
 
 
 def test_the_pairs_of_page_17(issued):
-    table = p17_exact.paper_against_exact(local=p17_exact.LOCAL, sizes=p17_exact.SIZES, delta=p19_auditing.CENTRAL)
+    table = run_page("17_exact_accounting", delta=p19_auditing.CENTRAL).names["compared"]
     upper = table.set_index(["eps0", "n"])["upper"]
     found = numbers(issued["pair"])
     assert len(found) == len(upper)
@@ -51,9 +52,8 @@ def test_the_pairs_of_page_17(issued):
 
 
 def test_the_bits_of_page_17(issued):
-    sizes = [n for n in p17_exact.FEWER if n <= 1_000]
-    table = p17_exact.pair_against_truth(local=p17_exact.LOCAL, sizes=sizes, delta=p19_auditing.CENTRAL)
-    bits = table.set_index(["eps0", "n"])["bits"]
+    table = run_page("17_exact_accounting", delta=p19_auditing.CENTRAL).names["gaps"]
+    bits = table[table["n"] <= 1_000].set_index(["eps0", "n"])["bits"]
     found = numbers(issued["bits"])
     assert len(found) == len(bits)
     for setting, eps in found.items():
@@ -63,12 +63,12 @@ def test_the_bits_of_page_17(issued):
 def test_every_number_of_the_tables_has_its_setting():
     files = [one.file for one in [*p.settings(), *p.headline(eps0=0.5, n=10_000, delta=1e-4)]]
     assert len(set(files)) == len(files)
-    assert len(files) == len(p19_auditing.LOCAL) + len(p17_exact.LOCAL) * 6 + len(p17_exact.CONTINUOUS) + 3
+    assert len(files) == len(p19_auditing.LOCAL) + len(one_density.LOCAL) * 6 + len(one_density.CONTINUOUS) + 3
 
 
 @pytest.mark.slow
 def test_the_lines_of_page_17():
-    certified = p17_exact.continuous(p17_exact.CONTINUOUS)["certified"].tolist()
+    certified = run_page("17_exact_accounting").names["lines"]["certified"].tolist()
     lines = [one for one in p.headline(eps0=0.5, n=100, delta=1e-4) if one.file.startswith("line")]
     for upper, one in zip(certified, p.certified(lines), strict=True):
         assert upper * (1 - 1e-3) <= one.certificate.eps <= upper * 1.005

@@ -1,4 +1,4 @@
-"""What FLAME's protocols are worth in one epoch: certified eps beside the printed one, budgets for a given eps.
+"""What FLAME's protocols are worth in one epoch: certified eps, and budgets for a given eps.
 
 All of it for (index, value) pairs and for coordinates that fit into n_p (`gspa.algorithms.flame.accounting`).
 
@@ -9,19 +9,16 @@ All of it for (index, value) pairs and for coordinates that fit into n_p (`gspa.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from math import exp, log, nan
+from math import exp, log
 from typing import NamedTuple
-
-import pandas as pd
 
 from gspa.accountant.bound import Bound
 from gspa.accountant.errors import OutsideValidity
 from gspa.algorithms.flame import accounting, attacks
 from gspa.algorithms.flame.randomizers import Laplace
-from gspa.pages import p15_amplification as amplification
 
 METHODS = SIMPLE, DOUBLE, TOPK = "SS-Simple", "SS-Double", "SS-Topk"
 
@@ -33,13 +30,12 @@ _LARGEST_STEP = 3.0  # of the logarithm
 class Worth(NamedTuple):
     """One protocol in the paper's setting.
 
-    `budget` of one report; eps as `printed` by the paper (NaN where its formula gives nothing), `lower` by an attack,
-    `upper` certified; the budget `tuned` to a target (0 if none was found), and what an attack reaches there.
+    `budget` of one report; eps `lower` by an attack, `upper` certified; the budget `tuned` to a target (0 if none was
+    found), and what an attack reaches there.
     """
 
     method: str
     budget: float
-    printed: float
     lower: float
     upper: float
     tuned: float = 0.0
@@ -107,22 +103,5 @@ def worth(*, d: int, k: int, n: int, n_p: int, eps_l: float, delta: float, targe
         except OutsideValidity:
             continue
         low = of(eps=own).lower if own > 0 else 0.0
-        stated = _printed(method, d, k, n, n_p, budget, delta)
-        made.append(Worth(method, budget, stated, bound.lower, bound.upper, own, low))
+        made.append(Worth(method, budget, bound.lower, bound.upper, own, low))
     return tuple(made)
-
-
-def _printed(method: str, d: int, k: int, n: int, n_p: int, budget: float, delta: float) -> float:
-    setting = amplification.Setting(d=d, k=k, n=n, n_p=n_p, eps=budget, delta=delta)
-    try:
-        if method == SIMPLE:
-            return amplification.simple(setting.full(eps=budget), bound="old_bennett").eps
-        return amplification.double(setting, bound="old_bennett").eps
-    except OutsideValidity:
-        return nan
-
-
-def worth_table(worths: Sequence[Worth]) -> pd.DataFrame:
-    """The same with heads for a page."""
-    heads = ["protocol", "one report's budget", "$\\epsilon$ printed", "attack", "certified", "tuned budget"]
-    return pd.DataFrame(worths, columns=[*heads, "attack, tuned"])

@@ -4,11 +4,11 @@ import itertools
 import math
 
 import numpy as np
+import p00_shuffling_in_pictures as p
 import pytest
 from matplotlib import pyplot as plt
 
 import gspa
-from gspa.pages import p00_pictures as p
 
 PLANTED = ()  # no claim is settled here
 

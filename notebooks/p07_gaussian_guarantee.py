@@ -1,0 +1,185 @@
+"""Of notebook 07: the least slack of eq. (15); distances from normal laws; and the figures."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+from scipy.optimize import brentq, elementwise
+from scipy.special import ndtr
+from scipy.stats import binom, norm
+
+from gspa.accountant.budgets import Budgets, constant
+from gspa.accountant.clones import clone_law
+from gspa.accountant.discrete import TradeOff, neyman_pearson
+from gspa.accountant.families import binary
+from gspa.accountant.losses import trade_off
+from gspa.accountant.one_round import problem_of
+from gspa.accountant.published import clone_probabilities, gspa_mu, gspa_slack
+from gspa.accountant.tradeoff import gaussian
+from gspa.book.figures import ROLES, keeps_data, role
+from gspa.pages.shuffles import Laws
+
+Array = NDArray[np.float64]
+ROUNDING = 2e-14  # below this a least slack is rounding: up to 3e-15 where the curve is known to be kept
+CERTAIN = Fraction(10**40)  # e^eps of a victim who tells the truth; the lies' mass, below NONE, is set to 0
+NONE = Fraction(1, 10**30)
+
+
+def exact_curve(people: Budgets) -> TradeOff:
+    """T(rho_0, rho_1) of eqs. (12) and (13), the user with the largest eps_i as the victim, all delta_i = 0.
+
+    As `gspa.accountant.losses.trade_off`: errs downward, by rounding or, for many outcomes, by O(step^2).
+    """
+    return trade_off(problem_of(people, binary(), int(np.argmax(people.eps))))
+
+
+def curve_of(laws: Laws) -> TradeOff:
+    """The same of two laws in fractions."""
+    p, q = np.array([[x if x > NONE else 0 for x in both] for both in laws.values()], dtype=float).T
+    return neyman_pearson(p, q)
+
+
+def least_slack(curve: TradeOff, *, mu: float) -> float:
+    """The least s >= 0 with curve(alpha) >= G_mu(alpha + s) - s for all alpha; G_mu is 0 beyond 1.
+
+    The curve is piecewise linear and the right side convex, so the corners decide; at each of them the least s is the
+    root of a monotone function.
+
+    >>> round(least_slack(neyman_pearson([1.0, 0.0], [0.0, 1.0]), mu=0.0), 12)  # nothing hidden, 1 - alpha promised
+    0.5
+    """
+
+    def spare(s: Array, alpha: Array, beta: Array) -> Array:
+        return beta + s - gaussian(np.minimum(alpha + s, 1.0), mu=mu)
+
+    broken = spare(np.zeros(1), curve.alpha, curve.beta) < 0
+    corners = curve.alpha[broken], curve.beta[broken]
+    slack = float(elementwise.find_root(spare, (0.0, 1.0), args=corners).x.max(initial=0.0))
+    return slack if slack > ROUNDING else 0.0
+
+
+def half_variation(curve: TradeOff) -> float:
+    """Half the total variation of the pair. Errs upward where the curve errs downward."""
+    return float((1 - curve.alpha - curve.beta).max()) / 2
+
+
+def others(people: Budgets) -> tuple[Array, Array]:
+    """r_j and numbers of all users but the victim, one with the largest eps."""
+    r = clone_probabilities(people)
+    return r, people.count - (np.arange(r.size) == int(np.argmax(people.eps))).astype(np.float64)
+
+
+def tanh_mu(people: Budgets) -> float:
+    """mu of the pair's own Gaussian limit: errs to either side."""
+    r, count = others(people)
+    return math.tanh(people.eps_max / 2) * math.sqrt(2 / float(r @ count))
+
+
+def lemma2_slack(people: Budgets) -> float:
+    """A lower bound on the slack that Lemma 2 can give, its normal law rounded to whole numbers.
+
+    The total variation between the others' first count alone, a sum of Bernoulli(r_j), and its rounded normal law: a
+    function of the counts has no larger one than the counts.
+    """
+    r, count = others(people)
+    law = clone_law(r, 1 - r, count)
+    cell = np.diff(ndtr((law.edges - 0.5 - law.mean) / math.sqrt(law.variance)))
+    beyond = abs(float(law.mass.sum() - cell.sum()))
+    return max(0.0, 0.5 * (float(np.abs(law.mass - cell).sum()) + beyond) - float(law.error.sum()))
+
+
+def normal_distance(p: float, m: int) -> float:
+    """Total variation of the two counts of m users from the discretized normal law, unit cells; page 06's, one p."""
+    nodes, weights = (v / 2 for v in np.polynomial.legendre.leggauss(12))
+    a, b = (v.ravel() for v in np.meshgrid(nodes, nodes))
+    c, total = np.arange(m + 1)[:, None], 0.0
+    for parity in (0, 1):  # their sum c and their difference d are both even or both odd
+        rows, d = c[c[:, 0] % 2 == parity], np.arange(-m + (m + parity) % 2, m + 1, 2)
+        law = binom.pmf(rows, m, p) * binom.pmf((rows + d) / 2, rows, 0.5)
+        along = norm.pdf(rows + (a + b), m * p, math.sqrt(m * p * (1 - p))) * np.outer(weights, weights).ravel()
+        near = 2 * along @ norm.pdf(d[:, None] + (a - b), 0, math.sqrt(m * p)).T  # 2: a unit cell's area in (c, d)
+        total += float(np.maximum(law - near, 0).sum())
+    return total
+
+
+def delta_floor(slack: float, *, mu: float) -> float:
+    """1 - G_mu(s) + s: below this delta, (15) with slack s implies no (eps, delta) guarantee, whatever eps.
+
+    >>> delta_floor(0.0, mu=1.0), delta_floor(1.0, mu=1.0)
+    (0.0, 1.0)
+    """
+    return min(1.0, 1 - gaussian(slack, mu=mu) + slack)
+
+
+def slack_allowed(delta: float, *, mu: float) -> float:
+    """The largest slack that leaves a statement at delta: the root of `delta_floor`."""
+    return float(brentq(lambda s: delta_floor(s, mu=mu) - delta, 0.0, delta, xtol=1e-30, rtol=1e-14))
+
+
+def users_needed(eps0: float, *, delta: float, half_way: bool) -> int:
+    """The least power of 2 at which the proved slack of n users with budget eps0 leaves a statement at delta."""
+    n, left = 2, 1.0
+    while left > delta:
+        n *= 2
+        crowd = constant(eps0, n=n)
+        left = delta_floor(gspa_slack(crowd, half_way=half_way), mu=gspa_mu(crowd))
+    return n
+
+
+# --- figures -----------------------------------------------------------------------------------------------
+
+LINES = {
+    "exact": ("the pair, exact", "truth"),
+    "paper": (r"$G_\mu$, the paper's", "paper"),
+    "slack": (r"$G_\mu$ with its slack, proved", "certified"),
+    "tanh": (r"$G_\mu$ with the tanh factor, an estimate", "reference"),
+}
+PROMISES = {
+    "holds": ("0.92", r"paper's $\epsilon$ suffices"),
+    "too much": (ROLES["paper"][0], "too small: the pair has more (crosses)"),
+    "undecided": ("0.7", "undecided"),
+}
+
+
+@keeps_data
+def guarantee_power(table: pd.DataFrame) -> Figure:
+    """Power allowed relative to the pair's own, a panel a budget: a guarantee must not go below 1."""
+    local = list(table["eps0"].unique())
+    figure, axes = plt.subplots(1, len(local), figsize=(9, 4), sharey=True, squeeze=False, layout="constrained")
+    for axis, eps0 in zip(axes[0], local, strict=True):
+        part = table[table["eps0"] == eps0]
+        for key, (label, kind) in LINES.items():
+            axis.plot(part["alpha"], part[key] / part["exact"], **role(kind), label=label)
+        axis.set(title=rf"$\epsilon_0$ = {eps0:g}", xscale="log", yscale="log", xlabel=r"type I error $\alpha$")
+    axes[0, 0].set(ylabel="power allowed / power of the pair", ylim=(0.05, 40))
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
+
+
+@keeps_data
+def guarantee_map(table: pd.DataFrame) -> Figure:
+    """Over eps0 and delta, a panel an n: where the paper's eps is at least the certified one, and where it is less."""
+    sizes, kinds = list(table["n"].unique()), list(PROMISES)
+    colours = ListedColormap([colour for colour, _ in PROMISES.values()])
+    figure, axes = plt.subplots(1, len(sizes), figsize=(9, 4), sharey=True, squeeze=False, layout="constrained")
+    for axis, n in zip(axes[0], sizes, strict=True):
+        grid = table[table["n"] == n].pivot_table(index="delta", columns="eps0", values="promise", aggfunc="first")
+        codes, height = grid.map(kinds.index).to_numpy(), np.log10(grid.index)
+        axis.pcolormesh(grid.columns, height, codes, cmap=colours, vmin=-0.5, vmax=2.5, edgecolors="white", lw=0.3)
+        wrong = np.argwhere(codes == 1)
+        axis.plot(grid.columns[wrong[:, 1]], height[wrong[:, 0]], "x", color="white", ms=3, mew=0.8)
+        axis.set(title=f"$n$ = {n:,}", xlabel=r"local budget $\epsilon_0$")
+        axis.grid(visible=False)
+    axes[0, 0].set_ylabel(r"$\log_{10}$ of the central $\delta$")
+    shown = [kind for kind in kinds if kind != "undecided" or (table["promise"] == kind).any()]
+    handles = [Patch(facecolor=PROMISES[kind][0], edgecolor="grey", label=PROMISES[kind][1]) for kind in shown]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    return figure

@@ -1,0 +1,326 @@
+"""Of notebook 09: its populations, the exact checks of the corrected theorems, and the figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations_with_replacement, permutations, product
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib import colormaps
+from matplotlib import pyplot as plt
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from numpy.typing import NDArray
+
+from gspa.accountant import asymptotic, budgets, families
+from gspa.accountant import published as bounds
+from gspa.accountant.budgets import Budgets
+from gspa.accountant.laplace_gaussian import blanket_delta, blanket_epsilon
+from gspa.accountant.one_round import central_delta
+from gspa.book.figures import ROLES, keeps_data, role
+from gspa.pages import shuffles
+from gspa.pages.promises import FEW, attacked_delta, attacked_epsilon, gaussian_limit, judged
+
+Array = NDArray[np.float64]
+
+_SHARES = (1.0, 0.5)  # of many budgets, the users at these quantiles are tried
+_HEADS = {
+    "k": "$k$",
+    "eps": r"$\epsilon$",
+    "n": "users $n$",
+    "others": "others' budget",
+    "promised": r"promised $\epsilon$",
+    "true": r"true $\epsilon$",
+    "attacked": r"$\delta$ there, at least",
+    "certified": "at most",
+    "times": r"times $\delta$",
+    "lower": r"true $\epsilon$, at least",
+    "upper": "at most",
+    "alone": "not shuffled",
+    "constant": "$C$ needed, at least",
+    "attached": "randomizers by",
+    "shuffled": r"true $\delta$",
+    "pair": "the printed pair's",
+    "ratios": r"$e^\epsilon$: others; victim",
+    "inputs": "inputs tried",
+    "scales": "noise scales",
+    "enumerated": r"enumerated $\delta$",
+    "share": "quotient",
+}
+
+
+def headed(table: pd.DataFrame, columns: str) -> pd.DataFrame:
+    """Some columns, under a reader's heads."""
+    return table[columns.split()].rename(columns=_HEADS)
+
+
+class Crowd(NamedTuple):
+    """Users with Laplace reports of values in [0, 1], noise of scale 1/eps_i; `victims` are the groups to try."""
+
+    name: str
+    people: Budgets
+    victims: tuple[int, ...]
+
+
+def crowd(name: str, people: Budgets) -> Crowd:
+    """Every group as a victim if they are few, else two of them: the largest eps and the median."""
+    if people.eps.size <= FEW:
+        return Crowd(name, people, tuple(range(people.eps.size)))
+    order = np.argsort(people.eps, kind="stable")
+    return Crowd(name, people, tuple(int(order[round(share * (order.size - 1))]) for share in _SHARES))
+
+
+def crowd_of(eps: float, others: float, *, n: int) -> Crowd:
+    """One user with budget eps, the victim, among n - 1 others with one budget."""
+    people = budgets.from_array([eps, others], count=[1, n - 1])
+    return Crowd(f"one user at {eps:g} among {n - 1:,} at {others:g}", people, (0,))
+
+
+def papers_crowds(*, n: int, seed: int, drawn: bool) -> list[Crowd]:
+    """The populations that the paper itself evaluates: Table 2 (1,000 draws repeated) and Figure 3's groups.
+
+    Those with random budgets, which take the longest, only if `drawn`.
+    """
+    found = []
+    for index, (name, law) in enumerate(budgets.TABLE2.items()):
+        first = budgets.draw(name, n=min(n, 1000), rng=np.random.default_rng([seed, index])).grouped()
+        if drawn or first.eps.size <= FEW:
+            found.append(crowd(f"{law.title}: {law.label}", budgets.repeat_first(first, n=n)))
+    return [*found, crowd("Figure 3: 0.1, 0.5, 1", budgets.preference_groups(n=n))]
+
+
+def against_promise(crowds: Sequence[Crowd], *, delta: float) -> pd.DataFrame:
+    """What Theorem 3 promises shuffled Laplace reports, beside what is certain; the largest over the victims tried.
+
+    Columns: crowd; promised (eps); attacked, a delta certainly reached there (of more than 64 budgets, of the first
+    victim); times, attacked over delta; and at delta the eps lower (an attack's), limit (Gaussian, an estimate, at most
+    alone), upper (certified), alone (of the report without shuffling); promise, as `judged`.
+    """
+    rows = []
+    for name, people, victims in crowds:
+        scales, count = 1 / people.eps, people.count
+        promised = bounds.gspa_epsilon(people, delta=delta)
+        attacked = lower = limit = upper = alone = 0.0
+        for position, victim in enumerate(victims):
+            estimate = gaussian_limit(people, victim)
+            limit = max(limit, estimate.epsilon(delta))
+            if position == 0 or people.eps.size <= FEW:  # with many scales an attack takes long
+                places = estimate.others
+                attacked = max(attacked, attacked_delta(people, victim=victim, eps=promised, others=places))
+                lower = max(lower, attacked_epsilon(people, victim=victim, delta=delta, others=places))
+            upper = max(upper, blanket_epsilon(scales, count=count, victim=victim, delta=delta).upper)
+            alone = max(alone, blanket_epsilon([scales[victim]], delta=delta).upper)
+        rows.append(
+            {
+                "crowd": name,
+                "promised": promised,
+                "attacked": attacked,
+                "times": attacked / delta,
+                "lower": lower,
+                "limit": min(limit, alone),
+                "upper": upper,
+                "alone": alone,
+                # upper <= promised: at the promised eps, delta is at most the one asked for.
+                "promise": judged(attacked, delta if upper <= promised else 1.0, delta),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+class Case(NamedTuple):
+    """Users of one family with own ratios e^eps; the last one is the victim, at the inputs 0 and 1.
+
+    `mechanism` is the family for `gspa.accountant.one_round`; None if it has none.
+    """
+
+    name: str
+    randomizers: tuple[shuffles.Rows, ...]
+    ratios: tuple[Fraction, ...]
+    mechanism: families.Family | None
+
+
+def _selection(k: int, size: int, *ratios: int) -> Case:
+    exact = tuple(map(Fraction, ratios))
+    name = f"subset selection, {size} of {k}"
+    if size == 1:
+        name = "binary response" if k == 2 else f"{k}-ary response"
+    return Case(
+        name, tuple(shuffles.subset_selection(k, size, ratio) for ratio in exact), exact, families.subset(k, size)
+    )
+
+
+def cases() -> list[Case]:
+    """Small crowds, one user's budget far above or below the others', or all equal."""
+    same, plain = _selection(3, 1, 3, 3, 3), _selection(2, 1, 1, 1, 3)
+    signed = tuple(shuffles.signed(rows, user, 3) for user, rows in enumerate(plain.randomizers))
+    return [
+        _selection(2, 1, 1, 2, 3, 8),
+        _selection(2, 1, 8, 5, 3, 2),
+        same,
+        _selection(3, 1, 4, 3, 2),
+        _selection(3, 1, 1, 1, 4),
+        _selection(3, 1, 1, 3),
+        _selection(3, 2, 3, 3, 3),
+        _selection(4, 2, 1, 4),
+        same._replace(name="3-ary response as any of its TV", mechanism=families.total_variation(2 / 5)),
+        plain._replace(name="binary response, signed", randomizers=signed, mechanism=None),
+    ]
+
+
+def verification(tried: Sequence[Case]) -> pd.DataFrame:
+    """The exact shuffled law of each small crowd against three upper bounds, at all inputs of the others, all eps.
+
+    Columns: family; ratios (e^eps of the others; of the victim); inputs, how many choices of the others'; the largest
+    excess of delta over the pair with the largest aligned r_j, corrected (at most 0 if the theorem holds), over the
+    pair with r_j = 1/(1 + e^{eps_j}), printed (above 0 it is no upper bound), and over this package's certified delta,
+    accountant (NaN where it refuses); and of the largest excess over the printed pair at (e^eps), shuffled and pair
+    (the two deltas there, fractions as text).
+    """
+    return pd.DataFrame([_verified(case) for case in tried])
+
+
+def _verified(case: Case) -> dict[str, object]:
+    *others, mine = case.randomizers
+    *theirs, ratio = case.ratios
+    own = shuffles.parts(mine, ratio)
+    aligned = [shuffles.aligned_clone_probability(own, rows) for rows in others]
+    corrected = shuffles.count_pair(ratio, clones=aligned)
+    printed = shuffles.count_pair(ratio, clones=[shuffles.printed_clones(q) for q in theirs])
+    # Equal randomizers: the order of the inputs does not matter.
+    choices = (
+        combinations_with_replacement(range(len(mine)), len(others))
+        if len(set(theirs)) == 1 and len(set(others)) == 1
+        else product(range(len(mine)), repeat=len(others))
+    )
+    laws = [shuffles.two_laws(case.randomizers, others=places, attached="user") for places in choices]
+    best = max((shuffles.largest_excess(law, printed) for law in laws), key=lambda found: found.amount)
+    return {
+        "family": case.name,
+        "ratios": ", ".join(map(str, theirs)) + f"; {ratio}",
+        "inputs": len(laws),
+        "corrected": float(max(shuffles.largest_excess(law, corrected).amount for law in laws)),
+        "printed": float(best.amount),
+        "accountant": _over_accountant(case, laws),
+        "at": str(best.ratio),
+        "shuffled": str(best.shuffled),
+        "pair": str(best.pair),
+    }
+
+
+def _over_accountant(case: Case, laws: Sequence[shuffles.Laws]) -> float:
+    """Largest excess over the package's certified delta for the victim's crowd, on a grid of e^eps and at all kinks."""
+    ratio = case.ratios[-1]
+    # The accountant speaks for the worst user, which is the victim where that has the largest budget.
+    if case.mechanism is None or ratio < max(case.ratios):
+        return math.nan
+    people = budgets.from_array([math.log(q) for q in case.ratios])
+    kinks = {max(a, b) / min(a, b) for law in laws for a, b in law.values() if a and b}
+    grid = {1 + (ratio - 1) * Fraction(i, 8) for i in range(8)}
+    worst = -math.inf
+    for at in sorted(x for x in kinks | grid if x < ratio):
+        bound = central_delta(people, eps=math.log(at), mechanism=case.mechanism)
+        worst = max(worst, *(float(shuffles.delta_at(law, at)) - bound.upper for law in laws))
+    return worst
+
+
+def cut_delta(laws: Sequence[Array], victim: tuple[Array, Array], *, eps: float) -> float:
+    """delta(eps) of up to four shuffled reports on finitely many cells, by enumeration: the others' laws, and the
+    victim's under either input."""
+    shuffled = []
+    for mine in victim:
+        joint = mine
+        for law in laws:
+            joint = np.multiply.outer(joint, law)
+        orders = list(permutations(range(joint.ndim)))
+        shuffled.append(sum(np.transpose(joint, order) for order in orders) / len(orders))
+    p, q = shuffled
+    return max(float(np.maximum(a - math.exp(eps) * b, 0.0).sum()) for a, b in ((p, q), (q, p)))
+
+
+def cut_against_blanket(
+    settings: Sequence[tuple[str, Sequence[float]]], *, eps: Sequence[float], cells: int
+) -> pd.DataFrame:
+    """Shuffled Laplace or Gaussian reports cut into about so many cells and enumerated, against the blanket theorem.
+
+    A setting is a mechanism and the noise scales of two or three users, the victim's first. Columns: reports; scales;
+    eps; enumerated, the largest over the others' inputs in {0, 1/2, 1}; certified; share, enumerated over certified.
+    Cutting is post-processing: the enumerated delta is a lower bound on the true one, whatever the number of cells.
+    """
+    rows = []
+    for mechanism, scales in settings:
+        where = asymptotic.setting(scales, 1, mechanism, 0, cells)
+        mine = tuple(asymptotic.cell_masses(where.victim, x, where.edges) for x in (0.0, 1.0))
+        crowds = [list(where.laws(inputs)) for inputs in product((0.0, 0.5, 1.0), repeat=len(scales) - 1)]
+        for at in eps:
+            found = max(cut_delta(crowd, (mine[0], mine[1]), eps=at) for crowd in crowds)
+            bound = blanket_delta(scales, eps=at, mechanism=mechanism, victim=0).upper
+            shown = ", ".join(f"{scale:g}" for scale in scales)
+            rows.append((mechanism, shown, at, found, bound, found / bound if bound > 0 else math.nan))
+    return pd.DataFrame(rows, columns=["reports", "scales", "eps", "enumerated", "certified", "share"])
+
+
+# column -> what it is, role, width; the first lie under the others
+_CURVES = {
+    "certified": ("certified (not exceeded)", "certified", 4),
+    "limit": ("Gaussian limit (estimate)", "reference", 1.5),
+    "attack": ("attack (certainly reached)", "attack", 2),
+    "promised": ("promised", "paper", 2.5),
+}
+_MOST_TIMES = 1e4
+_PAPER = (0.01, 2.0)  # budgets of the paper's comparison
+
+
+@keeps_data
+def broken_promise(curve: pd.DataFrame) -> Figure:
+    """delta against eps on a logarithmic axis: promised, attacked, estimated, certified."""
+    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    for key, (label, kind, width) in _CURVES.items():
+        seen = curve[curve[key] > 0]
+        axis.plot(seen["eps"], seen[key], **role(kind) | {"lw": width}, label=label)
+    floor = max(1e-12, float(curve.loc[curve["certified"] > 0, "certified"].min()) / 10)
+    axis.set(xlabel=r"central $\epsilon$", ylabel=r"central $\delta$ of the victim", yscale="log", ylim=(floor, 1))
+    axis.legend()
+    return figure
+
+
+def _edges(centres: Array) -> Array:
+    steps = np.log(centres)
+    middle = 0.5 * (steps[1:] + steps[:-1])
+    return np.asarray(np.exp(np.r_[2 * steps[0] - middle[0], middle, 2 * steps[-1] - middle[-1]]))
+
+
+@keeps_data
+def map_of_promises(grid: pd.DataFrame) -> Figure:
+    """Where the promise is broken, by how much; dots where it is certified to hold, question marks where neither."""
+    figure, axis = plt.subplots(figsize=(7, 5.2), layout="constrained")
+    times = grid.assign(times=grid["times"].where(grid["promise"] == "broken"))
+    shown = times.pivot(index="others", columns="victim", values="times")
+    columns, rows = _edges(shown.columns.to_numpy(dtype=float)), _edges(shown.index.to_numpy(dtype=float))
+    colours = colormaps["cividis_r"].with_extremes(bad="white")
+    drawn = axis.pcolormesh(columns, rows, shown.to_numpy(dtype=float), cmap=colours, norm=LogNorm(1, _MOST_TIMES))
+    for word, marker in (("kept", "."), ("open", "$?$")):
+        chosen = grid[grid["promise"] == word]
+        if len(chosen):
+            axis.scatter(
+                chosen["victim"],
+                chosen["others"],
+                marker=marker,
+                s=35,
+                color=ROLES["certified" if word == "kept" else "truth"][0],
+                label=word,
+            )
+    low, high = _PAPER
+    side = high - low
+    axis.add_patch(
+        Rectangle((low, low), side, side, fill=False, ls="--", lw=1.5, ec=role("paper")["color"], label="paper's range")
+    )
+    axis.set(xscale="log", yscale="log", xlabel=r"the victim's budget $\epsilon_n$", ylabel="everybody else's budget")
+    axis.grid(visible=False)
+    figure.colorbar(drawn, ax=axis, extend="max", label=r"broken: attacked $\delta$ over the promised one")
+    figure.legend(loc="outside upper center", ncols=3)
+    return figure

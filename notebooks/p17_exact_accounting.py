@@ -1,0 +1,127 @@
+"""Of notebook 17: its figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_line, role
+
+
+def budget_table(choice: pd.DataFrame) -> pd.DataFrame:
+    """Local budgets with a row for each number of users, rounded down."""
+    wide = choice.pivot(index="n", columns="central", values="local").reset_index()
+    floors = wide.iloc[:, 1:].map(lambda eps: math.floor(100 * eps) / 100)
+    heads = [f"$\\epsilon = {central:g}$" for central in floors]
+    return pd.concat([wide["n"], floors], axis=1).set_axis(["users", *heads], axis=1)
+
+
+@keeps_data
+def published_bounds(table: pd.DataFrame, levels: Mapping[str, float]) -> Figure:
+    """Published bounds, a dot a bound; `levels`, certified and bits, as upright lines."""
+    rows = table.dropna(subset="epsilon").reset_index(drop=True)
+    figure, axis = plt.subplots(figsize=(7, 1.1 + 0.32 * len(rows)), layout="constrained")
+    for key, kind, words, right in (("bits", "truth", "the bits\nthemselves", -5), ("certified", "certified", "", 5)):
+        axis.axvline(levels[key], zorder=1, **role(kind))
+        words = words or "certified\nhere"
+        name_line(axis, levels[key], -1.1, words, colour=ROLES[kind][0], right=right)
+    for y, (bound, eps, proved) in enumerate(zip(rows["bound"], rows["epsilon"], rows["proved"], strict=True)):
+        kind = "paper" if bound == "GSPA" else "numerical" if "numerical" in bound else "closed form"
+        colour = ROLES[kind][0]
+        axis.plot([eps], [y], "o", ms=8, color=colour, mfc=colour if proved == "yes" else "white", mew=2, zorder=3)
+        name_line(axis, eps, y, f"{eps:.3g}", colour=colour, right=9)
+    axis.set_yticks(range(len(rows)), rows["bound"])
+    largest, least = float(rows["epsilon"].max()), min(float(rows["epsilon"].min()), levels["bits"])
+    axis.set(xscale="log", xlabel=r"central $\epsilon$, logarithmic", ylim=(len(rows) - 0.4, -1.7))
+    axis.set_xlim(least / 1.9, largest * 1.7)
+    axis.grid(False, axis="y")
+    return figure
+
+
+@keeps_data
+def delta_curves(table: pd.DataFrame, crossings: Mapping[str, float], *, delta: float) -> Figure:
+    """Certified and paper; `crossings`, their eps at delta, are marked."""
+    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    end, names = float(table["eps"].iloc[-1]), {"certified": "upper", "paper": "paper"}
+    first = min(crossings, key=lambda key: crossings[key])
+    axis.axhline(delta, **{**role("reference"), "lw": 1})
+    name_line(axis, 0, delta, f"$\\delta$ = {delta:g}", colour=ROLES["reference"][0], right=4, up=-8)
+    for key, column in names.items():
+        axis.plot(table["eps"], table[column], **role(key))
+        axis.plot([crossings[key]], [delta], "o", ms=8, color=ROLES[key][0], zorder=3)
+        # Right of its own curve; left of it where the other curve would be crossed.
+        side = -1 if key == first and crossings[key] > 0.4 * end else 1
+        said = f"{key}: {crossings[key]:.3g}"
+        name_line(axis, crossings[key], delta, said, colour=ROLES[key][0], right=5 * side, up=9 * side)
+    bottom = delta * 1e-6  # the certified curve leaves the figure there
+    axis.set(xlabel=r"central $\epsilon$", ylabel=r"central $\delta$, logarithmic", yscale="log", ylim=(bottom, 1))
+    axis.set_xlim(0, end)
+    return figure
+
+
+@keeps_data
+def by_budget(table: pd.DataFrame, column: str, *, words: str, level: tuple[str, str], log: bool) -> Figure:
+    """A column with the quotient of two epsilons against the local budget, a line a number of users.
+
+    `level`: the role of the line at 1, and its name.
+    """
+    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    axis.axhline(1, **role(level[0]))
+    for index, (n, rows) in enumerate(table.groupby("n"), 1):  # black is the truth's
+        dashes, marker = DASHES[index] or (None, None), "os^D"[index % 4]
+        axis.plot(
+            rows["eps0"], rows[column], color=PALETTE[index], dashes=dashes, lw=2, marker=marker, label=f"{n:,} users"
+        )
+    axis.set(xlabel=r"local budget $\epsilon_0$, logarithmic", ylabel=words, xscale="log")
+    if log:
+        axis.set(yscale="log", ylabel=f"{words}, logarithmic")
+    local = sorted(set(table["eps0"]))
+    axis.set_xticks(local, [f"{eps0:g}" for eps0 in local], minor=False)
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    name_line(axis, local[0], 1, level[1], colour=ROLES[level[0]][0], right=0, up=-9)
+    low, high = axis.get_ylim()
+    axis.set_ylim(low / 1.3 if log else low - 0.1 * (high - low), high)
+    axis.legend()
+    return figure
+
+
+@keeps_data
+def per_user(table: pd.DataFrame) -> Figure:
+    """The upper end of each user's interval against the local budget."""
+    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    axis.plot(table["local"], table["upper"], **role("certified"))
+    axis.set(xlabel=r"local budget $\epsilon_i$", ylabel=r"central $\epsilon$ of that user, certified", ylim=(0, None))
+    return figure
+
+
+@keeps_data
+def on_a_line(table: pd.DataFrame) -> Figure:
+    """Reports on a line, over the limit: a row a setting, from the attack to the certified bound."""
+    figure, axis = plt.subplots(figsize=(7, 1.2 + 0.75 * len(table)), layout="constrained")
+    axis.axvline(1, **role("reference"))
+    for y, row in enumerate(table.to_dict("records")):
+        attack, certified = row["attack"] / row["limit"], row["ratio"]
+        axis.plot([attack, certified], [y, y], color=ROLES["reference"][0], lw=5, alpha=0.35, solid_capstyle="butt")
+        axis.plot([attack], [y], ">", ms=9, color=ROLES["attack"][0])
+        axis.plot([certified], [y], "<", ms=9, color=ROLES["certified"][0])
+        axis.plot([row["least ratio"]], [y], "|", ms=24, mew=2, color=ROLES["truth"][0])
+        name_line(axis, certified, y, f"{row['certified']:.3g}", colour=ROLES["certified"][0], right=12)
+    for x, kind, words, right in (
+        (1.0, "reference", "the limit", -5),
+        (float(table["attack"].iloc[0] / table["limit"].iloc[0]), "attack", "attack", 9),
+        (float(table["ratio"].iloc[0]), "certified", "certified", 9),
+        (float(table["least ratio"].iloc[0]), "truth", "best by one density", -9),
+    ):
+        name_line(axis, x, -0.45, words, colour=ROLES[kind][0], right=right)
+    axis.set_yticks(range(len(table)), [name.replace(", ", ",\n", 1) for name in table["setting"]])
+    axis.set(xlabel=r"central $\epsilon$ over that of the Gaussian limit", ylim=(len(table) - 0.5, -0.75))
+    most = float(table["ratio"].max())
+    axis.set_xlim(1 - 0.3 * (most - 1), most + 0.25 * (most - 1))
+    axis.grid(False, axis="y")
+    return figure
