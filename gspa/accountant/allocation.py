@@ -243,8 +243,9 @@ class Dealt:
     @property
     def wide(self) -> bool:
         """Shifts at which only `largest` and the revealed step are used."""
-        u, v = self.step.u, self.step.v
-        return abs(u - v) > _MOST_LAPLACE if self.step.noise == "laplace" else max(abs(u), abs(v)) > _MOST_SHIFT
+        if self.step.noise == "laplace":
+            return self.gap[1] > _MOST_LAPLACE
+        return max(abs(self.step.u), abs(self.step.v)) > _MOST_SHIFT
 
     def far(self, eps: float) -> bool:
         """The same of an eps: beyond it e^eps Y may be no double."""
@@ -573,7 +574,7 @@ class Allocated:
         opposite = {"remove": "add", "add": "remove"}.get(direction)
         ahead = self.curve(direction, steps)
         pair = _pair(ahead, None if opposite is None else self.curve(opposite, steps))
-        gap = abs(ahead.dealt.step.u - ahead.dealt.step.v)
+        gap = ahead.dealt.gap[1]
         most, mu = (gap, math.inf) if self.noise == "laplace" else (math.inf, gap)
         return Round(f"{METHOD}, {direction}", self.valid_for, pair=pair, most=most, reached=True, alone=mu)
 
