@@ -35,18 +35,23 @@ Data = Callable[[], dict[str, str]]
 
 @dataclass(frozen=True)
 class Target:
-    """What travels to a worker: a notebook's two files as text."""
+    """What travels to a worker: a notebook's files as text.
+
+    Attributes:
+        name: the notebook's.
+        files: source, schema, and the module beside it if there is one, by name.
+        needs_data: whether its result depends on the data set that is at hand.
+    """
 
     name: str
-    source: str
-    schema: str
+    files: Mapping[str, str]
     needs_data: bool
 
     @classmethod
     def of(cls, notebook: Notebook) -> Target:
-        files = (notebook.path, notebook.path.with_suffix(".schema.yaml"))
-        source, schema = (path.read_text(encoding="utf-8") for path in files)
-        return cls(notebook.name, source, schema, notebook.needs_data)
+        files = (notebook.path, notebook.path.with_suffix(".schema.yaml"), notebook.helper)
+        texts = {path.name: path.read_text(encoding="utf-8") for path in files if path.is_file()}
+        return cls(notebook.name, texts, notebook.needs_data)
 
     @contextmanager
     def unpacked(self) -> Iterator[tuple[Project, Notebook]]:
@@ -55,9 +60,9 @@ class Target:
             project = Project(folder)
             project.notebooks.mkdir()
             project.config.touch()
+            for name, text in self.files.items():
+                (project.notebooks / name).write_text(text, encoding="utf-8")
             path = project.notebooks / f"{self.name}.ipynb"
-            path.write_text(self.source, encoding="utf-8")
-            path.with_suffix(".schema.yaml").write_text(self.schema, encoding="utf-8")
             yield project, Notebook(self.name, path, read_yaml(path.with_suffix(".schema.yaml")))
 
 

@@ -208,7 +208,8 @@ def run(
 
 def _key(target: Target, values: Mapping[str, Value], expected: Mapping[str, Any]) -> str:
     facts = (dict(values), expected["versions"], expected["data"])
-    return digest(target.name, target.source, expected["source"], json.dumps(facts, sort_keys=True))
+    files = [text for name, text in sorted(target.files.items()) if not name.endswith(".yaml")]  # whose values are facts
+    return digest(target.name, *files, expected["source"], json.dumps(facts, sort_keys=True))
 
 
 def _each(

@@ -154,7 +154,7 @@ class TestRun:
         self.swept(notebook, {"n": [1, 10, 100]})
         assert len(asked) == 3
 
-    @pytest.mark.parametrize("what", ["source", "versions", "notebook"])
+    @pytest.mark.parametrize("what", ["source", "versions", "notebook", "module"])
     def test_other_sources_versions_or_another_notebook_run_again(self, here, notebook, asked, what, monkeypatch):
         self.swept(notebook, {"n": [10]})
         cluster.identity.cache_clear()
@@ -162,11 +162,20 @@ class TestRun:
             monkeypatch.setattr(provenance, "source_digest", lambda: "0" * 64)
         elif what == "versions":
             monkeypatch.setattr(provenance, "versions", lambda: {"numpy": "0"})
+        elif what == "module":
+            notebook.helper.write_text("SIX = 6\n")
         else:
             notebook = add(here, "01_page", *BODY, "1")
         self.swept(notebook, {"n": [10]})
         cluster.identity.cache_clear()
         assert len(asked) == 2
+
+    def test_the_module_beside_the_notebook_travels_with_it(self, notebook):
+        notebook.helper.write_text("SIX = 6\n")
+        target = Target.of(notebook)
+        notebook.helper.unlink()
+        with target.unpacked() as (_, one):
+            assert one.helper.read_text() == "SIX = 6\n"
 
     def test_a_worker_that_is_not_what_the_sweep_says_computes_nothing(self, notebook, asked):
         facts = cluster.identity(None) | {"source": "0" * 64}

@@ -144,20 +144,20 @@ def axe(page: Page) -> list[str]:
 class TestRun:
     def test_change_n_run_and_see_what_moved(self, page, served):
         page.route(MATHJAX, lambda route: route.continue_())
-        opened(page, served).get_by_label("n_max", exact=True).fill("3000")
+        opened(page, served).get_by_label("n_max", exact=True).fill("20000")
         assert page.locator("[data-bench-command]").first.inner_text() == (
-            f"gspa run {NAME} --profile quick -p n_max 3000"
+            f"gspa run {NAME} --profile quick -p n_max 20000"
         )
         click_run(page)
         at_work(page)
         assert "has begun" in page.get_by_role("status").inner_text()
         page.wait_for_url("**/bench/runs/*/page/notebooks/*")
-        assert page.locator(".gspa-changes li").all_inner_texts() == ["n_max = 3000, was 10000"]
-        row = page.locator(".gspa-moved tr", has_text="users at 0.1 it gives").first
+        assert page.locator(".gspa-changes li").all_inner_texts() == ["n_max = 20000, was 10000"]
+        row = page.locator(".gspa-moved tr", has_text="in every comparison at least 33 percent").first
         (before, *_), (after, *_) = (row.locator("td").nth(i).locator("mark").all_inner_texts() for i in (0, 1))
-        assert (before, after) == ("10,000", "3,000")
-        assert "For 3,000 users at 0.1" in page.locator("article").inner_text()
-        assert page.get_by_label("n_max", exact=True).input_value() == "3000"
+        assert before != after
+        assert "1,000 to 20,000 users" in page.locator("#figure-2 img, #figure-2 ~ * img").first.get_attribute("alt")
+        assert page.get_by_label("n_max", exact=True).input_value() == "20000"
         assert page.locator(".gspa-changed").count() == 1
         page.evaluate(TYPESET)
         assert page.locator("article mjx-container").count() > 100

@@ -60,7 +60,10 @@ SEEN = """() => {
   const all = (what) => [...document.querySelectorAll(`.jp-Notebook ${what}`)];
   const visible = (e) => e.checkVisibility() && e.getBoundingClientRect().height > 20;
   return {
-    ran: all(".jp-CodeCell").every((cell) => /\\d/.test(cell.querySelector(".jp-InputPrompt").textContent)),
+    // A collapsed source has no number beside it, but what it said.
+    ran: all(".jp-CodeCell").every((cell) => cell.querySelector(".jp-InputCollapser + .jp-InputPlaceholder, .jp-Placeholder")
+      ? cell.querySelector(".jp-OutputArea-child")
+      : /\\d/.test(cell.querySelector(".jp-InputPrompt").textContent)),
     errors: all("[data-mime-type='application/vnd.jupyter.error'], [data-mime-type='application/vnd.jupyter.stderr']")
       .map((e) => e.textContent),
     figures: all(".jp-RenderedSVG img, .jp-RenderedSVG svg").filter((e) => visible(e) && e.naturalWidth !== 0).length,
