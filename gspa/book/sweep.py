@@ -208,7 +208,8 @@ def run(
 
 def _key(target: Target, values: Mapping[str, Value], expected: Mapping[str, Any]) -> str:
     facts = (dict(values), expected["versions"], expected["data"])
-    files = [text for name, text in sorted(target.files.items()) if not name.endswith(".yaml")]  # whose values are facts
+    # Not the schema's: the values of its defaults are among the facts.
+    files = [text for name, text in sorted(target.files.items()) if not name.endswith(".yaml")]
     return digest(target.name, *files, expected["source"], json.dumps(facts, sort_keys=True))
 
 

@@ -38,8 +38,8 @@ def test_every_text_that_waited_for_its_numbers_was_said(cells):
     asked = [cell for cell in cells if "".join(cell["source"]).startswith("%%say")]
     assert asked
     for cell in asked:
-        if " when " in "".join(cell["source"]).splitlines()[0] and not cell["outputs"]:  # its condition may be false in this profile
-            continue
+        if " when " in "".join(cell["source"]).splitlines()[0] and not cell["outputs"]:
+            continue  # its condition does not hold in this profile
         (output,) = cell["outputs"]
         assert "".join(output["data"]["text/markdown"]).strip(), cell["source"]
         assert isinstance(output["data"][say.MIME]["values"], dict)

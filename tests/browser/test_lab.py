@@ -61,7 +61,7 @@ SEEN = """() => {
   const visible = (e) => e.checkVisibility() && e.getBoundingClientRect().height > 20;
   return {
     // A collapsed source has no number beside it, but what it said.
-    ran: all(".jp-CodeCell").every((cell) => cell.querySelector(".jp-InputCollapser + .jp-InputPlaceholder, .jp-Placeholder")
+    ran: all(".jp-CodeCell").every((cell) => cell.querySelector(".jp-Placeholder")
       ? cell.querySelector(".jp-OutputArea-child")
       : /\\d/.test(cell.querySelector(".jp-InputPrompt").textContent)),
     errors: all("[data-mime-type='application/vnd.jupyter.error'], [data-mime-type='application/vnd.jupyter.stderr']")
