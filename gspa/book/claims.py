@@ -12,12 +12,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
-from gspa.book import parameters, say, text
+from gspa.book import parameters, project, say, text
 from gspa.book.fill import fill
 from gspa.book.verdicts import OPEN, Holds, Reading, Verdict, best, follows
 
@@ -139,8 +138,8 @@ class Claim:
 
 
 def _entries(name: str) -> list[dict[str, Any]]:
-    """The mappings of a YAML file beside this one; white space in a text is layout, not text."""
-    raw: list[dict[str, Any]] = parameters.read_yaml(files("gspa.book").joinpath(name))
+    """The mappings of a YAML file in the book's folder; white space in a text is layout, not text."""
+    raw: list[dict[str, Any]] = parameters.read_yaml(project.find().book / name)
     return [{k: _plain(v) for k, v in entry.items()} for entry in raw]
 
 
@@ -157,7 +156,7 @@ def _plain(value: Any) -> Any:
 @cache
 def registry() -> dict[str, Claim]:
     """Every claim by id, in the papers' order."""
-    return {one["id"]: _claim(one) for one in _entries("registry.yaml")}
+    return {one["id"]: _claim(one) for one in _entries("claims.yaml")}
 
 
 def _claim(entry: dict[str, Any]) -> Claim:

@@ -39,7 +39,7 @@ class Target:
 
     Attributes:
         name: the notebook's.
-        files: source, schema, and the module beside it if there is one, by name.
+        files: source, schema, the module beside it if there is one, and the claims, by their paths in a checkout.
         needs_data: whether its result depends on the data set that is at hand.
     """
 
@@ -49,8 +49,9 @@ class Target:
 
     @classmethod
     def of(cls, notebook: Notebook) -> Target:
-        files = (notebook.path, notebook.path.with_suffix(".schema.yaml"), notebook.helper)
-        texts = {path.name: path.read_text(encoding="utf-8") for path in files if path.is_file()}
+        root = notebook.path.parents[1]
+        files = (notebook.path, notebook.path.with_suffix(".schema.yaml"), notebook.helper, Project(root).claims)
+        texts = {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in files if path.is_file()}
         return cls(notebook.name, texts, notebook.needs_data)
 
     @contextmanager
@@ -59,9 +60,10 @@ class Target:
         with own_folder(_OWN) as folder:
             project = Project(folder)
             project.notebooks.mkdir()
+            project.book.mkdir()
             project.config.touch()
             for name, text in self.files.items():
-                (project.notebooks / name).write_text(text, encoding="utf-8")
+                (folder / name).write_text(text, encoding="utf-8")
             path = project.notebooks / f"{self.name}.ipynb"
             yield project, Notebook(self.name, path, read_yaml(path.with_suffix(".schema.yaml")))
 

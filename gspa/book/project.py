@@ -24,6 +24,10 @@ class Project:
         return self.root / "book"
 
     @property
+    def claims(self) -> Path:
+        return self.book / "claims.yaml"
+
+    @property
     def config(self) -> Path:
         return self.root / "_config.yml"
 

@@ -22,7 +22,7 @@ from gspa.book.project import Project
 from gspa.book.run import Run, place
 from gspa.files import digest, digest_tree, ensure_writable, own_folder, remove_temporaries, write_atomically
 
-_SOURCES = ("*.md", "*.yml", "*.py", "*.bib", "*.css", "*.js", "*.svg", "*.png", "*.rst", "*.csv")
+_SOURCES = ("*.md", "*.yml", "*.yaml", "*.py", "*.bib", "*.css", "*.js", "*.svg", "*.png", "*.rst", "*.csv")
 
 
 @contextmanager

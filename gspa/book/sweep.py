@@ -209,7 +209,7 @@ def run(
 def _key(target: Target, values: Mapping[str, Value], expected: Mapping[str, Any]) -> str:
     facts = (dict(values), expected["versions"], expected["data"])
     # Not the schema's: the values of its defaults are among the facts.
-    files = [text for name, text in sorted(target.files.items()) if not name.endswith(".yaml")]
+    files = [text for name, text in sorted(target.files.items()) if not name.endswith(".schema.yaml")]
     return digest(target.name, *files, expected["source"], json.dumps(facts, sort_keys=True))
 
 

@@ -442,6 +442,9 @@ class TestVerify:
     def here(tmp_path_factory):
         """A project whose one notebook settles one claim; what has run in one test is kept for the others."""
         here = make(tmp_path_factory.mktemp("verify"))
+        here.book.mkdir()
+        for name in ("claims.yaml", "errata.yaml"):
+            shutil.copy(ROOT / "book" / name, here.book)
         body = ["from gspa.book.claims import Outcome", TestVerify.CARD]
         add(here, claims.claim("G-TAB2").notebook, *body, profiles={"quick": {"n": 1}})
         return here

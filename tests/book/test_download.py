@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -36,28 +37,35 @@ def test_the_archive_holds_what_is_committed_and_nothing_else(made):
     assert found == set(committed.stdout.splitlines())
 
 
-def test_the_wheel_certifies_outside_of_the_checkout(made, tmp_path):
-    folder, _ = made
-    [wheel] = folder.glob("*.whl")
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--no-deps",
-        "--no-index",
-        "--target",
-        str(tmp_path),
-        str(wheel),
-    ]
+@pytest.fixture(scope="module")
+def installed(made, tmp_path_factory):
+    """A folder with the wheel in it, and nothing of the checkout."""
+    [wheel] = made[0].glob("*.whl")
+    there = tmp_path_factory.mktemp("installed")
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", there, wheel]
     subprocess.run(pip, check=True)
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import gspa; print(gspa.__file__); "
-    code += "print(gspa.epsilon(eps=0.5, n=1000, delta=1e-4).upper)"
-    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    where, value = ran.stdout.split()
-    assert Path(where).is_relative_to(tmp_path)
+    return there
+
+
+def outside(installed, *line):
+    env = os.environ | {"PYTHONPATH": str(installed)}
+    return subprocess.run([sys.executable, *line], cwd=installed, env=env, capture_output=True, text=True)
+
+
+def test_the_wheel_certifies_outside_of_the_checkout(installed):
+    code = "import gspa; print(gspa.__file__); print(gspa.epsilon(eps=0.5, n=1000, delta=1e-4).upper)"
+    where, value = outside(installed, "-c", code).stdout.split()
+    assert Path(where).is_relative_to(installed)
     assert 0 < float(value) < 0.5
+
+
+@pytest.mark.parametrize("line", ["build", "verify", "run 08_comparison", "sweep 08_comparison -o t.csv", "serve"])
+def test_the_wheel_has_no_page_and_no_claim_and_says_so_in_one_line(installed, line):
+    assert not [path for path in installed.rglob("*") if path.stem in ("pages", "claims") and path.suffix != ".py"]
+    said = outside(installed, "-m", "gspa", *line.split())
+    assert (said.returncode, said.stdout) == (2, "")
+    assert said.stderr.endswith("run gspa inside a clone of the book\n")
+    assert said.stderr.count("\n") == 1
 
 
 def test_the_bytes_are_the_same_twice_and_what_was_there_is_gone(made, tmp_path):

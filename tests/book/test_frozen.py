@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-NOW = "gspa/book/registry.yaml"
-PATHS = (NOW, "gspa/claims/registry.yaml")  # where it was before
+NOW = "book/claims.yaml"
+PATHS = (NOW, "gspa/book/registry.yaml", "gspa/claims/registry.yaml")  # where it was before
 
 
 def git(*arguments):

@@ -71,9 +71,9 @@ class TestSource:
     @pytest.fixture
     def package(self, tmp_path, monkeypatch, fresh):
         folder = tmp_path / "gspa"
-        (folder / "claims").mkdir(parents=True)
+        (folder / "templates").mkdir(parents=True)
         (folder / "a.py").write_text("x = 1\n")
-        (folder / "claims" / "registry.yaml").write_text("[]\n")
+        (folder / "templates" / "page.schema.yaml").write_text("[]\n")
         monkeypatch.setattr(provenance, "__file__", str(folder / "provenance.py"))
         return folder
 
@@ -81,13 +81,13 @@ class TestSource:
         provenance.source_digest.cache_clear()
         return provenance.source_digest()
 
-    def test_code_and_registry_count_and_compiled_files_do_not(self, package):
+    def test_code_and_schemas_count_and_compiled_files_do_not(self, package):
         first = self.digest()
         assert re.fullmatch(r"[0-9a-f]{64}", first)
         (package / "__pycache__").mkdir()
         (package / "__pycache__" / "a.cpython-312.pyc").write_bytes(b"\0")
         assert self.digest() == first
-        (package / "claims" / "registry.yaml").write_text("[1]\n")
+        (package / "templates" / "page.schema.yaml").write_text("[1]\n")
         second = self.digest()
         (package / "a.py").write_text("x = 2\n")
         assert len({first, second, self.digest()}) == 3

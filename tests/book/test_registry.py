@@ -15,7 +15,7 @@ from gspa.book.claims import registry
 from gspa.book.text import plain
 
 ROOT = Path(__file__).resolve().parents[2]
-REGISTRY = ROOT / "gspa" / "book" / "registry.yaml"
+REGISTRY = ROOT / "book" / "claims.yaml"
 REFERENCES = ROOT / "book" / "references.bib"
 
 FIELDS = {"id", "paper", "location", "title", "quote", "kind", "notebook", "verdict"}
