@@ -1,12 +1,14 @@
 // What style alone cannot do: boxes that scroll sideways take part in the keyboard's order, print is light, figures
 // have knobs, and the search of a site opened as files shows no excerpts.
 (() => {
-  const boxes = "div.math, mjx-container[display='true'], .gspa-figure, .gspa-scroll, .gspa-card blockquote, .gspa-claims p, .cell_output .output";
+  const boxes = "div.math, span.math, mjx-container[display='true'], .gspa-figure, .gspa-scroll, .gspa-card blockquote, .gspa-claims p, .cell_output .output";
   // All are measured before one is changed, else each would have the page laid out again; so would what is folded.
   const folds = "details:not([open]) > :not(summary)";
   const reach = () => {
+    // The box of nearly every formula in a line is 2 pixels too narrow for it, where nothing is to be seen.
     const measured = [...document.querySelectorAll(boxes)].map((box) => [box, !box.closest(folds) &&
-      box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible"]);
+      box.scrollWidth > box.clientWidth + (box.matches("span.math") ? 4 : 1) &&
+      getComputedStyle(box).overflowX !== "visible"]);
     for (const [box, hidden] of measured) {
       if (hidden && !box.hasAttribute("tabindex")) {
         box.tabIndex = 0;

@@ -139,6 +139,9 @@ NARROW = """() => ({
   // What starts left of its box cannot be scrolled to.
   cut: [...document.querySelectorAll("div.math mjx-container > svg")].filter(
     (e) => e.getBoundingClientRect().left < e.closest("div.math").getBoundingClientRect().left - 1).length,
+  lost: [...document.querySelectorAll("span.math")].filter(
+    (e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 4 && getComputedStyle(e).overflowX === "hidden")
+    .map((e) => e.textContent),
   small: [...document.querySelectorAll(".gspa-figure img")].filter((e) => e.clientWidth < 480).map((e) => e.src),
 })"""
 
@@ -231,6 +234,7 @@ def look(page: Page, complaints: list[str], address: str) -> dict[str, object]:
         "wider than a phone": [f"{narrow['over']} pixels"] if narrow["over"] > 0 else [],
         "figures too small on a phone": narrow["small"],
         "formulas cut off at their left end": narrow["cut"],
+        "formulas cut off": narrow["lost"],
         "link to a cell's folded code": cell,
         "light mode is not light": [] if text < 0.4 < 0.9 < ground else light,
         "dark mode is not dark": [] if dark_ground < 0.2 < 0.7 < dark_text else dark,
