@@ -25,10 +25,11 @@ def annotate(app, doctree, docname):
         return
     path = Path(app.env.doc2path(docname))
     notebook = None
-    for cell in doctree.findall(is_cell):
+    cells = {cell["cell_index"]: cell for cell in doctree.findall(is_cell)}
+    for index, cell in cells.items():
         for figure in cell.findall(nodes.figure):
             notebook = notebook or json.loads(path.read_text(encoding="utf-8"))
-            number = number_of(notebook, cell["cell_index"])
+            number = number_of(notebook, index)
             tables = [part for output in outputs(notebook, cell) for part in about(output).get("tables", [])]
             caption = next(iter(figure.findall(nodes.caption)), None)
             lacking = {
@@ -41,7 +42,9 @@ def annotate(app, doctree, docname):
             if any(lacking.values()):
                 continue
             drawn = next(found for output in outputs(notebook, cell) if (found := about(output)))
-            anchor = anchored(cell, number)
+            draws = drawing(notebook, index, drawn["name"])
+            number = number_of(notebook, draws)
+            anchor = anchored(cells[draws], number)
             files = written(app, path.stem, drawn["name"], tables)
             caption += made_from(app, docname, number, anchor, remake(app, path.stem, notebook), files)
             boxed(figure)
@@ -57,6 +60,13 @@ def number_of(notebook, index):
     """A cell's place in the source notebook, from 1: a run adds a cell of injected parameters, which does not count."""
     before = notebook["cells"][:index]
     return 1 + sum(INJECTED not in cell["metadata"].get("tags", []) for cell in before)
+
+
+def drawing(notebook, index, name):
+    """Which cell draws a figure: the one that shows it, or, if that only keeps its place, the next that names it."""
+    sources = ["".join(cell["source"]) for cell in notebook["cells"]]
+    naming = (i for i, source in enumerate(sources) if i > index and f'"{name}"' in source)
+    return next(naming) if "Page.place(" in sources[index] else index
 
 
 def outputs(notebook, cell):

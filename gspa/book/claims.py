@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
@@ -318,7 +319,9 @@ def outcome(
 
 
 def _data(value: Any) -> Any:
-    """Evidence as plain data: numpy's numbers, a column as a mapping, a list."""
+    """Evidence as plain data: numpy's numbers, a fraction as text, a column as a mapping, a list."""
+    if isinstance(value, Fraction):
+        return str(value)
     if hasattr(value, "items"):
         return {
             " ".join(map(str, key)) if isinstance(key, tuple) else str(key): _data(one) for key, one in value.items()

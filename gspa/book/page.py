@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -21,6 +21,16 @@ with suppress(GspaError):  # a notebook may import the module beside it, whereve
 
 class Show:
     """What any notebook needs: the style, and figures with captions."""
+
+    _places: ClassVar[dict[str, list[Any]]] = {}
+
+    @classmethod
+    def place(cls, name: str) -> None:
+        """Keep a place for a figure that a cell below draws; there the figure stands, and not under that cell."""
+        from IPython.display import display
+
+        empty = {"text/plain": ""}
+        cls._places[name] = [display(empty, raw=True, display_id=True) for _ in ("figure", "caption")]
 
     def start(self, namespace: Mapping[str, Any]) -> None:
         """Set the style; captions are filled from the notebook's `globals()`."""
@@ -58,8 +68,10 @@ class Show:
     def _display(self, shown: dict[str, Any], said: str) -> None:
         from IPython.display import display
 
-        display(shown, raw=True)
-        display({"text/markdown": said, "text/plain": text.plain(said)}, raw=True, metadata={figures.CAPTION: True})
+        place = self._places.get(shown[figures.MIME]["name"])
+        figure, caption = (one.update for one in place) if place else (display, display)
+        figure(shown, raw=True)
+        caption({"text/markdown": said, "text/plain": text.plain(said)}, raw=True, metadata={figures.CAPTION: True})
 
 
 show = Show()

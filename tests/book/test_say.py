@@ -67,7 +67,7 @@ def executed(tmp_path_factory):
     code = nbformat.v4.new_code_cell
     cells = [
         nbformat.v4.new_markdown_cell("# A page"),
-        code("from gspa.book.page import show\nshow.start(globals())"),
+        code("from gspa.book.page import show\nshow.start(globals())\nshow.place('figure-first')"),
         code(FIRST),
         code("total = 3"),
         code("kept = 1"),
@@ -79,6 +79,7 @@ def executed(tmp_path_factory):
             "    return figure\n"
             "show.figure(line(pd.DataFrame({'x': [1, 2]})), 'figure-x', caption='Of {{ total }}.', alt='Two points.')"
         ),
+        code("show.figure(line(pd.DataFrame({'x': [3, 4]})), 'figure-first', caption='{{ kept }}.', alt='Two more.')"),
     ]
     source = folder / "source.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=cells), source)
@@ -100,12 +101,13 @@ class TestInANotebook:
         kinds = [cell.cell_type for cell in notebook.cells]
         assert kinds[2] == kinds[5] == "markdown"
         assert notebook.cells[5].source == "The share is 33.3%; see [the notation](../notation.md)."
-        drawn = notebook.cells[7]
-        assert drawn.metadata["mystnb"] == {
-            "figure": {"name": "figure-x", "caption": "Of 3."},
-            "image": {"alt": "Two points."},
-        }
-        assert len(drawn.outputs) == 1
+        for drawn, name, caption, alt in (
+            (notebook.cells[7], "figure-x", "Of 3.", "Two points."),
+            (notebook.cells[1], "figure-first", "2.", "Two more."),  # in the place kept for it
+        ):
+            assert drawn.metadata["mystnb"] == {"figure": {"name": name, "caption": caption}, "image": {"alt": alt}}
+            assert len(drawn.outputs) == 1
+        assert notebook.cells[8].outputs == []
         nbformat.validate(notebook)
 
 

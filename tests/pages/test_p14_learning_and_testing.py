@@ -23,7 +23,6 @@ from gspa.accountant import budgets, one_round
 from gspa.accountant.families import common
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import claim
-from gspa.pages import p13_clones
 from gspa.pages import p14_complexity as complexity
 from gspa.pages import p14_learning as learning
 from gspa.pages import p14_testing as testing
@@ -392,10 +391,11 @@ class TestNumbersOfUsers:
     def test_the_budget_inverts_eq_1(self):
         n = np.array([1e4, 1e6, 1e9])
         for users, x in zip(n, learning.eps_local(n, 0.3, DELTA), strict=True):
-            assert p13_clones.formulas(float(x), n=int(users), delta=DELTA)["blog"] == pytest.approx(0.3, rel=1e-9)
+            blog = math.log1p(16 * math.tanh(x / 2) * math.sqrt(math.exp(x) * math.log(4 / DELTA) / users))
+            assert blog == pytest.approx(0.3, rel=1e-9)
         # A target that eq. (1) would allow beyond the source's condition on n.
         edge = float(learning.eps_local(np.array([1e6]), 50.0, DELTA)[0])
-        assert abs(p13_clones.least_users(edge, delta=DELTA) - 1e6) < 2
+        assert 16 * math.exp(edge) * math.log(2 / DELTA) == pytest.approx(1e6, rel=1e-9)
 
     @pytest.mark.parametrize("problem", learning.PROBLEMS)
     def test_solving_for_n_is_a_search(self, problem):
