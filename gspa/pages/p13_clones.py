@@ -33,11 +33,11 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
 from gspa.accountant import budgets, exact, one_round
 from gspa.accountant.families import common
+from gspa.algorithms import shuffles as s
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import Outcome, claim, judge, settles, unsettled
 from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_ends, name_line, role
 from gspa.book.verdicts import Said, exactly, joined, reading
-from gspa.pages import shuffles as s
 
 LINES = {
     "blog": ("paper", "eq. (1)"),

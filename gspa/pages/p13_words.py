@@ -21,10 +21,10 @@ import pandas as pd
 
 from gspa.accountant import budgets, closed_forms, one_round
 from gspa.accountant.errors import OutsideValidity
+from gspa.algorithms import shuffles as s
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import Outcome, judge, settles
 from gspa.book.verdicts import Said, exactly, reading
-from gspa.pages import shuffles as s
 from gspa.pages.p13_clones import of_bits, worst
 from gspa.pages.p14_learning import project
 

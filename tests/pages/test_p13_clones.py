@@ -284,7 +284,7 @@ PLANTED = (
     ),
     Planted(
         "B-4",
-        "pages.shuffles",
+        "algorithms.shuffles",
         "row if u == user else",
         "row if u == 0 else",
         "everybody signs with the same number",
@@ -300,7 +300,7 @@ PLANTED = (
     ),
     Planted(
         "B-7",
-        "pages.shuffles",
+        "algorithms.shuffles",
         "grown |= {(*reports, z): mass * chance for",
         "grown |= {(*reports, z): mass * (chance + Fraction(1, len(rows[data[user]]))) / 2 for",
         "every second report a uniform one",
