@@ -10,10 +10,9 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from gspa.accountant.discrete import neyman_pearson
+from gspa.algorithms import finite
+from gspa.algorithms.finite import Matrix, Mechanism, Number
 from gspa.book.figures import DASHES, PALETTE, keeps_data, role
-from gspa.pages import finite
-from gspa.pages.finite import Matrix, Mechanism, Number
-from gspa.pages.p03_dominating_pairs import noise
 
 
 def tradeoff_gap(pair: Matrix, p0: Matrix, p1: Matrix) -> float:
@@ -36,8 +35,8 @@ def curves(ratio: Number, delta: Number, *, sigma: float = 1.0, cells: int = 60,
     panels: list[tuple[Mechanism, tuple[Number, ...]]] = [
         (finite.randomized_response(ratio, k=4), (ratio,)),
         (finite.leaky(finite.randomized_response(ratio), delta), (ratio,)),
-        (noise("laplace", scale=1 / math.log(p), cells=cells, ratio=p), (p, root)),
-        (noise("gaussian", scale=sigma, cells=cells, ratio=p), (root, p, p**2)),
+        (finite.noise("laplace", scale=1 / math.log(p), cells=cells, ratio=p), (p, root)),
+        (finite.noise("gaussian", scale=sigma, cells=cells, ratio=p), (root, p, p**2)),
     ]
     parts = []
     for mechanism, ratios in panels:

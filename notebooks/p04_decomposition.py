@@ -27,10 +27,10 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from scipy.optimize import linprog
 
+from gspa.algorithms import finite
+from gspa.algorithms.channels import TOLERANCES
+from gspa.algorithms.finite import Matrix, Mechanism, Number
 from gspa.book.figures import DASHES, PALETTE, keeps_data, name_line, role
-from gspa.pages import finite
-from gspa.pages.finite import Matrix, Mechanism, Number
-from gspa.pages.p03_dominating_pairs import TOLERANCES, noise
 
 _APART = 0.004  # shares closer than this are one line in the figure
 _DENOMINATOR = 10**6  # largest of a multiplier; those found are small
@@ -254,7 +254,7 @@ def shares(eps: Iterable[float], *, seed: int = 2024, inputs: int = 11) -> pd.Da
             "binary RR": finite.randomized_response(ratio),
             "4-ary RR": finite.randomized_response(ratio, k=4),
             "one-bit rounding": finite.one_bit(ratio),
-            f"Laplace, {inputs} inputs": noise("laplace", scale=1 / e, cells=4 * inputs, ratio=ratio, inputs=at),
+            f"Laplace, {inputs} inputs": finite.noise("laplace", scale=1 / e, cells=4 * inputs, ratio=ratio, inputs=at),
             "staircase noise": finite.staircase(ratio),
             "random extremal": finite.extremal(ratio, inputs=4, patterns=3, rng=seed),
             "subset selection, 2 of 3": finite.subset_selection(ratio, k=3, size=2),

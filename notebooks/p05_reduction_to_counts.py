@@ -14,8 +14,14 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from gspa.accountant import discrete
+from gspa.algorithms import shuffles as s
 from gspa.book.figures import keeps_data, role
-from gspa.pages import shuffles as s
+
+
+def question(item: int, ratio: Fraction) -> s.Rows:
+    """Binary randomized response to "is your value `item`?", for three values: report 0 is yes."""
+    yes, no = s.subset_selection(2, 1, ratio)
+    return tuple(yes if x == item else no for x in range(3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +107,7 @@ def cases(*, ratio: int, small: int, delta: Fraction, n: int) -> dict[str, Case]
 
     def asked(ratios: tuple[Fraction, ...]) -> s.Chosen:
         # The question depends on the last report: about item 0 at first and after a yes, about item 2 after a no.
-        return lambda index, history: s.question(2 if history and history[-1] == 1 else 0, ratios[index])
+        return lambda index, history: question(2 if history and history[-1] == 1 else 0, ratios[index])
 
     def rr(ratios: tuple[Fraction, ...]) -> list[s.Rows]:
         return [s.subset_selection(2, 1, p) for p in ratios]

@@ -24,8 +24,8 @@ from gspa.accountant.losses import trade_off
 from gspa.accountant.one_round import problem_of
 from gspa.accountant.published import clone_probabilities, gspa_mu, gspa_slack
 from gspa.accountant.tradeoff import gaussian
+from gspa.algorithms.shuffles import Laws
 from gspa.book.figures import ROLES, keeps_data, role
-from gspa.pages.shuffles import Laws
 
 Array = NDArray[np.float64]
 ROUNDING = 2e-14  # below this a least slack is rounding: up to 3e-15 where the curve is known to be kept

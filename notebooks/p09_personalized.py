@@ -22,8 +22,8 @@ from gspa.accountant import published as bounds
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.laplace_gaussian import blanket_delta, blanket_epsilon
 from gspa.accountant.one_round import central_delta
+from gspa.algorithms import shuffles
 from gspa.book.figures import ROLES, keeps_data, role
-from gspa.pages import shuffles
 from gspa.pages.promises import FEW, attacked_delta, attacked_epsilon, gaussian_limit, judged
 
 Array = NDArray[np.float64]

@@ -16,8 +16,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 from gspa.accountant import budgets, exact
 from gspa.accountant.families import common
 from gspa.accountant.one_round import central_delta, central_epsilon
+from gspa.algorithms import shuffles as s
 from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_ends, name_line, role
-from gspa.pages import shuffles as s
 
 LINES = {
     "blog": ("paper", "eq. (1)"),

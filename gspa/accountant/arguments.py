@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
-from numbers import Integral, Real
+from fractions import Fraction
+from numbers import Integral, Rational, Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -92,6 +93,17 @@ def in_range(low: float, high: float, /, **argument: object) -> float:
     if not low <= number <= high:
         raise InvalidValue(name, value, allowed)
     return number
+
+
+def rational(low: float, high: float, /, **argument: Any) -> Fraction | float:
+    """A finite real number in [low, high], kept without rounding: a Fraction of what is rational, else a float.
+
+    >>> rational(0, 1, delta=Fraction(1, 3)), rational(1, 9, ratio=2), rational(0, 1, delta=0.25)
+    (Fraction(1, 3), Fraction(2, 1), 0.25)
+    """
+    in_range(low, high, **argument)
+    value = _only(argument)[1]
+    return Fraction(int(value.numerator), int(value.denominator)) if isinstance(value, Rational) else float(value)
 
 
 def _masked(value: object, depth: int = 3) -> bool:

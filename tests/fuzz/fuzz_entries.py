@@ -12,6 +12,7 @@ import dataclasses
 import inspect
 import pkgutil
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -44,7 +45,7 @@ from gspa.accountant.families import binary, common, krr, subset, total_variatio
 from gspa.accountant.losses import privacy_loss
 from gspa.accountant.one_round import problem_of
 from gspa.accountant.rounds import gaussian, shuffled, shuffled_reports
-from gspa.algorithms import digits
+from gspa.algorithms import digits, finite, shuffles
 from gspa.algorithms.flame import aggregation, federated, noise, padded, protocols, users
 from gspa.algorithms.flame.randomizers import Buckets, Laplace
 from gspa.algorithms.flame.sealing import keypair
@@ -217,6 +218,10 @@ def _coordinate(i: int) -> padded.Coordinate:
     return padded.coordinate(Laplace(0.5), n_p=10) if i else padded.coordinate(Buckets(0.5, 4), n_p=5, n=20, beta=0.1)
 
 
+def _pair_of(clones: tuple[float, ...]) -> shuffles.Laws:
+    return shuffles.count_pair(Fraction(3), clones=clones)
+
+
 @cache
 def _images(components: int | None) -> digits.Dataset:
     full, step = digits.load("digits"), 20 if components else 5
@@ -297,6 +302,11 @@ _ANSWERS = {"laws": made(lambda: _worlds(0).laws), "count": made(lambda: _worlds
 _LAW = either([0.5, 0.5], [0.1, 0.9], [1, 0])
 _SIZES = {"d": count(5, 20), "n": count(1, 9), "k": count(1, 5), "n_p": count(1, 9), "l": count(1, 3)}
 _PACKING = {"select": name("uniform", "independent", "largest"), "packing": name(*protocols.PACKINGS), "printed": FLAG}
+
+_RATIO = Kind(st.one_of(st.fractions(Fraction(9, 8), 9, max_denominator=9), st.floats(1.1, 9)), number(1, 2).bad)
+_SHARE = Kind(st.one_of(st.fractions(0, Fraction(8, 9), max_denominator=9), st.floats(0, 0.9)), number(0, 1).bad)
+_ROWS = finite.randomized_response(3.0).rows
+_EXACT = shuffles.subset_selection(2, 1, Fraction(3))
 
 OWN: dict[str, dict[str, Kind]] = {
     "accountant.allocation": {"steps": count(1, 500), "k": count(1, 3), "noise": name("gaussian", "laplace")}
@@ -403,6 +413,34 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.attacks.merged": {"cells": count(2, 3)},
     "accountant.sampled_audit.certified_gap": {"hits": counts(0, 9), "alarms": counts(0, 9), "runs": count(10, 50)},
     "accountant.sampled_audit.sampled_epsilon": {"samples": count(10, 500)},
+    "algorithms.finite": {"ratio": _RATIO, "delta": _SHARE, "inputs": count(2, 6), "patterns": count(1, 4)}
+    | {"pairs": count(1, 5), "mechanism": made(finite.randomized_response, either(2, 2.5)), "rows": either(_ROWS)}
+    | {"draws": count(0, 2), "kind": name("laplace", "gaussian"), "cells": count(8, 60)},
+    "algorithms.finite.noise": {"inputs": array(0, 1, least=2)},
+    "algorithms.channels": {
+        "ratio": _RATIO,
+        "delta": _SHARE,
+        "p0": _LAW,
+        "p1": _LAW,
+        "pair": either([[0.5, 0.5], [0, 1]]),
+    },
+    "algorithms.shuffles": {
+        "ratio": _RATIO,
+        "delta": _SHARE,
+        "neither": _SHARE,
+        "clones": array(0, 0.5),
+        "shared": FLAG,
+    }
+    | {"randomizers": either([_EXACT] * 3), "rows": either(_EXACT), "other": either(_EXACT), "user": count(0, 2)}
+    | {"n": count(1, 3), "data": counts(0, 1, least=3), "others": counts(0, 1, least=2, most=2)}
+    | {
+        "inputs": together(count(0, 1), count(0, 1)),
+        "attached": name(*shuffles.ATTACHED),
+        "at": optional(lists_of(_RATIO)),
+    }
+    | {key: made(_pair_of, either((), (0.25, 0.125))) for key in ("laws", "shuffled", "pair")}
+    | {"victim": made(shuffles.parts, either(_EXACT), either(3))},
+    "algorithms.shuffles.parts": {"delta": either(0)},
     "algorithms.digits.project": {"components": count(1, 8), "cache": either(False)},
     "algorithms.frequency": {"x": _BITS, "reports": _BITS, "eps": _EACH},
     "algorithms.mean": {"x": _VALUES, "reports": _VALUES, "eps": _EACH, "center": number(-1, 4)},

@@ -15,8 +15,8 @@ from running import ROOT, Planted, run_page, settle
 from scipy import integrate, stats
 
 from gspa.accountant import mechanisms
+from gspa.algorithms import finite
 from gspa.book.claims import registry
-from gspa.pages import finite
 
 PAGE = "01_local_privacy"
 RECORDED = {name: one.verdict for name, one in registry().items() if one.notebook == PAGE}

@@ -17,12 +17,11 @@ from scipy.stats import laplace, norm
 
 from gspa.accountant.discrete import hockey_stick, neyman_pearson
 from gspa.accountant.tradeoff import f_eps_delta
-from gspa.pages import finite
-from gspa.pages import p03_dominating_pairs as pairs_of
+from gspa.algorithms import channels, finite
 
 F = Fraction
 P, DELTA = F(3), F(1, 10)
-ALL = pairs_of.gallery(3, DELTA, draws=3)
+ALL = finite.gallery(3, DELTA, draws=3)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +77,7 @@ class TestMechanisms:
 
     @pytest.mark.parametrize(("kind", "law"), [("laplace", laplace), ("gaussian", norm)])
     def test_noise_in_cells(self, kind, law):
-        mechanism = pairs_of.noise(kind, scale=0.7, cells=20, ratio=3)
+        mechanism = finite.noise(kind, scale=0.7, cells=20, ratio=3)
         # Edges are at the inputs: below 1/2 lies what the law has there, and in the tails what is beyond six scales.
         for x, row in zip((0, 0.5, 1), mechanism.rows, strict=True):
             assert np.abs(row.cumsum() - law.cdf(0.5, x, 0.7)).min() < 1e-12
@@ -90,7 +89,7 @@ class TestMechanisms:
     def test_no_cell_is_a_rounding_error_wide(self):
         # At this eps a grid point and an input once differed by rounding, and the cell between had rounding for a mass.
         inputs = np.linspace(0, 1, 11).tolist()
-        mechanism = pairs_of.noise("laplace", scale=1 / 4.5, cells=44, ratio=math.exp(4.5), inputs=inputs)
+        mechanism = finite.noise("laplace", scale=1 / 4.5, cells=44, ratio=math.exp(4.5), inputs=inputs)
         assert mechanism.rows.max(axis=0).min() > 1e-6
 
     def test_random_ones_are_extremal_and_repeat(self):
@@ -125,34 +124,34 @@ class TestChannel:
     @given(pairs().filter(lambda case: case[3] < 1))
     def test_it_is_exact_for_any_two_laws(self, case):
         p0, p1, ratio, delta = case
-        built = pairs_of.channel(p0, p1, ratio=ratio, delta=delta)
+        built = channels.channel(p0, p1, ratio=ratio, delta=delta)
         assert built.min() >= 0
         assert (built.sum(axis=1) == 1).all()
         low = (1 - delta) / (1 + ratio)
         for law, weights in ((p0, (delta, ratio * low, low, 0)), (p1, (0, low, ratio * low, delta))):
             assert (sum(w * row for w, row in zip(weights, built, strict=True)) == law).all()
-        assert pairs_of.channel_error(p0, p1, ratio=ratio, delta=delta) == 0.0
+        assert channels.channel_error(p0, p1, ratio=ratio, delta=delta) == 0.0
 
     @settings(max_examples=25, deadline=None)
     @given(case=pairs().filter(lambda case: case[3] < 1))
     def test_linear_programming_and_trade_offs_agree(self, p, case):
         p0, p1, ratio, delta = case
         pair = finite.quaternary_pair(ratio, delta)
-        assert pairs_of.nearest(pair, p0, p1) < 1e-8
+        assert channels.nearest(pair, p0, p1) < 1e-8
         assert p.tradeoff_gap(pair, p0, p1) > -1e-12
 
     def test_there_is_none_for_laws_too_far_apart(self):
         p0, p1 = finite.randomized_response(3).rows
-        assert pairs_of.channel_error(p0, p1, ratio=F(2), delta=F(1, 4)) == 0.0
-        assert pairs_of.channel_error(p0, p1, ratio=F(2), delta=F(1, 5)) > 0.01
+        assert channels.channel_error(p0, p1, ratio=F(2), delta=F(1, 4)) == 0.0
+        assert channels.channel_error(p0, p1, ratio=F(2), delta=F(1, 5)) > 0.01
 
     def test_the_distance_by_hand(self):
         # Two sure outcomes from a pair of equal laws: the best single law is halfway.
         even = np.array([[0.5, 0.5], [0.5, 0.5]])
-        assert pairs_of.nearest(even, np.array([1.0, 0.0]), np.array([0.0, 1.0])) == pytest.approx(0.5)
+        assert channels.nearest(even, np.array([1.0, 0.0]), np.array([0.0, 1.0])) == pytest.approx(0.5)
         # From binary randomized response at e^eps = 2 to that at 3: of TV 1/3 and 1/2, half the difference each.
         weak = finite.randomized_response(2).rows
-        assert pairs_of.nearest(weak, *finite.randomized_response(3).rows) == pytest.approx(1 / 12)
+        assert channels.nearest(weak, *finite.randomized_response(3).rows) == pytest.approx(1 / 12)
 
     def test_the_pairs_trade_off_is_f(self):
         pair, alpha = finite.quaternary_pair(P, DELTA).astype(float), np.linspace(0, 1, 101)
@@ -167,7 +166,7 @@ class TestTables:
         low = (1 - DELTA) / 4
         for law, weights in zip(example.rows[:2], ((DELTA, 3 * low, low, 0), (0, low, 3 * low, DELTA)), strict=True):
             assert (sum(w * row for w, row in zip(weights, ran.names["channel"], strict=True)) == law).all()
-        built = pairs_of.channel(*example.rows[:2], ratio=P, delta=DELTA)
+        built = channels.channel(*example.rows[:2], ratio=P, delta=DELTA)
         assert (ran.names["channel"] == built).all()
 
     def test_the_gallery(self, ran):
@@ -183,7 +182,7 @@ class TestTables:
         # mu-GDP's delta(eps) is the least that does.
         assert uncut["gap"].min() >= -1e-12
         assert uncut["weaker"].max() < -1e-4
-        fine = pairs_of.noise("gaussian", scale=1, cells=4000, ratio=math.exp(0.5))
+        fine = finite.noise("gaussian", scale=1, cells=4000, ratio=math.exp(0.5))
         assert hockey_stick(fine.rows[2], fine.rows[0], 0.5) == pytest.approx(uncut.loc[0.5, "delta"], rel=1e-4)
 
     def test_curves_hold_the_mechanism_above_its_pairs(self, p):
@@ -214,7 +213,7 @@ class TestLemma4:
         if pair == "of AAAI's proof":  # the masses that the proof of Lemma 1 prints
             wrong = right[:, [3, 1, 2, 0]]
             wrong[0, [1, 2]] = wrong[1, [1, 2]]
-        assert pairs_of.nearest(wrong, *own.rows) > 0.01
+        assert channels.nearest(wrong, *own.rows) > 0.01
         assert p.tradeoff_gap(wrong, *own.rows) < -0.01
 
     @pytest.mark.parametrize(
@@ -252,7 +251,7 @@ def test_the_page(given):
 PLANTED = (
     Planted(
         "G-L4",
-        "pages.p03_dominating_pairs",
+        "algorithms.channels",
         "np.maximum(p - (1 - delta) * v, 0)",
         "np.maximum(p - (1 - delta) * v / 2, 0)",
         "the channel's rests too large",

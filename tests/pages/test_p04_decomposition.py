@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from running import ROOT, Planted, load, run_page, settle
 
-from gspa.pages import finite
-from gspa.pages import p03_dominating_pairs as pairs
+from gspa.algorithms import finite
 
 p = load(ROOT / "notebooks" / "p04_decomposition.py")
 
@@ -71,7 +70,7 @@ class TestCoefficients:
         for k in (2, 3, 7):
             assert p.common_coefficient(finite.randomized_response(3, k=k)) == F(1, 4)
         # Laplace at a report beyond 1: inputs 1 and 1/2 against 0.
-        laplace = pairs.noise("laplace", scale=1 / math.log(3), cells=40, ratio=3)
+        laplace = finite.noise("laplace", scale=1 / math.log(3), cells=40, ratio=3)
         assert p.common_coefficient(laplace) == pytest.approx((1 / 3) / (1 + 1 / math.sqrt(3)), rel=1e-9)
 
     def test_a_local_delta_pays_with_one_minus_delta(self):
@@ -84,7 +83,7 @@ class TestCoefficients:
         assert p.common_coefficient(finite.anything_but(3, inputs=4)) == 0.0
 
     @pytest.mark.parametrize(
-        "mechanism", [m for m in pairs.gallery(3, DELTA, cells=16) if m.exact and m.delta > 0], ids=lambda m: m.name
+        "mechanism", [m for m in finite.gallery(3, DELTA, cells=16) if m.exact and m.delta > 0], ids=lambda m: m.name
     )
     @pytest.mark.parametrize("step", [F(-1, 50), F(1, 50)])
     def test_the_linear_program_for_delta_agrees_with_exact_certificates(self, mechanism, step):
@@ -98,7 +97,7 @@ class TestCoefficients:
 
     @pytest.mark.parametrize("delta", [F(1, 100), F(1, 5), F(2, 5)])
     def test_a_shared_part_by_closed_form_and_by_certificate(self, delta):
-        pure = [m for m in pairs.gallery(3, delta, cells=16) if m.exact and m.delta == 0]
+        pure = [m for m in finite.gallery(3, delta, cells=16) if m.exact and m.delta == 0]
         for mechanism in [*pure, finite.quaternary(3, delta), finite.leaky(finite.one_bit(3), delta)]:
             for p0, p1 in combinations(mechanism.rows, 2):
                 exists = p.shared_parts_exist(p0, p1, ratio=P, delta=delta)

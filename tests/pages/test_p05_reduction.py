@@ -17,9 +17,9 @@ from matplotlib import pyplot as plt
 from running import Planted, run_page, settle
 
 from gspa.accountant import discrete
+from gspa.algorithms import shuffles as r
 from gspa.book.claims import registry
 from gspa.book.figures import ROLES
-from gspa.pages import shuffles as r
 
 F = Fraction
 RATIOS = st.fractions(min_value=1, max_value=9, max_denominator=4)
@@ -49,7 +49,6 @@ class TestMechanisms:
         )
         assert r.subset_selection(3, 1, F(1)) == ((F(1, 3),) * 3,) * 3
         assert r.truth_with(F(1, 5), F(3))[1] == (F(1, 5), F(3, 5), 0, F(1, 5))
-        assert r.question(2, F(3)) == (rr(3)[1], rr(3)[1], rr(3)[0])
         assert r.signed(rr(3), 1, 2)[0] == (0, 0, F(3, 4), F(1, 4))
 
     @given(RATIOS, st.sampled_from([(2, 1), (3, 1), (3, 2), (4, 2)]))
@@ -454,21 +453,21 @@ PLANTED = (
     ),
     Planted(
         "G-D6",
-        "pages.shuffles",
+        "algorithms.shuffles",
         "{(): Fraction(1, factorial(len(data)))}",
         "{(): Fraction(1, len(data))}",
         "permutations weighted 1/n",
     ),
     Planted(
         "G-T1",
-        "pages.shuffles",
+        "algorithms.shuffles",
         "seen * ratio / (1 + ratio), seen / (1 + ratio)",
         "seen / 2, seen / 2",
         "a victim whose report says nothing",
     ),
     Planted(
         "G-T1",
-        "pages.shuffles",
+        "algorithms.shuffles",
         "    return min(row[z] / mass for row in other for z, mass in enumerate(together) if mass)",
         "    return Fraction(1, 2)",
         "every other user a clone",

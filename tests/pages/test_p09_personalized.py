@@ -22,7 +22,8 @@ from scipy.stats import binom
 from gspa.accountant import budgets
 from gspa.accountant import published as bounds
 from gspa.accountant.tradeoff import gdp_delta
-from gspa.pages import promises, shuffles
+from gspa.algorithms import shuffles
+from gspa.pages import promises
 
 DELTA = 1e-4
 SMALL = {"map_points": 2, "curve_points": 2}

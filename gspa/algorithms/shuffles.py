@@ -1,4 +1,4 @@
-"""Small shuffled processes and pairs of counts in exact rationals: what pages 05, 07, 09 and 13 enumerate.
+"""Small shuffled processes and the paper's pairs of counts, enumerated in exact rationals.
 
 A randomizer is a matrix of probabilities, a row an input; budgets are ratios p = e^eps, which may be fractions. Two
 readings of "shuffled" are enumerated over all permutations and all outputs:
@@ -28,7 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gspa.pages import finite
+from gspa.accountant import arguments as check
+from gspa.accountant.errors import InvalidValue
+from gspa.algorithms import finite
 
 Rows = tuple[tuple[Fraction, ...], ...]
 History = tuple[int, ...]
@@ -37,6 +39,8 @@ Laws = Mapping[Hashable, tuple[Fraction, Fraction]]  # outcome: its probability 
 
 ATTACHED = ("position", "user")
 NONE = Fraction(0)
+_USERS = 8  # of whose reports every order is tried
+_CLONES = 300
 
 
 class Excess(NamedTuple):
@@ -55,27 +59,41 @@ class Parts(NamedTuple):
     one: tuple[Fraction, ...]
 
 
+def _ratio(ratio: Fraction) -> Fraction:
+    return Fraction(check.rational(1, finite.LARGEST, ratio=ratio))
+
+
+def _share(**argument: Fraction) -> Fraction:
+    return Fraction(check.rational(0, 1, **argument))
+
+
 def subset_selection(k: int, size: int, ratio: Fraction) -> Rows:
-    """k inputs; the report is a set of `size` items, `ratio` times as likely if it holds the input; 1 says nothing."""
-    if ratio > 1:
-        return _rows(finite.subset_selection(Fraction(ratio), k=k, size=size).rows)
-    like = finite.subset_selection(2, k=k, size=size).rows
-    return ((Fraction(1, like.shape[1]),) * like.shape[1],) * k
+    """k inputs; the report is a set of `size` items, `ratio` times as likely if it holds the input; 1 says nothing.
+
+    Arguments and errors as `gspa.algorithms.finite.subset_selection`; a float as ratio is taken to the last bit.
+    """
+    return _rows(finite.subset_selection(_ratio(ratio), k=k, size=size).rows)
 
 
 def truth_with(delta: Fraction, ratio: Fraction) -> Rows:
-    """Lemma 4's pair as a mechanism: the truth, marked as such, with probability delta, else randomized response."""
-    return _rows(finite.leaky(finite.randomized_response(Fraction(ratio)), delta).rows)
+    """Lemma 4's pair as a mechanism: the truth, marked as such, with probability delta, else randomized response.
 
-
-def question(item: int, ratio: Fraction, *, k: int = 3) -> Rows:
-    """Binary randomized response to "is your value `item`?", for k values: report 0 is yes."""
-    yes, no = subset_selection(2, 1, ratio)
-    return tuple(yes if x == item else no for x in range(k))
+    Raises:
+        InvalidValue: delta outside [0, 1], or ratio outside [1, 10^100].
+    """
+    return _rows(finite.leaky(finite.randomized_response(_ratio(ratio)), _share(delta=delta)).rows)
 
 
 def signed(rows: Rows, user: int, n: int) -> Rows:
-    """The same randomizer with its sender's number on each report: outcome (user, report) of n users."""
+    """The same randomizer with its sender's number on each report: outcome (user, report) of n users.
+
+    Raises:
+        InvalidValue: n outside 1 to 8, or user outside 0 to n - 1.
+    """
+    if (n := check.count(n=n)) > _USERS:
+        raise InvalidValue("n", n, f"an integer from 1 to {_USERS}")
+    if (user := check.count(0, user=user)) >= n:
+        raise InvalidValue("user", user, f"an integer from 0 to {n - 1}")
     empty = (NONE,) * len(rows[0])
     return tuple(sum((row if u == user else empty for u in range(n)), start=()) for row in rows)
 
@@ -85,14 +103,30 @@ def _rows(matrix: NDArray[Any]) -> Rows:
 
 
 def local_excess(rows: Rows, ratio: Fraction, delta: Fraction = NONE) -> Fraction:
-    """How far a randomizer is from (log ratio, delta)-LDP, eq. (2): at most 0 if it is."""
-    return Fraction(finite.local_delta(np.array(rows), ratio=ratio)) - delta
+    """How far a randomizer is from (log ratio, delta)-LDP, eq. (2): at most 0 if it is; errors as `local_delta`'s."""
+    return Fraction(finite.local_delta(np.array(rows), ratio=_ratio(ratio))) - _share(delta=delta)
 
 
 def shuffled_law(
     randomizers: Sequence[Rows] | Chosen, data: Sequence[int], *, attached: str = "position"
 ) -> dict[History, Fraction]:
-    """The law of z_1, ..., z_n over all permutations: the process of Definition 6, executed."""
+    """The law of z_1, ..., z_n over all permutations: the process of Definition 6, Chen et al. 2024, executed.
+
+    Args:
+        randomizers: one for each of n users or steps, or what gives one from its index and the reports so far.
+        data: the users' inputs, rows of their randomizers; 1 to 8 users.
+        attached: one of `ATTACHED`, see the module.
+
+    Returns:
+        The reports in their order to their probability, exact.
+
+    Raises:
+        InvalidValue: an argument out of range, or another number of randomizers than of users.
+    """
+    check.one_of(ATTACHED, attached=attached)
+    data = check.counts(0, data=data)
+    if len(data) > _USERS or not (callable(randomizers) or len(randomizers) == len(data)):
+        raise InvalidValue("data", data, f"the inputs of at most {_USERS} users, one for each randomizer")
     law: dict[History, Fraction] = defaultdict(Fraction)
     for order in permutations(range(len(data))):
         partial: dict[History, Fraction] = {(): Fraction(1, factorial(len(data)))}
@@ -101,6 +135,8 @@ def shuffled_law(
             grown: dict[History, Fraction] = {}
             for reports, mass in partial.items():
                 rows = randomizers(index, reports) if callable(randomizers) else randomizers[index]
+                if data[user] >= len(rows):
+                    raise InvalidValue(f"data[{user}]", data[user], f"one of the randomizer's {len(rows)} inputs")
                 grown |= {(*reports, z): mass * chance for z, chance in enumerate(rows[data[user]]) if chance}
             partial = grown
         for reports, mass in partial.items():
@@ -111,8 +147,21 @@ def shuffled_law(
 def two_laws(
     randomizers: Sequence[Rows] | Chosen, *, others: Sequence[int], inputs: tuple[int, int] = (0, 1), attached: str
 ) -> Laws:
-    """The outputs for two datasets that differ in the last user's datum."""
-    first, second = (shuffled_law(randomizers, (*others, x), attached=attached) for x in inputs)
+    """The outputs for two datasets that differ in the last user's datum.
+
+    Args:
+        randomizers: as `shuffled_law`, like attached and the errors.
+        others: inputs of all users but the last.
+        inputs: the last one's, in either dataset.
+        attached: one of `ATTACHED`.
+
+    Returns:
+        The reports in their order to their probability under the first and under the second dataset, exact.
+    """
+    if len(inputs) != 2:
+        raise InvalidValue("inputs", inputs, "two inputs")
+    known = check.row(others=others)
+    first, second = (shuffled_law(randomizers, (*known, x), attached=attached) for x in inputs)
     return {z: (first.get(z, NONE), second.get(z, NONE)) for z in sorted({*first, *second})}
 
 
@@ -124,16 +173,30 @@ def count_pair(
     shared: bool = False,
     neither: Fraction = NONE,
 ) -> Laws:
-    """(rho_0, rho_1) of eqs. (12) and (13): how many reports are copies of the victim's first and second outcome.
+    """(rho_0, rho_1) of eqs. (12) and (13), Chen et al. 2024: reports that copy the victim's first and second outcome.
 
-    User j is a copy of either with probability clones[j]. `shared`: Delta_2 as printed, the same under both datasets;
-    otherwise as Lemma 4 has it, two outcomes that tell the datasets apart. `neither`: the victim's probability of a
-    third report that looks like that of a user who is no clone.
+    Args:
+        ratio: the victim's e^eps, in [1, 10^100].
+        clones: for each other user, up to 300, the probability of a copy of either outcome, in [0, 1/2].
+        delta: the victim's, in [0, 1].
+        shared: Delta_2 as printed, the same under both datasets; otherwise as Lemma 4 has it, two outcomes that tell
+            the datasets apart.
+        neither: the victim's probability, in [0, 1], of a third report that looks like that of a user who is no clone.
+
+    Returns:
+        Both counts, after "A" or "B" where the outcome tells the datasets apart, to their probability under either.
+
+    Raises:
+        InvalidValue: an argument out of range.
 
     >>> alone = count_pair(Fraction(3), clones=[])
     >>> [(outcome, str(a), str(b)) for outcome, (a, b) in sorted(alone.items())]
     [((0, 1), '1/4', '3/4'), ((1, 0), '3/4', '1/4')]
     """
+    ratio, delta, neither = _ratio(ratio), _share(delta=delta), _share(neither=neither)
+    clones = [Fraction(check.rational(0, 0.5, **{f"clones[{j}]": r})) for j, r in enumerate(check.row(clones=clones))]
+    if len(clones) > _CLONES:
+        raise InvalidValue("clones", clones, f"probabilities of at most {_CLONES} users")
     crowd = {0: Fraction(1)}  # the law of the number of clones
     for r in clones:
         grown: dict[int, Fraction] = defaultdict(Fraction)
@@ -163,7 +226,12 @@ def count_pair(
 
 
 def delta_at(laws: Laws, ratio: Fraction) -> Fraction:
-    """delta(eps) at e^eps = `ratio`: the larger of both directions of the hockey-stick divergence, exact."""
+    """delta(eps) at e^eps = `ratio`, the larger of both directions of the hockey-stick divergence, exact.
+
+    Raises:
+        InvalidValue: a ratio outside [1, 10^100].
+    """
+    ratio = _ratio(ratio)
     forward = sum((max(a - ratio * b, NONE) for a, b in laws.values()), start=NONE)
     backward = sum((max(b - ratio * a, NONE) for a, b in laws.values()), start=NONE)
     return max(forward, backward)
@@ -175,20 +243,49 @@ def largest_excess(shuffled: Laws, pair: Laws, *, at: Iterable[Fraction] | None 
     As functions of e^eps the first is convex, and the pair's is linear between its own likelihood ratios: the excess is
     largest at one of those or at eps = 0. An amount <= 0 says that the shuffled trade-off function is nowhere below the
     pair's, and then, by Blackwell's theorem, one and the same post-processing turns rho_0 and rho_1 into the reports.
+
+    Args:
+        shuffled: the reports' laws, as `two_laws` gives them.
+        pair: as `count_pair` gives it.
+        at: values of e^eps, in [1, 10^100], at least one; None for all eps >= 0.
+
+    Returns:
+        The excess, where it is, and both deltas there, all exact.
+
+    Raises:
+        InvalidValue: no value of e^eps, or one outside its range.
     """
     if at is None:
         ratios = {max(a, b) / min(a, b) for a, b in pair.values() if a and b}
         at = sorted({Fraction(1), *ratios})
-    rows = ((delta_at(shuffled, ratio), delta_at(pair, ratio), ratio) for ratio in at)
+    rows = [(delta_at(shuffled, ratio), delta_at(pair, ratio), ratio) for ratio in check.row(at=at)]
+    if not rows:
+        raise InvalidValue("at", rows, "values of e^eps, at least one")
     return max((Excess(mine - theirs, ratio, mine, theirs) for mine, theirs, ratio in rows), key=lambda e: e.amount)
 
 
 def parts(rows: Rows, ratio: Fraction, *, delta: Fraction = NONE, inputs: tuple[int, int] = (0, 1)) -> Parts:
-    """Q0 and Q1 of a randomizer: the only ones, once what exceeds e^eps is split off; delta must be exactly that."""
+    """Q0 and Q1 of a randomizer, eqs. (9) and (10): the only ones, once what exceeds e^eps is split off.
+
+    Args:
+        rows: the randomizer.
+        ratio: e^eps, in [1, 10^100].
+        delta: in [0, 1), exactly the mass that exceeds e^eps.
+        inputs: the two rows that it is about.
+
+    Raises:
+        InvalidValue: an argument out of range, or another delta.
+    """
+    ratio, delta = _ratio(ratio), _share(delta=delta)
+    if len(inputs) != 2 or not all(check.count(0, **{f"inputs[{i}]": x}) < len(rows) for i, x in enumerate(inputs)):
+        raise InvalidValue("inputs", inputs, f"two of the randomizer's {len(rows)} inputs")
     first, second = rows[inputs[0]], rows[inputs[1]]
     over = [max(a - ratio * b, NONE) for a, b in zip(first, second, strict=True)]
     under = [max(b - ratio * a, NONE) for a, b in zip(first, second, strict=True)]
-    assert sum(over) == sum(under) == delta, "delta is the mass that exceeds e^eps"
+    if not sum(over) == sum(under) == delta < 1:
+        raise InvalidValue(
+            "delta", delta, f"{max(sum(over), sum(under))}, the mass that exceeds e^eps, and less than 1"
+        )
     left = [(a - extra) / (1 - delta) for a, extra in zip(first, over, strict=True)]
     right = [(b - extra) / (1 - delta) for b, extra in zip(second, under, strict=True)]
     if left == right:  # every pair with equal parts; this one for a report that says nothing of the two inputs
@@ -212,5 +309,5 @@ def aligned_clone_probability(victim: Parts, other: Rows) -> Fraction:
 
 
 def printed_clones(ratio: Fraction, delta: Fraction = NONE) -> Fraction:
-    """(1 - delta_j)/(1 + e^{eps_j}), the clone probability of eqs. (11) to (13)."""
-    return (1 - delta) / (1 + ratio)
+    """(1 - delta_j)/(1 + e^{eps_j}), the clone probability of eqs. (11) to (13); arguments as `parts`'."""
+    return (1 - _share(delta=delta)) / (1 + _ratio(ratio))
