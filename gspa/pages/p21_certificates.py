@@ -14,13 +14,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from gspa.accountant import api
 from gspa.accountant.certificates import PROGRAM, Certificate
 from gspa.book import text
-from gspa.pages import one_density, p19_auditing
+from gspa.pages import one_density
 
+USERS, CENTRAL = 1_000, 1e-4  # of the first page's figure
+LOCAL = tuple(float(f"{eps:.4g}") for eps in np.geomspace(0.1, 8, 50))
 FIGURE, PAGE_17, PAGE_20 = "first page", "page 17", "page 20"
 _METHODS = {
     "exact law": "law of the shuffled bits",
@@ -66,10 +69,10 @@ def headline(*, eps0: float, n: int, delta: float, lines: int | None = None, ste
 
 def settings(
     *,
-    local: Sequence[float] = p19_auditing.LOCAL,
-    users: int = p19_auditing.USERS,
+    local: Sequence[float] = LOCAL,
+    users: int = USERS,
     bits: Sequence[int] = one_density.FEWER,
-    delta: float = p19_auditing.CENTRAL,
+    delta: float = CENTRAL,
 ) -> list[Setting]:
     """The other settings: the certified line of the first page's figure, and page 17's tables."""
     asked = [("figure", FIGURE, "aligned", eps0, users) for eps0 in local]

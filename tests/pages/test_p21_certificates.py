@@ -10,7 +10,7 @@ from running import run_page
 
 from gspa import check_certificate
 from gspa.accountant.certificates import PROGRAM
-from gspa.pages import one_density, p19_auditing
+from gspa.pages import one_density
 from gspa.pages import p21_certificates as p
 
 PLANTED = ()
@@ -20,7 +20,7 @@ QUICK = {0.5, 2.0}
 @pytest.fixture(scope="module")
 def issued():
     """Of the settings that are quick to certify: by kind and by what they are for."""
-    local = p19_auditing.LOCAL[::10]
+    local = p.LOCAL[::10]
     few = [one for one in p.settings(local=local) if one.asked["n"] <= 1_000 or one.asked["mechanism"] == "aligned"]
     found = p.certified(few)
     return {kind: list(some) for kind, some in groupby(found, lambda one: one.setting.file.partition("-")[0])}
@@ -32,18 +32,19 @@ def numbers(some):
 
 
 def test_the_figure_of_the_first_page(issued):
-    table = p19_auditing.headline(
-        local=p19_auditing.LOCAL[::10], n=p19_auditing.USERS, delta=p19_auditing.CENTRAL
-    ).set_index("local")
+    curves = run_page("19_auditing").names["curves"]
+    drawn = curves[(curves["n"] == p.USERS) & (curves["delta"] == p.CENTRAL)]
+    assert drawn["local"].tolist() == list(p.LOCAL)
+    table = drawn.iloc[::10].set_index("local")
     found = numbers(issued["figure"])
     assert len(found) == len(table) == 5
     for (eps0, n), eps in found.items():
-        assert n == p19_auditing.USERS
+        assert n == p.USERS
         assert table.loc[eps0, "certified"] <= eps <= table.loc[eps0, "certified"] * (1 + 1e-7)
 
 
 def test_the_pairs_of_page_17(issued):
-    table = run_page("17_exact_accounting", delta=p19_auditing.CENTRAL).names["compared"]
+    table = run_page("17_exact_accounting", delta=p.CENTRAL).names["compared"]
     upper = table.set_index(["eps0", "n"])["upper"]
     found = numbers(issued["pair"])
     assert len(found) == len(upper)
@@ -52,7 +53,7 @@ def test_the_pairs_of_page_17(issued):
 
 
 def test_the_bits_of_page_17(issued):
-    table = run_page("17_exact_accounting", delta=p19_auditing.CENTRAL).names["gaps"]
+    table = run_page("17_exact_accounting", delta=p.CENTRAL).names["gaps"]
     bits = table[table["n"] <= 1_000].set_index(["eps0", "n"])["bits"]
     found = numbers(issued["bits"])
     assert len(found) == len(bits)
@@ -63,7 +64,7 @@ def test_the_bits_of_page_17(issued):
 def test_every_number_of_the_tables_has_its_setting():
     files = [one.file for one in [*p.settings(), *p.headline(eps0=0.5, n=10_000, delta=1e-4)]]
     assert len(set(files)) == len(files)
-    assert len(files) == len(p19_auditing.LOCAL) + len(one_density.LOCAL) * 6 + len(one_density.CONTINUOUS) + 3
+    assert len(files) == len(p.LOCAL) + len(one_density.LOCAL) * 6 + len(one_density.CONTINUOUS) + 3
 
 
 @pytest.mark.slow
