@@ -7,16 +7,15 @@ which shows the outcome as a card; `gspa verify` reads the cards of executed not
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from datetime import date
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, cast
 
-from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
+from gspa.accountant.errors import InvalidValue, UnknownName
 from gspa.book import parameters, project, say, text
 from gspa.book.fill import fill
 from gspa.book.verdicts import OPEN, Holds, Reading, Verdict, best, follows
@@ -58,7 +57,6 @@ _WHY = {
     "data": "Needs MNIST; this run has another data set.",
 }
 _IN_THE_CELL = "the statement that the cell of this card tries beside the printed one."
-Check = TypeVar("Check", bound=Callable[..., "Outcome"])
 
 
 @dataclass(frozen=True)
@@ -188,7 +186,7 @@ class Outcome:
         correction: the corrected statement, where the printed one needs one.
         missing: why the claim could not be settled in this run ("size", "data", "settings"); empty when it was.
         readings: the ways to read it, where there are several; the verdict is the most favourable admissible one's.
-        source: the file and the line of the check.
+        source: the notebook whose cell found it.
     """
 
     claim: str
@@ -252,34 +250,6 @@ class Outcome:
         }
 
 
-def judge(name: str, evidence: Mapping[str, Any], *readings: Reading) -> Outcome:
-    """The outcome of a check: the most favourable admissible reading's.
-
-    Args:
-        name: the claim's id.
-        evidence: as `Outcome` has it.
-        *readings: one or more.
-    """
-    first = best(readings)
-    several = readings if len(readings) > 1 else ()
-    return Outcome(name, first.verdict, first.found, evidence, first.correction, "", several)
-
-
-def unsettled(name: str, why: str, missing: Missing = "size") -> Outcome:
-    """The outcome of a run whose tables could not settle the claim."""
-    return Outcome(name, "not yet checked", why, missing=missing)
-
-
-def settles(identifier: str) -> Callable[[Check], Check]:
-    """Mark a function as the check of one claim."""
-
-    def mark(function: Check) -> Check:
-        function.claim = identifier  # type: ignore[attr-defined]
-        return function
-
-    return mark
-
-
 def outcome(
     name: str,
     holds: Holds | Mapping[str, Holds],
@@ -314,8 +284,17 @@ def outcome(
     for key, value in values.items():
         label = entry.evidence.get(key, key.replace("_", " "))
         rows |= {f"{label}: {part}": one for part, one in value.items()} if isinstance(value, dict) else {label: value}
-    found = judge(name, rows, *(entry.read(reading, one, values) for reading, one in given.items()))
-    return replace(found, source=f"notebooks/{entry.notebook}.ipynb")
+    readings = tuple(entry.read(reading, one, values) for reading, one in given.items())
+    first = best(readings)
+    return Outcome(
+        name,
+        first.verdict,
+        first.found,
+        rows,
+        first.correction,
+        readings=readings if len(readings) > 1 else (),
+        source=f"notebooks/{entry.notebook}.ipynb",
+    )
 
 
 def _data(value: Any) -> Any:
@@ -329,29 +308,6 @@ def _data(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_data(one) for one in value]
     return value.item() if hasattr(value, "item") else value
-
-
-def settle(check: Callable[..., Outcome], *tables: Any, had: Collection[str], changed: Collection[str]) -> Outcome:
-    """The outcome of a check on a page's tables.
-
-    Args:
-        check: marked by `settles`.
-        tables: what it takes.
-        had: "size" if the page has the papers' own sizes, "data" if it has MNIST.
-        changed: parameters that differ from what the paper states; with any, the run is another experiment and settles
-            nothing.
-    """
-    entry = claim(check.claim)  # type: ignore[attr-defined]
-    if changed:
-        reason = f"This run changed what the paper states: {', '.join(changed)}."
-        return Outcome(entry.id, "not yet checked", reason, missing="settings")
-    if (lacking := entry.lacks(had, {})) is not None:
-        return lacking
-    outcome = check(*tables)
-    if outcome.claim != entry.id:
-        raise GspaError(f"the check of {entry.id} returned an outcome of {outcome.claim}")
-    code = check.__code__
-    return replace(outcome, source=f"{check.__module__.replace('.', '/')}.py:{code.co_firstlineno}")
 
 
 def outcomes(paths: Iterable[Path]) -> dict[str, Outcome]:
@@ -400,21 +356,12 @@ class Erratum:
         return "conclusion" if claim(self.claim).verdict in ("refuted", "not reproduced") else "number"
 
     def row(self, found: Mapping[str, Outcome]) -> tuple[str, object] | None:
-        """The row of evidence that it points to: of that label, or the only one whose label begins so.
-
-        `*` stands for any characters: sizes vary.
-        """
+        """The row of evidence that it points to, by its name or its label."""
         if self.claim not in found:
             return None
         rows = found[self.claim].evidence
-        label = claim(self.claim).evidence.get(self.evidence, "")
-        if label in rows:
-            return label, rows[label]
-        if self.evidence in rows:
-            return self.evidence, rows[self.evidence]
-        pattern = re.compile(".*".join(map(re.escape, self.evidence.split("*"))))
-        fitting = [(label, value) for label, value in rows.items() if pattern.match(label)]
-        return fitting[0] if len(fitting) == 1 else None
+        label = claim(self.claim).evidence.get(self.evidence, self.evidence)
+        return (label, rows[label]) if label in rows else None
 
 
 @cache

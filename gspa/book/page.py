@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from gspa.accountant.errors import GspaError
 from gspa.book import claims, figures, parameters, project, provenance, say, text
 from gspa.book.claims import Outcome
+from gspa.book.verdicts import Holds
 
 say.install()
 with suppress(GspaError):  # a notebook may import the module beside it, wherever it runs
@@ -106,20 +107,17 @@ class Page(Show):
         self._changed = parameters.departures(name, self.used)
         self.start(namespace)
 
-    def settle(self, claim: str | Callable[..., Outcome], /, *holds: Any, **evidence: Any) -> Outcome:
+    def settle(self, claim: str, holds: Holds | Mapping[str, Holds], /, **evidence: Any) -> Outcome:
         """The card of a claim.
 
         Args:
             claim: its id.
-            *holds: whether it holds, in its only reading or by reading; see `gspa.book.verdicts.Holds`.
-            **evidence: the numbers that its words in the registry name, and others for its card.
+            holds: whether it holds, in its only reading or by reading.
+            **evidence: the numbers that its words on record name, and others for its card.
         """
         there = {"size": not self.quick, "data": self.dataset == "mnist"}
         had = [name for name, has in there.items() if has]
-        if callable(claim):  # a page that is not converted yet
-            return claims.settle(claim, *holds, had=had, changed=self._changed)
-        (stated,) = holds
-        found = claims.outcome(claim, stated, evidence, had=had, used=self.used, changed=self._changed)
+        found = claims.outcome(claim, holds, evidence, had=had, used=self.used, changed=self._changed)
         self.as_recorded &= found.missing in ("size", "data") or found.verdict == claims.claim(claim).verdict
         return found
 

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -63,29 +63,6 @@ class Reading:
             raise InvalidValue("verdict", self.verdict, "one of " + ", ".join(VERDICTS))
         if (self.verdict == "holds with correction") != bool(self.correction):
             raise InvalidValue("correction", self.correction, "given exactly when the verdict needs one")
-
-
-Said = Mapping[Verdict, str | Callable[[], str]]
-
-
-def reading(name: str, verdict: Verdict, said: Said, *, correction: str = "", excluded: str = "") -> Reading:
-    """A reading with the text that belongs to its verdict.
-
-    Args:
-        name: how the words are read.
-        verdict: from one of the rules below.
-        said: a text for each verdict that the rule can give; a function where it cannot be written for the others.
-        correction: kept only where the verdict needs it.
-        excluded: why the words do not allow this reading.
-
-    Raises:
-        InvalidValue: no text for the verdict.
-    """
-    if verdict not in said:
-        raise InvalidValue("said", sorted(said), f"a text for {verdict!r}, the verdict in the reading {name!r}")
-    found = said[verdict]
-    kept = correction if verdict == "holds with correction" else ""
-    return Reading(name, verdict, found() if callable(found) else found, kept, excluded)
 
 
 def best(readings: Sequence[Reading]) -> Reading:

@@ -1120,7 +1120,8 @@ class TestMoved:
 
     def test_a_verdict_that_stands_in_some_readings_says_so(self):
         def judged(*words):
-            found = claims.judge("G-C3", {"gap": 1.0}, *(verdicts.Reading(word, word, "So.") for word in words))
+            several = tuple(verdicts.Reading(word, word, "So.") for word in words)
+            found = claims.Outcome("G-C3", verdicts.best(several).verdict, "So.", {"gap": 1.0}, readings=several)
             return {"cells": [{"cell_type": "code", "id": "a", "outputs": [{"data": {claims.MIME: found.to_dict()}}]}]}
 
         def shown(*pair):

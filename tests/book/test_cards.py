@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 
 from gspa.book import cards, claims, evidence, text
 from gspa.book.cards import HEADLINES, Found
-from gspa.book.claims import PAPERS, READING, SHORT, WEIGHTS, Erratum, Outcome, claim, judge, registry
+from gspa.book.claims import PAPERS, READING, SHORT, WEIGHTS, Erratum, Outcome, claim, registry
 from gspa.book.fill import anchor, slug
 from gspa.book.verdicts import VERDICTS, Reading
 
@@ -31,7 +31,7 @@ COUNTS = Counter(["verified", "holds with correction", "refuted", *UNSETTLED])
 COUNTS["not yet checked"] = len(registry()) - len(UNSETTLED) - 3
 SOME = (
     Erratum(1, "gspa", "G-C3", "eq. (10)", rf"$\frac{{1}}{{2}}$ and {HOSTILE}", "a third", "gap"),
-    Erratum(2, "gspa", "G-A2", "after Theorem 4", "unbiased", "biased", "coun", misprint=True),
+    Erratum(2, "gspa", "G-A2", "after Theorem 4", "unbiased", "biased", "count", misprint=True),
     Erratum(4, "flame", "F10", "Theorem 1", "old", "new", "nothing"),
     Erratum(5, "flame", "F10", "Theorem 1", "old", "new", READING),
 )
@@ -187,7 +187,7 @@ class TestTheReports:
 def divided():
     two = Reading("one way", "verified", "It is so."), Reading("another", "refuted", "It is not.")
     names = [one.id for one in registry().values() if one.notebook]
-    outcomes = {name: judge(name, {"gap": 1.0}, *two) for name in names}
+    outcomes = {name: Outcome(name, "verified", "It is so.", {"gap": 1.0}, readings=two) for name in names}
     return Found(outcomes, {registry()[name].notebook for name in names})
 
 
@@ -365,7 +365,7 @@ class TestTheErrataPage:
         assert found["class"] == ["gspa-holds-with-correction"]
         assert found.a["href"] == "notebooks/08_comparison.html#card-G-C3"
         second = soup.find(id="erratum-2")("td")[1]
-        assert second.get_text().startswith("count: 12,345")  # the beginning of a label is shown whole
+        assert second.get_text().startswith("count: 12,345")
         assert second.a["href"] == "claims.html#G-A2"  # its page is not in this build
         assert soup("script") == []
 

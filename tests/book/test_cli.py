@@ -473,7 +473,7 @@ class TestVerify:
     def test_a_verdict_of_one_reading_says_so(self, record, monkeypatch, capsys):
         record("verified")
         two = Reading("one way", "verified", "So."), Reading("another", "refuted", "Not so.")
-        divided = claims.judge("G-TAB2", {"gap": 1.0}, *two)
+        divided = claims.Outcome("G-TAB2", "verified", "So.", {"gap": 1.0}, readings=two)
         monkeypatch.setattr(claims, "outcomes", lambda paths: {"G-TAB2": divided} if list(paths) else {})
         assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 0
         assert capsys.readouterr().out.startswith("G-TAB2   verified in 1 of 2 readings So.\n")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from pathlib import Path
 
 from gspa.book import evidence
 from gspa.book.cards import Found
-from gspa.book.claims import Outcome, registry, settle, settles
+from gspa.book.claims import Outcome, registry
 from gspa.book.project import Project
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,16 +33,3 @@ def test_the_verdicts_for_machines_are_all_there_and_plain():
     assert one["reviewBody"] == "Off at eps = 1."
     assert one["itemReviewed"]["appearance"]["@id"].startswith("https://doi.org/10.1609/")
     assert all(one["reviewBody"] or not registry()[name].reason for name, one in reviews.items())
-
-
-@settles("G-A2")
-def a_check():
-    return dataclasses.replace(FOUND.outcomes["G-C3"], claim="G-A2")
-
-
-def test_a_card_knows_the_line_of_its_check():
-    outcome = settle(a_check, had=["size", "data"], changed=[])
-    file, _, line = outcome.source.rpartition(":")
-    assert file.endswith("test_evidence.py")
-    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
-    assert lines[int(line) - 1].startswith(("@settles", "def a_check"))

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gspa.accountant.errors import InvalidValue
-from gspa.book.claims import Outcome, judge
-from gspa.book.verdicts import VERDICTS, Reading, at_least, best, exactly, joined, ranked, reading, within
+from gspa.book.claims import Outcome
+from gspa.book.verdicts import VERDICTS, Reading, at_least, best, exactly, joined, ranked, within
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,19 +51,12 @@ class TestReadings:
         with pytest.raises(InvalidValue, match="admissible"):
             best([one("verified", excluded="no")])
 
-    def test_the_text_is_the_verdicts_own_and_the_correction_only_where_it_is_needed(self):
-        said = {"verified": "It holds.", "refuted": lambda: "It fails.", "holds with correction": "Nearly."}
-        found = [reading("", verdict, said, correction="c") for verdict in said]
-        assert [(x.found, x.correction) for x in found] == [("It holds.", ""), ("It fails.", ""), ("Nearly.", "c")]
-        with pytest.raises(InvalidValue, match="not reproduced"):
-            reading("", "not reproduced", said)
-
     def test_an_outcome_says_in_how_many_readings(self):
-        several = [one("refuted", "a"), one("verified", "b"), one("refuted", "c"), one("verified", "d", "not so")]
-        found = judge("G-C3", {"gap": 1.0}, *several)
-        assert (found.verdict, found.reason, found.agreeing) == ("verified", "found in b", "in 1 of 3 readings")
-        assert judge("G-C3", {"gap": 1.0}, one("refuted")).readings == ()
-        assert judge("G-C3", {"gap": 1.0}, one("refuted", "a"), one("refuted", "b")).agreeing == ""
+        several = (one("refuted", "a"), one("verified", "b"), one("refuted", "c"), one("verified", "d", "not so"))
+        found = Outcome("G-C3", "verified", "found in b", {"gap": 1.0}, readings=several)
+        assert found.agreeing == "in 1 of 3 readings"
+        alike = (one("refuted", "a"), one("refuted", "b"))
+        assert Outcome("G-C3", "refuted", "found in a", {"gap": 1.0}, readings=alike).agreeing == ""
         assert Outcome.from_dict(found.to_dict()) == found
 
     def test_an_outcome_cannot_contradict_its_readings(self):
