@@ -3,91 +3,112 @@
 from __future__ import annotations
 
 import json
-from itertools import groupby
 
+import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
 from running import run_page
 
+import gspa
 from gspa import check_certificate
 from gspa.accountant.certificates import PROGRAM
-from gspa.pages import one_density
-from gspa.pages import p21_certificates as p
 
+PAGE = "21_certificates"
 PLANTED = ()
-QUICK = {0.5, 2.0}
 
 
 @pytest.fixture(scope="module")
-def issued():
-    """Of the settings that are quick to certify: by kind and by what they are for."""
-    local = p.LOCAL[::10]
-    few = [one for one in p.settings(local=local) if one.asked["n"] <= 1_000 or one.asked["mechanism"] == "aligned"]
-    found = p.certified(few)
-    return {kind: list(some) for kind, some in groupby(found, lambda one: one.setting.file.partition("-")[0])}
+def names():
+    return run_page(PAGE).names
 
 
-def numbers(some):
-    """The certified eps by local budget and number of users."""
-    return {(one.setting.asked["eps"], one.setting.asked["n"]): one.certificate.eps for one in some}
+def numbers(names, kind):
+    """What the certificates of a kind prove, by local budget and number of users."""
+    some = {file: asked for file, (_, _, asked) in names["rest"].items() if file.startswith(f"{kind}-")}
+    return {(asked["eps"], asked["n"]): names["certificates"][file].eps for file, asked in some.items()}
 
 
-def test_the_figure_of_the_first_page(issued):
-    curves = run_page("19_auditing").names["curves"]
-    drawn = curves[(curves["n"] == p.USERS) & (curves["delta"] == p.CENTRAL)]
-    assert drawn["local"].tolist() == list(p.LOCAL)
-    table = drawn.iloc[::10].set_index("local")
-    found = numbers(issued["figure"])
-    assert len(found) == len(table) == 5
-    for (eps0, n), eps in found.items():
-        assert n == p.USERS
-        assert table.loc[eps0, "certified"] <= eps <= table.loc[eps0, "certified"] * (1 + 1e-7)
+def table(name, page, at):
+    return run_page(page).names[name].set_index(at)
 
 
-def test_the_pairs_of_page_17(issued):
-    table = run_page("17_exact_accounting", delta=p.CENTRAL).names["compared"]
-    upper = table.set_index(["eps0", "n"])["upper"]
-    found = numbers(issued["pair"])
-    assert len(found) == len(upper)
-    for setting, eps in found.items():
-        assert upper[setting] <= eps <= upper[setting] * (1 + 1e-7)
+def test_the_figure_of_the_first_page(names):
+    curves = table("curves", "19_auditing", ["delta", "local", "n"]).loc[1e-4]
+    found = numbers(names, "figure")
+    assert list(found) == [at for at in curves.index if at[1] == 1_000]
+    for at, eps in found.items():
+        assert curves.loc[at, "certified"] <= eps <= curves.loc[at, "certified"] * (1 + 1e-7)
 
 
-def test_the_bits_of_page_17(issued):
-    table = run_page("17_exact_accounting", delta=p.CENTRAL).names["gaps"]
-    bits = table[table["n"] <= 1_000].set_index(["eps0", "n"])["bits"]
-    found = numbers(issued["bits"])
-    assert len(found) == len(bits)
-    for setting, eps in found.items():
-        assert bits[setting] * (1 - 1e-9) <= eps <= bits[setting] * (1 + 1e-7)
+def test_the_pairs_of_page_17(names):
+    compared = table("compared", "17_exact_accounting", ["eps0", "n"])
+    found = numbers(names, "pair")
+    assert list(found) == list(compared.index)
+    for at, eps in found.items():
+        assert compared.loc[at, "upper"] <= eps <= compared.loc[at, "upper"] * (1 + 1e-7)
 
 
-def test_every_number_of_the_tables_has_its_setting():
-    files = [one.file for one in [*p.settings(), *p.headline(eps0=0.5, n=10_000, delta=1e-4)]]
-    assert len(set(files)) == len(files)
-    assert len(files) == len(p.LOCAL) + len(one_density.LOCAL) * 6 + len(one_density.CONTINUOUS) + 3
+def the_bits_are_those_of_page_17(names, most):
+    gaps = table("gaps", "17_exact_accounting", ["eps0", "n"])
+    found = numbers(names, "bits")
+    assert list(found) == [at for at in gaps.index if at[1] <= most]
+    for at, eps in found.items():
+        assert gaps.loc[at, "bits"] * (1 - 1e-9) <= eps <= gaps.loc[at, "bits"] * (1 + 1e-7)
+
+
+def the_lines_are_those_of_page_17(names, how_many):
+    certified = run_page("17_exact_accounting").names["lines"]["certified"].tolist()
+    found = [one.eps for file, one in names["certificates"].items() if file.startswith("line-")]
+    assert len(found) == how_many
+    for eps, upper in zip(found, certified[:how_many], strict=True):
+        assert upper * (1 - 1e-3) <= eps <= upper * 1.005
+
+
+def test_the_bits_and_a_line_of_page_17(names):
+    the_bits_are_those_of_page_17(names, 1_000)
+    the_lines_are_those_of_page_17(names, 1)
 
 
 @pytest.mark.slow
-def test_the_lines_of_page_17():
-    certified = run_page("17_exact_accounting").names["lines"]["certified"].tolist()
-    lines = [one for one in p.headline(eps0=0.5, n=100, delta=1e-4) if one.file.startswith("line")]
-    for upper, one in zip(certified, p.certified(lines), strict=True):
-        assert upper * (1 - 1e-3) <= one.certificate.eps <= upper * 1.005
+def test_every_number_of_the_tables_has_its_certificate():
+    names = run_page(PAGE, profile="paper").names
+    the_bits_are_those_of_page_17(names, 10_000)
+    the_lines_are_those_of_page_17(names, 4)
+    assert names["total"] == 50 + 15 + 15 + 4 + 3
 
 
-def test_the_table_and_the_files(issued):
-    some = issued["figure"][:2]
-    table, files = p.table(some), p.files(some)
-    for (name, text), link in zip(files.items(), table["file"], strict=True):
-        assert link == f"[JSON](../certificates/{name})"
-        found = check_certificate.read(text)
+def test_the_tables_say_what_the_files_prove(names):
+    issued, certificates = names["issued"], names["certificates"]
+    assert (issued["proved"] >= issued["accountant"]).all()
+    for name in ("figure-0.1-1000", "allocation"):
+        found = check_certificate.read(certificates[name].text)
         assert check_certificate.proves(found, check_certificate.delta_of(found))
-    assert table["proved"].tolist() == [json.loads(text)["eps"] for text in files.values()]
-    assert (table["proved"] >= table["accountant"]).all()
+        assert issued.loc[name, "file"] == f"[JSON](../certificates/{name}.json)"
+        assert issued.loc[name, "proved"] == json.loads(certificates[name].text)["eps"]
+    assert names["bits"] == issued.loc["rr-0.5-10000", "proved"]
+    largest = (issued["proved"] / issued["accountant"] - 1).groupby(issued["method"]).max()
+    assert names["clones"] == max(largest["dominating pair"], largest["law of the shuffled bits"]) < 1e-7
+    assert names["others"] == max(largest["privacy blanket"], largest["random allocation"]) < 0.01
 
 
-def test_the_program_as_a_stranger_runs_it(issued):
-    one = issued["figure"][0].certificate
-    lines = p.as_a_stranger(one).splitlines()
-    assert (lines[0], lines[-1]) == (one.statement, "PROVED")
-    assert p.lines_of_the_program() == PROGRAM.read_text(encoding="utf-8").count("\n")
+def test_the_sum_of_three_users_and_the_program_as_a_stranger_runs_it(names):
+    interval = gspa.delta(at_eps=0.4, eps=1.0, n=3, mechanism="aligned")
+    assert interval.lower <= names["three"] <= interval.upper
+    lines = names["printed"].splitlines()
+    assert (lines[0], lines[-1]) == (names["few"].statement, "PROVED")
+    assert names["lines"] == PROGRAM.read_text(encoding="utf-8").count("\n")
+
+
+def test_fewer_clones_never_help_and_nobody_hides_the_victim_of_randomized_response(names):
+    assert names["given"] == sorted(names["given"], reverse=True)
+    # The likelihood ratio of randomized response at eps0 = 1 exceeds e^0.4 on one answer.
+    p, x = names["p_"], names["x"]
+    assert names["given"][0] == pytest.approx(p / (1 + p) - x / (1 + p), rel=1e-12)
+
+
+def test_the_figure_has_a_dot_for_each_margin(names):
+    made = pd.DataFrame({"method": ["pair", "pair", "blanket"], "margin": [1e-9, float("nan"), 1e-3]})
+    (axis,) = names["p"].margins(made).axes
+    assert axis.lines[0].get_xydata().tolist() == [[1e-9, 0], [1e-3, 1]]
+    assert [tick.get_text() for tick in axis.get_yticklabels()] == ["pair", "blanket"]
+    plt.close("all")

@@ -1,0 +1,42 @@
+"""Of notebook 21: its figure, and the program run as a stranger runs it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from gspa.accountant.certificates import PROGRAM, Certificate
+from gspa.book.figures import ROLES, keeps_data, name_line
+
+
+def as_a_stranger(certificate: Certificate) -> str:
+    """What the program prints of a saved certificate, in a process and a folder of its own, without this package."""
+    with tempfile.TemporaryDirectory() as folder:
+        certificate.write(Path(folder) / "cert.json")
+        program = [sys.executable, "-I", str(PROGRAM), "cert.json"]
+        return subprocess.run(program, cwd=folder, capture_output=True, text=True).stdout.rstrip()
+
+
+@keeps_data
+def margins(issued: pd.DataFrame) -> Figure:
+    """The relative margin of each certificate over the accountant, a row a method, on a logarithmic axis."""
+    rows = issued[issued["margin"] > 0]
+    methods = list(dict.fromkeys(rows["method"]))
+    figure, axis = plt.subplots(figsize=(7, 0.9 + 0.45 * len(methods)), layout="constrained")
+    colour = ROLES["certified"][0]
+    axis.plot(rows["margin"], rows["method"].map(methods.index), "o", ms=7, color=colour, alpha=0.4, mew=0)
+    for y, method in enumerate(methods):
+        most = float(rows.loc[rows["method"] == method, "margin"].max())
+        name_line(axis, most, y, f"{most:.1g}", colour=colour, right=9)
+    axis.set(xscale="log", xlabel=r"proved $\epsilon$ over the accountant's, less 1 (logarithmic)")
+    axis.set_ylim(len(methods) - 0.5, -0.5)
+    axis.set_xlim(right=float(rows["margin"].max()) * 12)
+    axis.set_yticks(range(len(methods)), methods)
+    axis.grid(visible=False, axis="y")
+    return figure
