@@ -19,9 +19,20 @@ import pandas as pd
 from gspa.accountant import api
 from gspa.accountant.certificates import PROGRAM, Certificate
 from gspa.book import text
-from gspa.pages import one_density, p19_auditing
+from gspa.pages import p19_auditing
 
 FIGURE, PAGE_17, PAGE_20 = "first page", "page 17", "page 20"
+# Page 17's settings.
+# (name, mechanism, noise scales on [0, 1], how many users have each, delta)
+CONTINUOUS: tuple[tuple[str, str, Sequence[float], Sequence[int], float], ...] = (
+    ("Laplace, everybody at 1", "laplace", [1.0], [10_000], 1e-4),
+    ("Laplace, one user at 2 among 9,999 at 0.01", "laplace", [0.5, 100.0], [1, 9_999], 1e-4),
+    ("Laplace, groups of Figure 3: 0.1, 0.5, 1", "laplace", [10.0, 2.0, 1.0], [5_400, 3_700, 900], 1e-4),
+    ("Gaussian, $\\sigma$ = 1", "gaussian", [1.0], [10_000], 1e-6),
+)
+LOCAL = (0.1, 0.5, 1.0, 2.0, 4.0)
+SIZES = (1_000, 10_000, 1_000_000)
+FEWER = (100, 1_000, 10_000)  # where the law of the bits is compared with the pair
 _METHODS = {
     "exact law": "law of the shuffled bits",
     "dominating pair": "dominating pair",
@@ -55,7 +66,7 @@ def headline(*, eps0: float, n: int, delta: float, lines: int | None = None, ste
             ("rr", "randomized response", _clones("rr", eps0, n, delta)),
         )
     ]
-    for i, (words, mechanism, scales, count, small) in enumerate(one_density.CONTINUOUS[:lines], 1):
+    for i, (words, mechanism, scales, count, small) in enumerate(CONTINUOUS[:lines], 1):
         values = [scale for scale, many in zip(scales, count, strict=True) for _ in range(many)]
         runs = api.Laplace(scale=values) if mechanism == "laplace" else api.Gaussian(sigma=values)
         found.append(Setting(f"line-{i}", PAGE_17, words, {"mechanism": runs, "delta": small}))
@@ -68,13 +79,13 @@ def settings(
     *,
     local: Sequence[float] = p19_auditing.LOCAL,
     users: int = p19_auditing.USERS,
-    bits: Sequence[int] = one_density.FEWER,
+    bits: Sequence[int] = FEWER,
     delta: float = p19_auditing.CENTRAL,
 ) -> list[Setting]:
     """The other settings: the certified line of the first page's figure, and page 17's tables."""
     asked = [("figure", FIGURE, "aligned", eps0, users) for eps0 in local]
-    asked += [("pair", PAGE_17, "aligned", eps0, n) for eps0 in one_density.LOCAL for n in one_density.SIZES]
-    asked += [("bits", PAGE_17, "rr", eps0, n) for eps0 in one_density.LOCAL for n in bits]
+    asked += [("pair", PAGE_17, "aligned", eps0, n) for eps0 in LOCAL for n in SIZES]
+    asked += [("bits", PAGE_17, "rr", eps0, n) for eps0 in LOCAL for n in bits]
     return [
         Setting(f"{kind}-{eps0:g}-{n}", where, f"$\\epsilon_0$ = {eps0:g}, {n:,} users", _clones(name, eps0, n, delta))
         for kind, where, name, eps0, n in asked

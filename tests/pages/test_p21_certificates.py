@@ -10,7 +10,7 @@ from running import run_page
 
 from gspa import check_certificate
 from gspa.accountant.certificates import PROGRAM
-from gspa.pages import one_density, p19_auditing
+from gspa.pages import p19_auditing
 from gspa.pages import p21_certificates as p
 
 PLANTED = ()
@@ -63,7 +63,8 @@ def test_the_bits_of_page_17(issued):
 def test_every_number_of_the_tables_has_its_setting():
     files = [one.file for one in [*p.settings(), *p.headline(eps0=0.5, n=10_000, delta=1e-4)]]
     assert len(set(files)) == len(files)
-    assert len(files) == len(p19_auditing.LOCAL) + len(one_density.LOCAL) * 6 + len(one_density.CONTINUOUS) + 3
+    assert len(files) == len(p19_auditing.LOCAL) + len(p.LOCAL) * 6 + len(p.CONTINUOUS) + 3
+    assert run_page("17_exact_accounting", delta=p19_auditing.CENTRAL).names["crowds"] == p.CONTINUOUS
 
 
 @pytest.mark.slow
