@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, permutations, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,17 +17,19 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from gspa.accountant import asymptotic, budgets, families
+from gspa.accountant import asymptotic, attacks, budgets, families
 from gspa.accountant import published as bounds
 from gspa.accountant.budgets import Budgets
-from gspa.accountant.laplace_gaussian import blanket_delta, blanket_epsilon
+from gspa.accountant.laplace_gaussian import blanket_epsilon
 from gspa.accountant.one_round import central_delta
+from gspa.accountant.tradeoff import gdp_delta
 from gspa.algorithms import shuffles
 from gspa.book.figures import ROLES, keeps_data, role
-from gspa.pages.promises import FEW, attacked_delta, attacked_epsilon, gaussian_limit, judged
 
 Array = NDArray[np.float64]
 
+CELLS = 600  # as the attacks have them
+FEW = 64  # distinct budgets up to which both attacks are tried
 _SHARES = (1.0, 0.5)  # of many budgets, the users at these quantiles are tried
 _HEADS = {
     "k": "$k$",
@@ -57,6 +59,48 @@ _HEADS = {
 def headed(table: pd.DataFrame, columns: str) -> pd.DataFrame:
     """Some columns, under a reader's heads."""
     return table[columns.split()].rename(columns=_HEADS)
+
+
+def judged(attacked: float, certified: float, delta: float) -> str:
+    """What is certain of a promise: a delta above the promised one reached, or one not above it not exceeded."""
+    if attacked > delta:
+        return "broken"
+    return "kept" if certified <= delta else "open"
+
+
+def least_constant(delta: float, *, eps: float, mu: float, n: int) -> float:
+    """The C that Theorem 2's error term C/sqrt(n-1) needs, if delta(eps) is at least `delta`.
+
+    (15) with s = C/sqrt(n-1) says T(alpha) >= G_mu(alpha + s) - s, so delta(eps) = sup 1 - T(alpha) - e^eps alpha
+    <= delta_mu(eps) + (1 + e^eps) s.
+    """
+    return max(0.0, math.sqrt(n - 1) * (delta - gdp_delta(eps, mu=mu)) / (1 + math.exp(eps)))
+
+
+def gaussian_limit(people: Budgets, victim: int) -> asymptotic.Limit:
+    """The Gaussian limit, and in `others` the inputs that the attacks assume of the others."""
+    found = asymptotic.asymptotic_mu(1 / people.eps, count=people.count, victim=victim, cells=CELLS)
+    return found._replace(others=np.nan_to_num(found.others))  # NaN: nobody else has that budget
+
+
+def _attacked(attack: Callable[..., Any], people: Budgets, victim: int, others: Array | None, **at: float) -> float:
+    places = gaussian_limit(people, victim).others if others is None else others
+    statistics = attacks.STATISTICS if people.eps.size <= FEW else ("linear",)
+    run = {"count": people.count, "victim": victim, "others": places, **at}
+    return max(float(attack(1 / people.eps, statistic=statistic, **run).lower) for statistic in statistics)
+
+
+def attacked_delta(people: Budgets, *, victim: int, eps: float, others: Array | None = None) -> float:
+    """The better of both explicit attacks on shuffled Laplace reports at eps: a rigorous lower bound on delta.
+
+    `victim` is the index of a group; `others` the others' inputs per group, None for the Gaussian limit's worst ones.
+    """
+    return _attacked(attacks.attack_delta, people, victim, others, eps=eps)
+
+
+def attacked_epsilon(people: Budgets, *, victim: int, delta: float, others: Array | None = None) -> float:
+    """An eps below which the reports are certainly not (eps, delta)-DP; arguments as `attacked_delta`."""
+    return _attacked(attacks.attack_epsilon, people, victim, others, delta=delta)
 
 
 class Crowd(NamedTuple):
@@ -115,21 +159,10 @@ def against_promise(crowds: Sequence[Crowd], *, delta: float) -> pd.DataFrame:
                 lower = max(lower, attacked_epsilon(people, victim=victim, delta=delta, others=places))
             upper = max(upper, blanket_epsilon(scales, count=count, victim=victim, delta=delta).upper)
             alone = max(alone, blanket_epsilon([scales[victim]], delta=delta).upper)
-        rows.append(
-            {
-                "crowd": name,
-                "promised": promised,
-                "attacked": attacked,
-                "times": attacked / delta,
-                "lower": lower,
-                "limit": min(limit, alone),
-                "upper": upper,
-                "alone": alone,
-                # upper <= promised: at the promised eps, delta is at most the one asked for.
-                "promise": judged(attacked, delta if upper <= promised else 1.0, delta),
-            }
-        )
-    return pd.DataFrame(rows)
+        promise = judged(attacked, delta if upper <= promised else 1.0, delta)  # there delta is at most the one asked
+        rows.append((name, promised, attacked, attacked / delta, lower, min(limit, alone), upper, alone, promise))
+    columns = ["crowd", "promised", "attacked", "times", "lower", "limit", "upper", "alone", "promise"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 class Case(NamedTuple):
@@ -172,19 +205,14 @@ def cases() -> list[Case]:
     ]
 
 
-def verification(tried: Sequence[Case]) -> pd.DataFrame:
-    """The exact shuffled law of each small crowd against three upper bounds, at all inputs of the others, all eps.
+def verified(case: Case) -> dict[str, object]:
+    """The exact shuffled law of a small crowd against three upper bounds, at all inputs of the others, all eps.
 
-    Columns: family; ratios (e^eps of the others; of the victim); inputs, how many choices of the others'; the largest
-    excess of delta over the pair with the largest aligned r_j, corrected (at most 0 if the theorem holds), over the
-    pair with r_j = 1/(1 + e^{eps_j}), printed (above 0 it is no upper bound), and over this package's certified delta,
-    accountant (NaN where it refuses); and of the largest excess over the printed pair at (e^eps), shuffled and pair
-    (the two deltas there, fractions as text).
+    family; ratios (e^eps of the others; of the victim); inputs, how many choices of the others'; the largest excess of
+    delta over the pair with the largest aligned r_j, corrected (at most 0 if the theorem holds), over the pair with r_j
+    = 1/(1 + e^{eps_j}), printed (above 0 it is no upper bound), and over this package's certified delta, accountant
+    (NaN where it refuses); and of the largest excess over the printed pair at (e^eps), shuffled and pair (both deltas).
     """
-    return pd.DataFrame([_verified(case) for case in tried])
-
-
-def _verified(case: Case) -> dict[str, object]:
     *others, mine = case.randomizers
     *theirs, ratio = case.ratios
     own = shuffles.parts(mine, ratio)
@@ -242,28 +270,6 @@ def cut_delta(laws: Sequence[Array], victim: tuple[Array, Array], *, eps: float)
     return max(float(np.maximum(a - math.exp(eps) * b, 0.0).sum()) for a, b in ((p, q), (q, p)))
 
 
-def cut_against_blanket(
-    settings: Sequence[tuple[str, Sequence[float]]], *, eps: Sequence[float], cells: int
-) -> pd.DataFrame:
-    """Shuffled Laplace or Gaussian reports cut into about so many cells and enumerated, against the blanket theorem.
-
-    A setting is a mechanism and the noise scales of two or three users, the victim's first. Columns: reports; scales;
-    eps; enumerated, the largest over the others' inputs in {0, 1/2, 1}; certified; share, enumerated over certified.
-    Cutting is post-processing: the enumerated delta is a lower bound on the true one, whatever the number of cells.
-    """
-    rows = []
-    for mechanism, scales in settings:
-        where = asymptotic.setting(scales, 1, mechanism, 0, cells)
-        mine = tuple(asymptotic.cell_masses(where.victim, x, where.edges) for x in (0.0, 1.0))
-        crowds = [list(where.laws(inputs)) for inputs in product((0.0, 0.5, 1.0), repeat=len(scales) - 1)]
-        for at in eps:
-            found = max(cut_delta(crowd, (mine[0], mine[1]), eps=at) for crowd in crowds)
-            bound = blanket_delta(scales, eps=at, mechanism=mechanism, victim=0).upper
-            shown = ", ".join(f"{scale:g}" for scale in scales)
-            rows.append((mechanism, shown, at, found, bound, found / bound if bound > 0 else math.nan))
-    return pd.DataFrame(rows, columns=["reports", "scales", "eps", "enumerated", "certified", "share"])
-
-
 # column -> what it is, role, width; the first lie under the others
 _CURVES = {
     "certified": ("certified (not exceeded)", "certified", 4),
@@ -303,17 +309,11 @@ def map_of_promises(grid: pd.DataFrame) -> Figure:
     columns, rows = _edges(shown.columns.to_numpy(dtype=float)), _edges(shown.index.to_numpy(dtype=float))
     colours = colormaps["cividis_r"].with_extremes(bad="white")
     drawn = axis.pcolormesh(columns, rows, shown.to_numpy(dtype=float), cmap=colours, norm=LogNorm(1, _MOST_TIMES))
-    for word, marker in (("kept", "."), ("open", "$?$")):
+    for word, marker, kind in (("kept", ".", "certified"), ("open", "$?$", "truth")):
         chosen = grid[grid["promise"] == word]
         if len(chosen):
-            axis.scatter(
-                chosen["victim"],
-                chosen["others"],
-                marker=marker,
-                s=35,
-                color=ROLES["certified" if word == "kept" else "truth"][0],
-                label=word,
-            )
+            colour = ROLES[kind][0]
+            axis.scatter(chosen["victim"], chosen["others"], marker=marker, s=35, color=colour, label=word)
     low, high = _PAPER
     side = high - low
     axis.add_patch(

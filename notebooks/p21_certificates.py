@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +14,17 @@ from matplotlib.figure import Figure
 
 from gspa.accountant.certificates import PROGRAM, Certificate
 from gspa.book.figures import ROLES, keeps_data, name_line
+
+# Page 17's settings. Of noise: name, mechanism, scales on [0, 1], how many users have each, delta.
+CONTINUOUS: tuple[tuple[str, str, Sequence[float], Sequence[int], float], ...] = (
+    ("Laplace, everybody at 1", "laplace", [1.0], [10_000], 1e-4),
+    ("Laplace, one user at 2 among 9,999 at 0.01", "laplace", [0.5, 100.0], [1, 9_999], 1e-4),
+    ("Laplace, groups of Figure 3: 0.1, 0.5, 1", "laplace", [10.0, 2.0, 1.0], [5_400, 3_700, 900], 1e-4),
+    ("Gaussian, $\\sigma$ = 1", "gaussian", [1.0], [10_000], 1e-6),
+)
+LOCAL = (0.1, 0.5, 1.0, 2.0, 4.0)
+SIZES = (1_000, 10_000, 1_000_000)
+FEWER = (100, 1_000, 10_000)  # where the law of the bits is compared with the pair
 
 
 def as_a_stranger(certificate: Certificate) -> str:

@@ -21,7 +21,6 @@ from gspa.accountant.losses import spread
 from gspa.accountant.one_round import central_delta, central_epsilon
 from gspa.accountant.rounds import compose, compose_delta, gaussian, shuffled, shuffled_reports
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
-from gspa.pages.one_density import blanket_limit
 
 CROWD = budgets.constant(0.5, n=10_000)
 MECHANISMS = [binary(), krr(3), common(), subset(5, 2)]
@@ -289,7 +288,11 @@ class TestReportsOnALine:
         one = shuffled_reports([sigma], **arguments)
         bounds = [compose([(one, times)], delta=1e-5) for times in (1, 7, 50)]
         # One round is close to a Gaussian, and 50 are the Gaussian of sqrt(50) mu.
-        limit = blanket_limit([sigma], delta=1e-5, **arguments)
+        # Its mu^2: int (f0 - f1)^2/((n - 1) omega), omega the least density of a report over all inputs in [0, 1].
+        y = np.linspace(-12 * sigma, 12 * sigma, 100_001) + 0.5
+        omega = stats.norm.pdf(np.abs(y - 0.5) + 0.5, scale=sigma)
+        square = (stats.norm.pdf(y, 0, sigma) - stats.norm.pdf(y, 1, sigma)) ** 2 / omega
+        limit = math.sqrt(float(square.sum()) * (y[1] - y[0]) / (n - 1))
         for times, bound in zip((1, 7, 50), bounds, strict=True):
             assert bound.upper == pytest.approx(gdp_epsilon(delta=1e-5, mu=limit * math.sqrt(times)), rel=0.01)
         assert bounds[0].upper < bounds[1].lower < bounds[1].upper < bounds[2].lower

@@ -23,7 +23,6 @@ from gspa.accountant import budgets
 from gspa.accountant import published as bounds
 from gspa.accountant.tradeoff import gdp_delta
 from gspa.algorithms import shuffles
-from gspa.pages import promises
 
 DELTA = 1e-4
 SMALL = {"map_points": 2, "curve_points": 2}
@@ -65,11 +64,11 @@ class TestSignedMessages:
 
     @settings(max_examples=30)
     @given(st.floats(0, 2), st.floats(0.01, 1), st.integers(2, 10**6), st.floats(0, 3))
-    def test_the_least_constant_is_what_theorem_2_needs(self, eps, mu, n, constant):
+    def test_the_least_constant_is_what_theorem_2_needs(self, p, eps, mu, n, constant):
         """A process exactly at (15)'s edge at this eps needs exactly that C."""
         edge = gdp_delta(eps, mu=mu) + (1 + math.exp(eps)) * constant / math.sqrt(n - 1)
-        assert promises.least_constant(edge, eps=eps, mu=mu, n=n) == pytest.approx(constant, abs=1e-9 * math.sqrt(n))
-        assert promises.least_constant(0.0, eps=eps, mu=mu, n=n) == 0
+        assert p.least_constant(edge, eps=eps, mu=mu, n=n) == pytest.approx(constant, abs=1e-9 * math.sqrt(n))
+        assert p.least_constant(0.0, eps=eps, mu=mu, n=n) == 0
 
 
 class TestTruthTold:
@@ -159,14 +158,15 @@ class TestLaplace:
         assert [round(float(x), 1) for x in first.people.eps[list(first.victims)]] == [2.0, 1.0]
         assert len(p.papers_crowds(n=10_000, seed=1, drawn=False)) == 3
 
-    def test_silent_users_hide_nothing(self):
-        table = promises.silent_crowd(eps=2.0, others=(1e-2, 1e-6), n=10_000, delta=DELTA)
+    def test_silent_users_hide_nothing(self, ran):
+        table = ran.names["silent"]
         assert (table["lower"] <= table["upper"]).all()
         assert (np.diff(table["lower"]) > 0).all()
         assert (np.diff(table["promised"]) < 0).all()  # the formula thinks the opposite
         assert table["lower"].iloc[-1] > 1.9
-        # The distance of one report alone is 1 - e^-1 = 0.632.
-        assert 0.6 < table["delta"].iloc[-1] < -math.expm1(-1)
+        # One report alone has delta = 1 - e^((eps - 2)/2).
+        alone = -math.expm1((table["promised"].iloc[-1] - 2) / 2)
+        assert 0.9 * alone < table["attacked"].iloc[-1] < alone
 
     def test_the_map_is_broken_on_both_sides_and_kept_between(self):
         ran = run_page("09_personalized", curve_points=2, map_points=4)
@@ -251,7 +251,7 @@ class TestAlignedClones:
 
     def test_a_wrong_clone_probability_is_noticed(self, p, monkeypatch):
         monkeypatch.setattr(shuffles, "aligned_clone_probability", lambda *_: Fraction(1, 2))
-        assert (p.verification(p.cases()[:5])["corrected"] > 0).any()
+        assert any(p.verified(case)["corrected"] > 0 for case in p.cases()[:5])
 
 
 class TestBlanket:
@@ -264,16 +264,15 @@ class TestBlanket:
         exact = max(law_divergence(*pair, math.exp(0.2)) for pair in (both, both[::-1]))
         assert found == pytest.approx(exact, abs=1e-14)
 
-    def test_enumerated_reports_stay_below_the_blanket(self, p):
-        tried = [("laplace", (1.0, 1.0)), ("laplace", (0.5, 5.0, 5.0)), ("gaussian", (0.5, 2.0, 2.0))]
-        table = p.cut_against_blanket(tried, eps=(0.0, 0.6), cells=16)
+    def test_enumerated_reports_stay_below_the_blanket(self, ran):
+        table = ran.names["cut"]
         assert (table["share"] <= 1).all()
         assert (table["share"] > 0.5).all()  # and are near enough for this to be a test
 
 
 @pytest.fixture(scope="module")
 def verified(p):
-    return p.verification(p.cases())
+    return pd.DataFrame([p.verified(case) for case in p.cases()])
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import p17_exact_accounting as p
 import pytest
 from matplotlib import pyplot as plt
 from running import run_page
@@ -17,7 +18,6 @@ from gspa.accountant.exact import exact_delta, exact_epsilon
 from gspa.accountant.laplace_gaussian import blanket_epsilon
 from gspa.accountant.published import gspa_mu
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
-from gspa.pages.one_density import blanket_limit
 
 PLANTED = ()
 
@@ -97,7 +97,7 @@ class TestBlanketLimit:
         outside = 2 * (k / 2) * (1 - math.exp(-k)) ** 2 * math.exp(k) / k
         inside = quad(lambda r: 4 * k * math.exp(-k) * math.sinh(k * r) ** 2 * math.exp(k * (r + 0.5)), 0, 0.5)[0]
         exact = math.sqrt((outside + inside) / (n - 1))
-        assert blanket_limit([1 / k], count=[n], delta=1e-9, mechanism="laplace") == pytest.approx(exact, rel=2e-4)
+        assert p.blanket_limit([1 / k], count=[n], delta=1e-9, mechanism="laplace") == pytest.approx(exact, rel=2e-4)
 
     def test_common_density_against_brute_force(self):
         kappa, count = np.array([0.2, 1.0]), np.array([800.0, 199.0])
@@ -111,7 +111,7 @@ class TestBlanketLimit:
             return math.sqrt(float((square * (c[:, None] / omega).max(axis=0)).sum()) * width)
 
         best = min(mu(s) for s in np.linspace(0.01, 0.6, 240))
-        found = blanket_limit([5.0, 1.0], count=[800, 200], delta=1e-14, mechanism="laplace")
+        found = p.blanket_limit([5.0, 1.0], count=[800, 200], delta=1e-14, mechanism="laplace")
         assert found == pytest.approx(best, rel=5e-4)
 
     @pytest.mark.parametrize(
@@ -125,14 +125,14 @@ class TestBlanketLimit:
         ],
     )
     def test_the_engine_is_near_the_limit_of_one_density(self, scales, count, mechanism, delta):
-        mu = blanket_limit(scales, count=count, mechanism=mechanism, delta=delta)
+        mu = p.blanket_limit(scales, count=count, mechanism=mechanism, delta=delta)
         victim = int(np.argmin(scales))
         found = blanket_epsilon(scales, count=count, mechanism=mechanism, delta=delta, victim=victim).upper
         assert 0.999 < found / gdp_epsilon(delta=delta, mu=mu) < 1.01
 
 
 def test_the_figures_draw_their_tables(names):
-    p, curve, users = names["p"], names["curve"], names["users"]
+    curve, users = names["curve"], names["users"]
     drawn = p.delta_curves(curve, {"certified": 0.02, "paper": 0.03}, delta=1e-3).axes[0].lines
     assert [drawn[i].get_ydata().tolist() for i in (1, 3)] == [curve["upper"].tolist(), curve["paper"].tolist()]
     assert [drawn[i].get_xdata() for i in (2, 4)] == [[0.02], [0.03]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import p21_certificates as p
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
@@ -112,3 +113,7 @@ def test_the_figure_has_a_dot_for_each_margin(names):
     assert axis.lines[0].get_xydata().tolist() == [[1e-9, 0], [1e-3, 1]]
     assert [tick.get_text() for tick in axis.get_yticklabels()] == ["pair", "blanket"]
     plt.close("all")
+
+
+def test_page_17_has_the_same_crowds():
+    assert run_page("17_exact_accounting").names["crowds"] == p.CONTINUOUS
