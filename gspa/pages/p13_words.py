@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from gspa.accountant import budgets, closed_forms, one_round
 from gspa.accountant.errors import OutsideValidity
@@ -26,7 +27,6 @@ from gspa.book.claims import Outcome, judge, settles
 from gspa.book.verdicts import Said, exactly, reading
 from gspa.pages import shuffles as s
 from gspa.pages.p13_clones import of_bits, worst
-from gspa.pages.p14_learning import project
 
 _ONE = Fraction(1)
 
@@ -55,9 +55,17 @@ def spoiled(local: Sequence[float], items: Sequence[int], *, share: float) -> pd
         truth = np.eye(k)[0]
         received = (1 - share) * response.law(truth) + share * np.eye(response.outputs)
         # One output of each kind would do; all are few.
-        tv = 0.5 * np.abs(project(response.estimate(received)) - truth).sum(axis=1).max()
+        tv = 0.5 * np.abs(nearest(response.estimate(received)) - truth).sum(axis=1).max()
         rows.append((k, x, share, float(tv), 1 - 1 / k))
     return pd.DataFrame(rows, columns=["k", "eps_local", "share", "tv", "useless"])
+
+
+def nearest(v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The law nearest to each row, in Euclidean distance."""
+    ordered = -np.sort(-v, axis=-1)
+    shift = (np.cumsum(ordered, axis=-1) - 1) / np.arange(1, v.shape[-1] + 1)
+    last = (ordered > shift).sum(axis=-1, keepdims=True) - 1
+    return np.asarray(np.maximum(v - np.take_along_axis(shift, last, axis=-1), 0.0))
 
 
 def leaky(eps_local: float, local_deltas: Sequence[float], *, n: int, delta: float) -> pd.DataFrame:
