@@ -75,15 +75,12 @@ class Tester(NamedTuple):
         return np.asarray((sizes + 2 * alpha * (2 * up - sizes)) / self.k)
 
     def statistics(self, n: int, laws: Array, rng: Rng) -> Array:
-        """The statistic of n users for each law of a bucket; shape (`times` to the power `PARTS`, laws).
-
-        Given how many reports fall on each part of the outputs, the parts are independent: each is drawn `times`
-        times, and they are put together in every way.
-        """
+        """The statistic of n users for each law of a bucket; shape (`times` to the power `PARTS`, laws)."""
         null, reports = n * self.response.law(self.uniform), self.response.law(laws)
         parts = np.split(reports, PARTS, axis=1)
         counts = rng.multinomial(n, np.stack([part.sum(axis=1) for part in parts], axis=1))
         found = np.zeros((1, len(laws)))
+        # Given their totals the parts are independent: each is drawn `times` times, and put together in every way.
         for part, count, expected in zip(parts, counts.T, np.split(null, PARTS), strict=True):
             given = rng.multinomial(count, part / part.sum(axis=1, keepdims=True), size=(self.times, len(laws)))
             found = (found[:, None] + (((given - expected) ** 2 - given) / expected).sum(axis=-1)).reshape(
@@ -108,10 +105,9 @@ class Tester(NamedTuple):
 
 
 def detectable(k: int, *, eps_local: float, n: int, start: float, coin: str, rng: Rng, counts: int) -> float:
-    """The distance at which n users give the right answer with probability 2/3 on either side.
+    """The distance at which n users are right with probability 2/3 on either side, from `counts` draws a probability.
 
-    By simulation of about so many `counts` of outputs a probability: two rough steps from the guess `start`, then a
-    power law through two accurate points about 15% below and above.
+    Two rough steps from the guess `start`, then a power law through two accurate points about 15% below and above.
     """
     tester = Tester.of(k, eps_local=eps_local, coin=coin)
     size, alpha = math.ceil(counts / (tester.times * tester.response.outputs)), min(start, 0.43)
@@ -133,10 +129,7 @@ def detectable(k: int, *, eps_local: float, n: int, start: float, coin: str, rng
 
 
 def coupled(n: int, k: int, alpha: float) -> float:
-    """Mean number of samples in which coupled data sets of n differ, uniform and at distance alpha; k even.
-
-    The monotone coupling makes a pair's counts differ by the l1 distance of their distribution functions.
-    """
+    """Mean number of samples in which data sets of n, uniform and at distance alpha, differ; pairs are coupled."""
     spread = math.sqrt(2 * n / k)
     sizes = np.arange(max(0, math.floor(2 * n / k - 9 * spread - 20)), math.ceil(2 * n / k + 9 * spread + 20) + 1)
     sizes = sizes[sizes <= n]
@@ -163,10 +156,7 @@ def coupling_users(k: int, alpha: float, eps: float) -> float:
 
 
 def laplace_test_users(k: int, alpha: float, eps: float, *, start: float, trials: int, rng: Rng) -> float:
-    """Users at which half the l1 distance of the counts from n/k, with Laplace noise, tests with 2/3 on either side.
-
-    By simulation, in steps of a quarter from `start` users.
-    """
+    """Users at which half the l1 distance of the counts from n/k, with Laplace noise, is right with 2/3; simulated."""
     n = start
     while True:
         size, found = math.ceil(n), []
@@ -175,7 +165,7 @@ def laplace_test_users(k: int, alpha: float, eps: float, *, start: float, trials
             found.append(np.array(off) + rng.laplace(scale=1 / eps, size=trials))
         if (found[1] > np.quantile(found[0], TARGET)).mean() >= TARGET:
             return n
-        n *= 1.25
+        n *= 1.25  # in steps of a quarter
 
 
 def paninski(n: int, k: int, alpha: float, rng: Rng) -> NDArray[np.int64]:
@@ -220,10 +210,8 @@ def fitted(runs: pd.DataFrame, experiment: Mapping[str, Sequence[Any]]) -> pd.Da
 def held(fits: pd.DataFrame, tolerance: float) -> tuple[bool | None, int]:
     """Whether all intervals lie within the tolerance, None where that is open; how many miss the stated exponent."""
     low, high = fits["low"] - fits["stated"], fits["high"] - fits["stated"]
-    missed = int(((low > 0) | (high < 0)).sum())
-    if ((low > tolerance) | (high < -tolerance)).any():
-        return False, missed
-    return (True if ((low >= -tolerance) & (high <= tolerance)).all() else None), missed
+    beyond, inside = (low > tolerance) | (high < -tolerance), (low >= -tolerance) & (high <= tolerance)
+    return False if beyond.any() else True if inside.all() else None, int(((low > 0) | (high < 0)).sum())
 
 
 @keeps_data
@@ -231,10 +219,10 @@ def lines(table: pd.DataFrame, *, y: str, by: str, label: str, error: str = "", 
     """A line a `by` against n, logarithmic, with bars of two `error`; with a `level` of 1 it starts at 0."""
     figure, axis = plt.subplots(figsize=(7, 4.3), layout="constrained")
     for index, (name, line) in enumerate(table.groupby(by, sort=False)):
-        style: dict[str, Any] = {"color": PALETTE[index], "lw": 2, "marker": "os^Dv"[index], "ms": 6}
-        bars = 2 * line[error] if error else None
-        drawn = axis.errorbar(line["n"], line[y], yerr=bars, label=str(name), **style)
-        drawn[0].set_dashes(DASHES[index] or (None, None))
+        style: dict[str, Any] = {"color": PALETTE[index], "dashes": DASHES[index] or (None, None), "lw": 2}
+        axis.plot(line["n"], line[y], label=str(name), marker="os^D"[index], ms=6, **style)
+        if error:
+            axis.errorbar(line["n"], line[y], yerr=2 * line[error], fmt="none", ecolor=PALETTE[index], lw=2)
     axis.set(xscale="log", xlabel="number of users $n$, logarithmic", ylabel=label)
     if level:
         axis.axhline(1, label=level, **role("reference"))
