@@ -377,7 +377,7 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description="Where the time of a build goes, by page and by cause.")
     parser.add_argument("--record", action="store_true", help="keep the result, and what the page on speed shows of it")
     parser.add_argument("--against", metavar="COMMIT", help="build it, too")
-    parser.add_argument("--profile", default="paper", help="of the pages: paper or quick")
+    parser.add_argument("--profile", default="paper", help="of the pages: paper, middle or quick")
     parser.add_argument("--page", help="only the causes of this page's cells, as JSON")
     asked = parser.parse_args(arguments)
     if asked.page is not None:

@@ -12,7 +12,7 @@ from gspa.book.parameters import Notebook, select
 from gspa.book.project import Project
 
 PROPERTIES = {
-    "profile": {"type": "string", "default": "paper", "enum": ["paper", "quick"], "description": "which sizes"},
+    "profile": {"type": "string", "default": "paper", "enum": ["paper", "middle", "quick"], "description": "sizes"},
     "n": {"type": "integer", "default": 3, "minimum": 1, "maximum": 100, "description": "how many"},
     "c": {"type": "number", "default": 0.5, "exclusiveMinimum": 0, "exclusiveMaximum": 1, "description": "a share"},
 }

@@ -25,6 +25,7 @@ import numpy.typing as npt
 import torch
 
 from gspa.accountant import arguments as _validate
+from gspa.accountant.budgets import draw
 from gspa.accountant.errors import InvalidBudget, InvalidValue
 from gspa.algorithms._checkpoint import EVERY, Checkpoint, default_folder, forget
 from gspa.algorithms._device import find
@@ -35,7 +36,16 @@ from gspa.algorithms.sgd_config import SgdConfig
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SgdConfig", "SgdResult", "default_folder", "forget", "gaussian_sigma", "train", "visiting_order"]
+__all__ = [
+    "SgdConfig",
+    "SgdResult",
+    "client_budgets",
+    "default_folder",
+    "forget",
+    "gaussian_sigma",
+    "train",
+    "visiting_order",
+]
 
 # Replicas of one seed that train as one batch. On a CPU more of them push each other out of the cache.
 _TOGETHER = {"cpu": 8, "cuda": 256}
@@ -125,6 +135,30 @@ def gaussian_sigma(eps: npt.ArrayLike, *, clip: float, divisor: int, delta: floa
     if not np.isfinite(sigma).all():
         raise InvalidBudget("eps", float(budgets.min()), "so large that its noise is a finite number")
     return sigma
+
+
+def client_budgets(law: str, *, clients: int, seeds: Sequence[int]) -> Floats:
+    """Local budgets of one of the paper's laws, drawn anew for each seed and dealt out to the clients.
+
+    They have a stream of their own: replicas of one seed train from the same start under every law.
+
+    Args:
+        law: a key of `gspa.accountant.budgets.DISTRIBUTIONS`.
+        clients: >= 1.
+        seeds: >= 0, one or more.
+
+    Returns:
+        A row a seed, a column a client.
+
+    Raises:
+        UnknownName: no such law.
+    """
+    drawn = []
+    for seed in _validate.row(seeds=seeds):
+        rng = np.random.default_rng([_validate.seed(seed=seed), 1])
+        # The halves of "Mixed Constant" come in order; clients hold different images, so deal them out.
+        drawn.append(rng.permutation(draw(law, n=clients, rng=rng).expanded().eps))
+    return np.array(drawn)
 
 
 def visiting_order(seed: int, *, clients: int) -> npt.NDArray[np.int64]:

@@ -71,7 +71,7 @@ class Claim:
         since: the day from which quantity and comparator stand, ISO.
         written: one of `WRITTEN`: whether a verdict was known then.
         needs: what a run must have to settle it: "size", the papers' own sizes; "data", MNIST; else a condition on
-            the page's parameters, such as `n_max >= 10000`.
+            the page's parameters, such as `n_max >= 10000`, or on the cell's evidence, such as `trained.seeds >= 12`.
         readings: the ways to read it, by the name that its cell uses: the verdict on record and the words for it, which
             are filled from the cell's evidence. Of one way alone the name is empty, and the entry has them itself.
         evidence: name in the cell to label on the card.
@@ -116,12 +116,12 @@ class Claim:
             said += f"; the tolerance {limits['since']}, {WRITTEN[limits['written']]}"
         return said
 
-    def lacks(self, had: Collection[str], used: Mapping[str, Any]) -> Outcome | None:
-        """The outcome of a run that lacked something; None of one that had all."""
+    def lacks(self, had: Collection[str], values: Mapping[str, Any]) -> Outcome | None:
+        """The outcome of a run that lacked something; None of one that had all. `values`: parameters and evidence."""
         for need in self.needs:
             if need in _WHY and need not in had:
                 return Outcome(self.id, "not yet checked", _WHY[need], missing=cast("Missing", need))
-            if need not in _WHY and not say.holds(need, used):
+            if need not in _WHY and not say.holds(need, values):
                 return Outcome(self.id, "not yet checked", f"It needs a run with `{need}`.", missing="settings")
         return None
 
@@ -274,12 +274,12 @@ def outcome(
     if changed:
         reason = f"This run changed what the paper states: {', '.join(changed)}."
         return Outcome(name, "not yet checked", reason, missing="settings")
-    if (lacking := entry.lacks(had, used)) is not None:
+    values = {name: _data(value) for name, value in evidence.items()}
+    if (lacking := entry.lacks(had, values | dict(used))) is not None:
         return lacking
     given = holds if isinstance(holds, Mapping) else {"": holds}
     if given.keys() != entry.readings.keys():
         raise InvalidValue(f"{name}: readings", [*given], f"the registry's: {[*entry.readings]}")
-    values = {name: _data(value) for name, value in evidence.items()}
     rows: dict[str, Any] = {}
     for key, value in values.items():
         label = entry.evidence.get(key, key.replace("_", " "))

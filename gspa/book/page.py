@@ -100,7 +100,7 @@ class Page(Show):
         """
         self.used = parameters.of_notebook(name, namespace)
         namespace.update(self.used)
-        self.quick = self.used["profile"] == "quick"
+        self.quick = parameters.select(project.find(), name).small(self.used["profile"])
         self.data: dict[str, str] = {}
         self.dataset = "mnist"
         self.as_recorded = True

@@ -1,8 +1,9 @@
 """The parameters of a notebook: a JSON Schema beside it, profiles, and checks before a run.
 
 `notebooks/NAME.schema.yaml` lists every name of the notebook's parameters cell with its
-type, default and range, and under `profiles` the values that differ in `quick`. `fixed` marks
-what the paper states, so that another value is another experiment.
+type, default and range, and under `profiles` the values that differ in `quick`, and in `middle` where the paper's
+sizes take minutes: a page that has no `middle` has the paper's sizes there. `fixed` marks what the paper states, so
+that another value is another experiment.
 
 A value is checked here whichever way it came: from the command line, a file, a page's form, papermill, or a cell that
 was edited. What is used is what was checked: `Page` puts it back among the notebook's names.
@@ -29,7 +30,7 @@ from jsonschema import Draft202012Validator
 from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
 from gspa.book.project import Project, find
 
-PROFILES = ("paper", "quick")
+PROFILES = ("paper", "middle", "quick")
 _PAPERMILLS = "# Parameters\n"
 """How the cell begins in which papermill sets what it was given."""
 _LONGEST = 1 << 20  # characters in a YAML file
@@ -102,6 +103,10 @@ class Notebook:
     def timeout(self) -> int:
         """Seconds that one cell may take."""
         return int(self.schema.get("timeout", 600))
+
+    def small(self, profile: str) -> bool:
+        """Whether a profile's sizes are not the paper's."""
+        return profile == "quick" or profile in self.schema.get("profiles", {})
 
     def defaults(self, profile: str) -> dict[str, Value]:
         """The values of a profile: the schema's defaults, overlaid with the profile's own."""

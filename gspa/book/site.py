@@ -105,7 +105,7 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
         "build_record": build_record.page(project, runs, profile),
         "headline": _headline(executed, folder),
         "download": download.write(project, folder / download.FOLDER),
-        "profile": "" if profile == "paper" else _QUICK,
+        "profile": "" if profile == "paper" else _SMALL.format(profile),
     }
     for name, text in parts.items():
         write_atomically(folder / f"{name}.md", text)
@@ -117,9 +117,9 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     _ship(executed, folder)
 
 
-_QUICK = """```{admonition} A quick build
+_SMALL = """```{{admonition}} A {} build
 :class: warning
-Every number here comes from small sizes. Claims that need the papers' own sizes are not yet checked;
+Not every number here comes from the papers' own sizes. Claims that need them are not yet checked;
 `gspa build` (profile `paper`) settles them.
 ```
 """

@@ -103,6 +103,14 @@ def every(holds: Any) -> bool | None:
     return bool(values.all()) if values.size else None
 
 
+def interval(values: Any, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Student's confidence interval for the mean of a column, over seeds; (nan, nan) for a single value."""
+    from scipy.special import stdtrit
+
+    half = stdtrit(len(values) - 1, 0.5 + confidence / 2) * values.std(ddof=1) / math.sqrt(len(values))
+    return float(values.mean() - half), float(values.mean() + half)
+
+
 # --- the rules -----------------------------------------------------------------------------------------------
 
 

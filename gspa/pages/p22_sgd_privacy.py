@@ -45,18 +45,35 @@ from gspa.accountant.mechanisms import (
 from gspa.accountant.tradeoff import gdp_epsilon
 from gspa.algorithms import digits as datasets
 from gspa.algorithms.digits import Dataset
-from gspa.algorithms.sgd import arithmetic, gaussian_sigma
+from gspa.algorithms.sgd import arithmetic, client_budgets, gaussian_sigma
 from gspa.algorithms.sgd_batch import Batch
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.algorithms.sgd_gradients import Client, Gradients, clipped
+from gspa.book import processes
 from gspa.book.claims import Outcome, judge, settles
 from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, role
 from gspa.book.say import count
 from gspa.book.text import number
 from gspa.book.verdicts import Said, exactly, reading, unknown
-from gspa.pages.p12_shuffled_sgd import NO_NOISE, NOISY, budget_matrix, each, setting_label
 
 Floats = npt.NDArray[np.float64]
+NO_NOISE = "no noise"
+NOISY = ("unif1", "unif2", "unif3", "constant", "mixed")
+_WORTH_PROCESSES = 200  # epochs of MNIST at width 100: some six seconds
+
+
+def setting_label(name: str) -> str:
+    """A setting as the paper names it."""
+    law = budget_laws.DISTRIBUTIONS.get(name)
+    return f"{law.title}: {law.label}" if law else name
+
+
+def budget_matrix(name: str, *, clients: int, seeds: Sequence[int]) -> Floats:
+    """A row a seed, a column a client; inf without noise."""
+    if name == NO_NOISE:
+        return np.full((len(seeds), clients), np.inf)
+    return client_budgets(name, clients=clients, seeds=seeds)
+
 
 BUDGETS = (0.01, 0.1, 0.5, 1.0, 2.0)  # across Table 3's range
 _BISECTIONS = 60
@@ -375,7 +392,9 @@ def variants_table(
     """Algorithm 3 as printed, and its repairs: variant, setting, seed, accuracy, noise (rms)."""
     tasks = [(variants, seed) for variants in (_CLIPPED, _AVERAGED) for seed in seeds]
     work = len(VARIANTS) * len(settings) * len(seeds) * config.epochs
-    found = pd.concat(each(partial(_trained, data, config, settings), tasks, work=work))
+    found = pd.concat(
+        processes.each(partial(_trained, data, config, settings), tasks, jobs=1 if work < _WORTH_PROCESSES else None)
+    )
     return found.sort_values("variant", key=lambda names: names.map(list(VARIANTS).index), kind="stable")
 
 

@@ -14,7 +14,6 @@ import pytest
 
 from gspa.algorithms import _checkpoint, _npz, sgd
 from gspa.algorithms import digits as datasets
-from gspa.pages import p12_shuffled_sgd as experiments
 
 CONFIG = sgd.SgdConfig(clients=10, epochs=12, hidden_width=8)
 
@@ -103,12 +102,12 @@ def test_a_folder_that_cannot_be_written_only_costs_the_notes(digits, tmp_path):
     assert result.accuracy.tobytes() == train(digits, None).accuracy.tobytes()
 
 
-def test_the_figure_removes_its_notes_and_those_nobody_came_back_to(digits, tmp_path):
+def test_forgetting_removes_its_notes_and_those_nobody_came_back_to(digits, tmp_path):
     for name, age in (("sgd-old.npz", 8 * 24 * 3600), ("sgd-other.npz", 60), ("kept.txt", 9 * 24 * 3600)):
         (tmp_path / name).write_text("x")
         then = time.time() - age
         os.utime(tmp_path / name, (then, then))
-    experiments.figure4(digits, CONFIG, seeds=(0,), settings=("constant",), checkpoints=tmp_path)
+    sgd.forget(tmp_path, train(digits, tmp_path).checkpoints)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.txt", "sgd-other.npz"]
 
 
@@ -117,18 +116,15 @@ SCRIPT = f"""
 import sys
 from pathlib import Path
 from gspa.algorithms import digits as datasets
+from gspa.algorithms import sgd
 from gspa.algorithms.sgd import SgdConfig
-from gspa.pages import p12_shuffled_sgd as experiments
 data = datasets.project(datasets.load("digits"), components=10, cache=False)
-experiments.figure4(data, {MANY!r}, seeds=(0,), settings=("constant",), checkpoints=Path(sys.argv[1]))
+sgd.train(data, 0.5, {MANY!r}, seeds=(3,), checkpoints=Path(sys.argv[1]))
 """
 
 
 def test_sigkill_loses_at_most_one_checkpoint(digits, tmp_path):
-    def figure(folder):
-        return experiments.figure4(digits, MANY, seeds=(0,), settings=("constant",), checkpoints=folder).to_csv()
-
-    whole, folder = figure(tmp_path / "other"), tmp_path / "notes"
+    whole, folder = train(digits, tmp_path / "other", MANY).to_frame(), tmp_path / "notes"
     with subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)]) as process:
         deadline = time.monotonic() + 60
         while not list(folder.glob("sgd-*.npz")) and time.monotonic() < deadline:
@@ -140,5 +136,4 @@ def test_sigkill_loses_at_most_one_checkpoint(digits, tmp_path):
     assert stored is not None
     assert int(stored["epoch"]) < MANY.epochs
     # In another process than the one that was killed.
-    assert figure(folder) == whole
-    assert list(folder.glob("sgd-*.npz")) == []
+    assert train(digits, folder, MANY).to_frame().equals(whole)

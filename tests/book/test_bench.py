@@ -383,8 +383,8 @@ class TestWhatMayBeAsked:
             ({"c": float("inf")}, "a finite number"),
             ({"c": "1e400"}, "a finite number"),
             ({"c": 1}, "a finite number"),
-            ({"profile": "../paper"}, "one of paper, quick"),
-            ({"profile": ["paper"]}, "one of paper, quick"),
+            ({"profile": "../paper"}, "one of paper, middle, quick"),
+            ({"profile": ["paper"]}, "one of paper, middle, quick"),
             ({"__class__": 1}, "does not exist"),
         ],
     )
@@ -1070,7 +1070,7 @@ class TestForm:
                 )
                 == usual
             )
-            command = f"gspa run {notebook.name}" + (" --profile quick" if profile == "quick" else "")
+            command = f"gspa run {notebook.name}" + ("" if profile == "paper" else f" --profile {profile}")
             assert soup.find("code", attrs={"data-bench-command": True}).get_text() == command
 
     def test_what_a_schema_says_is_text(self, here):

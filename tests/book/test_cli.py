@@ -327,6 +327,10 @@ class TestRun:
         page = nbformat.read("deep/page.ipynb", as_version=4)
         assert say.values_of(page) == {"n": 3, "c": 0.25, "profile": "quick"}
         assert page.cells[5].outputs[0].data["text/markdown"] == "They are 3, 0.25, quick."
+        # It has no middle: the paper's sizes.
+        assert run(shlex.split("run 01_page --profile middle -o deep/page.ipynb")) == 0
+        page = nbformat.read("deep/page.ipynb", as_version=4)
+        assert say.values_of(page) == {"n": 3, "c": 0.5, "profile": "middle"}
         assert sorted(path.name for path in Path("deep").iterdir()) == ["page.ipynb"]
 
     def test_a_notebook_that_raises_is_status_1_and_writes_nothing(self, project, capsys):
@@ -508,7 +512,7 @@ class TestVerify:
 
     @pytest.mark.parametrize(
         ("profile", "missing", "status"),
-        [("paper", "size", 1), ("quick", "size", 0), ("quick", "data", 1), ("paper", "data", 1)],
+        [("paper", "size", 1), ("middle", "size", 0), ("quick", "size", 0), ("quick", "data", 1), ("paper", "data", 1)],
     )
     def test_strict_fails_on_what_could_not_be_checked(self, record, monkeypatch, capsys, profile, missing, status):
         record("verified")
@@ -547,7 +551,7 @@ class TestVerify:
             ("--claim G-TAB9", "claim 'G-TAB9': does not exist; did you mean 'G-TAB"),
             ("--claim G-TAB2 --claim tab", "claim 'tab': does not exist"),
             ("--claim ''", "claim '': does not exist"),
-            ("--profile full", "profile 'full': does not exist; known: paper, quick"),
+            ("--profile full", "profile 'full': does not exist; known: paper, middle, quick"),
         ],
     )
     def test_unknown_names_are_refused(self, refused, options, line):

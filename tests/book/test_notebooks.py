@@ -122,9 +122,10 @@ class TestParameters:
         assert values["profile"] == profile
         assert notebook.validate(values, profile=profile) == values
 
-    def test_only_quick_has_values_of_its_own(self, notebook):
+    def test_only_small_profiles_have_values_of_their_own(self, notebook):
+        assert notebook.properties["profile"]["enum"] == list(parameters.PROFILES)
         for profile, values in notebook.schema.get("profiles", {}).items():
-            assert profile == "quick"  # the defaults are the paper's
+            assert profile in parameters.PROFILES[1:]  # the defaults are the paper's
             assert values
             assert all(value != notebook.properties[key]["default"] for key, value in values.items())
 

@@ -36,7 +36,7 @@ KINDS = {
     "seed": {"type": "integer", "default": 0, "minimum": 0, "description": "the seed"},
 }
 
-QUICK = {"n_users": 2, "sizes": [1]}
+QUICK, MIDDLE = {"n_users": 2, "sizes": [1]}, {"n_users": 5}
 
 
 @pytest.fixture
@@ -67,6 +67,10 @@ class TestValidate:
         assert (quick["profile"], quick["n_users"], quick["sizes"]) == ("quick", 2, [1])
         assert quick["delta"] == 1e-4
         assert notebook.validate({"n_users": 7}, profile="quick")["n_users"] == 7
+
+    def test_a_page_without_a_middle_has_the_papers_sizes_there(self, notebook):
+        assert notebook.validate({}, profile="middle") == notebook.validate({}) | {"profile": "middle"}
+        assert [notebook.small(profile) for profile in parameters.PROFILES] == [False, False, True]
 
     @pytest.mark.parametrize(
         ("name", "text", "value"),
@@ -326,7 +330,7 @@ class TestDoors:
     @pytest.fixture
     def page(self, tmp_path, monkeypatch):
         project = make(tmp_path)
-        add(project, "page", properties=KINDS, ordered=[["low", "high"]], profiles={"quick": QUICK})
+        add(project, "page", properties=KINDS, ordered=[["low", "high"]], profiles={"middle": MIDDLE, "quick": QUICK})
         monkeypatch.chdir(project.root)
         return project
 
@@ -440,6 +444,7 @@ class TestDoors:
         [
             ([], {}),
             (["-p", "profile", "quick"], QUICK),
+            (["-p", "profile", "middle"], MIDDLE),
             (["-p", "profile", "quick", "-p", "n_users", "7"], QUICK | {"n_users": 7}),
             (["-p", "profile", "quick", "-p", "n_users", "10"], QUICK | {"n_users": 10}),  # the paper's own, but given
             (["-y", "{profile: quick, sizes: '1,2'}"], QUICK | {"sizes": [1, 2]}),
@@ -452,7 +457,7 @@ class TestDoors:
         usual = {name: entry["default"] for name, entry in KINDS.items()} | {"profile": names["profile"]}
         assert shown.used == usual | changed
         assert {name: names[name] for name in KINDS} == shown.used
-        assert shown.quick == ("quick" in str(options))
+        assert shown.quick == (names["profile"] != "paper")
         # Where the same notebook runs by `gspa run`, papermill gets what makes it the same.
         injected = parameters.to_inject(parameters.select(page, "page"), shown.used)
         again = papermills(page, *(["-y", yaml.safe_dump(injected)] if injected else []))
@@ -505,7 +510,7 @@ class TestOfNotebook:
     def test_a_value_that_papermill_let_pass_is_refused(self, inside):
         with pytest.raises(InvalidValue, match="page: n = 400: must be an integer >= 1 and <= 100; how many"):
             parameters.of_notebook("page", inside | {"n": 400})
-        with pytest.raises(InvalidValue, match="page: profile = 'qick': must be one of paper, quick"):
+        with pytest.raises(InvalidValue, match="page: profile = 'qick': must be one of paper, middle, quick"):
             parameters.of_notebook("page", inside | {"profile": "qick"})
 
     def test_a_parameters_cell_that_lacks_names_is_said(self, inside):
@@ -542,7 +547,7 @@ def test_departures_name_what_the_paper_states_and_the_run_changed():
     assert parameters.departures("12_shuffled_sgd", used) == ["clip = 3.0"]
 
 
-def test_the_quick_profile_departs_from_nothing_that_the_paper_states():
+def test_a_profile_departs_from_nothing_that_the_paper_states():
     for name, notebook in parameters.discover(parameters.find()).items():
         for profile in parameters.PROFILES:
             assert parameters.departures(name, notebook.defaults(profile)) == []

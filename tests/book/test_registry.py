@@ -22,7 +22,7 @@ FIELDS = {"id", "paper", "location", "title", "quote", "kind", "notebook", "verd
 STANDARD = {"quantity", "comparator", "tolerance", "since", "written"}
 WRITTEN = {"before", "with", "after"}
 EXTRA = {"needs", "was", "rests_on", "reason", "address", "readings", "found", "correction", "evidence"}
-NEEDS = re.compile(r"size|data|.*\b(?:[<>]=?|==|in)\b.*|.*[<>]=.*")  # or a condition on the parameters
+NEEDS = re.compile(r"size|data|.*\b(?:[<>]=?|==|in)\b.*|.*[<>]=.*")  # or a condition on parameters and evidence
 KINDS = {
     *("definition", "formula", "theorem", "figure", "table", "experiment"),
     *("comparison", "literature", "qualitative"),

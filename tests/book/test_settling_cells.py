@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gspa.book import say
+from gspa.book import parameters, say
 from gspa.book.claims import claim, registry
+from gspa.book.project import Project
 from gspa.book.verdicts import Reading
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +48,7 @@ def handed(call, bound):
     return given
 
 
+PAGES = parameters.discover(Project(ROOT))
 CALLS = {name: (notebook, call, bound) for notebook, name, call, bound in calls()}
 
 
@@ -66,6 +68,8 @@ def test_a_cell_and_its_words_name_the_same(name):
     for one in entry.readings.values():
         assert isinstance(one, Reading)
         said |= say.names(one.found) | say.names(one.correction)
+    names = set().union(*(say.names(f"{{{{ {need} }}}}") for need in entry.needs if need not in ("data", "size")))
+    assert names <= given | set(PAGES[entry.notebook].properties), "needs what is no evidence and no parameter"
     assert said <= given, f"words name what the cell does not hand over: {sorted(said - given)}"
     assert set(entry.evidence) <= given, f"labels of nothing: {sorted(set(entry.evidence) - given)}"
     assert given <= set(entry.evidence) | said, (

@@ -7,13 +7,16 @@ import math
 from itertools import permutations
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from gspa.accountant.errors import InvalidValue
 from gspa.book.claims import Outcome
-from gspa.book.verdicts import VERDICTS, Reading, at_least, best, exactly, joined, ranked, within
+from gspa.book.verdicts import VERDICTS, Reading, at_least, best, exactly, interval, joined, ranked, within
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -120,3 +123,13 @@ def test_every_rule_is_used_by_some_page():
     pages = [*(ROOT / "gspa" / "pages").glob("*.py"), *(ROOT / "notebooks").glob("*.ipynb")]
     text = "".join(path.read_text(encoding="utf-8") for path in pages)
     assert [rule for rule in rules if f"{rule}(" not in text] == []
+
+
+@pytest.mark.parametrize("size", [2, 20])
+@pytest.mark.parametrize("confidence", [0.5, 0.999])
+def test_the_interval_is_students(size, confidence):
+    values = pd.Series(np.random.default_rng(size).normal(3, 2, size))
+    expected = stats.t.interval(confidence, size - 1, loc=values.mean(), scale=stats.sem(values))
+    # Two implementations of one quantile; both claim about twelve digits.
+    assert interval(values, confidence=confidence) == pytest.approx(expected, rel=1e-9)
+    assert np.isnan(interval(values[:1])).all()

@@ -57,7 +57,7 @@ def build(source: Path, target: Path, profile: str, jobs: int | None) -> None:
 def main() -> int:
     """0 when both builds are the same, 1 with the differing files listed when not."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--profile", default="quick", choices=("quick", "paper"))
+    parser.add_argument("--profile", default="quick", choices=("quick", "middle", "paper"))
     parser.add_argument("--jobs", type=int, default=None, help="notebooks at once (default: the cores at hand)")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gspa-repeat-") as folder:

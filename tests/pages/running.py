@@ -280,7 +280,11 @@ def _settle(job: Job, channel: Connection) -> None:
             _in_cells.append(job.planted)
         if job.tables:
             make = getattr(load(job.file), job.tables)
-            found = {claim: check_of(claim)(*make(claim)) for claim in job.claims}
+            made = {claim: make(claim) for claim in job.claims}
+            found = {
+                claim: settle(claim, **table) if isinstance(table, dict) else check_of(claim)(*table)
+                for claim, table in made.items()
+            }
         else:
             from gspa.book import claims
 
