@@ -52,7 +52,7 @@ CAUSES = {
     "certificates": ("/gspa/check_certificate.py",),
     "the accountant": ("/gspa/accountant/",),
     "simulation": ("/gspa/algorithms/",),
-    "the pages' own tables": ("/gspa/pages/",),
+    "the pages' own tables": ("/notebooks/p",),
     "text and checks": ("/gspa/book/", "/IPython/"),
 }
 IMPORTS, STARTUP, SITE = "imports", "start of processes", "the site (Sphinx and its checks)"

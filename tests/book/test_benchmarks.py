@@ -207,7 +207,7 @@ class TestBuild:
                 outer = SimpleNamespace(f_code=code, f_back=outer)
             return outer
 
-        page = "/x/gspa/pages/p08.py"
+        page = "/x/notebooks/p08.py"
         assert build.cause(frame(page, "/x/gspa/accountant/pair.py", "/y/scipy/stats.py")) == "the accountant"
         assert build.cause(frame(page, "<frozen importlib._bootstrap>", "/y/scipy/stats.py")) == "imports"
         assert build.cause(frame(page, "/y/numpy/core.py")) == "the pages' own tables"

@@ -24,7 +24,7 @@ pytestmark = [
 ]
 
 SEES = """import json, os, sys
-pages = [name for name in sys.modules if name.startswith(("gspa.pages", "gspa.algorithms", "gspa.accountant.api"))]
+pages = [name for name in sys.modules if name.startswith(("gspa.algorithms", "gspa.accountant.api"))]
 parents = [os.getppid(), int(open(f"/proc/{os.getppid()}/stat").read().rpartition(")")[2].split()[1])]
 print(json.dumps([pages, "pandas" in sys.modules, os.environ.get("GSPA_TOLD"), parents, os.getcwd(), n]))
 """

@@ -260,19 +260,6 @@ def load(file: Path) -> Any:
     return module
 
 
-def check_of(claim: str) -> Any:
-    """The check of a claim: of all the modules of its page, the function that is marked for it."""
-    import gspa.pages
-    from gspa.book import claims
-
-    number = claims.claim(claim).notebook[:2]
-    for path in sorted(Path(gspa.pages.__path__[0]).glob(f"p{number}_*.py")):
-        for value in vars(importlib.import_module(f"gspa.pages.{path.stem}")).values():
-            if getattr(value, "claim", None) == claim:
-                return value
-    raise LookupError(f"no check of {claim} in gspa/pages/p{number}_*.py")
-
-
 def _settle(job: Job, channel: Connection) -> None:
     try:
         if job.planted:
@@ -280,11 +267,7 @@ def _settle(job: Job, channel: Connection) -> None:
             _in_cells.append(job.planted)
         if job.tables:
             make = getattr(load(job.file), job.tables)
-            made = {claim: make(claim) for claim in job.claims}
-            found = {
-                claim: settle(claim, **table) if isinstance(table, dict) else check_of(claim)(*table)
-                for claim, table in made.items()
-            }
+            found = {claim: settle(claim, **make(claim)) for claim in job.claims}
         else:
             from gspa.book import claims
 
