@@ -181,8 +181,9 @@ class Planted:
         new: what replaces it.
         what: the error in words.
         parameters: of the page, besides those of its quick profile; `profile` among them is allowed.
-        tables: a function of the page's test file that makes the check's tables, `tables(claim)`, where the page's own
-            would take minutes or need MNIST; the check is found by its claim in the page's modules.
+        tables: a function of the page's test file that makes the tables that the claim's cell takes, `tables(claim)`, a
+            mapping by name, where the page's own would take minutes or need MNIST; other than a mapping, those that a
+            check in the page's modules takes.
     """
 
     claims: str
@@ -275,7 +276,11 @@ def _settle(job: Job, channel: Connection) -> None:
             _in_cells.append(job.planted)
         if job.tables:
             make = getattr(load(job.file), job.tables)
-            found = {claim: check_of(claim)(*make(claim)) for claim in job.claims}
+            given = {claim: make(claim) for claim in job.claims}
+            found = {
+                claim: settle(claim, **made) if isinstance(made, Mapping) else check_of(claim)(*made)
+                for claim, made in given.items()
+            }
         else:
             from gspa.book import claims
 
