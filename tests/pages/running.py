@@ -181,9 +181,8 @@ class Planted:
         new: what replaces it.
         what: the error in words.
         parameters: of the page, besides those of its quick profile; `profile` among them is allowed.
-        tables: a function of the page's test file that makes the tables that the claim's cell takes, `tables(claim)`, a
-            mapping by name, where the page's own would take minutes or need MNIST; other than a mapping, those that a
-            check in the page's modules takes.
+        tables: a function of the page's test file that makes the check's tables, `tables(claim)`, where the page's own
+            would take minutes or need MNIST; the check is found by its claim in the page's modules.
     """
 
     claims: str
@@ -276,10 +275,10 @@ def _settle(job: Job, channel: Connection) -> None:
             _in_cells.append(job.planted)
         if job.tables:
             make = getattr(load(job.file), job.tables)
-            given = {claim: make(claim) for claim in job.claims}
+            made = {claim: make(claim) for claim in job.claims}
             found = {
-                claim: settle(claim, **made) if isinstance(made, Mapping) else check_of(claim)(*made)
-                for claim, made in given.items()
+                claim: settle(claim, **table) if isinstance(table, dict) else check_of(claim)(*table)
+                for claim, table in made.items()
             }
         else:
             from gspa.book import claims
