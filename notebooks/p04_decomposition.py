@@ -1,16 +1,7 @@
 """Of notebook 04: the coefficients of eq. (11), proofs in fractions that equations have no solution, and the figure.
 
-Farkas certificates: the equations are linear in the unknown masses, which are not negative. If some combination of them
-leaves every mass with a coefficient >= 0 and a right-hand side < 0, no solution exists. A linear program finds the
-combination in floats; it is then rounded to fractions and checked without rounding, so that nothing rests on the
-program.
-
->>> rows = finite.subset_selection(3, k=3, size=2).rows
->>> str(largest_coefficient(*rows, ratio=3))  # eq. (11) claims 1/4
-'1/6'
->>> found = certificate(lemma_1_system(rows[0], rows[1], {"x2": rows[2]}, ratio=3, coefficient=Fraction(1, 4)))
->>> found.says, str(found.value)
-('(11) for x2 at 0 − 1/4 (9) at 0 − 1/4 (10) at 0', '-1/14')
+Farkas certificates: if some combination of equations in masses >= 0 leaves every mass with a coefficient >= 0 and a
+right-hand side < 0, no solution exists. A linear program finds it; rounded to fractions it is checked exactly.
 """
 
 from __future__ import annotations
@@ -30,18 +21,11 @@ from scipy.optimize import linprog
 from gspa.algorithms import finite
 from gspa.algorithms.channels import TOLERANCES
 from gspa.algorithms.finite import Matrix, Mechanism, Number
-from gspa.book.figures import DASHES, PALETTE, keeps_data, name_line, role
-
-_APART = 0.004  # shares closer than this are one line in the figure
-_DENOMINATOR = 10**6  # largest of a multiplier; those found are small
+from gspa.book.figures import DASHES, keeps_data, name_ends, role
 
 
 def shared_parts_exist(p0: Matrix, p1: Matrix, *, ratio: Number, delta: Number) -> bool:
-    """Whether eqs. (9) and (10), coefficients exchanged, hold for some Q0, Q1 and one Q_1 of weight delta.
-
-    They do if and only if the laws are within a factor e^eps of each other and their total variation is at most
-    (1 - delta)(e^eps - 1)/(e^eps + 1).
-    """
+    """Whether eqs. (9) and (10), coefficients exchanged, have a solution: pure, and TV <= (1 - delta) tanh(eps/2)."""
     slack, variation = finite.rounding(p0, ratio), np.maximum(p0 - p1, 0).sum()
     close = finite.local_delta(np.array([p0, p1]), ratio=ratio) <= slack
     return bool(close and variation * (ratio + 1) <= (1 - delta) * (ratio - 1) + slack)
@@ -51,24 +35,16 @@ def largest_coefficient(p0: Matrix, p1: Matrix, other: Matrix, *, ratio: Number,
     """The largest r with `other` >= r (Q0 + Q1), for one other law or for all rows of `other`.
 
     With delta = 0 in closed form, exact if the numbers are. With delta > 0 the parts of the corrected eqs. (9) and (10)
-    are free, and a linear program finds the best: a float, from HiGHS at a tolerance of 1e-10.
+    are free, and a linear program finds 1/r: a float, from HiGHS at a tolerance of 1e-10.
     """
     least = np.atleast_2d(other).min(axis=0)
     if delta == 0:
         seen = p0 + p1 > 0
         return min(least[seen] / (p0 + p1)[seen])  # type: ignore[no-any-return]
-    laws = np.array([p0, p1, least], dtype=float)
-    return _largest(laws[0], laws[1], laws[2], float(ratio), float(delta))
-
-
-def _largest(p0: Matrix, p1: Matrix, least: Matrix, ratio: float, delta: float) -> float:
-    """1/t for the least t with Q0 + Q1 <= t `least`; masses in units of P0 + P1, or small cells would be rounding."""
-    both = p0 + p1
-    kept = both > 0
-    p0, p1, least, both = p0[kept], p1[kept], least[kept], both[kept]
-    m = both.size
-    one, none, low = np.eye(m), np.zeros((m, m)), (1 - delta) / (1 + ratio)
-    column = np.zeros((m, 1))
+    laws = np.array([p0, p1, least, p0 + p1], dtype=float)
+    p0, p1, least, both = laws[:, laws[3] > 0]  # masses are in units of both, or small cells would be rounding
+    m, ratio, delta = both.size, float(ratio), float(delta)
+    one, none, column, low = np.eye(m), np.zeros((m, m)), np.zeros((m, 1)), (1 - delta) / (1 + ratio)
     equal = np.block(
         [
             [ratio * low * one, low * one, delta * one, none, column],
@@ -91,11 +67,9 @@ def _largest(p0: Matrix, p1: Matrix, least: Matrix, ratio: float, delta: float) 
     return 1 / float(found.fun) if found.status == 0 else 0.0
 
 
-def common_coefficient(mechanism: Mechanism) -> Number:
+def common_coefficient(m: Mechanism) -> Number:
     """The largest r of eq. (11) that serves every choice of inputs, if all users run this mechanism."""
-    m = mechanism
-    pairs = combinations(m.rows, 2)
-    return min(largest_coefficient(p0, p1, m.rows, ratio=m.ratio, delta=m.delta) for p0, p1 in pairs)
+    return min(largest_coefficient(*two, m.rows, ratio=m.ratio, delta=m.delta) for two in combinations(m.rows, 2))
 
 
 class System(NamedTuple):
@@ -168,8 +142,9 @@ def refuted_by(system: System, weights: Sequence[Fraction]) -> Fraction | None:
     return value
 
 
-def certificate(system: System) -> Certificate | None:
-    """A proof that the system has no solution, checked in fractions; None if none was found, as of a solvable one.
+def certificate(system: System, *, largest: int = 10**6) -> Certificate | None:
+    """A proof, denominators up to `largest`, that the system has no solution; None if none is found: it may be solvable.
+
 
     Of all proofs with right-hand side -1, the one with the least sum of weights is taken, which uses few rows.
     """
@@ -187,8 +162,7 @@ def certificate(system: System) -> Certificate | None:
     if found.status != 0:
         return None
     weights = np.r_[found.x[:e] - found.x[e : 2 * e], found.x[2 * e :]]
-    weights = weights / np.abs(weights).max()
-    exact = [Fraction(float(w)).limit_denominator(_DENOMINATOR) for w in weights]
+    exact = [Fraction(float(w)).limit_denominator(largest) for w in weights / np.abs(weights).max()]
     value = refuted_by(system, exact)
     return None if value is None else Certificate({n: w for n, w in zip(system.names, exact, strict=True) if w}, value)
 
@@ -208,7 +182,7 @@ class Case(NamedTuple):
 def cases(ratio: Number, *, delta: Fraction) -> list[Case]:
     """The smallest settings in which Lemma 1 fails, one for each way to fail, and settings in which it holds."""
     p = Fraction(ratio)
-    low, low_of_all, smaller, pair = 1 / (1 + p), 1 / (2 * p), (p + 1) / 2, (0, 1)
+    low, half, smaller, pair = 1 / (1 + p), 1 / (2 * p), (p + 1) / 2, (0, 1)
     binary, ternary = finite.randomized_response(p), finite.randomized_response(p, k=3)
     sets, bit = finite.subset_selection(p, k=3, size=2), finite.one_bit(p)
     own, but = finite.quaternary(p, delta), finite.anything_but(p, inputs=3)
@@ -222,7 +196,6 @@ def cases(ratio: Number, *, delta: Fraction) -> list[Case]:
     def laws(mechanism: Mechanism, *inputs: int) -> dict[str, Matrix]:
         return {f"$x_{i}$": mechanism.rows[i] for i in inputs}
 
-    smaller_rr, smaller_binary = f"3-ary RR, {other}", f"binary RR, {other}"
     return [
         Case("binary RR", binary, pair, laws(binary, 0, 1), low),
         Case("3-ary RR", ternary, pair, laws(ternary, 2), low),
@@ -230,12 +203,10 @@ def cases(ratio: Number, *, delta: Fraction) -> list[Case]:
         Case("subset selection, 2 of 3", sets, pair, laws(sets, 2), low),
         Case("one-bit rounding of 1, 1/2, 0", bit, (2, 1), {"$x_2 = 0$": bit.rows[0]}, low),
         Case("Lemma 4's own pair", own, pair, {}, (1 - delta) * low),
-        Case(smaller_rr, ternary, pair, laws(less, 2), 1 / (1 + smaller), common=False),
-        Case(smaller_binary, binary, pair, laws(less_binary, 0, 1), 1 / (1 + smaller), common=False),
+        Case(f"3-ary RR, {other}", ternary, pair, laws(less, 2), 1 / (1 + smaller), common=False),
+        Case(f"binary RR, {other}", binary, pair, laws(less_binary, 0, 1), 1 / (1 + smaller), common=False),
         Case("reports that carry their sender's name", named, pair, {"$x_2$": other_user[0]}, low, common=False),
-        Case(
-            r"subset selection, 2 of 3, $r = e^{-\epsilon}/2$", sets, pair, laws(sets, 0, 1, 2), low_of_all, "corrected"
-        ),
+        Case(r"subset selection, 2 of 3, $r = e^{-\epsilon}/2$", sets, pair, laws(sets, 0, 1, 2), half, "corrected"),
         Case("Lemma 4's own pair", own, pair, laws(own, 0, 1), (1 - delta) * low, "corrected"),
         Case("anything but one's own, 3 inputs", but, pair, laws(but, 0, 1, 2), (1 - but.delta) * low, "corrected"),
     ]
@@ -246,8 +217,7 @@ def shares(eps: Iterable[float], *, seed: int = 2024, inputs: int = 11) -> pd.Da
 
     general is the share of e^-eps/2. The Laplace mechanism has so many inputs, equally spaced in [0, 1].
     """
-    rows = []
-    at = np.linspace(0, 1, inputs).tolist()
+    rows, at = [], np.linspace(0, 1, inputs).tolist()
     for e in map(float, eps):
         ratio = math.exp(e)
         built = {
@@ -260,9 +230,9 @@ def shares(eps: Iterable[float], *, seed: int = 2024, inputs: int = 11) -> pd.Da
             "subset selection, 2 of 3": finite.subset_selection(ratio, k=3, size=2),
         }
         for name, m in built.items():
-            share = float(common_coefficient(m) * (1 + ratio))
-            rows.append({"mechanism": name, "eps": e, "share": share, "general": (1 + 1 / ratio) / 2})
-    return pd.DataFrame(rows).sort_values(["mechanism", "eps"], ignore_index=True)
+            rows.append((name, e, float(common_coefficient(m) * (1 + ratio)), (1 + 1 / ratio) / 2))
+    table = pd.DataFrame(rows, columns=["mechanism", "eps", "share", "general"])
+    return table.sort_values(["mechanism", "eps"], ignore_index=True)
 
 
 @keeps_data
@@ -273,25 +243,9 @@ def clone_shares(shares: pd.DataFrame) -> Figure:
     wide = {"lw": 5, "alpha": 0.6}
     axis.plot(reference["eps"], np.ones(len(reference)), label="claimed", **role("paper") | wide)
     axis.plot(reference["eps"], reference["general"], label="always there", **role("certified") | wide)
-    middle, end = reference.iloc[len(reference) // 2], float(reference["eps"].iloc[-1])
-    for words, y, up, what in (
-        (r"claimed: $1/(1+e^\epsilon)$", 1.0, 11, "paper"),
-        (r"every pure mechanism: $e^{-\epsilon}/2$", float(middle["general"]), -24, "certified"),
-    ):
-        name_line(axis, float(middle["eps"]), y, words, colour=str(role(what)["color"]), right=-20, up=up)
-    lines = shares.pivot(index="eps", columns="mechanism", values="share")
-    alike: list[list[str]] = []  # mechanisms whose lines coincide
-    for name in lines:
-        same = [group for group in alike if (lines[group[0]] - lines[name]).abs().max() < _APART]
-        same[0].append(str(name)) if same else alike.append([str(name)])
-    lowest = -math.inf
-    for dashes, group in zip(DASHES, sorted(alike, key=lambda names: lines[names[0]].iloc[-1]), strict=False):
-        for name in group:
-            axis.plot(lines.index, lines[name], label=name, **role("truth") | {"dashes": dashes or (None, None)})
-        lowest = max(lowest + 0.026 * (1 + len(group)), float(lines[group[0]].iloc[-1]))
-        name_line(axis, end, lowest, "\n".join(group), colour=PALETTE[0])
-        lowest += 0.026 * (len(group) - 1)
-    axis.set(
-        xlabel=r"local budget $\epsilon$", ylabel=r"largest coefficient $\times\,(1+e^\epsilon)$", ylim=(0.4, 1.06)
-    )
+    for dashes, (name, line) in zip(DASHES, shares.groupby("mechanism"), strict=False):
+        axis.plot(line["eps"], line["share"], label=name, **role("truth") | {"dashes": dashes or (None, None)})
+    ylabel = r"largest coefficient $\times\,(1+e^\epsilon)$"
+    axis.set(xlabel=r"local budget $\epsilon$", ylabel=ylabel, ylim=(0.4, 1.06))
+    name_ends(axis)
     return figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import combinations_with_replacement, permutations, product
+from itertools import combinations_with_replacement, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,9 +50,6 @@ _HEADS = {
     "pair": "the printed pair's",
     "ratios": r"$e^\epsilon$: others; victim",
     "inputs": "inputs tried",
-    "scales": "noise scales",
-    "enumerated": r"enumerated $\delta$",
-    "share": "quotient",
 }
 
 
@@ -116,7 +113,7 @@ def crowd(name: str, people: Budgets) -> Crowd:
     if people.eps.size <= FEW:
         return Crowd(name, people, tuple(range(people.eps.size)))
     order = np.argsort(people.eps, kind="stable")
-    return Crowd(name, people, tuple(int(order[round(share * (order.size - 1))]) for share in _SHARES))
+    return Crowd(name, people, tuple(int(order[round(share * (order.size - 1))]) for share in (1.0, 0.5)))
 
 
 def crowd_of(eps: float, others: float, *, n: int) -> Crowd:
@@ -126,10 +123,7 @@ def crowd_of(eps: float, others: float, *, n: int) -> Crowd:
 
 
 def papers_crowds(*, n: int, seed: int, drawn: bool) -> list[Crowd]:
-    """The populations that the paper itself evaluates: Table 2 (1,000 draws repeated) and Figure 3's groups.
-
-    Those with random budgets, which take the longest, only if `drawn`.
-    """
+    """The paper's own: Table 2 (1,000 draws repeated; random budgets, which take long, if `drawn`), and Figure 3's."""
     found = []
     for index, (name, law) in enumerate(budgets.TABLE2.items()):
         first = budgets.draw(name, n=min(n, 1000), rng=np.random.default_rng([seed, index])).grouped()
@@ -159,7 +153,8 @@ def against_promise(crowds: Sequence[Crowd], *, delta: float) -> pd.DataFrame:
                 lower = max(lower, attacked_epsilon(people, victim=victim, delta=delta, others=places))
             upper = max(upper, blanket_epsilon(scales, count=count, victim=victim, delta=delta).upper)
             alone = max(alone, blanket_epsilon([scales[victim]], delta=delta).upper)
-        promise = judged(attacked, delta if upper <= promised else 1.0, delta)  # there delta is at most the one asked
+        # upper <= promised: at the promised eps, delta is at most the one asked for.
+        promise = judged(attacked, delta if upper <= promised else 1.0, delta)
         rows.append((name, promised, attacked, attacked / delta, lower, min(limit, alone), upper, alone, promise))
     columns = ["crowd", "promised", "attacked", "times", "lower", "limit", "upper", "alone", "promise"]
     return pd.DataFrame(rows, columns=columns)
@@ -182,9 +177,8 @@ def _selection(k: int, size: int, *ratios: int) -> Case:
     name = f"subset selection, {size} of {k}"
     if size == 1:
         name = "binary response" if k == 2 else f"{k}-ary response"
-    return Case(
-        name, tuple(shuffles.subset_selection(k, size, ratio) for ratio in exact), exact, families.subset(k, size)
-    )
+    rows = tuple(shuffles.subset_selection(k, size, ratio) for ratio in exact)
+    return Case(name, rows, exact, families.subset(k, size))
 
 
 def cases() -> list[Case]:
@@ -219,25 +213,13 @@ def verified(case: Case) -> dict[str, object]:
     aligned = [shuffles.aligned_clone_probability(own, rows) for rows in others]
     corrected = shuffles.count_pair(ratio, clones=aligned)
     printed = shuffles.count_pair(ratio, clones=[shuffles.printed_clones(q) for q in theirs])
-    # Equal randomizers: the order of the inputs does not matter.
-    choices = (
-        combinations_with_replacement(range(len(mine)), len(others))
-        if len(set(theirs)) == 1 and len(set(others)) == 1
-        else product(range(len(mine)), repeat=len(others))
-    )
+    inputs, alike = range(len(mine)), len(set(theirs)) == 1 and len(set(others)) == 1  # then their order is no matter
+    choices = combinations_with_replacement(inputs, len(others)) if alike else product(inputs, repeat=len(others))
     laws = [shuffles.two_laws(case.randomizers, others=places, attached="user") for places in choices]
     best = max((shuffles.largest_excess(law, printed) for law in laws), key=lambda found: found.amount)
-    return {
-        "family": case.name,
-        "ratios": ", ".join(map(str, theirs)) + f"; {ratio}",
-        "inputs": len(laws),
-        "corrected": float(max(shuffles.largest_excess(law, corrected).amount for law in laws)),
-        "printed": float(best.amount),
-        "accountant": _over_accountant(case, laws),
-        "at": str(best.ratio),
-        "shuffled": str(best.shuffled),
-        "pair": str(best.pair),
-    }
+    over = float(max(shuffles.largest_excess(law, corrected).amount for law in laws)), float(best.amount)
+    ratios, at = f"{', '.join(map(str, theirs))}; {ratio}", (str(best.ratio), str(best.shuffled), str(best.pair))
+    return (case.name, ratios, len(laws), *over, _over_accountant(case, laws), *at)
 
 
 def _over_accountant(case: Case, laws: Sequence[shuffles.Laws]) -> float:
@@ -256,20 +238,6 @@ def _over_accountant(case: Case, laws: Sequence[shuffles.Laws]) -> float:
     return worst
 
 
-def cut_delta(laws: Sequence[Array], victim: tuple[Array, Array], *, eps: float) -> float:
-    """delta(eps) of up to four shuffled reports on finitely many cells, by enumeration: the others' laws, and the
-    victim's under either input."""
-    shuffled = []
-    for mine in victim:
-        joint = mine
-        for law in laws:
-            joint = np.multiply.outer(joint, law)
-        orders = list(permutations(range(joint.ndim)))
-        shuffled.append(sum(np.transpose(joint, order) for order in orders) / len(orders))
-    p, q = shuffled
-    return max(float(np.maximum(a - math.exp(eps) * b, 0.0).sum()) for a, b in ((p, q), (q, p)))
-
-
 # column -> what it is, role, width; the first lie under the others
 _CURVES = {
     "certified": ("certified (not exceeded)", "certified", 4),
@@ -277,8 +245,6 @@ _CURVES = {
     "attack": ("attack (certainly reached)", "attack", 2),
     "promised": ("promised", "paper", 2.5),
 }
-_MOST_TIMES = 1e4
-_PAPER = (0.01, 2.0)  # budgets of the paper's comparison
 
 
 @keeps_data
@@ -308,17 +274,15 @@ def map_of_promises(grid: pd.DataFrame) -> Figure:
     shown = times.pivot(index="others", columns="victim", values="times")
     columns, rows = _edges(shown.columns.to_numpy(dtype=float)), _edges(shown.index.to_numpy(dtype=float))
     colours = colormaps["cividis_r"].with_extremes(bad="white")
-    drawn = axis.pcolormesh(columns, rows, shown.to_numpy(dtype=float), cmap=colours, norm=LogNorm(1, _MOST_TIMES))
-    for word, marker, kind in (("kept", ".", "certified"), ("open", "$?$", "truth")):
+    drawn = axis.pcolormesh(columns, rows, shown.to_numpy(dtype=float), cmap=colours, norm=LogNorm(1, 1e4))
+    for word, marker in (("kept", "."), ("open", "$?$")):
         chosen = grid[grid["promise"] == word]
         if len(chosen):
-            colour = ROLES[kind][0]
+            colour = ROLES["certified" if word == "kept" else "truth"][0]
             axis.scatter(chosen["victim"], chosen["others"], marker=marker, s=35, color=colour, label=word)
-    low, high = _PAPER
-    side = high - low
-    axis.add_patch(
-        Rectangle((low, low), side, side, fill=False, ls="--", lw=1.5, ec=role("paper")["color"], label="paper's range")
-    )
+    low, high = 0.01, 2.0  # budgets of the paper's comparison
+    dashed = {"fill": False, "ls": "--", "lw": 1.5, "ec": role("paper")["color"], "label": "paper's range"}
+    axis.add_patch(Rectangle((low, low), high - low, high - low, **dashed))
     axis.set(xscale="log", yscale="log", xlabel=r"the victim's budget $\epsilon_n$", ylabel="everybody else's budget")
     axis.grid(visible=False)
     figure.colorbar(drawn, ax=axis, extend="max", label=r"broken: attacked $\delta$ over the promised one")
