@@ -143,8 +143,7 @@ def refuted_by(system: System, weights: Sequence[Fraction]) -> Fraction | None:
 
 
 def certificate(system: System, *, largest: int = 10**6) -> Certificate | None:
-    """A proof, denominators up to `largest`, that the system has no solution; None if none is found: it may be solvable.
-
+    """A proof that the system has no solution, denominators up to `largest`; None if none is found.
 
     Of all proofs with right-hand side -1, the one with the least sum of weights is taken, which uses few rows.
     """

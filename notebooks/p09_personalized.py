@@ -217,9 +217,17 @@ def verified(case: Case) -> dict[str, object]:
     choices = combinations_with_replacement(inputs, len(others)) if alike else product(inputs, repeat=len(others))
     laws = [shuffles.two_laws(case.randomizers, others=places, attached="user") for places in choices]
     best = max((shuffles.largest_excess(law, printed) for law in laws), key=lambda found: found.amount)
-    over = float(max(shuffles.largest_excess(law, corrected).amount for law in laws)), float(best.amount)
-    ratios, at = f"{', '.join(map(str, theirs))}; {ratio}", (str(best.ratio), str(best.shuffled), str(best.pair))
-    return (case.name, ratios, len(laws), *over, _over_accountant(case, laws), *at)
+    return {
+        "family": case.name,
+        "ratios": f"{', '.join(map(str, theirs))}; {ratio}",
+        "inputs": len(laws),
+        "corrected": float(max(shuffles.largest_excess(law, corrected).amount for law in laws)),
+        "printed": float(best.amount),
+        "accountant": _over_accountant(case, laws),
+        "at": str(best.ratio),
+        "shuffled": str(best.shuffled),
+        "pair": str(best.pair),
+    }
 
 
 def _over_accountant(case: Case, laws: Sequence[shuffles.Laws]) -> float:
