@@ -9,7 +9,7 @@ and leaves the rest open. Everything it leaves open is a named field of `SgdConf
 
 This module says what Algorithm 3 *does*. It clips the client's average gradient, so one record
 can move the released vector by 2C whatever the batch size: the printed noise does not make client
-i's message (eps_i, delta_i)-LDP.
+i's message (eps_i, delta_i)-LDP. `SgdConfig.clipped` has the repair.
 """
 
 from __future__ import annotations

@@ -182,16 +182,13 @@ class Batch:
         """
         hidden = self.hidden(x)
         error = torch.bmm(self.weights[1], hidden).softmax(1).sub_(target)
-        self._backward(x, hidden, error, self.back(hidden, error))
-
-    def back(self, hidden: torch.Tensor, error: torch.Tensor) -> torch.Tensor:
-        """The gradient at the first layer's sums, from that at the logits (R, k, s): (R, h, s)."""
         back = torch.bmm(self.weights[1][:, :, :-1].mT, error)
         torch.ops.aten.threshold_backward.grad_input(back, hidden[:, :-1], 0, grad_input=back)
-        return back
-
-    def _backward(self, x: torch.Tensor, hidden: torch.Tensor, error: torch.Tensor, back: torch.Tensor) -> None:
-        """The gradient of the weights, from those at the first layer's sums and at the logits."""
+        if self.config.clipped == "records":
+            # A record's gradient is two outer products, so its norm needs the factors only.
+            square = (error**2).sum(1) * (hidden**2).sum(1) + (back**2).sum(1) * (x**2).sum(1)
+            cut = square.sqrt_().div_(self.config.clip).clamp_(min=1).reciprocal_()[:, None]
+            error, back = error.mul_(cut), back.mul_(cut)
         first = product(back.flatten(0, 1), x.T).view(self.weights[0].shape)
         self.gradient = (first, torch.bmm(error, hidden.mT))
 

@@ -10,6 +10,7 @@ INITIALIZATIONS = ("he", "glorot", "torch_default")
 CLIENT_SPLITS = ("shuffled", "contiguous")
 CLIENT_ORDERS = ("once", "per_epoch")
 DIVISORS = ("clients", "samples")
+CLIPPED = ("average", "records")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,9 @@ class SgdConfig:
         average_divisor: The `m` of line 13. "samples": the sum over a client's samples is divided by their number,
             an average as the text says; "clients": by the number of clients, as line 13 with Table 3's m. It acts
             before the clip.
+        clipped: "average": line 14 as printed, so that one record moves a message by up to 2C. "records": each
+            record's gradient is cut to norm C before the sum of line 13 as well; with `average_divisor` "samples"
+            one record then moves a message by at most 2C over the samples of a client.
     """
 
     clients: int = 100
@@ -48,6 +52,7 @@ class SgdConfig:
     client_order: str = "once"
     noise_divisor: str = "clients"
     average_divisor: str = "samples"
+    clipped: str = "average"
 
     def __post_init__(self) -> None:
         _validate.fields(self, _validate.count, "clients", "epochs", "hidden_width")
@@ -58,3 +63,4 @@ class SgdConfig:
         _validate.one_of(CLIENT_ORDERS, client_order=self.client_order)
         _validate.one_of(DIVISORS, noise_divisor=self.noise_divisor)
         _validate.one_of(DIVISORS, average_divisor=self.average_divisor)
+        _validate.one_of(CLIPPED, clipped=self.clipped)

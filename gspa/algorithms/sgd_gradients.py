@@ -20,7 +20,6 @@ class Client:
         w1, b1, w2, b2: (d, h), (h,), (k, h), (k,).
         x: (s, d).
         y: (s,), int64.
-        epoch: epochs trained before.
     """
 
     w1: torch.Tensor
@@ -29,7 +28,6 @@ class Client:
     b2: torch.Tensor
     x: torch.Tensor
     y: torch.Tensor
-    epoch: int = 0
 
     def sharper(self, factor: float) -> Client:
         """The same with the last layer's weights and biases times `factor`: surer of the same answers."""
@@ -75,13 +73,6 @@ class Gradients:
         """The average gradient as one flat vector, (P,)."""
         both = (self.back.T @ self.x1).reshape(-1), (self.error.T @ self.h1).reshape(-1)
         return torch.cat(both) / len(self.x1)
-
-    def onto(self, vector: torch.Tensor) -> torch.Tensor:
-        """Inner products with a flat vector, (s,)."""
-        size = self.back.shape[1] * self.x1.shape[1]
-        first = vector[:size].view(self.back.shape[1], -1)
-        second = vector[size:].view(self.error.shape[1], -1)
-        return ((self.back @ first) * self.x1).sum(1) + ((self.error @ second) * self.h1).sum(1)
 
 
 def clipped(vector: torch.Tensor, clip: float) -> torch.Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -96,19 +98,27 @@ def test_training_is_algorithm_3_line_by_line(tiny, noise, average, clip):
     assert got.longest == pytest.approx([longest], rel=2e-5)
 
 
-def test_hand_written_gradient_is_autograds(tiny):
-    config = sgd.SgdConfig(clients=2, hidden_width=7, initialization="torch_default")
+@pytest.mark.parametrize("clip", [0.3, 1.0, 500.0, math.inf])
+def test_hand_written_gradient_is_autograds(tiny, clip):
+    """The plain sum, or of gradients that are each cut to the clip; 500 cuts none."""
+    clipped = {"clipped": "records", "clip": clip} if clip < math.inf else {}
+    config = sgd.SgdConfig(clients=2, hidden_width=7, initialization="torch_default", **clipped)
     batch = Batch(tiny, np.zeros((3, 2)), config, 1, 18, torch.device("cpu"))
     for part in batch.weights:
         part += 0.1 * torch.randn_like(part)  # three different points
     batch.sum_gradients(batch.x[0], batch.target[0])
-    weights = tuple(part.clone().requires_grad_() for part in batch.weights)
-    total = torch.zeros(())
-    for w1, w2 in zip(*weights, strict=True):
-        logits = torch.relu(batch.x[0, :, :-1] @ w1[:, :-1].T + w1[:, -1]) @ w2[:, :-1].T + w2[:, -1]
-        total = total + torch.nn.functional.cross_entropy(logits, batch.target[0].argmax(0), reduction="sum")
-    for by_hand, automatic in zip(batch.gradient, torch.autograd.grad(total, weights), strict=True):
-        torch.testing.assert_close(by_hand, automatic, rtol=1e-5, atol=18 * 1e-7)
+    for r in range(3):
+        weights = [part[r].clone().requires_grad_() for part in batch.weights]
+        total, norms = [torch.zeros_like(part) for part in weights], []
+        for x, target in zip(batch.x[0], batch.target[0].T, strict=True):
+            logits = weights[1][:, :-1] @ torch.relu(weights[0] @ x) + weights[1][:, -1]
+            one = torch.autograd.grad(torch.nn.functional.cross_entropy(logits[None], target[None]), weights)
+            norms.append(float(torch.cat([part.flatten() for part in one]).norm()))
+            for part, piece in zip(total, one, strict=True):
+                part += piece / max(1.0, norms[-1] / clip)
+        assert (max(norms) > clip) == (clip < 100)
+        for by_hand, automatic in zip(batch.gradient, total, strict=True):
+            torch.testing.assert_close(by_hand[r], automatic, rtol=2e-5, atol=18 * 1e-7)
 
 
 @pytest.mark.parametrize("relu", [False, True])
@@ -268,6 +278,7 @@ def test_read_only_and_double_inputs_are_taken(tiny):
         ({"initialization": "hee"}, UnknownName, "did you mean 'he'"),
         ({"noise_divisor": "client"}, UnknownName, "did you mean 'clients'"),
         ({"average_divisor": "sample"}, UnknownName, "did you mean 'samples'"),
+        ({"clipped": "record"}, UnknownName, "did you mean 'records'"),
         ({"clip": -2.0}, InvalidValue, "clip"),
         ({"clients": 0}, InvalidValue, "clients = 0: must be an integer >= 1"),
     ],
