@@ -1,1 +1,0 @@
-"""One module a notebook: its tables, figures and checks."""
