@@ -143,7 +143,7 @@ def refuted_by(system: System, weights: Sequence[Fraction]) -> Fraction | None:
 
 
 def certificate(system: System, *, largest: int = 10**6) -> Certificate | None:
-    """A proof that the system has no solution, denominators up to `largest`; None if none is found, as of a solvable one.
+    """A proof that the system has no solution, denominators up to `largest`; None if none is found, or it is solvable.
 
     Of all proofs with right-hand side -1, the one with the least sum of weights is taken, which uses few rows.
     """
