@@ -152,7 +152,7 @@ def short(fraction: Fraction) -> str:
 
 def distance(laws: pd.DataFrame) -> Fraction:
     """Total variation of the laws in two columns."""
-    first, second = laws.fillna(Fraction(0)).to_numpy().T
+    first, second = laws.where(laws.notna(), Fraction(0)).to_numpy().T
     return sum(abs(first - second), start=s.NONE) / 2
 
 
@@ -195,7 +195,7 @@ def given_samples(law: pd.DataFrame) -> Fraction:
     all_of = both.groupby(law["samples"]).transform("sum")
     seen = (all_of > 0).all(axis=1)
     given = both[seen] / all_of[seen]
-    return max((given["b = 0"] - given["b = 1"]).abs().groupby(law["samples"][seen]).sum()) / 2
+    return Fraction(max((given["b = 0"] - given["b = 1"]).abs().groupby(law["samples"][seen]).sum())) / 2
 
 
 def trade_offs(case: Case) -> pd.DataFrame:
