@@ -152,7 +152,7 @@ def short(fraction: Fraction) -> str:
 
 def distance(laws: pd.DataFrame) -> Fraction:
     """Total variation of the laws in two columns."""
-    first, second = laws.where(laws.notna(), Fraction(0)).to_numpy().T
+    first, second = laws.fillna(0).to_numpy().T
     return sum(abs(first - second), start=s.NONE) / 2
 
 
