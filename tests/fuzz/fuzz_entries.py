@@ -458,7 +458,7 @@ OWN: dict[str, dict[str, Kind]] = {
     "algorithms.sgd_config.SgdConfig": {"learning_rate": number(0.01, 1), "hidden_width": count(1, 99)}
     | {"initialization": name("he", "torch_default"), "client_split": name("shuffled")}
     | {"client_order": name("once", "per_epoch"), "noise_divisor": name("clients", "samples")}
-    | {"average_divisor": name("clients", "samples")},
+    | {"average_divisor": name("clients", "samples"), "clipped": name("average", "records")},
     "algorithms.flame.padded.overflow": {"n": count(1, 90)},
     "algorithms.flame.padded.coordinate": {"against": name("other", "blanket"), "n": optional(count(1, 60))},
     "algorithms.flame.accounting.topk": {"most_selected": count(1, 40)},
