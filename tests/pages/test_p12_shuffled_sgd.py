@@ -335,7 +335,7 @@ def test_the_page_without_mnist():
     assert ran.names["by_hand"] == pytest.approx(ran.names["by_package"], rel=1e-12)
     # Each field that the paper leaves open is asked.
     changed = {name for changes in ran.names["opened"].values() for name in changes}
-    stated = {"epochs", "learning_rate", "clip", "delta"}
+    stated = {"epochs", "learning_rate", "clip", "delta", "clipped"}
     assert changed == {field.name for field in dataclasses.fields(CONFIG)} - stated | {"scaling"}
     noise = sgd.client_budgets("unif2", clients=100, seeds=range(100))
     noise = (noise**-2).mean(axis=1) ** -0.5
