@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations_with_replacement, permutations, product
 from typing import Any
 
@@ -233,13 +233,13 @@ def unfilled(needs: ArrayLike, *, k: int, rng: np.random.Generator | None = None
 
 
 @keeps_data
-def draw_intervals(table: pd.DataFrame, *, marks: Mapping[str, tuple[str, str, str]], xlabel: str) -> Figure:
-    """A row of the index each: the interval from attack to certified; columns with a label, a marker and a role."""
+def draw_intervals(table: pd.DataFrame, *, marks: Sequence[tuple[str, str, str, str]], xlabel: str) -> Figure:
+    """A row of the index each: the interval from attack to certified; marks: column, label, marker, role."""
     figure, axis = plt.subplots(figsize=(6.6, 2.2 + 0.45 * len(table)), layout="constrained")
     axis.hlines(
         rows := range(len(table)), table["attack"], table["certified"], color=ROLES["reference"][0], lw=5, alpha=0.5
     )
-    for name, (label, marker, meaning) in marks.items():
+    for name, label, marker, meaning in marks:
         style = {"color": role(meaning)["color"], "ms": 15 if marker == "|" else 7, "lw": 0, "mew": 1.8, "mfc": "none"}
         axis.plot(table[name], rows, label=label, marker=marker, **style)
     axis.set_yticks(rows, [name.replace(", ", ",\n") for name in table.index], fontsize=9)

@@ -248,11 +248,11 @@ class TestThePage:
         assert {found.missing for found in ran.outcomes.values()} == {"settings"}
 
     def test_a_figure_draws_its_table(self):
-        marks = {"certified": ("at most", "|", "certified"), "old_bennett": ("printed", "x", "paper")}
+        marks = [("certified", "at most", "|", "certified"), ("old_bennett", "printed", "x", "paper")]
         axis = p.draw_intervals(ACCOUNTS, marks=marks, xlabel="eps").axes[0]
         spans = [segment[:, 0].tolist() for segment in axis.collections[0].get_segments()]
         assert spans == ACCOUNTS[["attack", "certified"]].to_numpy().tolist()
-        assert [list(line.get_xdata()) for line in axis.lines] == [ACCOUNTS[name].tolist() for name in marks]
+        assert [list(line.get_xdata()) for line in axis.lines] == [ACCOUNTS[name].tolist() for name, *_ in marks]
         plt.close("all")
 
 
