@@ -1,4 +1,4 @@
-"""The form in which notebooks are committed: no outputs, stable cell ids.
+"""The form in which notebooks are committed: no outputs, stable cell ids, each check under its claim's title.
 
 `python -m gspa.book.notebook_source notebooks/*.ipynb` puts files into that form;
 with `--check` it only tells which are not, and ends with status 1.
@@ -7,6 +7,7 @@ with `--check` it only tells which are not, and ends with status 1.
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,13 @@ from typing import Any
 # isort: split
 import nbformat
 
+from gspa.book import claims, text
+
 INJECTED = "injected-parameters"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 """The one that comes with this Python; an editor that saves a notebook may name another one, or none."""
+_SETTLES = re.compile(r'^\s*page\.settle\(\s*"([^"]+)"', re.MULTILINE)
+_TITLE = re.compile(r"# (?:[GBN]-\w+|[FEQ]\d+): ")
 
 
 def stable_ids(notebook: Any) -> None:
@@ -28,12 +33,26 @@ def stable_ids(notebook: Any) -> None:
             cell["id"] = f"c{index:03d}-{hashlib.sha256(cell.source.encode()).hexdigest()[:8]}"
 
 
-def tidy(text: str) -> str:
+def titled(source: str) -> str:
+    """A cell's code after a comment for each claim that it settles: its title, and the tolerances on record."""
+    kept = [line for line in source.splitlines() if not _TITLE.match(line)]
+    return "\n".join([*map(_title, _SETTLES.findall(source)), *kept])
+
+
+def _title(name: str) -> str:
+    claim = claims.claim(name)
+    numbers = {key: value for key, value in (claim.tolerance or {}).items() if not isinstance(value, str)}
+    limits = "; ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in numbers.items())
+    return f"# {name}: {text.plain(claim.title)}" + (f" (tolerance: {limits})" if limits else "")
+
+
+def tidy(source: str) -> str:
     """A notebook's JSON in the committed form."""
-    notebook = nbformat.reads(text, as_version=4)
+    notebook = nbformat.reads(source, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+            cell.source = titled(cell.source)
         for key in ("execution", "papermill", "collapsed", "scrolled", "jupyter"):
             cell.metadata.pop(key, None)
         if cell.source.startswith("%%say"):  # what it says stands below: in JupyterLab no sentence is there twice
@@ -50,8 +69,8 @@ def main(arguments: list[str]) -> int:
     check = "--check" in arguments
     untidy = []
     for path in (Path(name) for name in arguments if name != "--check"):
-        text = path.read_text(encoding="utf-8")
-        if (wanted := tidy(text)) != text:
+        source = path.read_text(encoding="utf-8")
+        if (wanted := tidy(source)) != source:
             untidy.append(str(path))
             if not check:
                 path.write_text(wanted, encoding="utf-8")

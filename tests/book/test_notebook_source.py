@@ -9,8 +9,9 @@ import nbformat
 import pytest
 from small_project import code, markdown
 
-from gspa.book import notebook_source
-from gspa.book.notebook_source import INJECTED, stable_ids, tidy
+from gspa.book import notebook_source, text
+from gspa.book.claims import claim
+from gspa.book.notebook_source import INJECTED, stable_ids, tidy, titled
 
 
 def used_notebook() -> nbformat.NotebookNode:
@@ -112,3 +113,12 @@ class TestCommand:
         assert loose.read_text() == tidy(nbformat.writes(used_notebook()))
         assert notebook_source.main(["--check", str(loose)]) == 0
         assert capsys.readouterr().err == ""
+
+
+def test_a_check_stands_under_its_claims_title_and_tolerance_once():
+    code = 'page.settle("G-C2", True)\npage.settle(\n    "G-D1", shown(True)\n)'
+    once = titled(code)
+    assert once.splitlines()[0] == "# G-C2: " + text.plain(claim("G-C2").title) + " (tolerance: slope 0.02)"
+    assert once.splitlines()[1] == "# G-D1: " + text.plain(claim("G-D1").title)
+    assert once.endswith(code)
+    assert titled(once) == once
