@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 from gspa.accountant import arguments as check
 from gspa.accountant import attacks as histograms
 from gspa.accountant import budgets as populations
-from gspa.accountant import exact, families, interop, inverse, laplace_gaussian, one_round, samplers
+from gspa.accountant import engine, exact, families, interop, inverse, laplace_gaussian, one_round, samplers
 from gspa.accountant import rounds as composition
 from gspa.accountant.allocation import Allocated
 from gspa.accountant.attacks import attack_epsilon
@@ -53,6 +53,7 @@ __all__ = [
     "Aligned",
     "Allocation",
     "Common",
+    "Discrete",
     "Gaussian",
     "Laplace",
     "Mechanism",
@@ -79,6 +80,7 @@ _PAIR, _ROUNDS = "the dominating pair, because {}", "rounds compose pairs, not t
 _WHICH = "which users to leave out is not known for {!r} with unequal {}"
 Array = NDArray[np.float64]
 Who = Budgets | ArrayLike | str | PathLike[str] | None
+Population = Sequence[tuple["Discrete", int]]
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,27 @@ class TotalVariation(Mechanism):
 
     def family(self) -> Family:
         return families.total_variation(self.tv)
+
+
+@dataclass(frozen=True)
+class Discrete(Mechanism):
+    """Any finite randomizer, written down.
+
+    Attributes:
+        matrix: shape (inputs, outputs), a row the law of a report of that input; at least two rows, each with sum 1.
+    """
+
+    name = "discrete"
+    matrix: ArrayLike
+
+    def __post_init__(self) -> None:
+        # As tuples, so that the mechanism can be compared and hashed.
+        object.__setattr__(self, "matrix", tuple(map(tuple, engine.matrix(self.matrix).tolist())))
+
+    def family(self) -> Family:
+        raise OutsideValidity(
+            _CLONES, "a named family", "a matrix is answered by gspa.epsilon, gspa.delta and gspa.attack, for one round"
+        )
 
 
 @dataclass(frozen=True)
@@ -310,7 +333,7 @@ class Allocation(Mechanism):
 _KINDS: dict[str, type[Mechanism]] = {
     kind.name: kind
     for kind in (
-        *(RandomizedResponse, Aligned, KRR, SubsetSelection, Common, TotalVariation, Laplace, Gaussian),
+        *(RandomizedResponse, Aligned, KRR, SubsetSelection, Common, TotalVariation, Discrete, Laplace, Gaussian),
         Allocation,
     )
 }
@@ -320,7 +343,7 @@ def mechanism(name: str, **parameters: Any) -> Mechanism:
     """The mechanism of that name.
 
     Args:
-        name: "rr", "aligned", "krr", "subset", "laplace", "gaussian", "common", "tv" or "allocation".
+        name: "rr", "aligned", "krr", "subset", "discrete", "laplace", "gaussian", "common", "tv" or "allocation".
         **parameters: its own; one that is None is left out.
 
     Raises:
@@ -410,6 +433,8 @@ class _Setting:
     def __init__(
         self, runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds: int = 1, honest: int | None = None
     ) -> None:
+        if isinstance(runs, Discrete):
+            runs.family()  # which refuses
         self.runs, self.rounds, self.honest = runs, check.count(rounds=rounds), honest
         self.people: Budgets | None = None
         self.scales: Any = None
@@ -524,6 +549,48 @@ class _Run:
         return replace(self.asked.delta(eps), warnings=self.warnings)
 
 
+class _Written:
+    """Users of randomizers that are written down, asked as `_Setting` is."""
+
+    top = math.inf
+
+    def __init__(self, population: Population, rounds: int = 1, honest: int | None = None) -> None:
+        if check.count(rounds=rounds) > 1:
+            raise OutsideValidity("composition", "one round of randomizers that are written down", f"got {rounds}")
+        pairs = "a list of (Discrete(matrix), count) pairs, at least one"
+        try:
+            groups = [(runs, check.count(count=count)) for runs, count in population]
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InvalidValue):
+                raise
+            raise InvalidValue("population", type(population).__name__, pairs) from None
+        for i, (runs, _) in enumerate(groups):
+            if not isinstance(runs, Discrete):
+                raise InvalidValue(f"population[{i}]", type(runs).__name__, pairs)
+        if honest is not None:
+            honest = check.count(honest=honest)
+            if len(groups) > 1:
+                hint = "which users to leave out of several groups is not known"
+                raise InvalidValue("honest", honest, "left out", hint)
+            if groups and honest > groups[0][1]:
+                raise InvalidValue("honest", honest, f"at most n = {groups[0][1]}")
+            groups = [(runs, honest) for runs, _ in groups]
+        if not groups:
+            raise InvalidValue("population", [], pairs)
+        self.groups = [(runs.matrix, count) for runs, count in groups]
+        self.n, self.honest = sum(count for _, count in groups), honest
+
+    def epsilon(self, delta: float) -> Bound:
+        return self._stated(engine.discrete_epsilon(self.groups, delta=delta), delta)
+
+    def delta(self, eps: float) -> Bound:
+        bound = engine.discrete_delta(self.groups, eps=eps)
+        return self._stated(bound, bound.upper)
+
+    def _stated(self, bound: Bound, delta: float) -> Bound:
+        return replace(bound, relation=REPLACE, warnings=_warnings(delta, self.n, self.honest))
+
+
 _DEALT = "each record must be dealt by itself: batches of one fixed size are not of this kind"
 _DEALS = {
     "each epoch": ", nor is one deal that all epochs keep, as jax_privacy's BallsInBinsSampling does: give deal 'once'",
@@ -533,10 +600,34 @@ _DEALS = {
 
 def _setting(
     runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds: int = 1, honest: int | None = None
-) -> _Setting | _Run:
+) -> _Setting | _Run | _Written:
     if isinstance(runs, Allocation):
         return _Run(runs, eps, n, who, rounds, honest)
+    if isinstance(runs, Discrete):
+        for name, value in (("eps", eps), ("budgets", who)):
+            if value is not None:
+                raise InvalidValue(name, value, "left out", "the matrix says how private a report is")
+        if n is None:
+            raise InvalidValue("n", None, "given", "say how many report, or give a population")
+        return _Written([(runs, check.count(n=n))], rounds, honest)
     return _Setting(runs, eps, n, who, rounds, honest)
+
+
+def _asked(
+    given: Mechanism | str,
+    eps: float | None,
+    n: int | None,
+    who: Who,
+    rounds: int,
+    honest: int | None,
+    population: Population | None,
+) -> _Setting | _Run | _Written:
+    if population is None:
+        return _setting(_mechanism(given), eps, n, who, rounds, honest)
+    for name, value in (("eps", eps), ("n", n), ("budgets", who), ("mechanism", None if given == "rr" else given)):
+        if value is not None:
+            raise InvalidValue(name, value, "left out", "a population says who reports, and by what")
+    return _Written(population, rounds, honest)
 
 
 def _in_range(words: str, width: float) -> str:
@@ -565,6 +656,7 @@ def epsilon(
     mechanism: Mechanism | str = "rr",
     rounds: int = 1,
     honest: int | None = None,
+    population: Population | None = None,
 ) -> Bound:
     """Central eps of shuffled reports at delta, certified: `upper` errs upward and is what may be relied on.
 
@@ -577,12 +669,14 @@ def epsilon(
         mechanism: what every user runs.
         rounds: how often everybody reports, >= 1; composed.
         honest: how many of the users follow the protocol; the others collude or drop out.
+        population: instead of eps, n, budgets and mechanism: `(Discrete(matrix), count)` for each group of users; their
+            matrices have one number of columns.
 
     Raises:
         InvalidValue: an argument out of range, missing or superfluous.
         OutsideValidity: a setting that cannot be certified.
     """
-    return _setting(_mechanism(mechanism), eps, n, budgets, rounds, honest).epsilon(delta)
+    return _asked(mechanism, eps, n, budgets, rounds, honest, population).epsilon(delta)
 
 
 def delta(
@@ -594,6 +688,7 @@ def delta(
     mechanism: Mechanism | str = "rr",
     rounds: int = 1,
     honest: int | None = None,
+    population: Population | None = None,
 ) -> Bound:
     """Central delta of shuffled reports at a central eps, certified: `upper` errs upward.
 
@@ -605,8 +700,8 @@ def delta(
         InvalidValue: an argument out of range, missing or superfluous.
         OutsideValidity: a setting that cannot be certified.
     """
-    runs, at_eps = _mechanism(mechanism), check.nonnegative(at_eps=at_eps)
-    return _setting(runs, eps, n, budgets, rounds, honest).delta(at_eps)
+    at_eps = check.nonnegative(at_eps=at_eps)
+    return _asked(mechanism, eps, n, budgets, rounds, honest, population).delta(at_eps)
 
 
 def risk(
@@ -841,19 +936,22 @@ def attack(
     n: int | None = None,
     budgets: Who = None,
     mechanism: Mechanism | str = "rr",
+    population: Population | None = None,
 ) -> Bound:
     """A central eps below which the shuffled reports are certainly not (eps, delta)-DP: `lower` is what counts.
 
     Args:
         delta: central delta in (0, 1).
         eps: as the other arguments, see `epsilon`.
-        mechanism: "rr" (exact), k-RR, Laplace or Gaussian, or a training run (exact).
+        mechanism: "rr" (exact), k-RR, Laplace or Gaussian, a matrix, or a training run (exact).
 
     Raises:
         InvalidValue: an argument out of range, missing or superfluous.
         OutsideValidity: a mechanism that no attack here is made for.
     """
     runs = _mechanism(mechanism)
+    if population is not None or isinstance(runs, Discrete):
+        return _asked(mechanism, eps, n, budgets, 1, None, population).epsilon(delta)
     if isinstance(runs, Allocation):
         if runs.k > 1:
             raise OutsideValidity("attack", "k = 1", f"got k = {runs.k}: only the blocks' own eps is known")
@@ -876,7 +974,7 @@ def attack(
         hint = f"got {runs.name!r}"
         if isinstance(runs, Aligned | Common | TotalVariation):
             hint += ", of which only some numbers are known: attack a randomizer that has them, such as rr"
-        raise OutsideValidity("attack", "rr, krr, laplace, gaussian or allocation", hint)
+        raise OutsideValidity("attack", "rr, krr, discrete, laplace, gaussian or allocation", hint)
     return replace(found, n=setting.n, relation=REPLACE)
 
 
@@ -943,6 +1041,8 @@ def certify(
     if runs.name in COVERED:
         people = _people(eps, n, budgets, honest, runs)
         return certificate(people, delta=delta, family=runs.name, rounds=rounds, **asdict(runs))
+    if isinstance(runs, Discrete):
+        raise OutsideValidity("certify", "a named mechanism", "certificates do not cover matrices yet")
     if rounds != 1:
         raise OutsideValidity("certify", "one round of this mechanism", "other rounds are not covered yet")
     delta = check.probability(allow_zero=False, delta=delta)

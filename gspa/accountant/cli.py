@@ -27,7 +27,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Mechanism = Annotated[
     str,
     typer.Option(
-        "--mechanism", help="rr, aligned, krr, subset, laplace, gaussian, common, tv: what users run; or allocation."
+        "--mechanism",
+        help="rr, aligned, krr, subset, discrete, laplace, gaussian, common, tv: what users run; or allocation.",
     ),
 ]
 Asked = Annotated[
@@ -39,6 +40,9 @@ Items = Annotated[
 ]
 SubsetSize = Annotated[int | None, typer.Option("--size", **_INTEGER, help="Items in a reported subset, for subset.")]
 Variation = Annotated[float | None, typer.Option("--tv", help="Total variation of the randomizer, for tv.")]
+MatrixFile = Annotated[
+    Path | None, typer.Option("--matrix", help="CSV or NPY, a row an input, a column an output; for discrete.")
+]
 Steps = Annotated[int | None, typer.Option("--steps", **_INTEGER, help="Steps of an epoch, for allocation.")]
 Direction = Annotated[
     str | None, typer.Option("--direction", help="Neighbours for allocation: remove, add, both (default) or replace.")
@@ -155,13 +159,15 @@ def _print(bound: Bound, answer: str, as_json: bool, digits: int = DIGITS) -> No
     typer.echo("\n".join(lines))
 
 
-def _question(
-    eps: float | None, n: int | None, file: Path | None, mechanism: str, **parameters: float | str | None
-) -> dict[str, Any]:
+def _question(eps: float | None, n: int | None, file: Path | None, mechanism: str, **parameters: Any) -> dict[str, Any]:
     """Who reports and what they run, as the front door's arguments."""
-    from gspa.accountant import api, budgets
+    from gspa.accountant import api, budgets, engine
 
+    if (path := parameters.pop("matrix", None)) is not None:
+        parameters["matrix"] = engine.read_matrix(path)
     runs = api.mechanism(mechanism, **parameters)
+    if isinstance(runs, api.Discrete):
+        return {"eps": eps, "n": n, "budgets": file, "mechanism": runs}
     if (
         isinstance(runs, api.Gaussian | api.Allocation) or getattr(runs, "scale", None) is not None
     ):  # they say themselves who reports
@@ -182,6 +188,7 @@ def epsilon(
     k: Items = None,
     size: SubsetSize = None,
     tv: Variation = None,
+    matrix: MatrixFile = None,
     sigma: Sigma = None,
     scale: Scale = None,
     sensitivity: Sensitivity = None,
@@ -202,6 +209,7 @@ def epsilon(
         k=k,
         size=size,
         tv=tv,
+        matrix=matrix,
         sigma=sigma,
         scale=scale,
         sensitivity=sensitivity,
@@ -229,6 +237,7 @@ def delta(
     k: Items = None,
     size: SubsetSize = None,
     tv: Variation = None,
+    matrix: MatrixFile = None,
     sigma: Sigma = None,
     scale: Scale = None,
     sensitivity: Sensitivity = None,
@@ -249,6 +258,7 @@ def delta(
         k=k,
         size=size,
         tv=tv,
+        matrix=matrix,
         sigma=sigma,
         scale=scale,
         sensitivity=sensitivity,
@@ -326,6 +336,7 @@ def attack(
     delta: Delta = 1e-4,
     mechanism: Mechanism = "rr",
     k: Items = None,
+    matrix: MatrixFile = None,
     sigma: Sigma = None,
     scale: Scale = None,
     sensitivity: Sensitivity = None,
@@ -345,6 +356,7 @@ def attack(
         budgets,
         mechanism,
         k=k,
+        matrix=matrix,
         sigma=sigma,
         scale=scale,
         sensitivity=sensitivity,

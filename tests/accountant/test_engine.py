@@ -1,0 +1,233 @@
+"""Any finite randomizers: brackets against enumeration in fractions, named families, and what is refused."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from itertools import combinations, permutations, product
+
+import numpy as np
+import pytest
+
+import gspa
+from gspa.accountant import exact
+from gspa.accountant.budgets import constant
+from gspa.accountant.engine import discrete_delta, discrete_epsilon, read_matrix
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+
+
+def response(k, eps):
+    """k-ary randomized response."""
+    table = np.ones((k, k)) + np.diag(np.full(k, math.expm1(eps)))
+    return table / table.sum(axis=1, keepdims=True)
+
+
+def selection(k, size, eps):
+    """Subset selection."""
+    sets = list(combinations(range(k), size))
+    table = np.array([[math.exp(eps) if item in one else 1.0 for one in sets] for item in range(k)])
+    return table / table.sum(axis=1, keepdims=True)
+
+
+def histograms(rows, start):
+    """The law of the histogram of independent reports, in fractions."""
+    for row in rows:
+        found = {}
+        for seen, mass in start.items():
+            for y, p in enumerate(row):
+                if p:
+                    key = (*seen[:y], seen[y] + 1, *seen[y + 1 :])
+                    found[key] = found.get(key, 0) + mass * p
+        start = found
+    return start
+
+
+def enumerated(tables, counts, factor):
+    """The largest delta of all victims, changes of a record and inputs of the others, e^eps = factor."""
+    users = [group for group, count in enumerate(counts) for _ in range(count)]
+    worst = Fraction(0)
+    for group in set(users):
+        others = list(users)
+        others.remove(group)
+        for inputs in product(*(range(len(tables[other])) for other in others)):
+            rows = [tables[other][x] for other, x in zip(others, inputs, strict=True)]
+            crowd = histograms(rows, {(0,) * len(tables[0][0]): Fraction(1)})
+            laws = [histograms([row], crowd) for row in tables[group]]
+            for one, other in permutations(laws, 2):
+                worst = max(worst, sum(max(p - factor * other.get(seen, 0), 0) for seen, p in one.items()))
+    return worst
+
+
+def drawn(rng):
+    """Small randomizers with zeros among their masses, and how many users run each."""
+    outputs, inputs = rng.choice([2, 3]), rng.choice([2, 3])
+
+    def row():
+        weights = [rng.choice([0, 1, 1, 2, 3, 5, 8, 13]) for _ in range(outputs)]
+        weights[0] += not sum(weights)
+        return [Fraction(weight, sum(weights)) for weight in weights]
+
+    groups = rng.choice([1, 1, 2])
+    counts = [rng.choice([1, 2]) if groups == 2 else rng.choice([1, 2, 3, 4]) for _ in range(groups)]
+    return [[row() for _ in range(inputs)] for _ in range(groups)], counts
+
+
+def plain(tables, counts):
+    return [([[float(p) for p in row] for row in table], count) for table, count in zip(tables, counts, strict=True)]
+
+
+class TestAgainstEnumeration:
+    @pytest.mark.parametrize("seed", [*range(60), *(pytest.param(s, marks=pytest.mark.slow) for s in range(60, 1500))])
+    def test_both_ends(self, seed):
+        rng = random.Random(seed)
+        tables, counts = drawn(rng)
+        factor = Fraction(rng.choice([8, 9, 12, 16, 25, 40]), 8)
+        true = float(enumerated(tables, counts, factor))
+        found = discrete_delta(plain(tables, counts), eps=math.log(factor))
+        assert found.lower <= true * (1 + 1e-12)
+        assert true <= found.upper * (1 + 1e-12)
+
+    def test_equal_users_are_attacked_to_the_last_digits_where_two_inputs_are_all(self):
+        table = [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
+        for n in (2, 3, 5):
+            true = float(enumerated([table], [n], Fraction(3, 2)))
+            assert discrete_delta(plain([table], [n]), eps=math.log(1.5)).lower == pytest.approx(true, rel=2e-2)
+
+    def test_what_differs_only_where_nobody_hides_it_is_not_taken_for_the_same(self):
+        """Two changes of a record whose masses outside of B are the same numbers in another order."""
+        table = [[2 / 3, 0, 1 / 3], [3 / 5, 0, 2 / 5], [0, 3 / 5, 2 / 5]]
+        assert discrete_delta([(table, 3)], eps=math.log(25 / 8)).upper >= 2 / 3
+
+
+class TestNamed:
+    @pytest.mark.parametrize(("n", "delta"), [(100, 1e-3), (1_000, 1e-6), (20_000, 1e-8)])
+    def test_binary_response_is_attacked_exactly(self, n, delta):
+        found, law = (
+            discrete_epsilon([(response(2, 1.0), n)], delta=delta),
+            exact.exact_epsilon(constant(1.0, n=n), delta=delta),
+        )
+        assert law.lower * (1 - 1e-3) <= found.lower <= law.upper
+        assert found.upper >= law.lower
+
+    @pytest.mark.parametrize(
+        ("table", "named", "n"),
+        [
+            (response(10, 1.0), gspa.KRR(k=10), 1_000),
+            (response(3, 2.0), gspa.KRR(k=3), 400),
+            (selection(4, 2, 1.0), gspa.SubsetSelection(k=4, size=2), 500),
+            (selection(6, 3, 2.0), gspa.SubsetSelection(k=6, size=3), 2_000),
+        ],
+    )
+    def test_it_is_no_wider_than_the_pair_of_the_family(self, table, named, n):
+        found = gspa.epsilon(n=n, delta=1e-6, mechanism=gspa.Discrete(table))
+        eps = math.log(table.max() / table.min())
+        assert found.lower <= found.upper <= gspa.epsilon(eps=eps, n=n, delta=1e-6, mechanism=named).upper * (1 + 1e-3)
+        assert found.reached
+
+    def test_several_attacks_stay_below_one_bound(self):
+        """A histogram's exact law of a few users, by the package's other attack."""
+        found = gspa.attack(eps=1.0, n=4, delta=0.01, mechanism=gspa.KRR(k=3))
+        assert found.lower <= discrete_epsilon([(response(3, 1.0), 4)], delta=0.01).upper
+
+
+class TestPopulations:
+    def test_groups_of_one_randomizer_are_one_group(self):
+        table = response(3, 1.0)
+        one, two = (
+            gspa.epsilon(population=groups, delta=1e-5)
+            for groups in ([(gspa.Discrete(table), 900)], [(gspa.Discrete(table), 400), (gspa.Discrete(table), 500)])
+        )
+        assert two.upper == pytest.approx(one.upper, rel=1e-3)
+        assert two.n == one.n == 900
+
+    def test_a_louder_group_is_hidden_by_a_quieter_one(self):
+        loud, quiet = gspa.Discrete(response(4, 3.0)), gspa.Discrete(response(4, 0.5))
+        alone = gspa.epsilon(population=[(loud, 100)], delta=1e-6)
+        among = gspa.epsilon(population=[(loud, 100), (quiet, 5_000)], delta=1e-6)
+        assert among.upper < alone.lower
+
+    def test_delta_and_epsilon_are_inverse(self):
+        who = [(gspa.Discrete(response(3, 2.0)), 300), (gspa.Discrete(response(3, 1.0)), 700)]
+        bound = gspa.epsilon(population=who, delta=1e-6)
+        assert gspa.delta(population=who, at_eps=bound.upper).upper <= 1e-6 * (1 + 1e-9)
+        assert gspa.delta(population=who, at_eps=bound.lower).lower >= 1e-6 * (1 - 1e-9)
+
+    def test_a_report_that_only_some_inputs_send_is_hidden_by_others_who_send_it(self):
+        rare = gspa.Discrete([[0.5, 0.5, 0.0], [0.25, 0.5, 0.25]])
+        with pytest.raises(OutsideValidity, match="nobody hides a report"):
+            gspa.epsilon(population=[(rare, 1_000)], delta=1e-6)
+        crowd = [(rare, 1_000), (gspa.Discrete(response(3, 1.0)), 9_000)]
+        assert gspa.epsilon(population=crowd, delta=1e-6).upper < 0.2
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("table", "said"),
+        [
+            ([[1.0]], r"shape \(1, 1\)"),
+            ([0.5, 0.5], r"shape \(2,\)"),
+            ([[0.5, 0.6], [0.5, 0.5]], "a row that sums to 1.1"),
+            ([[1.5, -0.5], [0.5, 0.5]], r"matrix\[0, 1\] = -0.5"),
+            ([[math.nan, 1.0], [0.5, 0.5]], r"matrix\[0, 0\] = nan"),
+            (np.ma.masked_array([[0.5, 0.5], [0.5, 0.5]], mask=[[0, 1], [0, 0]]), "matrix"),
+            ("rr", "matrix"),
+            (np.ones((1001, 1000)) / 1000, "at most 1,000,000"),
+        ],
+    )
+    def test_what_is_no_randomizer(self, table, said):
+        with pytest.raises(InvalidValue, match=said):
+            gspa.Discrete(table)
+
+    @pytest.mark.parametrize(
+        ("question", "said"),
+        [
+            ({"population": []}, "at least one"),
+            ({"population": 3}, "list of"),
+            ({"population": [("rr", 3)]}, r"population\[0\] = 'str'"),
+            ({"population": [(gspa.Discrete(np.eye(2)), 0)]}, "count = 0"),
+            ({"population": [(gspa.Discrete(np.eye(2)), 3), (gspa.Discrete(np.eye(3)), 3)]}, "one number of outputs"),
+            ({"population": [(gspa.Discrete(np.eye(2)), 3)], "n": 3}, "n = 3"),
+            ({"population": [(gspa.Discrete(np.eye(2)), 3)], "honest": 4}, "at most n = 3"),
+            ({"mechanism": gspa.Discrete(np.eye(2)), "n": 3, "eps": 1.0}, "eps = 1.0: must be left out"),
+            ({"mechanism": gspa.Discrete(np.eye(2))}, "n = None"),
+            ({"mechanism": "discrete", "n": 3}, "matrix = None"),
+        ],
+    )
+    def test_a_question_that_contradicts_itself(self, question, said):
+        with pytest.raises(InvalidValue, match=said):
+            gspa.epsilon(delta=1e-3, **question)
+
+    @pytest.mark.parametrize("ask", [gspa.certify, gspa.to_dp_accounting, gspa.calibrate])
+    def test_what_does_not_cover_matrices_says_so(self, ask):
+        more = {gspa.certify: {"delta": 0.1}, gspa.calibrate: {"delta": 0.1, "target_eps": 1.0}}.get(ask, {})
+        with pytest.raises(OutsideValidity):
+            ask(n=10, mechanism=gspa.Discrete(response(2, 1.0)), **more)
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        "text", ["0.75,0.25\n0.25,0.75\n", "0.75;0.25\n\n0.25;0.75", "\ufeff0.75 0.25\n0.25\t0.75"]
+    )
+    def test_text(self, tmp_path, text):
+        path = tmp_path / "m.csv"
+        path.write_text(text, encoding="utf-8")
+        assert read_matrix(path).tolist() == [[0.75, 0.25], [0.25, 0.75]]
+
+    def test_npy_without_pickles(self, tmp_path):
+        np.save(tmp_path / "m.npy", np.eye(2))
+        assert read_matrix(tmp_path / "m.npy").tolist() == np.eye(2).tolist()
+        np.save(tmp_path / "o.npy", np.array([{}], dtype=object), allow_pickle=True)
+        with pytest.raises(InvalidValue, match=r"o\.npy"):
+            read_matrix(tmp_path / "o.npy")
+
+    @pytest.mark.parametrize("text", ["", "a,b\n1,0\n", "1,0\n1\n", "\0"])
+    def test_what_is_no_table(self, tmp_path, text):
+        path = tmp_path / "m.csv"
+        path.write_text(text)
+        with pytest.raises(InvalidValue, match=r"m\.csv"):
+            read_matrix(path)
+
+    def test_no_file(self, tmp_path):
+        with pytest.raises(InvalidValue, match="readable"):
+            read_matrix(tmp_path / "none.csv")
