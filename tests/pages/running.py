@@ -62,7 +62,7 @@ def _run_page(
 ) -> Ran:
     from matplotlib import pyplot as plt
 
-    from gspa.book import claims, say
+    from gspa.book import claims, figures, say
     from gspa.book.page import Page
     from gspa.book.parameters import select
     from gspa.book.project import Project
@@ -89,6 +89,9 @@ def _run_page(
         @classmethod
         def place(cls, name: str) -> None:
             pass
+
+        def table(self, rows: Any, **how: Any) -> None:
+            figures.table(rows, **how)
 
         def figure(self, figure: Any, name: str, *, caption: str, alt: str) -> None:
             said.extend(say.render(text, names) for text in (caption, alt))
