@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
 from running import Planted, run_page, settle
 from scipy.stats import laplace, norm
 
@@ -19,19 +18,10 @@ from gspa.accountant.discrete import hockey_stick, neyman_pearson
 from gspa.accountant.tradeoff import f_eps_delta
 from gspa.algorithms import channels, finite
 
+PAGE = "03_dominating_pairs"
 F = Fraction
 P, DELTA = F(3), F(1, 10)
 ALL = finite.gallery(3, DELTA, draws=3)
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page("03_dominating_pairs")
-
-
-@pytest.fixture(scope="module")
-def p(ran):
-    return ran.names["p"]
 
 
 class TestMechanisms:
@@ -196,7 +186,6 @@ class TestTables:
         figure = p.dominated_panels(table)
         assert [axis.get_title() for axis in figure.axes] == list(table["panel"].unique())
         assert [len(axis.get_lines()) for axis in figure.axes] == [2, 2, 3, 4]
-        plt.close(figure)
 
 
 class TestLemma4:
@@ -243,7 +232,7 @@ class TestLemma4:
 
 @pytest.mark.parametrize("given", [{}, {"ratio": 20, "delta": 0.5, "sigma": 0.3, "cells": 16, "draws": 0}])
 def test_the_page(given):
-    ran = run_page("03_dominating_pairs", **given)
+    ran = run_page(PAGE, **given)
     assert ran.outcomes["G-L4"].verdict == "verified"
     assert any("exactly for the" in text for text in ran.said)
 

@@ -13,8 +13,7 @@ import pytest
 from exact_shuffle import clone_pair_delta, histogram_delta, krr, personal_rr_delta, rr_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
-from running import Planted, run_page, settle
+from running import Planted, in_readings, run_page, settle
 
 from gspa.accountant import discrete
 from gspa.algorithms import shuffles as r
@@ -223,17 +222,8 @@ class TestParts:
 
 
 PAGE = "05_reduction_to_counts"
+SIZES = {"profile": "paper"}
 BROKEN = {"rr-low-step", "rr-own-step", "ternary-own", "signed", "truth-alone", "truth"}
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page(PAGE, profile="paper")
-
-
-@pytest.fixture(scope="module")
-def p(ran):
-    return ran.names["p"]
 
 
 @pytest.fixture(scope="module")
@@ -337,7 +327,6 @@ def test_the_figures_draw_their_tables(p, ran, table):
     (axis,) = p.cases_against_pairs(ran.names["table"]).axes
     for dots in axis.collections:
         assert dots.get_offsets()[:, 0].tolist() == table[dots.get_label()].astype(float).tolist()
-    plt.close("all")
 
 
 class TestSamples:
@@ -397,7 +386,7 @@ class TestOutcomes:
         rows.append(("other", other, F(1), F(1, 2), F(1, 2), F(1, 2), F(0), F(0)))
         heads = ["process", "attached", "at", "reports", "printed pair", "corrected pair", "excess", "over corrected"]
         found = settle("G-T1", table=pd.DataFrame(rows, columns=heads), r=r_n)
-        assert [one.verdict for one in found.readings] == verdicts
+        assert in_readings(found) == verdicts
 
     @pytest.mark.parametrize(
         ("change", "order", "silent"),
@@ -412,8 +401,8 @@ class TestOutcomes:
     )
     def test_the_lines_of_the_proof_follow_the_samples(self, ran, change, order, silent):
         samples = ran.names["samples"].assign(**change)
-        assert [one.verdict for one in settle("G-S16", samples=samples).readings] == order
-        assert [one.verdict for one in settle("G-S17", samples=samples).readings] == silent
+        assert in_readings(settle("G-S16", samples=samples)) == order
+        assert in_readings(settle("G-S17", samples=samples)) == silent
 
 
 HELPER, CELLS = "notebooks.p05_reduction_to_counts", "notebooks.05_reduction_to_counts"

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
-from running import Planted, run_page, settle
+from running import Planted, in_readings, recorded, run_page, settle
 from scipy.stats import binom, norm
 
 from gspa.accountant import budgets
@@ -21,15 +20,9 @@ from gspa.accountant.discrete import neyman_pearson
 from gspa.accountant.one_round import central_delta
 from gspa.accountant.published import gspa_epsilon, gspa_mu, gspa_slack
 from gspa.accountant.tradeoff import gdp_delta
-from gspa.book.claims import registry
 
 PAGE = "07_gaussian_guarantee"
 PAIRS = run_page(PAGE, only=["G-E18"]).names["p"]  # the helper beside the notebook
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page(PAGE)
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +229,6 @@ def test_the_figures_draw_their_tables(p):
     promise = ["holds", "holds", "holds", "too much"]
     (crosses,) = p.guarantee_map(pd.DataFrame({**cells, "promise": promise})).axes[0].lines
     assert (crosses.get_xdata().tolist(), crosses.get_ydata().tolist()) == ([2.0], [-4.0])
-    plt.close("all")
 
 
 # The last line's least C falls again from 300 users on; half the total variation is above all slacks but (a)'s.
@@ -294,10 +286,6 @@ def theorem_2(constants, promises):
 LEFT = ["population", "n", "allowed", "lemma2", "lemma2_floor", "proved", "proved_floor"]
 
 
-def in_readings(outcome):
-    return [one.verdict for one in outcome.readings]
-
-
 TOLD = pd.DataFrame({"factor": [1, 2], "total": Fraction(1, 2), "corrected": Fraction(1, 2), "paper": Fraction(1, 4)})
 SIDES = pd.DataFrame({"alpha": [0.0, 1.0], "left": [1.0, 0.0], "right": [0.6, 0.1], "equal_alpha": 0, "mirrored": 0})
 
@@ -330,8 +318,7 @@ def test_equation_18(column, value, verdict):
 
 
 def test_the_page(ran):
-    recorded = {name: one.verdict for name, one in registry().items() if one.notebook == PAGE}
-    assert {name: one.verdict for name, one in ran.outcomes.items()} == recorded
+    assert ran.verdicts == recorded(PAGE)
     bounded, every_budget, without, _ = ran.outcomes["G-T2"].readings
     # tanh(1/4) sqrt(2/r) / (2 sqrt(2 pi)), nearly, against the constant of distribution functions.
     assert "takes $C$ = 0.112; distribution functions prove $C$ = 0.47" in bounded.found

@@ -14,27 +14,18 @@ from exact_shuffle import histogram_delta, krr, laplace_cdf
 from exact_shuffle import hockey_stick as hockey_stick_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
 from pair_oracle import hockey_stick, law_divergence, pair_law, shuffled, sum_of_bernoullis
-from running import Planted, run_page, settle
+from running import Planted, in_readings, run_page, settle
 from scipy.stats import binom
 
 from gspa.accountant import budgets
 from gspa.accountant import published as bounds
 from gspa.accountant.tradeoff import gdp_delta
 
+PAGE = "09_personalized"
+SIZES = {"curve_points": 3, "map_points": 3}
 DELTA = 1e-4
 SMALL = {"map_points": 2, "curve_points": 2}
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page("09_personalized", curve_points=3, map_points=3)
-
-
-@pytest.fixture(scope="module")
-def p(ran):
-    return ran.names["p"]
 
 
 class TestSignedMessages:
@@ -103,7 +94,7 @@ class TestTruthTold:
 
 class TestKaryResponse:
     def test_the_attack_is_the_histograms_exact_divergence(self):
-        small = run_page("09_personalized", n=100, k=3, **SMALL).names["responses"]
+        small = run_page(PAGE, n=100, k=3, **SMALL).names["responses"]
         for _, mine, theirs, at, found, *_ in small.itertuples(index=False):
             exact = histogram_delta([krr(3, mine, 0), krr(3, mine, 1)], [(krr(3, theirs, 2), 99)], at)
             assert found <= exact
@@ -168,7 +159,7 @@ class TestLaplace:
         assert 0.9 * alone < table["attacked"].iloc[-1] < alone
 
     def test_the_map_is_broken_on_both_sides_and_kept_between(self):
-        ran = run_page("09_personalized", curve_points=2, map_points=4)
+        ran = run_page(PAGE, curve_points=2, map_points=4)
         table = ran.names["grid"]
         sides = np.sign((table["victim"] / table["others"]).apply(math.log).round(9))
         assert (table.loc[(sides == 0) & (table["victim"] < 1), "promise"] == "kept").all()
@@ -272,7 +263,7 @@ class TestAnyPersonalized:
         found = settled(tables, claim)
         assert (found.verdict, found.agreeing) == ("holds with correction", "in 2 of 3 readings")
         with_term, _, position = found.readings
-        assert [one.verdict for one in found.readings] == ["holds with correction", "refuted", "holds with correction"]
+        assert in_readings(found) == ["holds with correction", "refuted", "holds with correction"]
         assert position.correction == with_term.correction
         assert ("slack" in with_term.correction) == (claim == "G-S86")
         assert [*found.evidence.values()].count("1/10 and 0") == 2
@@ -300,7 +291,7 @@ class TestAnyPersonalized:
         ],
     )
     def test_the_verdict_follows_the_tables(self, tables, changes, readings):
-        assert [one.verdict for one in settled(tables, **changes).readings] == readings
+        assert in_readings(settled(tables, **changes)) == readings
 
 
 def test_the_figures_draw_their_tables(ran, p):
@@ -310,7 +301,6 @@ def test_the_figures_draw_their_tables(ran, p):
     figure = p.map_of_promises(pd.DataFrame(rows, columns=["victim", "others", "times", "promise"]))
     assert promised == curve[["eps", "promised"]].to_numpy().tolist()
     assert sorted(figure.axes[0].collections[0].get_array().compressed().tolist()) == [7.0, 50.0]
-    plt.close("all")
 
 
 def test_the_page(ran):
@@ -321,7 +311,7 @@ def test_the_page(ran):
 
 
 def test_the_page_with_a_mild_example():
-    ran = run_page("09_personalized", eps=0.5, others=0.5, k=3, n=1_000, map_high=0.1, **SMALL)
+    ran = run_page(PAGE, eps=0.5, others=0.5, k=3, n=1_000, map_high=0.1, **SMALL)
     said = "\n".join(ran.said)
     assert ran.names["crowds"]["promise"][0] == "kept"
     assert "is broken at 0 of 2 points" in said

@@ -10,7 +10,7 @@ import numpy as np
 import p12_shuffled_sgd as p
 import pandas as pd
 import pytest
-from running import Planted, run_page, settle
+from running import Planted, in_readings, run_page, settle
 from scipy import stats
 
 from gspa.algorithms import digits as datasets
@@ -235,7 +235,7 @@ def test_unif3_is_best_follows_the_ranking(changes, expected):
 def test_the_reason_of_the_ranking_is_the_noise_and_each_lead_is_paired_by_seed():
     runs = table()
     found = made("G-SGD4", runs)
-    assert [one.verdict for one in found.readings] == ["verified", "holds with correction"]
+    assert in_readings(found) == ["verified", "holds with correction"]
     final = runs[runs["epoch"] == 50].pivot(index="seed", columns="setting", values="accuracy")
     pair = stats.ttest_rel(final[UNIF3], final[CONSTANT]).confidence_interval(0.95)
     shown = found.evidence[f"ahead of others by (points, 95% interval): {CONSTANT}"]

@@ -10,32 +10,16 @@ import mpmath
 import pandas as pd
 import pytest
 from exact_shuffle import rr_delta_worst, solve
-from matplotlib import pyplot as plt
-from running import Planted, run_page, settle
+from running import Planted, in_readings, recorded, run_page, settle
 
 from gspa.accountant.closed_forms import clones_blog_epsilon, fmt21_epsilon
-from gspa.book.claims import registry
 
+PAGE = "13_clones"
 DELTA = 1e-6
 
 
-@pytest.fixture(scope="module")
-def ran():
-    return run_page("13_clones")
-
-
-@pytest.fixture(scope="module")
-def p(ran):
-    return ran.names["p"]
-
-
-def in_readings(outcome):
-    return [one.verdict for one in outcome.readings] or [outcome.verdict]
-
-
 def test_the_page(ran):
-    recorded = {name: one.verdict for name, one in registry().items() if one.notebook == "13_clones"}
-    assert {name: one.verdict for name, one in ran.outcomes.items()} == recorded
+    assert ran.verdicts == recorded(PAGE)
     assert any("if $n$ is 0.99 times its right-hand side" in text for text in ran.said)
     assert not any("nan" in text for text in ran.said)
 
@@ -74,7 +58,7 @@ def test_large_crowds_by_direct_summation(ran, p):
     found = p.regime(0.5, 40, delta=DELTA)
     assert found["bits"] == pytest.approx(solve(lambda eps: rr_delta_worst(0.5, 40, eps), DELTA, 0.5), rel=1e-6)
     assert math.isnan(p.regime(0.01, 10**8, delta=1e-3)["loose"])
-    small = run_page("13_clones", only=["B-1"], eps_local=2.0, n=100, delta=1e-4).names["printed"]
+    small = run_page(PAGE, only=["B-1"], eps_local=2.0, n=100, delta=1e-4).names["printed"]
     for row in small.itertuples():
         assert row.exact == pytest.approx(rr_delta_worst(2.0, 100, row.eps), rel=1e-9, abs=1e-15)
 
@@ -122,7 +106,6 @@ def test_the_figures_draw_the_lines_of_their_tables(ran, p):
     assert axis.collections[-1].get_offsets().tolist() == [[1000, 3.0]]  # crossed out: false
     small, large = p.expansion_curves(ran.names["compared"]).axes[0].lines[2:]
     assert (small.get_ydata()[0], large.get_ydata()[-1]) == pytest.approx((1, 0.5), rel=1e-2)
-    plt.close("all")
 
 
 REGIMES = pd.DataFrame({"valid": [True, False], "blog": [4.0, 1.0], "source": [3.0, 9.0], "any": [2.0, 9.0]})

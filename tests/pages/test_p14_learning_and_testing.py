@@ -13,7 +13,7 @@ import sympy as sp
 from exact_shuffle import rr_delta_worst, solve
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import Planted, run_page, settle
+from running import Planted, in_readings, settle
 from scipy.optimize import brentq, linprog
 from scipy.stats import binom, linregress, multinomial, t
 
@@ -22,23 +22,10 @@ from gspa.accountant.families import common
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import registry
 
+PAGE = "14_learning_and_testing"
 DELTA = 1e-6
 LOWER = {"B-8": "necessary", "B-11": "necessary_6", "B-12": "necessary_7"}
 SHUFFLED = {"B-10": "learning", "B-13": "private coin", "B-14": "public coin"}
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page("14_learning_and_testing")
-
-
-@pytest.fixture(scope="module")
-def p(ran):
-    return ran.names["p"]
-
-
-def in_readings(outcome):
-    return [one.verdict for one in outcome.readings] or [outcome.verdict]
 
 
 class TestLearners:
@@ -415,7 +402,7 @@ class TestVerdicts:
 
 
 def test_the_page(ran):
-    recorded = {name: one for name, one in registry().items() if one.notebook == "14_learning_and_testing"}
+    recorded = {name: one for name, one in registry().items() if one.notebook == PAGE}
     assert set(ran.outcomes) == set(recorded)
     for name, found in ran.outcomes.items():
         assert found.missing == "size" if recorded[name].needs else found.verdict == recorded[name].verdict

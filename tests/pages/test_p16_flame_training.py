@@ -10,7 +10,6 @@ import numpy as np
 import p16_flame_training as p
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
 from running import Planted, run_page, settle
 from scipy import stats
 
@@ -286,11 +285,10 @@ def test_the_figures_draw_their_tables(small):
         line for line in p.worth_figure(made, curator, dataset="MNIST").axes[0].lines if line.get_label() == TOPK
     )
     assert topk.get_xydata().tolist() == [[1.2865, 70.0], [1.4481, 70.0]]
-    plt.close("all")
 
 
 def test_the_page(page):
-    verdicts = {name: found.verdict for name, found in page.outcomes.items()}
+    verdicts = page.verdicts
     open_here = dict.fromkeys((*RUNS, "Q9"), "not yet checked")
     assert verdicts == dict.fromkeys(("E11", "E12"), "holds with correction") | open_here
     assert not any("nan" in said for said in page.said)

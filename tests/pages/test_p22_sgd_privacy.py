@@ -14,7 +14,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import Planted, run_page, settle
+from running import Planted, in_readings, settle
 from scipy.stats import norm
 
 from gspa.accountant.mechanisms import gaussian_delta as noise_delta
@@ -23,16 +23,13 @@ from gspa.algorithms import digits, sgd
 from gspa.algorithms.sgd_gradients import Gradients
 from gspa.book import claims
 
+PAGE = "22_sgd_privacy"
+SIZES = {"dataset": "digits", "hidden_width": 20, "epochs": 2}
 DELTA = 1e-5
 LEVEL = math.sqrt(2 * math.log(1.25 / DELTA))
 MNIST = SimpleNamespace(name="mnist", sha256={}, train_x=np.empty((60_000, 0)), classes=10)  # its sizes
 
 pytestmark = pytest.mark.usefixtures("surroundings")
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page("22_sgd_privacy", dataset="digits", hidden_width=20, epochs=2)
 
 
 # --- what one record moves ---------------------------------------------------------------------------------
@@ -281,7 +278,7 @@ def central(**columns):
 )
 def test_the_local_promise_follows_the_movement(made, readings):
     found = settle("G-A3", **made)
-    assert [one.verdict for one in found.readings] == readings
+    assert in_readings(found) == readings
 
 
 @pytest.mark.parametrize(
@@ -307,11 +304,11 @@ def test_theorem_5_follows_the_attack_and_the_messages_alone(columns, verdict):
 )
 def test_the_stronger_protection_is_the_smaller_epsilon(columns, readings):
     found = settle("G-SGD6", images=MNIST, central=central(**columns))
-    assert [one.verdict for one in found.readings] == readings
+    assert in_readings(found) == readings
 
 
 def test_the_page_without_mnist(ran):
-    verdicts = {name: found.verdict for name, found in ran.outcomes.items()}
+    verdicts = ran.verdicts
     assert verdicts == {name: claims.claim(name).verdict for name in ("G-A3", "G-T5", "G-SGD6")}
     # With 14 records a client the repair keeps nothing where m is the clients.
     assert ran.outcomes["G-A3"].readings[0].verdict == "refuted"
