@@ -198,11 +198,11 @@ PLANTED = (
     Planted("B-1 B-6", "notebooks.p13_clones", _BLOG, "math.log1p(t * root)", "eq. (1) without its 16", _FEW),
     Planted("B-2", "notebooks.p13_clones", "8 * x * math.sqrt(A / n)", "4 * x * math.sqrt(A / n)", "4 for 8", _FEW),
     Planted("B-3", "notebooks.p13_clones", "t * (8 * root + 8", "t * (16 * root + 8", "the source with 16", _FEW),
-    Planted("B-4", "pages.shuffles", "row if u == user else", "row if u == 0 else", "all sign with one number", _FEW),
+    Planted("B-4", "algorithms.shuffles", "row if u == user else", "row if u == 0 else", "all sign with one number", _FEW),
     Planted("B-6", "notebooks.13_clones", "p.worst([law, *honest], at)", "p.worst([law, *honest], one)", "eps 0", _FEW),
     Planted(
         "B-7",
-        "pages.shuffles",
+        "algorithms.shuffles",
         "grown |= {(*reports, z): mass * chance for",
         "grown |= {(*reports, z): mass * (chance + Fraction(1, len(rows[data[user]]))) / 2 for",
         "every second report a uniform one",
