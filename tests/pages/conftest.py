@@ -20,8 +20,8 @@ collect_ignore = ["conftest.py"]  # as the one above: fixtures only
 
 @pytest.fixture(scope="module")
 def ran(request: pytest.FixtureRequest) -> Ran:
-    """The page PAGE of a test file, run once, with the parameters SIZES where it names some."""
-    return run_page(request.module.PAGE, **getattr(request.module, "SIZES", {}))
+    """The page PAGE of a test file, run once, with the parameters RUN where it names some."""
+    return run_page(request.module.PAGE, **getattr(request.module, "RUN", {}))
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from running import ROOT, Planted, in_readings, load, run_page, settle
 from gspa.algorithms import finite
 
 PAGE = "04_decomposition"
-SIZES = {"draws": 1, "cells": 16}
+RUN = {"draws": 1, "cells": 16}
 
 p = load(ROOT / "notebooks" / "p04_decomposition.py")
 

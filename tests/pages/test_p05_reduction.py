@@ -222,7 +222,7 @@ class TestParts:
 
 
 PAGE = "05_reduction_to_counts"
-SIZES = {"profile": "paper"}
+RUN = {"profile": "paper"}
 BROKEN = {"rr-low-step", "rr-own-step", "ternary-own", "signed", "truth-alone", "truth"}
 
 

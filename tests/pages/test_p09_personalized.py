@@ -23,7 +23,7 @@ from gspa.accountant import published as bounds
 from gspa.accountant.tradeoff import gdp_delta
 
 PAGE = "09_personalized"
-SIZES = {"curve_points": 3, "map_points": 3}
+RUN = {"curve_points": 3, "map_points": 3}
 DELTA = 1e-4
 SMALL = {"map_points": 2, "curve_points": 2}
 

@@ -19,7 +19,7 @@ from gspa.accountant.published import gspa_mu
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 PAGE = "17_exact_accounting"
-SIZES = {"n": 2_000}
+RUN = {"n": 2_000}
 PLANTED = ()
 
 

@@ -12,7 +12,7 @@ from gspa.accountant.tradeoff import gdp_epsilon
 
 PAGE = "18_composition_and_renyi"
 ROUNDS = [1, 4, 64]
-SIZES = {"n": 500, "rounds": ROUNDS, "orders": [2, 4, 8]}
+RUN = {"n": 500, "rounds": ROUNDS, "orders": [2, 4, 8]}
 
 
 def test_rounds_by_three_accounts(names):

@@ -160,10 +160,6 @@ class TestFigures:
         assert [bar[:, 0].tolist() for bar in bars.get_segments()] == [pytest.approx([0.9, 1]), pytest.approx([0.8, 1])]
         # The broken promise is named beside its star: 0.1 of 0.5, in the second row.
         assert [(one.get_text(), one.xy) for one in far.texts] == [("broken", (pytest.approx(0.2), 0))]
-        # No two marks look alike.
-        legend = figure.legends[0]
-        looks = {(h.get_marker(), h.get_color(), h.get_markerfacecolor()) for h in legend.legend_handles}
-        assert len(looks) == len(legend.get_texts()) == 5
         nothing = judged(rows, attack=0.0).reset_index()
         assert names["p"].audit_intervals(nothing).axes[0].get_xlim()[0] < 1
 
@@ -173,8 +169,6 @@ class TestFigures:
         assert [tick.get_text() for tick in axis.get_yticklabels()] == found["bound"].tolist()
         drawn = {(x, y) for line in axis.lines if line.get_marker() != "None" for x, y in line.get_xydata().tolist()}
         assert drawn == set(zip(found["least"], range(len(found) - 1, -1, -1), strict=True))
-        low, high = axis.get_xlim()
-        assert low < found["least"].min() < 1 < found["least"].max() < high
 
     def test_bounds_of_zero_are_said_and_not_divided_by(self, names, headline):
         for zero in (True, False):
@@ -184,11 +178,6 @@ class TestFigures:
             assert not re.search("nan|inf", frame.alt)
             said = [each.get_text() for each in names["p"].headline_curves(table).axes[0].texts]
             assert any("times" in each for each in said) is not zero
-
-    @pytest.mark.parametrize("broken", [True, False])
-    def test_a_table_without_a_broken_promise_is_drawn_too(self, names, headline, broken):
-        figure = names["p"].headline_curves(headline[headline["broken"] == broken])
-        assert ("promise\nbroken" in [each.get_text() for each in figure.axes[0].texts]) is broken
 
 
 class TestHeadline:

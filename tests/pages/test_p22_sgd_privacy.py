@@ -24,7 +24,7 @@ from gspa.algorithms.sgd_gradients import Gradients
 from gspa.book import claims
 
 PAGE = "22_sgd_privacy"
-SIZES = {"dataset": "digits", "hidden_width": 20, "epochs": 2}
+RUN = {"dataset": "digits", "hidden_width": 20, "epochs": 2}
 DELTA = 1e-5
 LEVEL = math.sqrt(2 * math.log(1.25 / DELTA))
 MNIST = SimpleNamespace(name="mnist", sha256={}, train_x=np.empty((60_000, 0)), classes=10)  # its sizes
