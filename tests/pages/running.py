@@ -32,6 +32,11 @@ class Ran:
     outcomes: dict[str, Any]
     said: list[str]
 
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """By claim id."""
+        return {name: found.verdict for name, found in self.outcomes.items()}
+
 
 def run_page(name: str, *, only: Iterable[str] = (), profile: str = "quick", **parameters: Any) -> Ran:
     """Run a committed notebook in this process, without a kernel; the same question has one answer, which is kept.
@@ -55,6 +60,18 @@ def settle(claim: str, **made: Any) -> Any:
     from gspa.book import claims
 
     return _run_page(claims.claim(claim).notebook, frozenset([claim]), "paper", {}, made).outcomes[claim]
+
+
+def in_readings(outcome: Any) -> list[str]:
+    """The verdicts of an outcome's readings; of one without, its own."""
+    return [one.verdict for one in outcome.readings] or [outcome.verdict]
+
+
+def recorded(page: str) -> dict[str, str]:
+    """The verdicts that the book records for the claims of a page, by id."""
+    from gspa.book.claims import registry
+
+    return {name: one.verdict for name, one in registry().items() if one.notebook == page}
 
 
 def _run_page(

@@ -10,7 +10,7 @@ import numpy as np
 import p12_shuffled_sgd as p
 import pandas as pd
 import pytest
-from running import Planted, run_page, settle
+from running import Planted, in_readings, run_page, settle
 from scipy import stats
 
 from gspa.algorithms import digits as datasets
@@ -191,7 +191,6 @@ def made(claim, runs=None, **more):
     [
         ({"no_noise": 0.9678}, "not reproduced"),  # only without noise
         ({"unif3": 0.9638}, "verified"),
-        ({"mixed": 0.9638}, "verified"),
         ({"no_noise": 0.9800, "unif3": 0.9738}, "not reproduced"),  # every run is too good
     ],
 )
@@ -212,8 +211,6 @@ def test_other_settings_that_reach_it_with_noise_are_named_in_the_correction():
     [
         ({"constant": 0.952, "unif2": 0.931}, 1, "verified"),
         ({"constant": 0.954}, 1, "not reproduced"),  # the order, not the number
-        ({"unif2": 0.90}, 1, "not reproduced"),
-        ({"constant": 0.94, "unif2": 0.94}, 1, "not reproduced"),
         ({"jitter": 0.2}, 1, "not reproduced"),  # overlapping
         ({"constant": 0.90, "unif2": 0.95}, 0, "holds with correction"),  # other settings, the mean of their seeds
         ({"constant": 0.90, "unif2": 0.95}, 0.01, "not reproduced"),
@@ -226,7 +223,6 @@ def test_constant_above_unif2_follows_order_and_numbers(changes, less, expected)
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"unif1": 0.97}, "refuted"),
         ({"mixed": 0.958}, "refuted"),
         ({"constant": 0.955}, "not reproduced"),  # a tie with one of them
         ({"jitter": 0.1}, "not reproduced"),
@@ -239,7 +235,7 @@ def test_unif3_is_best_follows_the_ranking(changes, expected):
 def test_the_reason_of_the_ranking_is_the_noise_and_each_lead_is_paired_by_seed():
     runs = table()
     found = made("G-SGD4", runs)
-    assert [one.verdict for one in found.readings] == ["verified", "holds with correction"]
+    assert in_readings(found) == ["verified", "holds with correction"]
     final = runs[runs["epoch"] == 50].pivot(index="seed", columns="setting", values="accuracy")
     pair = stats.ttest_rel(final[UNIF3], final[CONSTANT]).confidence_interval(0.95)
     shown = found.evidence[f"ahead of others by (points, 95% interval): {CONSTANT}"]
