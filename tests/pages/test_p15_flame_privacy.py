@@ -310,6 +310,7 @@ FITS = {"fits": 12, "best": 4.0, "popular": 0, "best_nu": 3.125, "fits_l": 16, "
         ("F20", {"lemma1": LEMMA1.assign(zero=0.0)}, "verified"),
         ("F27", {"corollary1": pd.DataFrame({"ratio": [25.0]})}, "refuted"),
         ("F28", {"lemma2": [1e-3]}, "refuted"),
+        ("F28", {"below": [0.0]}, "refuted"),  # where even less than t eps is enough, it shows nothing
         ("F29", {"lemma3": pd.DataFrame({"exact": [0.2], "stated": [0.1]})}, "refuted"),
         ("F30", {"subsamples": pd.DataFrame({"exact": [0.2], "stated": [0.1]})}, "refuted"),
         ("F18", {"theorem2": THEOREM}, "holds with correction"),
@@ -351,6 +352,7 @@ FITS = {"fits": 12, "best": 4.0, "popular": 0, "best_nu": 3.125, "fits_l": 16, "
         ("F9", {"least": [max(1, Fraction(50, many)) for many in range(1, 51)]}, "holds with correction"),
         ("F32", {"selections": {50: 0.0}, "report": 0.0}, "verified"),
         ("F32", {"selections": {1: 1.0}, "report": 0.1}, "refuted"),
+        ("F32", {"selections": {2: 1.0, 50: 1.0}, "report": 0.0}, "refuted"),
         ("F33", {**UNPADDED, "one_of_two": {"both": 0.1, "known": 0.2}}, "refuted"),
         ("F33", {**UNPADDED, "both": 9.0, "one_of_two": {"both": 0.1, "known": 0.2}}, "verified"),
         ("F33", {**UNPADDED, "one_of_two": {"both": 0.2, "known": 0.2}}, "verified"),
@@ -522,13 +524,7 @@ PLANTED = (
         "        return self.answers / (math.exp(self.eps) + self.answers)",
         "gamma without the -1",
     ),
-    Planted(
-        "F13",
-        f"{_FLAME}.randomizers",
-        "        return math.exp(-self.eps / 2)",
-        "        return math.exp(-self.eps)",
-        "Laplace blanket e^-eps",
-    ),
+    Planted("F13", HELPER, "math.exp(-eps * abs(y - x))", "math.exp(-2 * eps * abs(y - x))", "densities too steep"),
     Planted(
         "F20", _A, "math.sqrt(14 * math.log(2 / delta)", "math.sqrt(2 * math.log(2 / delta)", "Lemma 1 with 2 for 14"
     ),
@@ -599,9 +595,7 @@ PLANTED = (
         "min(1.0, e) * exp(e) * log(1 / at) / m",
         "the expression without its root",
     ),
-    Planted(
-        "F28", HELPER, "    loss = (2 * ones - folds) * eps\n", "    loss = 2 * ones * eps\n", "losses of one sign"
-    ),
+    Planted("F28", CELLS, "first - e**t * second, 0", "first - e ** (t - 1) * second, 0", "less than t eps"),
     Planted(
         "F29",
         CELLS,
