@@ -254,6 +254,7 @@ FITS = {"fits": 12, "best": 4.0, "popular": 0, "best_nu": 3.125, "fits_l": 16, "
         ("F10", {"algorithm1": ALGORITHM1.assign(simulated=0.2)}, "refuted"),  # the simulation alone shows it
         ("F10", {"algorithm1": ALGORITHM1.assign(ratio=3.0)}, "refuted"),
         ("F20", {"lemma1": pd.DataFrame([(0.5, 0.6, 0.3, 0.0, 1e-6)], columns=LEMMA1)}, "verified"),
+        ("F28", {"below": [0.0]}, "refuted"),  # where even less than t eps is enough, it shows nothing
         ("F18", {"theorem2": THEOREM.assign(zero=0.0)}, "verified"),
         ("F18", {"theorem2": THEOREM.assign(tight=2.0)}, "refuted"),
         ("F16", {"exponents": EXPONENTS}, "verified"),
@@ -272,6 +273,7 @@ FITS = {"fits": 12, "best": 4.0, "popular": 0, "best_nu": 3.125, "fits_l": 16, "
         ("F9", {"least": LEAST, "reported": 7_850}, "verified"),  # k divides d
         ("F9", {"least": LEAST}, "holds with correction"),
         ("F32", {"selections": {50: 0.0}, "report": 0.0}, "verified"),
+        ("F32", {"selections": {2: 1.0, 50: 1.0}, "report": 0.0}, "refuted"),
         ("F33", {**UNPADDED, "one_of_two": {"both": 0.2, "known": 0.2}}, "verified"),
         ("F15", {"baselines": pd.DataFrame({"eps": [20.53, 15.0], "exact_eps": [26.0, 18.0]})}, "refuted"),
     ],
@@ -390,13 +392,7 @@ PLANTED = (
         "        return self.answers / (math.exp(self.eps) + self.answers)",
         "gamma without the -1",
     ),
-    Planted(
-        "F13",
-        f"{_FLAME}.randomizers",
-        "        return math.exp(-self.eps / 2)",
-        "        return math.exp(-self.eps)",
-        "Laplace blanket e^-eps",
-    ),
+    Planted("F13", HELPER, "math.exp(-eps * abs(y - x))", "math.exp(-2 * eps * abs(y - x))", "densities too steep"),
     Planted(
         "F1 F20", _A, "math.sqrt(14 * math.log(2 / delta)", "math.sqrt(2 * math.log(2 / delta)", "Lemma 1 with 2 for 14"
     ),
@@ -460,9 +456,7 @@ PLANTED = (
         "min(1.0, e) * exp(e) * log(1 / at) / m",
         "the expression without its root",
     ),
-    Planted(
-        "F28", HELPER, "    loss = (2 * ones - folds) * eps\n", "    loss = 2 * ones * eps\n", "losses of one sign"
-    ),
+    Planted("F28", CELLS, "first - e**t * second, 0", "first - e ** (t - 1) * second, 0", "less than t eps"),
     Planted(
         "F29",
         CELLS,
