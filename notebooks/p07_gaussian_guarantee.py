@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -24,13 +26,12 @@ from gspa.accountant.losses import trade_off
 from gspa.accountant.one_round import problem_of
 from gspa.accountant.published import clone_probabilities, gspa_mu, gspa_slack
 from gspa.accountant.tradeoff import gaussian
-from gspa.algorithms.shuffles import Laws
+from gspa.algorithms.shuffles import Laws, count_pair
 from gspa.book.figures import ROLES, keeps_data, role
 
 Array = NDArray[np.float64]
+NONE = Fraction(0)
 ROUNDING = 2e-14  # below this a least slack is rounding: up to 3e-15 where the curve is known to be kept
-CERTAIN = Fraction(10**40)  # e^eps of a victim who tells the truth; the lies' mass, below NONE, is set to 0
-NONE = Fraction(1, 10**30)
 
 
 def exact_curve(people: Budgets) -> TradeOff:
@@ -43,8 +44,16 @@ def exact_curve(people: Budgets) -> TradeOff:
 
 def curve_of(laws: Laws) -> TradeOff:
     """The same of two laws in fractions."""
-    p, q = np.array([[x if x > NONE else 0 for x in both] for both in laws.values()], dtype=float).T
+    p, q = np.array([*laws.values()], dtype=float).T
     return neyman_pearson(p, q)
+
+
+def truthful(clones: Iterable[Fraction]) -> Laws:
+    """(rho'_0, rho'_1) of the proof of Theorem 2, exact: the counts with a victim who tells the truth."""
+    others_alone = count_pair(Fraction(1), clones=clones, neither=Fraction(1))
+    law = {cast("tuple[int, int]", counts): mass for counts, (mass, _) in others_alone.items()}
+    shown = {(a + 1, b) for a, b in law} | {(a, b + 1) for a, b in law}
+    return {(a, b): (law.get((a - 1, b), NONE), law.get((a, b - 1), NONE)) for a, b in sorted(shown)}
 
 
 def least_slack(curve: TradeOff, *, mu: float) -> float:

@@ -1,8 +1,7 @@
 """Of notebook 12: the trainings, several at once, and the figures.
 
-A *reading* answers what the paper leaves open, with fields of `SgdConfig` or the `scaling` of the inputs. What is
-compared shares its random numbers: a seed fixes starting weights, split, order, budgets and the standard normals of
-the noise.
+A *law* is how budgets are drawn; a *reading* answers what the paper leaves open, with fields of `SgdConfig` or the
+inputs' `scaling`. A seed fixes starting weights, split, order, budgets and the noise's standard normals for all.
 """
 
 from __future__ import annotations
@@ -30,25 +29,25 @@ from gspa.book.figures import DASHES, PALETTE, keeps_data, role
 
 NO_NOISE, EQUAL = "no noise", "one budget, the same noise power"
 FIRST, LAST = "noisiest client first", "noisiest client last"  # draws of U(0.01, 2) in the order of the visits
-# Figure 4's settings: Table 2's distributions, U(0.5, 1), and no noise as the reference.
-SETTINGS = (NO_NOISE, "unif1", "unif2", "unif3", "constant", "mixed")
+# Figure 4's laws: Table 2's distributions, U(0.5, 1), and no noise as the reference.
+LAWS = (NO_NOISE, "unif1", "unif2", "unif3", "constant", "mixed")
 CLOSE = ("unif2", "unif3", "constant")  # claims rank them; what else they compare is further apart
-PRINTED = (NO_NOISE, "constant", "unif2")  # the settings of the printed accuracies
+PRINTED = (NO_NOISE, "constant", "unif2")  # the laws of the printed accuracies
 HERE = "as on this page"
 NO_CLIP = {"clip": 1e6}  # far above the norm of any average gradient here: it never acts
 Readings = dict[str, dict[str, Any]]
-_KEYS = ["reading", "setting", "seed"]
+_KEYS = ["reading", "law", "seed"]
 _WORTH_PROCESSES = 200  # epochs of MNIST at width 100: some six seconds
 
 
-def setting_label(name: str) -> str:
-    """A setting as the paper names it.
+def law_label(name: str) -> str:
+    """A law as the paper names it.
 
-    >>> setting_label("unif3")
+    >>> law_label("unif3")
     'Unif 3: U(0.5, 1)'
     """
-    law = budgets.DISTRIBUTIONS.get(name)
-    return f"{law.title}: {law.label}" if law else name
+    found = budgets.DISTRIBUTIONS.get(name)
+    return f"{found.title}: {found.label}" if found else name
 
 
 def same_noise(eps: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -68,25 +67,25 @@ def typical(candidates: Sequence[int], keep: int, *, clients: int) -> list[int]:
     return [int(candidates[i]) for i in same_noise(eps).argsort(kind="stable")[middles]]
 
 
-def budgets_of(setting: str, *, clients: int, seed: int) -> npt.NDArray[np.float64]:
-    """The budget of every client in a setting; inf without noise."""
-    if setting == NO_NOISE:
+def budgets_of(law: str, *, clients: int, seed: int) -> npt.NDArray[np.float64]:
+    """The budget of every client in a law; inf without noise."""
+    if law == NO_NOISE:
         return np.full(clients, np.inf)
-    eps = sgd.client_budgets(setting if setting in SETTINGS else "unif2", clients=clients, seeds=[seed]).ravel()
-    if setting == EQUAL:
+    eps = sgd.client_budgets(law if law in LAWS else "unif2", clients=clients, seeds=[seed]).ravel()
+    if law == EQUAL:
         return np.full(clients, same_noise(eps))
-    if setting in (FIRST, LAST):
-        eps[sgd.visiting_order(seed, clients=clients)] = np.sort(eps)[:: 1 if setting == FIRST else -1]
+    if law in (FIRST, LAST):
+        eps[sgd.visiting_order(seed, clients=clients)] = np.sort(eps)[:: 1 if law == FIRST else -1]
     return eps
 
 
 class Training(NamedTuple):
-    """Algorithm 3 for some settings and one seed; tested after every so many epochs."""
+    """Algorithm 3 for some laws and one seed; tested after every so many epochs."""
 
     reading: str
     data: Dataset
     config: SgdConfig
-    settings: tuple[str, ...]
+    laws: tuple[str, ...]
     seed: int
     every: int
 
@@ -94,23 +93,24 @@ class Training(NamedTuple):
     def work(self) -> float:
         """In epochs of MNIST at width 100; a step has a cost of its own beside its samples."""
         size = (len(self.data.train_x) + 100 * self.config.clients) / 70_000
-        return len(self.settings) * self.config.epochs * self.config.hidden_width / 100 * size
+        return len(self.laws) * self.config.epochs * self.config.hidden_width / 100 * size
 
     def run(self, device: str, checkpoints: Path | None) -> tuple[pd.DataFrame, tuple[str, ...]]:
         """The accuracies, and the checkpoints they left."""
-        eps = np.array([budgets_of(name, clients=self.config.clients, seed=self.seed) for name in self.settings])
-        labels, seeds = [setting_label(name) for name in self.settings], [self.seed] * len(self.settings)
+        eps = np.array([budgets_of(name, clients=self.config.clients, seed=self.seed) for name in self.laws])
+        labels, seeds = [law_label(name) for name in self.laws], [self.seed] * len(self.laws)
         given: dict[str, Any] = {"seeds": seeds, "labels": labels, "device": device, "checkpoints": checkpoints}
         found = sgd.train(self.data, eps, self.config, evaluate_every=self.every, **given)
         own = {"eps_min": eps.min(axis=1), "noise": np.sqrt((found.sigma**2).mean(axis=1)), "longest": found.longest}
         columns = {name: np.repeat(values, len(found.epochs)) for name, values in own.items()}
-        return found.to_frame().assign(reading=self.reading, **columns), found.checkpoints
+        table = found.to_frame().rename(columns={"setting": "law"}).assign(reading=self.reading, **columns)
+        return table, found.checkpoints
 
 
 def trained(trainings: Sequence[Training], *, device: str, checkpoints: Path | None = None) -> pd.DataFrame:
     """All of them, the longest first; in processes where that pays.
 
-    Columns: reading, setting, seed, epoch, accuracy, test_loss, eps_min (the smallest budget drawn), noise (the root
+    Columns: reading, law, seed, epoch, accuracy, test_loss, eps_min (the smallest budget drawn), noise (the root
     mean square of the clients' sigma), longest (the largest average gradient of the run, before the clip).
     """
     order = sorted(trainings, key=lambda one: -one.work)
@@ -127,21 +127,21 @@ def figure4(
     config: SgdConfig,
     *,
     seeds: Sequence[int],
-    settings: Sequence[str] = SETTINGS,
+    laws: Sequence[str] = LAWS,
     reference_seeds: int | None = None,
     device: str = "cpu",
     checkpoints: Path | None = None,
 ) -> pd.DataFrame:
-    """Algorithm 3 for every setting and seed, as `trained` has it; all but `CLOSE` have `reference_seeds` only.
+    """Algorithm 3 for every law and seed, as `trained` has it; all but `CLOSE` have `reference_seeds` only.
 
     With a folder for `checkpoints` the same call goes on after a kill.
     """
-    close, few = [name for name in settings if name in CLOSE], len(seeds[:reference_seeds])
-    names = [tuple(settings)] * few + [tuple(close)] * (len(seeds) - few)
+    close, few = [name for name in laws if name in CLOSE], len(seeds[:reference_seeds])
+    names = [tuple(laws)] * few + [tuple(close)] * (len(seeds) - few)
     trainings = [Training(HERE, data, config, *one, 1) for one in zip(names, seeds, strict=True) if one[0]]
     runs = trained(trainings, device=device, checkpoints=checkpoints)
-    order = [setting_label(name) for name in settings]
-    return runs.sort_values("setting", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
+    order = [law_label(name) for name in laws]
+    return runs.sort_values("law", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
 
 
 def distinct(readings: Readings, config: SgdConfig, *, scaling: str) -> Readings:
@@ -159,23 +159,23 @@ def sensitivity(
     *,
     seeds: Sequence[int],
     known: pd.DataFrame | None = None,
-    settings: Sequence[str] = PRINTED,
+    laws: Sequence[str] = PRINTED,
     scaling: str = "none",
     device: str = "cpu",
 ) -> pd.DataFrame:
-    """Final accuracy under each reading of `config` and `scaling`: reading, setting, seed, accuracy.
+    """Final accuracy under each reading of `config` and `scaling`: reading, law, seed, accuracy.
 
     Args:
         data: the images by scaling.
-        known: such a table; a reading and seed that it has for all settings is read off there and not trained again.
+        known: such a table; a reading and seed that it has for all laws is read off there and not trained again.
     """
-    asked = pd.MultiIndex.from_product([readings, map(setting_label, settings), seeds], names=_KEYS)
+    asked = pd.MultiIndex.from_product([readings, map(law_label, laws), seeds], names=_KEYS)
     accuracy = pd.Series(index=asked[:0], dtype=float) if known is None else known.set_index(_KEYS)["accuracy"]
     trainings = []
     for reading, seed in dict.fromkeys((one[0], one[2]) for one in asked if one not in accuracy.index):
         changes = dict(readings[reading])
         images = data[changes.pop("scaling", scaling)]
-        trainings.append(Training(reading, images, replace(config, **changes), tuple(settings), seed, config.epochs))
+        trainings.append(Training(reading, images, replace(config, **changes), tuple(laws), seed, config.epochs))
     if trainings:
         runs = trained(trainings, device=device)
         ends = runs[runs["epoch"] == config.epochs].set_index(_KEYS)["accuracy"]
@@ -185,17 +185,17 @@ def sensitivity(
 
 @keeps_data
 def accuracy_curves(runs: pd.DataFrame, *, dataset: str) -> Figure:
-    """Figure 4: test accuracy by epoch, a line a setting, a 95% band for the mean over seeds."""
-    settings = runs["setting"].nunique()
+    """Figure 4: test accuracy by epoch, a line a law, a 95% band for the mean over seeds."""
+    laws = runs["law"].nunique()
     figure, axis = plt.subplots(figsize=(8, 4.8), layout="constrained")
     sns.lineplot(
         runs.assign(percent=100 * runs["accuracy"]),
         x="epoch",
         y="percent",
-        hue="setting",
-        style="setting",
-        dashes=[dashes or "" for dashes in DASHES[:settings]],
-        palette=list(PALETTE[:settings]),
+        hue="law",
+        style="law",
+        dashes=[dashes or "" for dashes in DASHES[:laws]],
+        palette=list(PALETTE[:laws]),
         errorbar=("se", 1.96) if runs["seed"].nunique() > 1 else None,
         lw=1.8,
         ax=axis,
@@ -208,17 +208,17 @@ def accuracy_curves(runs: pd.DataFrame, *, dataset: str) -> Figure:
 
 @keeps_data
 def reading_dots(answers: pd.DataFrame, printed: Mapping[str, float], *, dataset: str) -> Figure:
-    """Final accuracy under each reading, a panel a setting; the paper's number as a dashed line."""
-    readings, settings = list(dict.fromkeys(answers["reading"])), list(dict.fromkeys(answers["setting"]))
+    """Final accuracy under each reading, a panel a law; the paper's number as a dashed line."""
+    readings, laws = list(dict.fromkeys(answers["reading"])), list(dict.fromkeys(answers["law"]))
     size = (8.6, 0.27 * len(readings) + 1.5)
-    figure, axes = plt.subplots(1, len(settings), figsize=size, sharey=True, layout="constrained", squeeze=False)
-    for axis, setting in zip(axes[0], settings, strict=True):
-        part = answers[answers["setting"] == setting]
+    figure, axes = plt.subplots(1, len(laws), figsize=size, sharey=True, layout="constrained", squeeze=False)
+    for axis, law in zip(axes[0], laws, strict=True):
+        part = answers[answers["law"] == law]
         own = part.loc[part["reading"] == HERE, "accuracy"].mean()
         axis.axvline(100 * own, **role("reference") | {"lw": 1.4})
-        axis.axvline(printed[setting], **role("paper"))
+        axis.axvline(printed[law], **role("paper"))
         axis.plot(100 * part["accuracy"], part["reading"].map(readings.index), "o", color=PALETTE[0], ms=5, alpha=0.7)
-        axis.set_title(setting)
+        axis.set_title(law)
         axis.grid(visible=True, axis="y", lw=0.4)
     axes[0, 0].set_yticks(range(len(readings)), readings, fontsize=9)
     axes[0, 0].invert_yaxis()
@@ -231,7 +231,7 @@ def reading_dots(answers: pd.DataFrame, printed: Mapping[str, float], *, dataset
 def noise_curve(points: pd.DataFrame, curve: Callable[..., npt.NDArray[np.float64]], *, dataset: str) -> Figure:
     """Final accuracy against the noise's root mean square: one budget for all, and budgets that differ."""
     figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
-    named = points.assign(label=points["setting"].mask(points["equal"], "every client the same budget"))
+    named = points.assign(label=points["law"].mask(points["equal"], "every client the same budget"))
     equal = points.loc[points["equal"], "noise"]
     grid = np.geomspace(equal.min(), equal.max(), 100)
     axis.plot(grid, curve(np.log(grid)), color=PALETTE[1], lw=1.6, label="curve through equal budgets")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from itertools import combinations_with_replacement, permutations, product
 from typing import Any
 
@@ -50,6 +51,7 @@ def certify(who: str, one: Setting, local: Local | None = None, *, attack: bool 
     return accounting.topk(local, k=one.k, n_p=one.n_p, delta=delta, most_selected=one.n_p, attack=attack)
 
 
+@cache
 def account(who: str, one: Setting) -> dict[str, Any]:
     """eps_c by the paper's theorem with each bound of one coordinate, attack and certified; where refused, a note."""
     sampled = "no subsampling" not in who
@@ -70,11 +72,11 @@ def least_density(y: float, eps: float) -> float:
 
 
 def at_stated(*, eps: float, b: int, beta: float, n: int, size: int, delta: float, padded: bool) -> dict[str, float]:
-    """Theorem 3 with n_p = size, or Theorem 2 with two answers and n_s = size: deltas at the stated eps_cd, over delta.
+    """Deltas over the stated, at eps_cd of Theorem 3 with n_p = size, or of Theorem 2 with n_s = size = beta n, b = 1.
 
     found: certified or exact; tight: with a sharp eps_ck for Lemma 1's; zero: an attack on Algorithm 1 as printed.
     """
-    local = Buckets(eps, b if padded else 1)
+    local = Buckets(eps, b)
     before = published.lemma1_epsilon(eps, n=size, delta=delta / beta, answers=local.b + 1)
     sharp = coordinate(local, n_p=size).epsilon(delta / beta)
     stated, tight = (published.subsampled(eps_ck, beta=beta) for eps_ck in (before, sharp))
@@ -148,8 +150,7 @@ def composed_response(eps: float, *, delta: float, folds: int, at: float) -> flo
     ones = np.arange(folds + 1)
     loss = (2 * ones - folds) * eps
     mass = binom.pmf(ones, folds, 1 / (1 + math.exp(-eps)))
-    # A loss that is `at` but for rounding counts nothing.
-    rest = float(mass @ np.where(loss > at + 1e-9, -np.expm1(np.minimum(at - loss, 0)), 0.0))
+    rest = float(mass @ -np.expm1(np.minimum(at - loss, 0)))
     return 1 - (1 - delta) ** folds * (1 - rest)
 
 

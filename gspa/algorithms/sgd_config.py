@@ -34,8 +34,8 @@ class SgdConfig:
         noise_divisor: The `m` of line 7, which names two things in the paper. "clients": the number of
             clients; "samples": the samples of one client (the batch size of the input line).
         average_divisor: The `m` of line 13. "samples": the sum over a client's samples is divided by their number,
-            an average as the text says; "clients": by the number of clients, as line 13 with Table 3's m. It acts
-            before the clip.
+            an average, as with the input line's m; "clients": by the number of clients, as with Table 3's m. It
+            acts before the clip.
         clipped: "average": line 14 as printed, so that one record moves a message by up to 2C. "records": each
             record's gradient is cut to norm C before the sum of line 13 as well; with `average_divisor` "samples"
             one record then moves a message by at most 2C over the samples of a client.

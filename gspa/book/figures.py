@@ -313,6 +313,8 @@ def table(rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> Any:
     from IPython.display import HTML
 
     shown = rows.copy()
+    for name in shown.select_dtypes("bool"):
+        shown[name] = shown[name].map({True: "yes", False: "no"})
     for name in shown.select_dtypes("float"):
         shown[name] = shown[name].mask(shown[name].abs() < floor, 0.0)
     for name in shown.select_dtypes("integer"):
@@ -337,4 +339,6 @@ def _cell(cell: object) -> object:
     """A cell of a column that is not of numbers alone: what pandas writes without escaping it."""
     import pandas as pd
 
+    if isinstance(cell, bool | np.bool_):
+        return "yes" if cell else "no"
     return cell if cell is None or cell is pd.NA or isinstance(cell, int | float) else text.html(str(cell))

@@ -125,9 +125,11 @@ class Page(Show):
         """A tolerance of the registry."""
         return float((claims.claim(claim).tolerance or {})[name])
 
-    def table(self, rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> Any:
-        """A table in the book's form: heads and texts are Markdown."""
-        return figures.table(rows, digits=digits, floor=floor)
+    def table(self, rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> None:
+        """Show a table in the book's form, wherever in its cell it is asked for: heads and texts are Markdown."""
+        from IPython.display import display
+
+        display(figures.table(rows, digits=digits, floor=floor))
 
     def ship(self, files: Mapping[str, str], folder: str = "certificates") -> None:
         """Give files to the site, by name, in a folder of the book's generated parts."""
@@ -140,7 +142,7 @@ class Page(Show):
         """Show a table that the first page shows as well, after a sentence that is filled like %%say."""
         from IPython.display import display
 
-        shown = self.table(rows).data
+        shown = figures.table(rows).data
         said = text.html(say.render(says, self._namespace))
         sent = _shipped({f"{name}.html": f"<p>{said}</p>\n{shown}\n"}, "front")
         display(sent | {"text/html": shown, "text/plain": rows.to_string()}, raw=True)

@@ -175,8 +175,7 @@ def _letters(formula: str) -> str:
 def html_value(value: Any, digits: int = 4) -> str:
     """A cell of a table or a piece of evidence as HTML."""
     if isinstance(value, list | tuple):
-        joined = " to " if len(value) == 2 else ", "
-        return joined.join(html_value(part, digits) for part in value)
+        return ", ".join(html_value(part, digits) for part in value)
     return html(number(value, digits))
 
 

@@ -150,6 +150,9 @@ class TestErrata:
             assert registry()[one.claim].paper == one.paper
             assert min(map(len, (one.place, one.printed, one.right, one.evidence))) > 0
             assert all(said.count("$") % 2 == 0 for said in (one.place, one.printed, one.right)), one.number
+            named = registry()[one.claim].evidence
+            labels = (one.evidence == label or one.evidence.startswith(f"{label}: ") for label in named.values())
+            assert one.evidence in (READING, *named) or any(labels), one.number
         assert any(one.evidence == READING for one in entries)
 
     @pytest.mark.parametrize(

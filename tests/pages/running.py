@@ -32,6 +32,11 @@ class Ran:
     outcomes: dict[str, Any]
     said: list[str]
 
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """By claim id."""
+        return {name: found.verdict for name, found in self.outcomes.items()}
+
 
 def run_page(name: str, *, only: Iterable[str] = (), profile: str = "quick", **parameters: Any) -> Ran:
     """Run a committed notebook in this process, without a kernel; the same question has one answer, which is kept.
@@ -57,12 +62,24 @@ def settle(claim: str, **made: Any) -> Any:
     return _run_page(claims.claim(claim).notebook, frozenset([claim]), "paper", {}, made).outcomes[claim]
 
 
+def in_readings(outcome: Any) -> list[str]:
+    """The verdicts of an outcome's readings; of one without, its own."""
+    return [one.verdict for one in outcome.readings] or [outcome.verdict]
+
+
+def recorded(page: str) -> dict[str, str]:
+    """The verdicts that the book records for the claims of a page, by id."""
+    from gspa.book.claims import registry
+
+    return {name: one.verdict for name, one in registry().items() if one.notebook == page}
+
+
 def _run_page(
     name: str, only: frozenset[str], profile: str, parameters: Mapping[str, Any], made: Mapping[str, Any] | None = None
 ) -> Ran:
     from matplotlib import pyplot as plt
 
-    from gspa.book import claims, say
+    from gspa.book import claims, figures, say
     from gspa.book.page import Page
     from gspa.book.parameters import select
     from gspa.book.project import Project
@@ -89,6 +106,9 @@ def _run_page(
         @classmethod
         def place(cls, name: str) -> None:
             pass
+
+        def table(self, rows: Any, **how: Any) -> None:
+            figures.table(rows, **how)
 
         def figure(self, figure: Any, name: str, *, caption: str, alt: str) -> None:
             said.extend(say.render(text, names) for text in (caption, alt))

@@ -11,28 +11,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import ROOT, Planted, run_page, settle
+from running import ROOT, Planted, recorded, run_page, settle
 from scipy import integrate, stats
 
 from gspa.accountant import mechanisms
 from gspa.algorithms import finite
-from gspa.book.claims import registry
 
 PAGE = "01_local_privacy"
-RECORDED = {name: one.verdict for name, one in registry().items() if one.notebook == PAGE}
+RECORDED = recorded(PAGE)
 WEIGHTS = st.integers(2, 6).flatmap(
     lambda k: st.tuples(*[st.lists(st.integers(0, 9), min_size=k, max_size=k).filter(any)] * 2)
 )
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page(PAGE)
-
-
-@pytest.fixture(scope="module")
-def p(ran):
-    return ran.names["p"]
 
 
 @settings(max_examples=40)
@@ -195,7 +184,7 @@ def test_the_words_have_the_numbers_known_by_hand(ran):
 
 
 def test_the_page(ran):
-    assert {name: found.verdict for name, found in ran.outcomes.items()} == RECORDED
+    assert ran.verdicts == RECORDED
     assert ran.names["exact"][1] == pytest.approx(ran.names["delta"], rel=1e-9)
     assert ran.names["worst_eps"] <= ran.names["limits"].min()
     assert any("probability is 0.73 and $\\delta$ is 0.00073" in text for text in ran.said)
@@ -207,7 +196,7 @@ def test_the_page(ran):
 )
 def test_another_run_settles_the_same(given):
     ran = run_page(PAGE, **given)
-    assert {name: found.verdict for name, found in ran.outcomes.items()} == RECORDED
+    assert ran.verdicts == RECORDED
 
 
 CLASSICAL = "return math.sqrt(2 * math.log(1.25 / delta))"

@@ -12,24 +12,18 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import ROOT, Planted, run_page, settle
+from running import ROOT, Planted, recorded, settle
 
 sys.path.append(str(ROOT / "notebooks"))
 import p02_hypothesis_testing as p
 
 from gspa.accountant.discrete import TradeOff, neyman_pearson
 from gspa.accountant.tradeoff import f_eps_delta, gaussian, gdp_delta
-from gspa.book.claims import registry
 
 PAGE = "02_hypothesis_testing"
-RECORDED = {name: one.verdict for name, one in registry().items() if one.notebook == PAGE}
+RECORDED = recorded(PAGE)
 ALPHA = np.linspace(0, 1, 2001)
 COIN = neyman_pearson([0.5, 0.5], [0.5, 0.5])
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page(PAGE)
 
 
 @settings(max_examples=40)
@@ -178,7 +172,7 @@ def test_the_other_verdicts(ran):
 
 
 def test_the_page(ran):
-    assert {name: found.verdict for name, found in ran.outcomes.items()} == RECORDED
+    assert ran.verdicts == RECORDED
     np.testing.assert_allclose(ran.names["chained"], gaussian(ran.names["alpha"], mu=3.0))
     assert any("falls short of the printed curve, by 0.303 at" in text for text in ran.said)  # e^{-1/2}/2
     assert (ran.names["fact_1"]["printed"] < -1e-6).tolist() == ran.names["fact_1"]["small"].tolist()

@@ -12,10 +12,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
-from running import ROOT, Planted, load, run_page, settle
+from running import ROOT, Planted, in_readings, load, run_page, settle
 
 from gspa.algorithms import finite
+
+PAGE = "04_decomposition"
+RUN = {"draws": 1, "cells": 16}
 
 p = load(ROOT / "notebooks" / "p04_decomposition.py")
 
@@ -116,7 +118,7 @@ class TestCoefficients:
 class TestCertificates:
     def test_by_hand(self):
         # 0 <= (11) - r (9) - r (10): r (Q0 + Q1) cancels, and 1/7 - (1/4)(6/7) is left.
-        names = run_page("04_decomposition", delta=0.1).names
+        names = run_page(PAGE, delta=0.1).names
         table = names["by_case"]
         subset = table.loc["subset selection, 2 of 3 (arXiv)", "contradiction"]
         assert subset == r"$0 \leq$ (11) for $x_2$ at {0,1} − 1/4 (9) at {0,1} − 1/4 (10) at {0,1} $\leq -1/14$"
@@ -135,7 +137,7 @@ class TestCertificates:
 
     @pytest.mark.parametrize("ratio", [2, 20])
     def test_other_budgets_fail_alike(self, ratio):
-        table = run_page("04_decomposition", ratio=ratio, delta=0.001).names["cases"]
+        table = run_page(PAGE, ratio=ratio, delta=0.001).names["cases"]
         assert table["holds"].sum() == (table["contradiction"] == "none").sum() == 5
 
     def test_false_ones_are_not_accepted(self):
@@ -153,7 +155,7 @@ class TestCertificates:
 
 
 def test_the_slips_of_the_proof():
-    names = run_page("04_decomposition").names
+    names = run_page(PAGE).names
     assert names["aaai"].tolist() == [[0, F(9, 40), F(27, 40), DELTA], [DELTA, F(9, 40), F(27, 40), 0]]
     assert names["arxiv"].tolist() == [[0, F(27, 40), F(9, 40), DELTA], [DELTA, F(9, 40), F(27, 40), 0]]
     assert names["channel"]["arXiv"] < 1e-9
@@ -172,15 +174,9 @@ def test_shares_are_drawn_with_both_references():
     assert list(drawn)[:2] == ["claimed", "always there"]
     assert sorted(drawn)[:2] == ["A", "B"]
     assert drawn["B"] == [0.75] * 3
-    plt.close(figure)
 
 
 RR = ["binary RR", "4-ary RR"]
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page("04_decomposition", draws=1, cells=16)
 
 
 @pytest.fixture(scope="module")
@@ -191,10 +187,6 @@ def lemma_1(ran):
         return settle("G-L1", table=table, cases=cases, **{"error_variation": 0.0, "proof_aaai": 0.2} | made)
 
     return found
-
-
-def in_readings(found):
-    return [one.verdict for one in found.readings]
 
 
 class TestLemma1:
@@ -256,7 +248,7 @@ class TestLemma1:
 
 @pytest.mark.parametrize("given", [{}, {"ratio": 20, "delta": 0.5, "sigma": 0.3, "cells": 16, "draws": 0}])
 def test_the_page(given):
-    ran = run_page("04_decomposition", **given)
+    ran = run_page(PAGE, **given)
     assert ran.outcomes["G-L1"].verdict == "holds with correction"
     assert (ran.names["delta_paper"], ran.names["delta_true"]) == (0, ran.names["delta"])
     assert any("no solution for all 7 mechanisms tried" in text for text in ran.said)

@@ -13,13 +13,11 @@ import pytest
 from exact_shuffle import clone_pair_delta, histogram_delta, krr, personal_rr_delta, rr_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
-from running import Planted, run_page, settle
+from running import Planted, in_readings, run_page, settle
 
 from gspa.accountant import discrete
 from gspa.algorithms import shuffles as r
 from gspa.book.claims import registry
-from gspa.book.figures import ROLES
 
 F = Fraction
 RATIOS = st.fractions(min_value=1, max_value=9, max_denominator=4)
@@ -197,11 +195,6 @@ class TestParts:
             assert (w * a + (1 - w) * b, (1 - w) * a + w * b) == (rows[0][z], rows[1][z])
             assert a + b == rows[0][z] + rows[1][z]
 
-    def test_a_larger_budget_than_needed_will_do(self):
-        parts = r.parts(rr(2), F(5))
-        assert min(*parts.zero, *parts.one) >= 0
-        assert (parts.zero[0] + parts.one[0]) == 1
-
     def test_the_truth_is_split_off(self):
         parts = r.parts(r.truth_with(F(1, 5), F(3)), F(3), delta=F(1, 5))
         assert parts == ((1, 0, 0, 0), (0, 1, 0, 0))
@@ -229,17 +222,8 @@ class TestParts:
 
 
 PAGE = "05_reduction_to_counts"
+RUN = {"profile": "paper"}
 BROKEN = {"rr-low-step", "rr-own-step", "ternary-own", "signed", "truth-alone", "truth"}
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page(PAGE, profile="paper")
-
-
-@pytest.fixture(scope="module")
-def p(ran):
-    return ran.names["p"]
 
 
 @pytest.fixture(scope="module")
@@ -324,9 +308,6 @@ def test_clones_by_position_and_by_history(p):
     assert by_key["rr-own-step"].aligned() == (F(4), [F(1, 5)] * 2)  # the largest budget, the least clone
     # A question that does not separate the victim's inputs has parts R(x0) itself: e^-eps/2.
     assert by_key["adaptive-step"].aligned() == (F(4), [F(1, 8)] * 2)
-    assert len(list(by_key["adaptive-step"].histories(2))) == 4
-    assert len(list(by_key["adaptive-user"].histories(0))) == 1 + 2 + 4
-    assert list(by_key["signed"].histories(1)) == [()]
 
 
 @pytest.mark.parametrize("ratio", [3, 4, 10])
@@ -338,19 +319,14 @@ def test_a_hidden_neither_is_a_trap(ratio):
 
 
 def test_the_figures_draw_their_tables(p, ran, table):
-    alpha = np.linspace(0, 1, 201)
     for key in ("rr-own-user", "signed", "rr-own-step"):
         corners = p.trade_offs(ran.names["processes"][key])
-        curves = {name: np.interp(alpha, line["alpha"], line["beta"]) for name, line in corners.groupby("curve")}
-        assert (curves["reports"] >= curves["corrected pair"] - 1e-12).all()
-        below = (curves["printed pair"] - curves["reports"]).max()
-        assert p.lowest(corners) == pytest.approx(below if key in BROKEN else 0, abs=1e-3)
+        below = [np.interp(np.linspace(0, 1, 201), *corners[corners["curve"] == name][["alpha", "beta"]].to_numpy().T)
+                 for name in ("printed pair", "reports")]  # fmt: skip
+        assert p.lowest(corners) == pytest.approx((below[0] - below[1]).max() if key in BROKEN else 0, abs=1e-3)
     (axis,) = p.cases_against_pairs(ran.names["table"]).axes
     for dots in axis.collections:
         assert dots.get_offsets()[:, 0].tolist() == table[dots.get_label()].astype(float).tolist()
-    colours = [words.get_color() for words in axis.get_yticklabels()]
-    assert [colour == ROLES["paper"][0] for colour in colours] == (table["excess"] > 0).tolist()
-    plt.close("all")
 
 
 class TestSamples:
@@ -388,27 +364,17 @@ class TestOutcomes:
         assert slips["needed"].map(str).tolist() == ["4/5", "3/5", "0, 3/5"]
         assert ran.names["there"] == F(2, 5)
 
-    @pytest.mark.parametrize(("column", "add"), [("by position", F(1, 9)), ("by user", F(-1, 9))])
-    def test_another_law_than_the_one_written_out_refutes_definition_6(self, ran, column, add):
-        laws = ran.names["laws"].copy()
-        laws.loc["000", column] += add
-        assert settle("G-D6", laws=laws).verdict == "refuted"
-
     def test_budgets_that_are_seen(self, ran):
         # Two users, the other says nothing: the pair's (p-1)/(2(p+1)); with its budget the victim's report is known.
         seen = run_page(PAGE, ratio=3).names["seen"]
         assert seen["of the reports"].tolist() == [F(1, 4), F(1, 4), F(1, 2)]
         assert (seen["of the pair"] == F(1, 4)).all()
         assert run_page(PAGE, ratio=3, small=3).names["seen"]["of the reports"].nunique() == 1
-        seen = seen.copy()
-        seen.loc["shuffled separately", "of the reports"] = F(1, 2)
-        assert settle("G-FIG1", seen=seen).verdict == "refuted"
 
     @pytest.mark.parametrize(
         ("attached", "excess", "corrected", "r_n", "verdicts"),
         [
             ("user", [0, F(-1, 9)], 0, F(1, 5), ["holds with correction"] * 2),  # V, as printed, is no law
-            ("user", [F(1, 9), F(1, 8)], 0, F(1, 5), ["refuted", "holds with correction"]),
             ("position", [F(1, 9), 0], F(1, 1000), F(1, 5), ["holds with correction", "refuted"]),
             ("user", [0, F(-1, 9)], 0, F(1, 2), ["verified"] * 2),
             ("user", [0, F(1, 9)], 0, F(1, 2), ["holds with correction", "verified"]),
@@ -420,12 +386,11 @@ class TestOutcomes:
         rows.append(("other", other, F(1), F(1, 2), F(1, 2), F(1, 2), F(0), F(0)))
         heads = ["process", "attached", "at", "reports", "printed pair", "corrected pair", "excess", "over corrected"]
         found = settle("G-T1", table=pd.DataFrame(rows, columns=heads), r=r_n)
-        assert [one.verdict for one in found.readings] == verdicts
+        assert in_readings(found) == verdicts
 
     @pytest.mark.parametrize(
         ("change", "order", "silent"),
         [
-            ({}, ["verified", "refuted"], ["verified", "holds with correction"]),
             ({"$K$ given the samples": F(0), "order tells": F(0)}, ["verified"] * 2, ["verified"] * 2),
             (
                 {"$K$": F(1, 9), r"with $\delta_n = 0$": F(1, 9), "order tells": F(1, 9)},
@@ -436,8 +401,8 @@ class TestOutcomes:
     )
     def test_the_lines_of_the_proof_follow_the_samples(self, ran, change, order, silent):
         samples = ran.names["samples"].assign(**change)
-        assert [one.verdict for one in settle("G-S16", samples=samples).readings] == order
-        assert [one.verdict for one in settle("G-S17", samples=samples).readings] == silent
+        assert in_readings(settle("G-S16", samples=samples)) == order
+        assert in_readings(settle("G-S17", samples=samples)) == silent
 
 
 HELPER, CELLS = "notebooks.p05_reduction_to_counts", "notebooks.05_reduction_to_counts"

@@ -10,23 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import sympy as sp
-from matplotlib import pyplot as plt
-from running import Planted, run_page, settle
+from running import Planted, in_readings, recorded, run_page, settle
 from scipy.stats import linregress, norm
 
-from gspa.book.claims import registry
-
 PAGE = "06_normal_approximation"
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page(PAGE)
-
-
-@pytest.fixture(scope="module")
-def p(ran):
-    return ran.names["p"]
 
 
 class TestDistances:
@@ -89,7 +76,6 @@ def test_the_figure_draws_its_lines(ran, p):
     first, *rest = axis.get_lines()
     assert first.get_ydata().tolist() == ran.names["at_eps0"]["total_variation"].tolist()
     assert len(rest) == 3  # two other distances, delta
-    plt.close("all")
 
 
 def made(power=-0.5, *, scale=0.2, printed=-1.0, printed_scale=1.0, sizes=(100, 1_000, 10_000)):
@@ -114,10 +100,6 @@ def lemma_2(table, *, seen=0.0, moving=0.0):
         moving=pd.DataFrame(rows, columns=["p", "m", "eps0", "total_variation", "root"]),
         mixed=pd.DataFrame([("a crowd", 10_000, 0.002, 0.002)], columns=["people", "m", "total_variation", "leading"]),
     )
-
-
-def in_readings(outcome):
-    return [one.verdict for one in outcome.readings]
 
 
 @pytest.mark.parametrize(
@@ -200,8 +182,7 @@ def test_lemma_3(row, column, off, entry, verdict):
 
 
 def test_the_page(ran):
-    recorded = {name: one.verdict for name, one in registry().items() if one.notebook == PAGE}
-    assert {name: one.verdict for name, one in ran.outcomes.items()} == recorded
+    assert ran.verdicts == recorded(PAGE)
     # 1 - 1/64^2: the cells of side 1/64 have that share of the normal mass.
     assert ran.names["literal"].min() == pytest.approx(1 - 1 / 64**2, abs=1e-8)
     assert ran.outcomes["G-L3"].evidence["$\\det \\Sigma$"] == "$v_1 (v_1 - v_2)/4$"

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
-from running import Planted, run_page, settle
+from running import Planted, in_readings, recorded, run_page, settle
 from scipy import optimize, stats
 
 from gspa.accountant import budgets
@@ -17,20 +16,12 @@ from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.published import CATALOGUE
 from gspa.accountant.tradeoff import gdp_epsilon
 
+PAGE = "08_comparison"
+RUN = {"steps": 4}
 LAWS = [f"{law.title}: {law.label}" for law in budgets.TABLE2.values()]
 SIZES = np.linspace(1_000, 10_000, 7)
 POINTS = 4 * len(SIZES)
 KEYS = [key for key in CATALOGUE if key not in ("su25", "liu24")]
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page("08_comparison", steps=4)
-
-
-@pytest.fixture(scope="module")
-def p(ran):
-    return ran.names["p"]
 
 
 class TestTables:
@@ -106,13 +97,8 @@ class TestTables:
         assert [axis.get_title() for axis in axes] == LAWS
         assert axes[2].lines[0].get_ydata().tolist() == ran.names["eps"].loc["Constant: 0.5", "gspa"].tolist()
         (axis,) = p.extreme_budgets(ran.names["extremes"], delta=1e-4).axes
-        assert [line.get_label() for line in axis.lines] == [
-            "the local budget itself",
-            "Liu23",
-            "the paper's",
-            "certified",
-        ]
-        plt.close("all")
+        (certified,) = (line for line in axis.lines if line.get_label() == "certified")
+        assert set(certified.get_ydata()) <= set(ran.names["extremes"]["certified"])
 
 
 def made(*, power=-0.5, others=2.0, share=0.5, sizes=SIZES, **columns):
@@ -121,10 +107,6 @@ def made(*, power=-0.5, others=2.0, share=0.5, sizes=SIZES, **columns):
     ours = 5 * at.get_level_values("n").to_numpy() ** power
     table = pd.DataFrame(math.nan, at, KEYS).assign(gspa=ours, erlingsson19=others * ours, fmt21=2 * others * ours)
     return table.assign(certified=share * ours, certainly=share * ours, **{k: f * ours for k, f in columns.items()})
-
-
-def in_readings(outcome):
-    return [one.verdict for one in outcome.readings] or [outcome.verdict]
 
 
 TABLE2 = pd.DataFrame(
@@ -146,9 +128,6 @@ def test_a_wrong_law_refutes_table_2(column, value, verdict):
     table.loc[1, column] = value
     found = settle("G-TAB2", table2=table)
     assert found.verdict == verdict
-    if verdict == "refuted":
-        assert found.reason == "In this run: refuted. On record, at the paper's numbers: illustrated."
-        assert [*found.evidence.values()] == [[LAWS[0], *LAWS[2:]]]
 
 
 @pytest.mark.parametrize(
@@ -168,8 +147,6 @@ def test_the_square_root_follows_the_exponents(mu, eps, verdict):
     powers = pd.DataFrame({"mu": [-0.5, mu], "epsilon": [-0.5, eps]}, LAWS[:2])
     found = settle("G-C2", powers=powers)
     assert found.verdict == verdict
-    if eps == -1:
-        assert "between $−1.000$ and $−0.500$" in found.correction
 
 
 @pytest.mark.parametrize(
@@ -206,7 +183,6 @@ def test_one_point_is_enough_and_the_right_end_is_a_reading_of_its_own(at, readi
     assert in_readings(found)[:2] == readings
     assert found.evidence["least reduction on the grid (%)"] == pytest.approx(20)
     if at == 1_000:
-        assert found.reason == "There the paper's $\\epsilon$ is at least 50.0% below each of its own baselines'."
         assert found.evidence["33% in every comparison from $n$ ="] == 2_500
 
 
@@ -240,17 +216,14 @@ def test_higher_accuracy(error, reach, readings):
 
 
 def test_the_page(ran):
-    from gspa.book.claims import registry
-
-    recorded = {name: one.verdict for name, one in registry().items() if one.notebook == "08_comparison"}
-    assert {name: outcome.verdict for name, outcome in ran.outcomes.items()} == recorded
+    assert ran.verdicts == recorded(PAGE)
     assert ran.names["lower"]
     assert len(ran.names["own_share"]) == 37
     assert any("in every comparison at least 33 percent from $n$ = 10,000 on" in said for said in ran.said)
 
 
 def test_a_run_that_does_not_cover_the_figure_settles_nothing_about_it():
-    ran = run_page("08_comparison", steps=2, n_min=20, n_max=60, near_zero=[0.5, 0.0])
+    ran = run_page(PAGE, steps=2, n_min=20, n_max=60, near_zero=[0.5, 0.0])
     settled = {name for name, outcome in ran.outcomes.items() if not outcome.missing}
     assert settled == {"G-TAB2", "G-C1"}
     assert ran.outcomes["G-C4"].reason == "It needs a run with `n_max >= 10000`."

@@ -14,28 +14,18 @@ from exact_shuffle import histogram_delta, krr, laplace_cdf
 from exact_shuffle import hockey_stick as hockey_stick_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
 from pair_oracle import hockey_stick, law_divergence, pair_law, shuffled, sum_of_bernoullis
-from running import Planted, run_page, settle
+from running import Planted, in_readings, run_page, settle
 from scipy.stats import binom
 
 from gspa.accountant import budgets
 from gspa.accountant import published as bounds
 from gspa.accountant.tradeoff import gdp_delta
-from gspa.algorithms import shuffles
 
+PAGE = "09_personalized"
+RUN = {"curve_points": 3, "map_points": 3}
 DELTA = 1e-4
 SMALL = {"map_points": 2, "curve_points": 2}
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page("09_personalized", curve_points=3, map_points=3)
-
-
-@pytest.fixture(scope="module")
-def p(ran):
-    return ran.names["p"]
 
 
 class TestSignedMessages:
@@ -104,7 +94,7 @@ class TestTruthTold:
 
 class TestKaryResponse:
     def test_the_attack_is_the_histograms_exact_divergence(self):
-        small = run_page("09_personalized", n=100, k=3, **SMALL).names["responses"]
+        small = run_page(PAGE, n=100, k=3, **SMALL).names["responses"]
         for _, mine, theirs, at, found, *_ in small.itertuples(index=False):
             exact = histogram_delta([krr(3, mine, 0), krr(3, mine, 1)], [(krr(3, theirs, 2), 99)], at)
             assert found <= exact
@@ -169,7 +159,7 @@ class TestLaplace:
         assert 0.9 * alone < table["attacked"].iloc[-1] < alone
 
     def test_the_map_is_broken_on_both_sides_and_kept_between(self):
-        ran = run_page("09_personalized", curve_points=2, map_points=4)
+        ran = run_page(PAGE, curve_points=2, map_points=4)
         table = ran.names["grid"]
         sides = np.sign((table["victim"] / table["others"]).apply(math.log).round(9))
         assert (table.loc[(sides == 0) & (table["victim"] < 1), "promise"] == "kept").all()
@@ -246,10 +236,6 @@ class TestAlignedClones:
         smallest = verified[verified["ratios"] == "1; 3"].iloc[0]
         assert (smallest["at"], smallest["shuffled"], smallest["pair"]) == ("1", "4/15", "1/4")
 
-    def test_a_wrong_clone_probability_is_noticed(self, p, monkeypatch):
-        monkeypatch.setattr(shuffles, "aligned_clone_probability", lambda *_: Fraction(1, 2))
-        assert any(p.verified(case)["corrected"] > 0 for case in p.cases()[:5])
-
 
 @pytest.fixture(scope="module")
 def verified(p):
@@ -276,11 +262,8 @@ class TestAnyPersonalized:
     def test_with_the_error_term_it_needs_a_correction_and_without_it_is_refuted(self, tables, claim):
         found = settled(tables, claim)
         assert (found.verdict, found.agreeing) == ("holds with correction", "in 2 of 3 readings")
-        with_term, without, position = found.readings
-        assert [one.verdict for one in found.readings] == ["holds with correction", "refuted", "holds with correction"]
-        assert "covers messages signed by their sender and the truth told now and then" in with_term.found
-        assert "10-ary response, Laplace noise" in without.found
-        assert "exceeded in none of 10 crowds" in with_term.found
+        with_term, _, position = found.readings
+        assert in_readings(found) == ["holds with correction", "refuted", "holds with correction"]
         assert position.correction == with_term.correction
         assert ("slack" in with_term.correction) == (claim == "G-S86")
         assert [*found.evidence.values()].count("1/10 and 0") == 2
@@ -298,40 +281,26 @@ class TestAnyPersonalized:
             (KEPT | {"named": {}}, ["holds with correction", "refuted", "not checkable"]),
             (KEPT | {"told": {}}, ["holds with correction", "refuted", "holds with correction"]),
             (KEPT | {"named": {"constant": 2.0}}, ["not checkable"] * 3),
-            (KEPT | {"told": {"constant": 2.0}}, ["not checkable"] * 3),
             (KEPT | {"told": {}, "in_small": {"excess": 0.0}}, ["not checkable"] * 3),
             # What a constant may cover counts where there is no error term.
             (KEPT | {"spread": {}}, ["not checkable", "refuted", "not checkable"]),
             (KEPT | {"crowds": {}}, ["not checkable", "refuted", "not checkable"]),
             # A corrected statement that fails is not sold as one.
             ({"verified": {"corrected": 0.01}}, ["refuted", "refuted", "holds with correction"]),
-            ({"verified": {"corrected": math.nan}}, ["refuted", "refuted", "holds with correction"]),
             ({"in_small": {"left": 0.01}}, ["refuted"] * 3),
         ],
     )
     def test_the_verdict_follows_the_tables(self, tables, changes, readings):
-        assert [one.verdict for one in settled(tables, **changes).readings] == readings
-
-    def test_a_promise_that_were_right_would_be_kept(self, p, monkeypatch):
-        """With r_j scaled by eps_j/eps_n, as Laplace noise needs it, the attack on the promise fails."""
-        printed, scale = bounds.gspa_epsilon, (2.0 / 0.01) ** 0.5
-        monkeypatch.setattr(bounds, "gspa_epsilon", lambda people, *, delta: scale * printed(people, delta=delta))
-        table = p.against_promise([p.crowd_of(2.0, 0.01, n=10_000)], delta=1e-4)
-        assert table["promise"].item() == "kept"
+        assert in_readings(settled(tables, **changes)) == readings
 
 
-def test_the_figures_draw_their_tables(p):
-    curve = pd.DataFrame(
-        {"eps": [0.0, 0.1], "promised": [0.01, 0.0], "attack": [0.1, 0.02], "limit": [0.1, 0.03], "certified": 0.2}
-    )
-    (axis,) = p.broken_promise(curve).axes
-    assert [len(line.get_xdata()) for line in axis.lines] == [2, 2, 2, 1]
+def test_the_figures_draw_their_tables(ran, p):
+    curve = ran.names["curve"]
+    drawn = [line.get_xydata().tolist() for line in p.broken_promise(curve).axes[0].lines]
+    assert curve.loc[curve["promised"] > 0, ["eps", "promised"]].to_numpy().tolist() in drawn
     rows = [(0.1, 0.1, 0.0, "kept"), (1.0, 0.1, 50.0, "broken"), (0.1, 1.0, 7.0, "broken"), (1.0, 1.0, 0.5, "open")]
     figure = p.map_of_promises(pd.DataFrame(rows, columns=["victim", "others", "times", "promise"]))
-    coloured = figure.axes[0].collections[0].get_array()
-    assert sorted(coloured.compressed().tolist()) == [7.0, 50.0]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["kept", "open", "paper's range"]
-    plt.close("all")
+    assert sorted(figure.axes[0].collections[0].get_array().compressed().tolist()) == [7.0, 50.0]
 
 
 def test_the_page(ran):
@@ -342,7 +311,7 @@ def test_the_page(ran):
 
 
 def test_the_page_with_a_mild_example():
-    ran = run_page("09_personalized", eps=0.5, others=0.5, k=3, n=1_000, map_high=0.1, **SMALL)
+    ran = run_page(PAGE, eps=0.5, others=0.5, k=3, n=1_000, map_high=0.1, **SMALL)
     said = "\n".join(ran.said)
     assert ran.names["crowds"]["promise"][0] == "kept"
     assert "is broken at 0 of 2 points" in said

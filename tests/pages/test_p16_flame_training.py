@@ -10,7 +10,6 @@ import numpy as np
 import p16_flame_training as p
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
 from running import Planted, run_page, settle
 from scipy import stats
 
@@ -155,26 +154,19 @@ RUNS = ("E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10", "E16", "Q1"
 @pytest.mark.parametrize(
     ("name", "changes", "expected"),
     [
-        ("E3", {}, "not reproduced"),  # ahead at SS-Topk's own eps, by another number
         ("E3", {"equal": 36.76}, "holds with correction"),  # by the printed number there
         ("E3", {"equal": 79.4}, "refuted"),
-        ("E3", {"equal": 70.7}, "not reproduced"),
         ("E4", {}, "verified"),
         ("E4", {"fresh": {TOPK: 90.0}}, "not reproduced"),  # the released noise does not count
         ("E4", {LDP_LAPLACE: 2.0}, "not reproduced"),
-        ("E4", {TOPK: 90.0}, "not reproduced"),
         ("E4", {LDP: 80.0}, "refuted"),
         ("E5", {}, "verified"),
-        ("E5", {"loss": AS_FOUND["loss"]}, "not reproduced"),  # whatever else it is compared with
         ("E5", {"loss": AS_FOUND["loss"] | {QUIET: 95.0}}, "not reproduced"),
         ("E6", {}, "verified"),
         ("E6", {LDP: 20.0}, "refuted"),
-        ("E6", {LDP_LAPLACE: 11.13}, "not reproduced"),
         ("E7", {}, "verified"),
-        ("E7", {DP_MORE: 75.0}, "not reproduced"),
         ("E7", {TOPK: 85.0}, "refuted"),
         ("E8", {}, "verified"),
-        ("E8", {DOUBLE: 40.0}, "refuted"),
         ("E8", {DOUBLE: 36.76}, "not reproduced"),
         ("E8", {f"{DOUBLE} tuned": 60.0}, "refuted"),
         ("E9", {}, "verified"),
@@ -182,24 +174,17 @@ RUNS = ("E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10", "E16", "Q1"
         ("E9", {LK_FIXED: (10.0, 15.0), L_FIXED: (10.0, 15.0)}, "holds with correction"),
         ("E9", {LK_FIXED: (-10.0, -15.0), L_FIXED: (10.0, 15.0)}, "holds with correction"),
         ("E9", {"sweep": -10.0}, "refuted"),
-        ("E9", {"sweep": 0.0}, "not reproduced"),
         ("E10", {}, "verified"),
         ("E10", {"figure 7": -10.0}, "refuted"),
-        ("E10", {"figure 6": 0.0}, "not reproduced"),
         ("E16", {}, "verified"),
-        ("E16", {DOUBLE: 40.0}, "refuted"),
         ("E16", {SIMPLE: 15.2}, "not reproduced"),
         ("Q1", {}, "verified"),
-        ("Q1", {"over": 12}, "holds with correction"),
-        ("Q1", {"shown": -3.0}, "refuted"),
         ("Q2", {}, "verified"),
         ("Q2", {"equal": 79.4}, "refuted"),
-        ("Q2", {"equal": 70.7}, "not reproduced"),
         ("Q2", {TOPK: 85.0}, "refuted"),
         ("Q2", {DOUBLE: 36.76}, "not reproduced"),
         ("Q3", {}, "verified"),
         ("Q3", {TOPK: 85.0}, "refuted"),
-        ("Q3", {TOPK: 79.0, "equal": 79.0}, "not reproduced"),
     ],
 )
 def test_the_verdict_follows_the_means(name, changes, expected):
@@ -209,20 +194,6 @@ def test_the_verdict_follows_the_means(name, changes, expected):
 @pytest.mark.parametrize("name", ["E6", "E7", "E8", "E16", "Q2", "Q3"])
 def test_a_wide_spread_settles_no_ranking(name):
     assert settled(name, spread=40.0).verdict == "not reproduced"
-
-
-@pytest.mark.parametrize(
-    ("name", "changes", "verdict", "agreeing"),
-    [
-        ("E4", {}, "verified", "in 1 of 2 readings"),  # SS-Topk's eps is not LDP-FL's
-        ("E9", {L_FIXED: (10.0, 15.0)}, "verified", "in 1 of 2 readings"),
-        ("Q2", {}, "verified", ""),
-        ("E5", {"loss": AS_FOUND["loss"]}, "not reproduced", ""),
-    ],
-)
-def test_the_badge_says_in_how_many_readings(name, changes, verdict, agreeing):
-    found = settled(name, AS_PRINTED | changes)
-    assert (found.verdict, found.agreeing) == (verdict, agreeing)
 
 
 @pytest.mark.parametrize("name", ["E1", "E2", "E3", "E4", "E5"])
@@ -243,15 +214,10 @@ class TestGains:
         ("name", "changes", "expected"),
         [
             ("E1", {}, "verified"),
-            ("E1", {DOUBLE: 11.2}, "not reproduced"),
             ("E1", {DOUBLE: 5.0}, "refuted"),
-            ("E1", {"fresh": {DOUBLE: 38.6, SIMPLE: 24.7}}, "not reproduced"),
             ("E2", {}, "verified"),
-            ("E2", {"fresh": {DOUBLE: 38.6}}, "not reproduced"),
             ("E2", {TOPK: 10.0}, "refuted"),
             ("E3", {}, "verified"),
-            ("E3", {"fresh": {DP: 59.8}, "equal": 59.8}, "not reproduced"),
-            ("E4", {}, "verified"),
         ],
     )
     def test_at_one_privacy(self, name, changes, expected):
@@ -266,30 +232,12 @@ class TestGains:
         found = settled("E1", AS_FOUND)
         assert (found.verdict, found.agreeing) == ("refuted", "")
         stated, real, tuned, _ = found.readings
-        assert "for SS-Double it is 0.24, where an attack shows at least 0.151" in stated.found
-        assert "for SS-Simple it is 0.91, where an attack shows at least 0.090" in stated.found
-        assert "between 0.151 and 0.152 for SS-Double, and between 0.090 and 0.091 for SS-Simple" in real.found
         assert [one.verdict for one in (stated, real, tuned)] == ["not reproduced", "refuted", "holds with correction"]
-        assert "looser" in stated.excluded
-        assert "78.5" in tuned.excluded
-
-    @pytest.mark.parametrize(("name", "released"), [("E1", "+4.07"), ("E2", "+55.50"), ("E3", "+33.94")])
-    def test_the_card_says_first_what_repeated_noise_gives(self, name, released):
-        reason = settled(name, AS_FOUND).reason
-        assert reason.startswith(
-            f"With the released trainer's noise, the same in every round, the difference is {released} ("
-        )
 
     def test_an_order_of_privacy_that_is_not_sure_decides_nothing(self):
         blurred = (WORTHS[0]._replace(lower=0.05, upper=1.5), WORTHS[1], WORTHS[2])
         found = settled("E1", worths=blurred)
         assert found.readings[0].verdict == "not checkable"
-
-
-def test_the_numbers_on_a_card():
-    found = settled("E3", AS_FOUND)
-    assert found.evidence["$\\epsilon$ of SS-Topk: attack; certified"] == [1.2865, 1.4481]
-    assert "at least 1.29, where SS-Topk less DP-FL is -5.60" in found.reason
 
 
 def test_the_shape_at_one_vector_budget_is_the_runs():
@@ -303,33 +251,13 @@ def page():
     return run_page("16_flame_training", **PAGE)
 
 
-class TestPrintedLines:
-    """E11, E12: on the page's own tables, altered."""
-
-    @pytest.mark.parametrize(
-        ("mean", "expected", "verdict"),
-        [
-            (None, None, "verified"),  # every estimate is the truth
-            (0.01, 0.0, "not reproduced"),  # simulated otherwise than computed
-            (0.01, 0.01, "refuted"),  # the corrected one is biased, too
-            (0.0, 0.0, "holds with correction"),
-        ],
-    )
-    def test_the_estimate(self, page, mean, expected, verdict):
-        made = page.names["estimates"].copy()
-        if mean is None:
-            made = made.assign(mean=made["truth"], expected=made["truth"])
-        else:
-            made = made.assign(mean=made["expected"] + mean, expected=made["expected"] + expected)
-        assert settle("E11", estimates=made, images=MNIST).verdict == verdict
-        assert page.names["estimates"].loc[(DOUBLE, "printed"), "expected"] == pytest.approx(page.names["z_printed"])
-
-    @pytest.mark.parametrize(
-        ("rule", "share", "verdict"), [("printed", 1.0, "verified"), ("corrected", 0.9, "refuted")]
-    )
-    def test_the_selection(self, page, rule, share, verdict):
-        made = page.names["share"] | {rule: page.names["share"][rule]._replace(share=share)}
-        assert settle("E12", share=made, tied=page.names["tied"], images=MNIST).verdict == verdict
+def test_the_printed_lines_on_altered_tables(page):
+    made, share = page.names["estimates"], page.names["share"]
+    assert made.loc[(DOUBLE, "printed"), "expected"] == pytest.approx(page.names["z_printed"])
+    for where, verdict in ((made["truth"], "verified"), (made["expected"] + 0.01, "refuted")):
+        assert settle("E11", estimates=made.assign(mean=where, expected=where), images=MNIST).verdict == verdict
+    short = share | {"corrected": share["corrected"]._replace(share=0.9)}
+    assert settle("E12", share=short, tied=page.names["tied"], images=MNIST).verdict == "refuted"
 
 
 @pytest.fixture(scope="module")
@@ -343,39 +271,24 @@ def small():
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-class TestFigures:
-    @pytest.fixture(autouse=True)
-    def closed(self):
-        yield
-        plt.close("all")
-
-    def test_accuracies(self, small):
-        part = small[small["group"] == "figure 5"]
-        figure = p.accuracies_figure(part, dataset="MNIST")
-        assert [len(axis.lines) for axis in figure.axes] == [8, 5]  # NP-FL and LDP-FL have no noise that repeats
-        topk = next(line for line in figure.axes[0].lines if line.get_label() == TOPK)
-        last = part[(part["label"] == TOPK) & (part["noise"] == "fresh") & (part["round"] == 1)]
-        assert topk.get_ydata()[-1] == pytest.approx(100 * last["accuracy"].mean())
-
-    def test_variations(self, small):
-        axes = p.variations_figure(p.summary(small), dataset="MNIST").axes
-        assert [len(axis.lines) for axis in axes] == [1, 1, 2]
-        assert list(axes[0].lines[0].get_xdata()) == [0.1, 0.25, 0.5, 1.0, 2.0]
-
-    def test_worth(self, small):
-        table = p.summary(small)
-        curator = table[(table["group"] == "equal privacy") & table["label"].str.startswith("DP-FL")]
-        made = table_of(WORTHS).assign(accuracy=[20.0, 30.0, 70.0], accuracy_tuned=[40.0, 50.0, 45.0])
-        lines = {line.get_label(): line for line in p.worth_figure(made, curator, dataset="MNIST").axes[0].lines}
-        assert list(lines[TOPK].get_xdata()) == [1.2865, 1.4481]
-        assert list(lines[TOPK].get_ydata()) == [70.0, 70.0]
-        assert "black rim: tuned to 0.24, certified" in lines
-        figure = p.worth_figure(made.assign(tuned=0.0), curator, dataset="MNIST")
-        assert not [line for line in figure.axes[0].lines if "rim" in str(line.get_label())]
+def test_the_figures_draw_their_tables(small):
+    part, table = small[small["group"] == "figure 5"], p.summary(small)
+    drawn = p.accuracies_figure(part, dataset="MNIST").axes[0].lines
+    last = part[(part["label"] == TOPK) & (part["noise"] == "fresh") & (part["round"] == 1)]
+    (topk,) = (line for line in drawn if line.get_label() == TOPK)
+    assert topk.get_ydata()[-1] == pytest.approx(100 * last["accuracy"].mean())
+    axes = p.variations_figure(table, dataset="MNIST").axes
+    assert list(axes[0].lines[0].get_xdata()) == [0.1, 0.25, 0.5, 1.0, 2.0]
+    curator = table[(table["group"] == "equal privacy") & table["label"].str.startswith("DP-FL")]
+    made = table_of(WORTHS).assign(accuracy=[20.0, 30.0, 70.0], accuracy_tuned=[40.0, 50.0, 45.0])
+    (topk,) = (
+        line for line in p.worth_figure(made, curator, dataset="MNIST").axes[0].lines if line.get_label() == TOPK
+    )
+    assert topk.get_xydata().tolist() == [[1.2865, 70.0], [1.4481, 70.0]]
 
 
 def test_the_page(page):
-    verdicts = {name: found.verdict for name, found in page.outcomes.items()}
+    verdicts = page.verdicts
     open_here = dict.fromkeys((*RUNS, "Q9"), "not yet checked")
     assert verdicts == dict.fromkeys(("E11", "E12"), "holds with correction") | open_here
     assert not any("nan" in said for said in page.said)

@@ -8,7 +8,6 @@ import math
 import numpy as np
 import p17_exact_accounting as p
 import pytest
-from matplotlib import pyplot as plt
 from running import run_page
 from scipy.integrate import quad
 
@@ -19,12 +18,9 @@ from gspa.accountant.laplace_gaussian import blanket_epsilon
 from gspa.accountant.published import gspa_mu
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
+PAGE = "17_exact_accounting"
+RUN = {"n": 2_000}
 PLANTED = ()
-
-
-@pytest.fixture(scope="module")
-def names():
-    return run_page("17_exact_accounting", n=2_000).names
 
 
 class TestTables:
@@ -143,7 +139,6 @@ def test_the_figures_draw_their_tables(names):
     assert level.get_ydata() == [1, 1]
     for line, (_, rows) in zip(lines, compared.groupby("n"), strict=True):
         np.testing.assert_array_equal(line.get_ydata(), rows["ratio"])
-    plt.close("all")
 
 
 def test_every_bound_that_applies_has_its_dot(names):
@@ -153,7 +148,6 @@ def test_every_bound_that_applies_has_its_dot(names):
     assert [dot.get_xdata()[0] for dot in dots] == table["epsilon"].dropna().tolist()
     hollow = [dot.get_markerfacecolor() == "white" for dot in dots]
     assert hollow == (table.dropna(subset="epsilon")["proved"] == "no").tolist()
-    plt.close("all")
 
 
 def test_each_setting_on_a_line_from_its_attack_to_its_bound(names):
@@ -163,9 +157,8 @@ def test_each_setting_on_a_line_from_its_attack_to_its_bound(names):
     assert span.get_xdata().tolist() == [attack.get_xdata()[0], certified.get_xdata()[0]]
     assert span.get_xdata().tolist() == [row["attack"] / row["limit"], row["ratio"]]
     assert least.get_xdata()[0] == row["least ratio"]
-    plt.close("all")
 
 
 def test_the_page():
-    names = run_page("17_exact_accounting").names
+    names = run_page(PAGE).names
     assert names["best_name"] == "Blanket, RR"

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
-from running import run_page
 
 from gspa.accountant import budgets
 from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.published import gspa_mu, renyi_to_epsilon
 from gspa.accountant.tradeoff import gdp_epsilon
 
+PAGE = "18_composition_and_renyi"
 ROUNDS = [1, 4, 64]
-
-
-@pytest.fixture(scope="module")
-def names():
-    return run_page("18_composition_and_renyi", n=500, rounds=ROUNDS, orders=[2, 4, 8]).names
+RUN = {"n": 500, "rounds": ROUNDS, "orders": [2, 4, 8]}
 
 
 def test_rounds_by_three_accounts(names):
@@ -62,7 +57,6 @@ def test_the_figures_draw_their_tables(names):
     assert [line.get_ydata().tolist() for line in lines] == [table[key].tolist() for key in p.LINES]
     lines = p.divergence_curves(orders).axes[0].lines
     assert [line.get_ydata().tolist() for line in lines] == [orders["upper"].tolist(), orders["girgis21"].tolist()]
-    plt.close("all")
 
 
 def test_names_of_lines_that_end_together_stand_apart(names):
@@ -73,7 +67,6 @@ def test_names_of_lines_that_end_together_stand_apart(names):
     boxes = [words.get_window_extent() for words in axis.texts]
     assert len(boxes) == len(p.LINES)
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-    plt.close("all")
 
 
 PLANTED = ()

@@ -10,25 +10,13 @@ import mpmath
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
-from running import Planted, run_page, settle
+from running import Planted, recorded, settle
 from scipy.stats import norm
 
 from gspa.accountant.allocation import allocation_delta
 from gspa.accountant.tradeoff import gdp_delta
-from gspa.book.claims import registry
 
 PAGE = "20_shuffled_batches"
-
-
-@pytest.fixture(scope="module")
-def ran():
-    return run_page(PAGE)
-
-
-@pytest.fixture(scope="module")
-def p(ran):
-    return ran.names["p"]
 
 
 def in_the_plane(eps, pair):
@@ -135,7 +123,6 @@ def test_the_figure_draws_its_table(ran, p):
     names = [name for name, _ in p.LINES.values()]
     assert [line.get_label() for line in lines] == names
     assert {one.get_text() for one in lines[0].axes.texts} == set(names)
-    plt.close("all")
 
 
 def curve(**changes):
@@ -210,10 +197,7 @@ class TestCells:
 
 def test_the_page(ran):
     sized = {"N-3", "N-4"}  # which want the authors' sizes
-    recorded = {name: one.verdict for name, one in registry().items() if one.notebook == PAGE}
-    assert {name: one.verdict for name, one in ran.outcomes.items()} == recorded | dict.fromkeys(
-        sized, "not yet checked"
-    )
+    assert ran.verdicts == recorded(PAGE) | dict.fromkeys(sized, "not yet checked")
     assert all(ran.outcomes[name].missing == "size" for name in sized)
     names = ran.names
     assert names["two_steps"].lower <= names["in_plane"] <= names["two_steps"].upper

@@ -7,7 +7,6 @@ import json
 import p21_certificates as p
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
 from running import run_page
 
 import gspa
@@ -16,11 +15,6 @@ from gspa.accountant.certificates import PROGRAM
 
 PAGE = "21_certificates"
 PLANTED = ()
-
-
-@pytest.fixture(scope="module")
-def names():
-    return run_page(PAGE).names
 
 
 def numbers(names, kind):
@@ -112,7 +106,6 @@ def test_the_figure_has_a_dot_for_each_margin(names):
     (axis,) = names["p"].margins(made).axes
     assert axis.lines[0].get_xydata().tolist() == [[1e-9, 0], [1e-3, 1]]
     assert [tick.get_text() for tick in axis.get_yticklabels()] == ["pair", "blanket"]
-    plt.close("all")
 
 
 def test_page_17_has_the_same_crowds():
