@@ -94,6 +94,7 @@ INSIDE: dict[str, str] = {
 LEFT_OUT: dict[str, str] = {
     "accountant.api.Mechanism": "the base of the others, which cannot be made itself: test_refused.py",
     "accountant.mechanisms.classical_gaussian_worst": "takes nothing: tests/accountant/test_mechanisms.py",
+    "accountant.engine.read_matrix": "reads a file: tests/accountant/test_engine.py",
     "algorithms.digits.load": "reads what is on this machine: tests/algorithms/test_datasets.py",
     "algorithms.digits.banner": "takes nothing but a data set",
     "algorithms.flame.sealing.available": "takes nothing",
@@ -307,6 +308,11 @@ _RATIO = Kind(st.one_of(st.fractions(Fraction(9, 8), 9, max_denominator=9), st.f
 _SHARE = Kind(st.one_of(st.fractions(0, Fraction(8, 9), max_denominator=9), st.floats(0, 0.9)), number(0, 1).bad)
 _ROWS = finite.randomized_response(3.0).rows
 _EXACT = shuffles.subset_selection(2, 1, Fraction(3))
+_MATRIX = Kind(
+    st.sampled_from([[[0.75, 0.25], [0.25, 0.75]], [[0.5, 0.5, 0], [0.2, 0.3, 0.5]], np.eye(2), np.full((3, 2), 0.5)]),
+    st.sampled_from([[[0.5, 0.6], [0.5, 0.5]], [[1.0]], [0.5, 0.5], [[float("nan"), 1], [0, 1]], "rr", None, 3]),
+)
+_WRITTEN = lists_of(made(lambda table, many: (api.Discrete(table), many), _MATRIX, count(1, 9)))
 
 OWN: dict[str, dict[str, Kind]] = {
     "accountant.allocation": {"steps": count(1, 500), "k": count(1, 3), "noise": name("gaussian", "laplace")}
@@ -334,7 +340,9 @@ OWN: dict[str, dict[str, Kind]] = {
         "mechanism": _RUNS,
     }
     | {"rounds": count(1, 3), "honest": optional(count(1, 20)), "at_eps": number(0, 3)}
-    | {"fpr": array(1e-6, 0.9, least=1, most=3)},
+    | {"fpr": array(1e-6, 0.9, least=1, most=3), "population": optional(_WRITTEN)},
+    "accountant.api.Discrete": {"matrix": _MATRIX},
+    "accountant.engine": {"given": _MATRIX, "population": lists_of(together(_MATRIX, count(1, 9)))},
     "accountant.api.calibrate": {"target_eps": number(0.3, 2), "n": optional(count(1, 9))},
     "accountant.api.to_dp_accounting": {"step": number(1e-3, 0.05)},
     "accountant.api.published": {"mechanism": name(None, *published.FAMILIES)},
