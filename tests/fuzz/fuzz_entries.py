@@ -457,6 +457,7 @@ OWN: dict[str, dict[str, Kind]] = {
     | {"p": Kind(st.sampled_from([[0.25] * 4, [0.5, 0.25, 0.25, 0.0], [[0.25] * 4] * 2]), array(0, 1).bad)}
     | {"counts": counts(0, 9, least=8, most=8), "items": counts(0, 3)},
     "algorithms.sgd.gaussian_sigma": {"eps": _EACH},
+    "algorithms.sgd.client_budgets": {"law": name(*budgets.DISTRIBUTIONS)},
     "algorithms.sgd.train": {
         "eps": optional(array(0.5, 5, least=6, most=6)),
         "labels": either(""),
