@@ -160,7 +160,7 @@ def clones(table: pd.DataFrame, *, eps0: float) -> Frame:
     left.set(xlim=(-0.8, side - 0.2), ylim=(0.2 - side, 1.0), aspect="equal")
     left.axis("off")
     many = int(table["clone"].sum())
-    left.set_title(f"{many} clones among {len(table)} others\n({cloned(eps0) * len(table):.0f} in the mean)")
+    left.set_title(f"{many} clones among {len(table)} others\n({cloned(eps0) * len(table):.0f} expected)")
     _bars(right, hidden_by(many))
     right.set(xlabel="heads among Ada and her clones", ylabel="probability")
     handles, _ = right.get_legend_handles_labels()
