@@ -235,7 +235,7 @@ class TestInHowManyReadings:
         entry = next(one for one in registry().values() if one.notebook)
         two = Reading("one way", "verified", "It is so."), Reading("another", "refuted", "No.", excluded="by the text")
         outcome = Outcome(entry.id, "verified", "It is so.", {"gap": 1.0}, readings=two)
-        card = html(fill("card.html", entry=entry, outcome=outcome))
+        card = BeautifulSoup(fill("card.html", entry=entry, outcome=outcome), "html.parser")
         assert card.find("summary").get_text() == "Readings (2, 1 not counted)"
         assert not card(class_="gspa-agreeing")
 
