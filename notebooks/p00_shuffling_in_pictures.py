@@ -149,7 +149,7 @@ def hidden_by(clones: int) -> pd.DataFrame:
     return pd.DataFrame({"count": np.arange(clones + 2), "tails": [*coins_, 0.0], "heads": [0.0, *coins_]})
 
 
-def clones(table: pd.DataFrame) -> Frame:
+def clones(table: pd.DataFrame, *, eps0: float) -> Frame:
     """The crowd with its clones in colour, and Ada among the clones."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.2), layout="constrained", width_ratios=(1, 1.25))
     side = math.ceil(math.sqrt(len(table) + 1))
@@ -157,10 +157,10 @@ def clones(table: pd.DataFrame) -> Frame:
     colours = ["#000000", *np.where(table["clone"], CLONE, GREY)]
     left.scatter(places % side, -(places // side), s=90, color=colours)
     left.annotate("Ada", (0, 0), (0, 11), textcoords="offset points", ha="center", fontsize=10)
-    left.set(xlim=(-0.8, side - 0.2), ylim=(0.8 - side, 1.0), aspect="equal")
+    left.set(xlim=(-0.8, side - 0.2), ylim=(0.2 - side, 1.0), aspect="equal")
     left.axis("off")
     many = int(table["clone"].sum())
-    left.set_title(f"{many} clones among {len(table)} others")
+    left.set_title(f"{many} clones among {len(table)} others\n({cloned(eps0) * len(table):.0f} expected)")
     _bars(right, hidden_by(many))
     right.set(xlabel="heads among Ada and her clones", ylabel="probability")
     handles, _ = right.get_legend_handles_labels()

@@ -142,5 +142,5 @@ def distance_curves(table: pd.DataFrame, *, delta: float) -> Figure:
     colour = role("reference")["color"]
     name_line(axis, table["m"].iloc[0], delta, rf"$\delta$ = {delta:g}", colour=colour, up=7)
     axis.set(xlabel="number of users $m$", ylabel="distance from the normal law", xscale="log", yscale="log")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
+    figure.legend(loc="outside lower center", ncols=2)
     return figure

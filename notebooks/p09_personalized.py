@@ -43,7 +43,6 @@ _HEADS = {
     "times": r"times $\delta$",
     "lower": r"true $\epsilon$, at least",
     "upper": "at most",
-    "alone": "not shuffled",
     "constant": "$C$ needed, at least",
     "attached": "randomizers by",
     "shuffled": r"true $\delta$",

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.transforms import SphinxTransform
 from sphinx.util import logging, osutil
 
 from gspa.book import parameters
@@ -17,6 +18,27 @@ from gspa.book.project import find
 
 LOG = logging.getLogger(__name__)
 FOLDER = "_static/data"
+
+
+class Drawings(SphinxTransform):
+    """A picture alone in a paragraph, with an emphasized paragraph under it, is a figure with its caption."""
+
+    default_priority = 200  # before figures get their names, by which they are numbered
+
+    def apply(self, **kwargs):
+        """Replace the two paragraphs."""
+        alone = [one for one in self.document.findall(nodes.paragraph) if shape(one) == ["image"]]
+        for picture in alone:
+            below = picture.next_node(descend=False, siblings=True)
+            if shape(below) == ["emphasis"]:
+                below.parent.remove(below)
+                caption = nodes.caption("", "", *below[0].children)
+                picture.replace_self(nodes.figure("", picture[0], caption, align="center"))
+
+
+def shape(node):
+    """The kinds of what a paragraph consists of."""
+    return [child.tagname for child in node.children] if isinstance(node, nodes.paragraph) else []
 
 
 def annotate(app, doctree, docname):
@@ -145,5 +167,6 @@ def link(text, target):
 
 def setup(app):
     """Runs when a page's outputs have been chosen and its code has been folded."""
+    app.add_transform(Drawings)
     app.connect("doctree-resolved", annotate)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from gspa.book import cards, claims, evidence, text
 from gspa.book.cards import HEADLINES, Found
 from gspa.book.claims import PAPERS, READING, SHORT, WEIGHTS, Erratum, Outcome, claim, registry
-from gspa.book.fill import anchor, slug
+from gspa.book.fill import anchor, fill, slug
 from gspa.book.verdicts import VERDICTS, Reading
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -230,6 +230,14 @@ class TestInHowManyReadings:
         assert all(
             "ratingExplanation" not in rating for name, rating in ratings.items() if name not in divided.outcomes
         )
+
+    def test_the_heading_of_the_readings_says_how_many_count(self):
+        entry = next(one for one in registry().values() if one.notebook)
+        two = Reading("one way", "verified", "It is so."), Reading("another", "refuted", "No.", excluded="by the text")
+        outcome = Outcome(entry.id, "verified", "It is so.", {"gap": 1.0}, readings=two)
+        card = BeautifulSoup(fill("card.html", entry=entry, outcome=outcome), "html.parser")
+        assert card.find("summary").get_text() == "Readings (2, 1 not counted)"
+        assert not card(class_="gspa-agreeing")
 
     def test_there_is_one_badge(self):
         made = [path for path in TEMPLATES.glob("*") if "gspa-verdict" in path.read_text(encoding="utf-8")]

@@ -74,7 +74,7 @@ def test_every_picture_says_what_it_shows():
     frames = [
         p.ten_coins(p.coins(eps0=1.0, toss=1, seed=1)),
         p.stories(p.two_worlds(n=3, eps0=1.0)),
-        p.clones(p.crowd_of(eps0=1.0, n=30, seed=1)),
+        p.clones(p.crowd_of(eps0=1.0, n=30, seed=1), eps0=1.0),
         p.flat_crowd(own=2.0, crowd=0.1, n=50, seed=1),
         p.cover_curves(p.cover(own=1.0, crowd=[0.1, 1.0], n=100, delta=1e-3), limits=(0.01, 1)),
     ]
