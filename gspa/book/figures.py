@@ -95,7 +95,7 @@ def name_rows(axis: Axes, names: Iterable[str], *, up: float = 5) -> None:
     """Names of the rows 0, 1, 2, ... above them, from the left edge: a narrow screen shows them beside the data."""
     axis.set_yticks([])
     for y, words in enumerate(names):
-        where = {"xycoords": axis.get_yaxis_transform(), "textcoords": "offset points"}
+        where: dict[str, Any] = {"xycoords": axis.get_yaxis_transform(), "textcoords": "offset points"}
         axis.annotate(words, (0, y), xytext=(5, up), fontsize=9, va="bottom", zorder=5, **where)
 
 
