@@ -22,7 +22,7 @@ from scipy.stats import binom
 from scipy.stats import t as student
 
 from gspa.algorithms.testing import HadamardResponse
-from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, role
+from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_rows, role
 
 Array = NDArray[np.float64]
 Rng = np.random.Generator
@@ -236,13 +236,13 @@ def lines(table: pd.DataFrame, *, y: str, by: str, label: str, error: str = "", 
 @keeps_data
 def exponent_dots(fits: pd.DataFrame, *, tolerance: float) -> Figure:
     """Fitted less stated exponents with their intervals, a row each; the band is the tolerance."""
-    figure, axis = plt.subplots(figsize=(7, 0.9 + 0.33 * len(fits)), layout="constrained")
+    figure, axis = plt.subplots(figsize=(7, 0.9 + 0.45 * len(fits)), layout="constrained")
     axis.axvspan(-tolerance, tolerance, color="0.92", zorder=0)
     axis.axvline(0, **role("reference"))
     middle, rows = fits["exponent"] - fits["stated"], range(len(fits))
     reach = [fits["exponent"] - fits["low"], fits["high"] - fits["exponent"]]
     axis.errorbar(middle, rows, xerr=reach, fmt="o", color=ROLES["attack"][0], ms=6, lw=2)
-    axis.set_yticks(rows, fits["power"])
+    name_rows(axis, fits["power"])
     widest = max(1.5 * tolerance, float((middle.abs() + reach[0]).max()) * 1.05)
-    axis.set(xlabel="fitted exponent less the stated one", xlim=(-widest, widest), ylim=(len(fits) - 0.4, -0.6))
+    axis.set(xlabel="fitted exponent less the stated one", xlim=(-widest, widest), ylim=(len(fits) - 0.6, -0.9))
     return figure

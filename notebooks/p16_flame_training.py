@@ -101,7 +101,7 @@ class Gap(NamedTuple):
 
     def __str__(self) -> str:
         interval = "" if math.isnan(self.low) else f" ({self.low:.2f} to {self.high:.2f})"
-        return f"{self.mean:+.2f}{interval}"
+        return f"{self.mean:+.2f}{interval}".replace("-", "\N{MINUS SIGN}")
 
 
 def mean(values: pd.Series, confidence: float = 0.95) -> Gap:

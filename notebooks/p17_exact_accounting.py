@@ -92,6 +92,7 @@ def budget_table(choice: pd.DataFrame) -> pd.DataFrame:
 def published_bounds(table: pd.DataFrame, levels: Mapping[str, float]) -> Figure:
     """Published bounds, a dot a bound; `levels`, certified and bits, as upright lines."""
     rows = table.dropna(subset="epsilon").reset_index(drop=True)
+    largest, least = float(rows["epsilon"].max()), min(float(rows["epsilon"].min()), levels["bits"])
     figure, axis = plt.subplots(figsize=(7, 1.1 + 0.32 * len(rows)), layout="constrained")
     for key, kind, words, right in (("bits", "truth", "the bits\nthemselves", -5), ("certified", "certified", "", 5)):
         axis.axvline(levels[key], zorder=1, **role(kind))
@@ -101,9 +102,9 @@ def published_bounds(table: pd.DataFrame, levels: Mapping[str, float]) -> Figure
         kind = "paper" if bound == "GSPA" else "numerical" if "numerical" in bound else "closed form"
         colour = ROLES[kind][0]
         axis.plot([eps], [y], "o", ms=8, color=colour, mfc=colour if proved == "yes" else "white", mew=2, zorder=3)
-        name_line(axis, eps, y, f"{eps:.3g}", colour=colour, right=9)
-    axis.set_yticks(range(len(rows)), rows["bound"])
-    largest, least = float(rows["epsilon"].max()), min(float(rows["epsilon"].min()), levels["bits"])
+        inwards = 9 if eps < math.sqrt(least * largest) else -9
+        name_line(axis, eps, y, f"{bound}, {eps:.3g}", colour="0.1", right=inwards)
+    axis.set_yticks([])
     axis.set(xscale="log", xlabel=r"central $\epsilon$, logarithmic", ylim=(len(rows) - 0.4, -1.7))
     axis.set_xlim(least / 1.9, largest * 1.7)
     axis.grid(False, axis="y")

@@ -13,7 +13,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from gspa.accountant.certificates import PROGRAM, Certificate
-from gspa.book.figures import ROLES, keeps_data, name_line
+from gspa.book.figures import ROLES, keeps_data, name_line, name_rows
 
 # Page 17's settings. Of noise: name, mechanism, scales on [0, 1], how many users have each, delta.
 CONTINUOUS: tuple[tuple[str, str, Sequence[float], Sequence[int], float], ...] = (
@@ -40,15 +40,20 @@ def margins(issued: pd.DataFrame) -> Figure:
     """The relative margin of each certificate over the accountant, a row a method, on a logarithmic axis."""
     rows = issued[issued["margin"] > 0]
     methods = list(dict.fromkeys(rows["method"]))
-    figure, axis = plt.subplots(figsize=(7, 0.9 + 0.45 * len(methods)), layout="constrained")
+    figure, axis = plt.subplots(figsize=(7, 0.9 + 0.5 * len(methods)), layout="constrained")
     colour = ROLES["certified"][0]
     axis.plot(rows["margin"], rows["method"].map(methods.index), "o", ms=7, color=colour, alpha=0.4, mew=0)
     for y, method in enumerate(methods):
         most = float(rows.loc[rows["method"] == method, "margin"].max())
-        name_line(axis, most, y, f"{most:.1g}", colour=colour, right=9)
+        name_line(axis, most, y, _power(most), colour=colour, right=9)
     axis.set(xscale="log", xlabel=r"proved $\epsilon$ over the accountant's, less 1 (logarithmic)")
-    axis.set_ylim(len(methods) - 0.5, -0.5)
-    axis.set_xlim(right=float(rows["margin"].max()) * 12)
-    axis.set_yticks(range(len(methods)), methods)
-    axis.grid(visible=False, axis="y")
+    axis.set_ylim(len(methods) - 0.6, -0.9)
+    axis.set_xlim(float(rows["margin"].min()) / 3, float(rows["margin"].max()) * 60)
+    name_rows(axis, methods, up=8)
     return figure
+
+
+def _power(value: float) -> str:
+    """One digit, and a power of ten."""
+    digit, power = f"{value:.0e}".split("e")
+    return rf"${digit} \times 10^{{{int(power)}}}$"

@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import gammaln, log_ndtr, logsumexp
 from scipy.stats import chi2
 
 from gspa.algorithms import digits
@@ -30,7 +30,7 @@ _BISECTIONS = 60
 _ASCENT = 60  # steps of a twentieth of the pixel range
 _MISSED = (0.0, 0.1, 1e-2, 1e-3, 1e-5)  # share of the victim's own messages that an attack may call too long
 _GRID = 400_000  # thresholds tried at once, times messages
-_LEAST_LOG = -690.0  # chi2.logcdf underflows beyond it; a larger probability only weakens an attack
+_LEAST_LOG = -600.0  # scipy's chi2.logcdf underflows not far below it
 
 
 # --- how far one record moves a message --------------------------------------------------------------------
@@ -131,7 +131,7 @@ def attack_epsilon(sigma: Floats, *, moved: float, others: float, delta: float, 
         if missed:
             length = float(chi2.isf(missed, freedom))
             with np.errstate(divide="ignore", over="ignore"):
-                pass_others = np.maximum(chi2.logcdf(length * (own / scales) ** 2, freedom), _LEAST_LOG)
+                pass_others = _log_cdf(length * (own / scales) ** 2, freedom)
         t = own * np.linspace(0.0, moved / own + 12.0, min(max(_GRID // sigma.size, 61), 801))
         for _ in range(3):  # nested grids: the attack's eps is smooth in t
             with np.errstate(over="ignore"):
@@ -145,6 +145,19 @@ def attack_epsilon(sigma: Floats, *, moved: float, others: float, delta: float, 
             t = np.linspace(t[max(k - 1, 0)], t[min(k + 1, t.size - 1)], 61)
         best = max(best, float(value.max()))
     return best
+
+
+def _log_cdf(x: Floats, freedom: int) -> Floats:
+    """Log of the chi-squared distribution function; where it is tiny, an upper bound, which only weakens an attack.
+
+    P(a, z) = z^a e^-z/Gamma(a + 1) (1 + z/(a + 1) + z^2/((a + 1)(a + 2)) + ...), and the sum is below a geometric one.
+    """
+    a, z = freedom / 2, x / 2
+    with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
+        known = chi2.logcdf(x, freedom)
+        bound = a * np.log(z) - z - gammaln(a + 1) - np.log1p(-z / (a + 1))
+    found: Floats = np.where(known > _LEAST_LOG, known, bound)
+    return found
 
 
 # --- figures -----------------------------------------------------------------------------------------------

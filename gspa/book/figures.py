@@ -12,7 +12,7 @@ import inspect
 import io
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -89,6 +89,14 @@ def name_line(axis: Axes, x: float, y: float, words: str, *, colour: str, right:
         va="center",
         annotation_clip=False,
     )
+
+
+def name_rows(axis: Axes, names: Iterable[str], *, up: float = 5) -> None:
+    """Names of the rows 0, 1, 2, ... above them, from the left edge: a narrow screen shows them beside the data."""
+    axis.set_yticks([])
+    for y, words in enumerate(names):
+        where: dict[str, Any] = {"xycoords": axis.get_yaxis_transform(), "textcoords": "offset points"}
+        axis.annotate(words, (0, y), xytext=(5, up), fontsize=9, va="bottom", zorder=5, **where)
 
 
 def name_ends(axis: Axes, ends: Sequence[tuple[float, float, str, str]] = (), *, gap: float = 12) -> None:
@@ -331,8 +339,14 @@ def table(rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> Any:
             na_rep="",
             border=0,
             justify="left",
+            classes="gspa-wordy" if _wordy(shown) else None,
         )
     )
+
+
+def _wordy(shown: pd.DataFrame) -> bool:
+    """Whether the first column has sentences, which need room on a narrow screen."""
+    return shown.shape[1] > 1 and any(len(str(cell)) > 20 and " " in str(cell) for cell in shown.iloc[:, 0])
 
 
 def _cell(cell: object) -> object:

@@ -45,7 +45,6 @@ ALLOWED = {
     ("08_comparison", "33 percent"): "the claim's own number",
     ("09_personalized", "0.01"): "the others' budgets, and the lower end of the paper's range",
     ("12_shuffled_sgd", "0.5"): "Table 2's constant budget",
-    ("13_clones", "16 times"): "the number that the source prints",
     ("calculator", "0.001"): "the range of the field",
     ("calculator", "1e-12"): "the range of the field",
     ("calculator", "1e-6"): "the tolerance that the tests hold the page to",

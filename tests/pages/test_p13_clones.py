@@ -125,9 +125,8 @@ TURNED, RIGHT = (pd.DataFrame({"eps": [0.0, 0.1, 1.0], "times": [times, 0.2, 0.1
     ],
 )
 def test_eq_1(regimes, printed, constant, readings):
-    found = settle(
-        "B-1", regimes=REGIMES.assign(**regimes), printed=printed, needed=pd.DataFrame({"constant": [constant]})
-    )
+    needed = pd.DataFrame({"constant": [constant], "theorem": 16.8})
+    found = settle("B-1", regimes=REGIMES.assign(**regimes), printed=printed, needed=needed)
     assert in_readings(found) == readings
 
 

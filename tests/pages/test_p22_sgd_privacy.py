@@ -185,6 +185,14 @@ def test_an_attack_never_shows_more_than_the_message_alone_allows(moved, sigma, 
         assert shown == pytest.approx(alone, rel=1e-4, abs=1e-6)
 
 
+@pytest.mark.parametrize(("freedom", "x"), [(7109, 500.0), (7109, 3000.0), (7109, 5500.0), (30, 1e-40), (1, 1e-300)])
+def test_tiny_probabilities_are_not_below_the_incomplete_gamma_function(freedom, x):
+    with mpmath.workdps(30):
+        exact = mpmath.log(mpmath.gammainc(mpmath.mpf(freedom) / 2, 0, mpmath.mpf(x) / 2, regularized=True))
+    found = p._log_cdf(np.array([x]), freedom)[0]
+    assert float(exact) - 1e-9 * abs(float(exact)) <= found <= float(exact) + 0.01
+
+
 def test_the_attacks_probabilities_by_simulation():
     """In 30 dimensions, one wider message in the way: delta at the shown eps, by the attack's own statistic."""
     rng = np.random.default_rng(5)
