@@ -25,7 +25,6 @@ from gspa.book import processes
 from gspa.book.figures import DASHES, PALETTE, keeps_data
 from gspa.book.verdicts import Verdict, at_least, joined, ranked, within
 
-_FEW = 2  # seeds of the group "settings"
 _WORTH_A_PROCESS = 150_000  # updates of a user, all runs together: some twenty seconds
 _KEYS = ["group", "label", "varied", "value", "noise"]
 
@@ -39,10 +38,8 @@ def run(
     shows what lies between the first round and the last; elsewhere that accuracy is NaN.
     """
     wanted: dict[Setup, list[int]] = {}
-    own = [list(seeds[:_FEW] if case.group == "settings" else seeds) for case in cases]
-    for case, few in zip(cases, own, strict=True):
-        known = wanted.setdefault(case.setup, [])
-        known += [seed for seed in few if seed not in known]
+    for case in cases:
+        wanted[case.setup] = list(seeds)
     # Cases that share a partition follow each other; the longest, which have most to draw, come first.
     order = sorted(wanted, key=lambda one: (one.scaling, one.split, not isinstance(one.aggregator, Sampled)))
     work = sum(len(wanted[one]) * one.training.rounds * (users // one.training.batches) for one in order)
@@ -52,9 +49,8 @@ def run(
     tasks = [(data, users, setup, tuple(wanted[setup]), device, setup in drawn) for setup in order]
     found = dict(zip(order, processes.each(_trained, tasks, jobs=jobs), strict=True))
     parts = []
-    for case, few in zip(cases, own, strict=True):
-        part = found[case.setup]
-        part = part[part["seed"].isin(few)].assign(noise=case.setup.noise)
+    for case in cases:
+        part = found[case.setup].assign(noise=case.setup.noise)
         parts.append(part.assign(group=case.group, label=case.label, varied=case.varied, value=case.value))
     table: pd.DataFrame = pd.concat(parts, ignore_index=True)
     return table[[*_KEYS, "seed", "round", "accuracy", "largest", "overflowing"]]

@@ -31,7 +31,7 @@ class TestCases:
         assert paper.curator(0.24, analytic=True).sigma < sigma
 
     def test_what_is_shared_is_run_once(self):
-        cases = Paper().cases([*GROUPS, "settings"], certified=WORTHS)
+        cases = Paper().cases(GROUPS, certified=WORTHS)
         assert len({case.setup for case in cases}) < len(cases)
         tenth = {case.setup for case in cases if case.group == "figure 8" and case.value == 0.1}
         assert {case.setup for case in cases if case.group == "loss" and case.label == TOPK} & tenth

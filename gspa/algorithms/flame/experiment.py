@@ -139,7 +139,7 @@ class Paper:
         return Sampled(self.clip, self.eps_l / self.k if eps is None else eps, self.k, self.n_p, select)
 
     def cases(self, groups: Sequence[str] = GROUPS, *, certified: Sequence[Worth] = ()) -> list[Case]:
-        """Every case of some of `GROUPS` and "settings"; "equal privacy" needs `certified`, from `worth`."""
+        """Every case of some of `GROUPS`; "equal privacy" needs `certified`, from `worth`."""
         rows: dict[str, Callable[[], Iterator[_Row]]] = {
             "figure 5": self._figure5,
             "figure 6": self._figure6,
@@ -148,7 +148,6 @@ class Paper:
             "loss": self._loss,
             "index privacy": self._index,
             "equal privacy": partial(self._equal, certified),
-            "settings": self._settings,
         }
         return [Case(group, *row) for group in groups for row in rows[group]()]
 
@@ -230,26 +229,3 @@ class Paper:
                 tuned = self.simple(one.tuned) if one.method == SIMPLE else self.sampled(select, one.tuned)
                 yield self._row(f"{one.method} tuned", tuned, eps, self.eps_curator)
         yield self._row("DP-FL", self.curator(self.eps_curator, analytic=True), eps, self.eps_curator)
-
-    def _settings(self) -> Iterator[_Row]:
-        """What neither the paper nor its claims vary; few seeds."""
-        topk, trained = self.sampled("largest"), partial(replace, self.training)
-        lines: dict[str, Aggregator] = {NP: Mean(), DP: self.curator(self.eps_curator), TOPK: topk}
-        yield from (self._row(name, one, "as released") for name, one in lines.items())
-        for factor in (0.3, 3.0):
-            other = replace(self, clip=factor * self.clip)
-            yield self._row(DP, other.curator(self.eps_curator), f"$C$ = {other.clip:g}")
-            yield self._row(TOPK, other.sampled("largest"), f"$C$ = {other.clip:g}")
-        changes: dict[str, dict[str, Any]] = {
-            **{f"local epochs {many}": {"training": trained(local_epochs=many)} for many in (1, 30)},
-            **{f"local learning rate {rate:g}": {"training": trained(local_rate=rate)} for rate in (0.03, 0.3)},
-            "images dealt at random": {"split": "random"},
-            "one class a user": {"split": "one_class"},
-            "pixels in [0, 1]": {"scaling": "unit"},
-        }
-        for varied, change in changes.items():
-            yield from (self._row(name, one, varied, **change) for name, one in lines.items())
-        yield self._row(NP, Mean(_STEP), f"server step {_STEP:g}")
-        yield self._row(DP, self.curator(self.eps_curator, rate=_STEP), f"server step {_STEP:g}")
-        yield self._row(TOPK, replace(topk, select="largest_scaled"), "selection as Algorithm 4 prints it")
-        yield self._row(TOPK, replace(topk, divide="users"), "mean over $n$")
