@@ -71,7 +71,7 @@ def test_hostile_text_stays_text():
     assert found.get_text().startswith(HOSTILE)
 
 
-@pytest.mark.parametrize(("value", "said"), [([0.12345, 2], "0.1235 to 2"), ((1, 2, 3), "1, 2, 3"), (False, "no")])
+@pytest.mark.parametrize(("value", "said"), [([0.12345, 2], "0.1235, 2"), ((1, 2, 3), "1, 2, 3"), (False, "no")])
 def test_values_of_evidence(value, said):
     assert text.html_value(value) == said
 
