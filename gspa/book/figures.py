@@ -345,8 +345,8 @@ def table(rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> Any:
 
 
 def _wordy(shown: pd.DataFrame) -> bool:
-    """Whether the first column has sentences, which need room on a narrow screen."""
-    return shown.shape[1] > 1 and any(len(str(cell)) > 20 and " " in str(cell) for cell in shown.iloc[:, 0])
+    """Whether the first column has several words, which need room on a narrow screen."""
+    return shown.shape[1] > 1 and any(len(str(cell)) > 12 and " " in str(cell) for cell in shown.iloc[:, 0])
 
 
 def _cell(cell: object) -> object:
