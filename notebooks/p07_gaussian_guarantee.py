@@ -157,15 +157,18 @@ PROMISES = {
     "undecided": ("0.7", "undecided"),
 }
 
-# Side by side; the room between them keeps their tick labels apart.
-PANELS: dict[str, Any] = {"sharey": True, "squeeze": False, "layout": "constrained", "gridspec_kw": {"wspace": 0.08}}
+
+def _panels(many: int) -> tuple[Figure, Any]:
+    """Side by side; the room between them keeps their tick labels apart."""
+    room = {"wspace": 0.08}
+    return plt.subplots(1, many, figsize=(9, 4), sharey=True, squeeze=False, layout="constrained", gridspec_kw=room)
 
 
 @keeps_data
 def guarantee_power(table: pd.DataFrame) -> Figure:
     """Power allowed relative to the pair's own, a panel a budget: a guarantee must not go below 1."""
     local = list(table["eps0"].unique())
-    figure, axes = plt.subplots(1, len(local), figsize=(9, 4), **PANELS)
+    figure, axes = _panels(len(local))
     for axis, eps0 in zip(axes[0], local, strict=True):
         part = table[table["eps0"] == eps0]
         for key, (label, kind) in LINES.items():
@@ -181,7 +184,7 @@ def guarantee_map(table: pd.DataFrame) -> Figure:
     """Over eps0 and delta, a panel an n: where the paper's eps is at least the certified one, and where it is less."""
     sizes, kinds = list(table["n"].unique()), list(PROMISES)
     colours = ListedColormap([colour for colour, _ in PROMISES.values()])
-    figure, axes = plt.subplots(1, len(sizes), figsize=(9, 4), **PANELS)
+    figure, axes = _panels(len(sizes))
     for axis, n in zip(axes[0], sizes, strict=True):
         grid = table[table["n"] == n].pivot_table(index="delta", columns="eps0", values="promise", aggfunc="first")
         codes, height = grid.map(kinds.index).to_numpy(), np.log10(grid.index)
