@@ -157,20 +157,18 @@ PROMISES = {
     "undecided": ("0.7", "undecided"),
 }
 
-# Side by side; the room between them keeps their tick labels apart.
 
-
-def panels(many: int) -> tuple[Figure, Any]:
-    """So many axes side by side."""
-    apart = {"wspace": 0.08}  # their tick labels
-    return plt.subplots(1, many, figsize=(9, 4), sharey=True, squeeze=False, layout="constrained", gridspec_kw=apart)
+def _panels(many: int) -> tuple[Figure, Any]:
+    """Side by side; the room between them keeps their tick labels apart."""
+    room = {"wspace": 0.08}
+    return plt.subplots(1, many, figsize=(9, 4), sharey=True, squeeze=False, layout="constrained", gridspec_kw=room)
 
 
 @keeps_data
 def guarantee_power(table: pd.DataFrame) -> Figure:
     """Power allowed relative to the pair's own, a panel a budget: a guarantee must not go below 1."""
     local = list(table["eps0"].unique())
-    figure, axes = panels(len(local))
+    figure, axes = _panels(len(local))
     for axis, eps0 in zip(axes[0], local, strict=True):
         part = table[table["eps0"] == eps0]
         for key, (label, kind) in LINES.items():
@@ -186,7 +184,7 @@ def guarantee_map(table: pd.DataFrame) -> Figure:
     """Over eps0 and delta, a panel an n: where the paper's eps is at least the certified one, and where it is less."""
     sizes, kinds = list(table["n"].unique()), list(PROMISES)
     colours = ListedColormap([colour for colour, _ in PROMISES.values()])
-    figure, axes = panels(len(sizes))
+    figure, axes = _panels(len(sizes))
     for axis, n in zip(axes[0], sizes, strict=True):
         grid = table[table["n"] == n].pivot_table(index="delta", columns="eps0", values="promise", aggfunc="first")
         codes, height = grid.map(kinds.index).to_numpy(), np.log10(grid.index)
