@@ -90,7 +90,7 @@ def follows(holds: Holds) -> Verdict:
     ('verified', 'refuted', 'holds with correction', 'not checkable', 'holds with correction')
     """
     printed, corrected = holds if isinstance(holds, tuple) else (holds, False)
-    verdict = printed if isinstance(printed, str) else unknown() if printed is None else exactly(bool(printed))
+    verdict = printed if isinstance(printed, str) else "not checkable" if printed is None else exactly(bool(printed))
     return "holds with correction" if corrected and verdict in ("refuted", "not reproduced") else verdict
 
 
@@ -162,11 +162,6 @@ def at_least(low: float, high: float, least: float) -> Verdict:
 def shown(right: bool = True) -> Verdict:
     """A definition, a plan, a property of our own sampler: nothing that it says can fail, if we are `right`."""
     return "illustrated" if right else "refuted"
-
-
-def unknown() -> Verdict:
-    """Its object is not in our hands."""
-    return "not checkable"
 
 
 def joined(*verdicts: Verdict) -> Verdict:

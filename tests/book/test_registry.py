@@ -154,10 +154,9 @@ def test_the_same_defect_has_the_same_verdict(alike):
 
 
 def page_of(claim):
-    """What the page that settles a claim says and computes: its notebook, and the modules of its number."""
-    number = claim["notebook"][:2]
-    paths = [ROOT / "notebooks" / f"{claim['notebook']}.ipynb", *(ROOT / "gspa" / "pages").glob(f"*p{number}_*.py")]
-    return "".join(path.read_text(encoding="utf-8") for path in paths)
+    """What the page that settles a claim says and computes: its notebook, and the module beside it."""
+    paths = [ROOT / "notebooks" / name for name in (f"{claim['notebook']}.ipynb", f"p{claim['notebook']}.py")]
+    return "".join(path.read_text(encoding="utf-8") for path in paths if path.is_file())
 
 
 def names_of(claim, page):
