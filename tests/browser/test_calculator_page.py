@@ -396,7 +396,8 @@ def test_the_fields_are_named_as_the_arguments_are(turned: Turn) -> None:
     kinds = {"rr", "aligned", "common", "krr", "laplace", "gaussian"}
     assert kinds == set(page.locator("input[name=mechanism]").evaluate_all("all => all.map((one) => one.value)"))
     asked = inspect.signature(gspa.epsilon).parameters
-    assert set(named) - kinds == set(asked) - {"honest"} | {"k"}  # an item of the label of krr
+    # An item of the label of krr; matrices are for Python and the command line.
+    assert set(named) - kinds == set(asked) - {"honest", "population"} | {"k"}
     page.check("input[value=calibrate]")
     named = page.locator("#calc label code:visible, #calc legend code:visible").all_inner_texts()
     assert set(named) - kinds == {"mechanism", "k", "n", "budgets", "eps", "target_eps", "delta"} - {"budgets"}
