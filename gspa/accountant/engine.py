@@ -88,14 +88,19 @@ class _Atoms(NamedTuple):
 
     def outside(self, eps: float, *, up: bool) -> float:
         """What the reports cost that nobody else sends."""
-        first, second = self.bare
-        gap = np.maximum(first - math.exp(eps) * second, 0.0)
-        return float(gap.sum() * (1 + 16 * _UNIT * (1 + first.size) * (1 if up else -1)))
+        return _apart(self.bare[0], self.bare[1], eps, up=up)
 
     @property
     def square(self) -> float:
         """Chi-square distance of P0 and P1 relative to B: over m, mu^2 of the Gaussian limit."""
         return float(self.base @ (self.first - self.second) ** 2)
+
+
+def _apart(first: Array, second: Array, eps: float, *, up: bool) -> float:
+    """sum (P0 - e^eps P1)_+, rounded to one side; each term allows for its own cancellation."""
+    side = 4 * _UNIT if up else -4 * _UNIT
+    gap = np.maximum(first * (1 + side) - math.exp(eps) * second * (1 - side), 0.0)
+    return float(gap.sum() * (1 + side * (1 + first.size)))
 
 
 def matrix(given: ArrayLike) -> Array:
@@ -274,11 +279,11 @@ class _Upper:
 def _upper_epsilon(one: _Upper, delta: float, top: float) -> float:
     """An eps at which no victim's delta is above the one asked: the worst victim's, then any other's that is worse.
 
-    Infinity if there is none.
+    The local eps, which may be infinite, if there is none below 200.
     """
     limit = min(top, _TOP)
     if top > _TOP and one.worst(limit) > delta:
-        return math.inf
+        return top
     start, found = min(one.guess(delta), 0.95 * limit), 0.0
     waiting = sorted(one.victims, key=lambda victim: one.delta(start, victim))
     while waiting:
@@ -414,12 +419,8 @@ def _alone(crowd: _Crowd, delta: float, top: float) -> Bound:
 
 def _local_delta(crowd: _Crowd) -> Callable[[float], float]:
     def at(eps: float) -> float:
-        found = [
-            float(np.maximum(table[x0] - math.exp(eps) * table[x1], 0.0).sum())
-            for table in crowd.tables
-            for x0, x1 in permutations(range(len(table)), 2)
-        ]
-        return float(min(1.0, max(found) * (1 + 16 * _UNIT * crowd.tables[0].shape[1])))
+        found = (_apart(crowd.tables[g][x0], crowd.tables[g][x1], eps, up=True) for g, x0, x1 in crowd.pairs())
+        return min(1.0, max(found))
 
     return at
 

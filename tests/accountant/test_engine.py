@@ -99,6 +99,13 @@ class TestAgainstEnumeration:
         table = [[2 / 3, 0, 1 / 3], [3 / 5, 0, 2 / 5], [0, 3 / 5, 2 / 5]]
         assert discrete_delta([(table, 3)], eps=math.log(25 / 8)).upper >= 2 / 3
 
+    def test_a_huge_local_eps_is_an_answer(self):
+        table = [[1.0, 0.0, 0.0], [1.0 - 2e-120, 1e-120, 1e-120], [0.5, 0.5 - 1e-120, 1e-120]]
+        with pytest.raises(OutsideValidity, match="larger delta"):
+            discrete_epsilon([(table, 2)], delta=1e-3)
+        found = discrete_epsilon([(table[1:], 2)], delta=1e-3)
+        assert found.upper == pytest.approx(math.log(0.5 / 1e-120), rel=1e-12)
+
 
 class TestNamed:
     @pytest.mark.parametrize(("n", "delta"), [(100, 1e-3), (1_000, 1e-6), (20_000, 1e-8)])
