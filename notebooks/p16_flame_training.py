@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -37,16 +38,13 @@ def run(
     Columns: group, label, varied, value, noise, seed, round, accuracy in [0, 1], largest, overflowing. Only Figure 5
     shows what lies between the first round and the last; elsewhere that accuracy is NaN.
     """
-    wanted: dict[Setup, list[int]] = {}
-    for case in cases:
-        wanted[case.setup] = list(seeds)
-    # Cases that share a partition follow each other; the longest, which have most to draw, come first.
-    order = sorted(wanted, key=lambda one: (one.scaling, one.split, not isinstance(one.aggregator, Sampled)))
-    work = sum(len(wanted[one]) * one.training.rounds * (users // one.training.batches) for one in order)
+    # The longest, which have most to draw, come first.
+    order = sorted({case.setup: None for case in cases}, key=lambda one: not isinstance(one.aggregator, Sampled))
+    work = len(seeds) * sum(one.training.rounds * (users // one.training.batches) for one in order)
     if jobs is None:
         jobs = 1 if work < _WORTH_A_PROCESS or device != "cpu" else None
     drawn = {case.setup for case in cases if case.group == "figure 5"}
-    tasks = [(data, users, setup, tuple(wanted[setup]), device, setup in drawn) for setup in order]
+    tasks = [(data, users, setup, tuple(seeds), device, setup in drawn) for setup in order]
     found = dict(zip(order, processes.each(_trained, tasks, jobs=jobs), strict=True))
     parts = []
     for case in cases:
@@ -58,22 +56,16 @@ def run(
 
 def _trained(task: tuple[str, int, Setup, Sequence[int], str, bool]) -> pd.DataFrame:
     data, users, setup, seeds, device, drawn = task
-    held, every = dealt_to(data, users, setup.scaling, setup.split), 1 if drawn else setup.training.rounds
+    held, every = dealt_to(data, users), 1 if drawn else setup.training.rounds
     return federated.train(
         held, setup.aggregator, setup.training, seeds=seeds, noise=setup.noise, device=device, evaluate_every=every
     )
 
 
-_held: dict[tuple[str, int, str, str], Users] = {}
-
-
-def dealt_to(data: str, users: int, scaling: str = "standardized", split: str = "one_per_class") -> Users:
+@lru_cache(maxsize=1)
+def dealt_to(data: str, users: int) -> Users:
     """The images of "mnist" or "digits" as these users hold them; the last answer is kept."""
-    asked = data, users, scaling, split
-    if asked not in _held:
-        _held.clear()  # before the next takes as much memory
-        _held[asked] = partition(digits.load(data), users=users, scaling=scaling, split=split)
-    return _held[asked]
+    return partition(digits.load(data), users=users)
 
 
 def different_indices(data: str, paper: Paper, *, users: int, seed: int) -> NDArray[np.bool_]:

@@ -52,20 +52,9 @@ class TestPartition:
         assert (first.x == again.x).all()
         assert (first.y != other.y).any()
 
-    def test_one_class_a_user(self, digits):
-        one = users.partition(digits, users=100, split="one_class")
-        assert (one.y == one.y[:, :1]).all()
-        assert set(one.y[:, 0]) == set(range(10))
-
-    def test_random_dealing_uses_the_same_images(self, digits):
-        one, other = (users.partition(digits, users=40, split=split) for split in ("one_per_class", "random"))
-        sums = [np.sort(np.r_[a.x.sum(axis=2).ravel(), a.test_x.sum(axis=1)]) for a in (one, other)]
-        assert np.allclose(*sums, atol=1e-3)
-        assert (np.sort(other.y, axis=1) != np.sort(one.y, axis=1)).any()
-
     @pytest.mark.parametrize(
         ("given_", "match"),
-        [({"users": 10_000}, "rarest class"), ({"held_out": 10}, "at most 9"), ({"split": "x"}, "split")],
+        [({"users": 10_000}, "rarest class"), ({"held_out": 10}, "at most 9")],
     )
     def test_what_it_refuses(self, digits, given_, match):
         with pytest.raises((InvalidValue, KeyError), match=match):

@@ -484,9 +484,7 @@ OWN: dict[str, dict[str, Kind]] = {
         "data": NAMED["dataset"],
         "users": count(2, 6),
         "held_out": count(1, 9),
-        "scaling": name(*users.SCALINGS),
-    }
-    | {"split": name(*users.SPLITS)},
+    },
     "algorithms.flame.aggregation": {
         "eps": number(0.01, 9),
         "rate": number(0.1, 5),

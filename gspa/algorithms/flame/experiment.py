@@ -47,13 +47,11 @@ _SHOWN = 16  # Theorem 5's l for n/n_p = 3
 
 @dataclass(frozen=True)
 class Setup:
-    """Everything that a run depends on beside its seed: method, training, and how noise is drawn and users dealt."""
+    """Everything that a run depends on beside its seed: method, training, and how noise is drawn."""
 
     aggregator: Aggregator
     training: Training
     noise: str = "fresh"
-    scaling: str = "standardized"
-    split: str = "one_per_class"
 
 
 class Case(NamedTuple):
@@ -159,10 +157,8 @@ class Paper:
         value: float = math.nan,
         *,
         noise: str = "fresh",
-        **changes: Any,
     ) -> _Row:
-        kept: dict[str, Any] = {"training": self.training, "noise": noise}
-        return label, varied, value, Setup(one, **kept | changes)
+        return label, varied, value, Setup(one, self.training, noise)
 
     def _figure5(self) -> Iterator[_Row]:
         each_coordinate = self.eps_curator / self.d

@@ -17,13 +17,7 @@ from gspa.accountant import arguments as check
 from gspa.accountant.errors import InvalidValue
 from gspa.algorithms.digits import Dataset
 
-SCALINGS = ("standardized", "standardized_unit", "unit")
-"""(x - mean)/(sd + 0.001) of grey levels 0, 1, 2, ... (the released code), the same of pixels in [0, 1], or these."""
-
-SPLITS = ("one_per_class", "random", "one_class")
-"""One image of each class a user (the released code), images dealt at random, or a user's images all of one class."""
-
-_OFFSET = 0.001  # beside the standard deviation of a pixel, which may be 0
+_OFFSET = 0.001  # beside the standard deviation of a pixel's grey levels 0, 1, 2, ..., which may be 0
 _LEVELS = {"mnist": 255, "digits": 16}
 _BLOCK = 4000  # images at once: a copy of all of MNIST would be hundreds of megabytes
 
@@ -74,8 +68,6 @@ def partition(
     *,
     users: int = 6_000,
     held_out: int = 3,
-    scaling: str = "standardized",
-    split: str = "one_per_class",
     seed: int = 7,
 ) -> Users:
     """Deal the images out, ten to each user.
@@ -84,9 +76,7 @@ def partition(
         data: from `gspa.algorithms.digits.load`, pixels in [0, 1].
         users: how many, at least 2.
         held_out: of a user's ten images, 1 to 9.
-        scaling: one of `SCALINGS`.
-        split: one of `SPLITS`.
-        seed: which of a user's images are held out, and who gets which in the two splits that are not the code's.
+        seed: which of a user's images are held out.
 
     Raises:
         InvalidValue: an argument out of range, or more users than the rarest class has images.
@@ -99,8 +89,6 @@ def partition(
     users, held_out = check.count(2, users=users), check.count(held_out=held_out)
     if held_out > 9:
         raise InvalidValue("held_out", held_out, "at most 9 of ten")
-    check.one_of(SCALINGS, scaling=scaling)
-    check.one_of(SPLITS, split=split)
     labels = np.r_[data.train_y, data.test_y]
     classes = data.classes
     by_class = [np.flatnonzero(labels == c) for c in range(classes)]
@@ -109,14 +97,10 @@ def partition(
         raise InvalidValue("users", users, f"at most {most}", f"{data.name} has no more images of its rarest class")
     rng = np.random.default_rng([check.count(0, seed=seed), 10])
     dealt = np.stack([one[:users] for one in by_class], axis=1)
-    if split == "one_class":
-        dealt = rng.permutation(dealt.T.reshape(users, classes))  # a row lies in one class where users is 10 times m
-    elif split == "random":
-        dealt = rng.permutation(dealt.ravel()).reshape(users, classes)
     dealt = rng.permuted(dealt, axis=1)
     y = labels[dealt]
     kept = classes - held_out
-    law = _moments(data, scaling)
+    law = _moments(data)
     return Users(
         _inputs(data, dealt[:, :kept].ravel(), law).reshape(users, kept, -1),
         y[:, :kept],
@@ -125,18 +109,16 @@ def partition(
     )
 
 
-def _moments(data: Dataset, scaling: str) -> tuple[Floats, Floats]:
+def _moments(data: Dataset) -> tuple[Floats, Floats]:
     """What is taken off each pixel, and what the rest is divided by: from all images."""
     pixels = data.train_x.shape[1]
-    if scaling == "unit":
-        return np.zeros(pixels, np.float32), np.ones(pixels, np.float32)
     total = np.zeros((2, pixels))
     for part in (data.train_x, data.test_x):
         for low in range(0, len(part), _BLOCK):
             block = part[low : low + _BLOCK].astype(np.float64)
             total += block.sum(axis=0), (block**2).sum(axis=0)
     mean, square = total / (len(data.train_x) + len(data.test_x))
-    offset = _OFFSET / (1 if scaling == "standardized_unit" else _LEVELS[data.name])
+    offset = _OFFSET / _LEVELS[data.name]
     return mean.astype(np.float32), (np.sqrt(np.maximum(square - mean**2, 0)) + offset).astype(np.float32)
 
 
