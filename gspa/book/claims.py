@@ -138,7 +138,7 @@ class Claim:
 
 def _entries(name: str) -> list[dict[str, Any]]:
     """The mappings of a YAML file in the book's folder; white space in a text is layout, not text."""
-    raw: list[dict[str, Any]] = parameters.read_yaml(project.find().book / name)
+    raw: list[dict[str, Any]] = parameters.read_yaml(project.find().book / name) or []
     return [{k: _plain(v) for k, v in entry.items()} for entry in raw]
 
 

@@ -39,7 +39,7 @@ class Target:
 
     Attributes:
         name: the notebook's.
-        files: source, schema, the module beside it if there is one, and the claims, by their paths in a checkout.
+        files: source, schema, the module beside it if there is one, and its claims, by their paths in a checkout.
         needs_data: whether its result depends on the data set that is at hand.
     """
 
@@ -50,8 +50,11 @@ class Target:
     @classmethod
     def of(cls, notebook: Notebook) -> Target:
         root = notebook.path.parents[1]
-        files = (notebook.path, notebook.path.with_suffix(".schema.yaml"), notebook.helper, Project(root).claims)
-        texts = {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in files if path.is_file()}
+        files = (notebook.path, notebook.path.with_suffix(".schema.yaml"), notebook.helper)
+        texts = {
+            path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in files if path.is_file()
+        }
+        texts["book/claims.yaml"] = Project(root).claims_of(notebook.name)
         return cls(notebook.name, texts, notebook.needs_data)
 
     @contextmanager

@@ -15,8 +15,6 @@ from typing import Any
 # isort: split
 import nbformat
 
-from gspa.book import claims, text
-
 INJECTED = "injected-parameters"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 """The one that comes with this Python; an editor that saves a notebook may name another one, or none."""
@@ -40,6 +38,8 @@ def titled(source: str) -> str:
 
 
 def _title(name: str) -> str:
+    from gspa.book import claims, text  # not for who asks for an id alone, as each notebook's process does
+
     claim = claims.claim(name)
     numbers = {key: value for key, value in (claim.tolerance or {}).items() if not isinstance(value, str)}
     limits = "; ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in numbers.items())

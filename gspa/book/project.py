@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,9 +24,11 @@ class Project:
     def book(self) -> Path:
         return self.root / "book"
 
-    @property
-    def claims(self) -> Path:
-        return self.book / "claims.yaml"
+    def claims_of(self, notebook: str) -> str:
+        """The entries of `book/claims.yaml` that this notebook settles, as they stand there; empty if it has none."""
+        path = self.book / "claims.yaml"
+        entries = re.split(r"(?m)^(?=- id: )", path.read_text(encoding="utf-8")) if path.is_file() else []
+        return "".join(one for one in entries if f"\n  notebook: {notebook}\n" in one)
 
     @property
     def config(self) -> Path:

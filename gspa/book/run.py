@@ -110,7 +110,8 @@ def key(notebook: Notebook, parameters: dict[str, Value], data: dict[str, str]) 
     stated = {name: [entry["default"], entry.get("fixed", False)] for name, entry in notebook.properties.items()}
     return digest(
         notebook.path.read_bytes(),
-        *(path.read_bytes() for path in (notebook.helper, Project(notebook.path.parents[1]).claims) if path.is_file()),
+        notebook.helper.read_bytes() if notebook.helper.is_file() else b"",
+        Project(notebook.path.parents[1]).claims_of(notebook.name),
         json.dumps([parameters, stated], sort_keys=True),
         provenance.source_digest(),
         json.dumps(provenance.versions(), sort_keys=True),

@@ -204,6 +204,18 @@ class TestWhatIsRunAgain:
         (book.project.notebooks / "pplain.py").write_text("x = 1\n")
         assert self.again(book) == ["plain"]
 
+    def test_other_words_of_its_own_claims_and_of_no_other_page_s(self, book):
+        book.project.book.mkdir()
+        path = book.project.book / "claims.yaml"
+        path.write_text(
+            "# Claims\n- id: A\n  notebook: plain\n  found: so\n\n- id: B\n  notebook: elsewhere\n  found: so\n"
+        )
+        assert self.again(book) == ["plain", "with_data"]
+        path.write_text(path.read_text().replace("elsewhere\n  found: so", "elsewhere\n  found: not so"))
+        assert self.again(book) == []
+        path.write_text(path.read_text().replace("plain\n  found: so", "plain\n  found: not so"))
+        assert self.again(book) == ["plain"]
+
     def test_another_version_or_another_package_source(self, book, monkeypatch):
         self.again(book)
         monkeypatch.setattr(provenance, "versions", lambda: {"numpy": "0.1"})

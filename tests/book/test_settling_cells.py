@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,12 @@ CALLS = {name: (notebook, call, bound) for notebook, name, call, bound in calls(
 def test_each_claim_with_words_for_a_cell_has_one_cell_and_no_other():
     assert sorted(CALLS) == sorted(IN_CELLS)
     assert {name: CALLS[name][0] for name in IN_CELLS} == {name: claim(name).notebook for name in IN_CELLS}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_a_page_asks_for_the_tolerances_of_its_own_claims(path):
+    asked = re.findall(r'page\.tolerance\(\\"([\w-]+)\\"', path.read_text(encoding="utf-8"))
+    assert {claim(name).notebook for name in asked} <= {path.stem}  # its run depends on no other page's claims
 
 
 @pytest.mark.parametrize("name", IN_CELLS)
