@@ -599,8 +599,20 @@ _DEALS = {
 
 
 def _setting(
-    runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds: int = 1, honest: int | None = None
+    runs: Mechanism,
+    eps: float | None,
+    n: int | None,
+    who: Who,
+    rounds: int = 1,
+    honest: int | None = None,
+    population: Population | None = None,
 ) -> _Setting | _Run | _Written:
+    if population is not None:
+        given = None if runs == RandomizedResponse() else runs.name
+        for name, value in (("eps", eps), ("n", n), ("budgets", who), ("mechanism", given)):
+            if value is not None:
+                raise InvalidValue(name, value, "left out", "a population says who reports, and by what")
+        return _Written(population, rounds, honest)
     if isinstance(runs, Allocation):
         return _Run(runs, eps, n, who, rounds, honest)
     if isinstance(runs, Discrete):
@@ -611,23 +623,6 @@ def _setting(
             raise InvalidValue("n", None, "given", "say how many report, or give a population")
         return _Written([(runs, check.count(n=n))], rounds, honest)
     return _Setting(runs, eps, n, who, rounds, honest)
-
-
-def _asked(
-    given: Mechanism | str,
-    eps: float | None,
-    n: int | None,
-    who: Who,
-    rounds: int,
-    honest: int | None,
-    population: Population | None,
-) -> _Setting | _Run | _Written:
-    if population is None:
-        return _setting(_mechanism(given), eps, n, who, rounds, honest)
-    for name, value in (("eps", eps), ("n", n), ("budgets", who), ("mechanism", None if given == "rr" else given)):
-        if value is not None:
-            raise InvalidValue(name, value, "left out", "a population says who reports, and by what")
-    return _Written(population, rounds, honest)
 
 
 def _in_range(words: str, width: float) -> str:
@@ -676,7 +671,7 @@ def epsilon(
         InvalidValue: an argument out of range, missing or superfluous.
         OutsideValidity: a setting that cannot be certified.
     """
-    return _asked(mechanism, eps, n, budgets, rounds, honest, population).epsilon(delta)
+    return _setting(_mechanism(mechanism), eps, n, budgets, rounds, honest, population).epsilon(delta)
 
 
 def delta(
@@ -701,7 +696,7 @@ def delta(
         OutsideValidity: a setting that cannot be certified.
     """
     at_eps = check.nonnegative(at_eps=at_eps)
-    return _asked(mechanism, eps, n, budgets, rounds, honest, population).delta(at_eps)
+    return _setting(_mechanism(mechanism), eps, n, budgets, rounds, honest, population).delta(at_eps)
 
 
 def risk(
@@ -951,7 +946,7 @@ def attack(
     """
     runs = _mechanism(mechanism)
     if population is not None or isinstance(runs, Discrete):
-        return _asked(mechanism, eps, n, budgets, 1, None, population).epsilon(delta)
+        return _setting(runs, eps, n, budgets, population=population).epsilon(delta)
     if isinstance(runs, Allocation):
         if runs.k > 1:
             raise OutsideValidity("attack", "k = 1", f"got k = {runs.k}: only the blocks' own eps is known")

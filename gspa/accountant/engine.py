@@ -23,7 +23,7 @@ Users of several randomizers are attacked by the law of a sum of scores (`gspa.a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
@@ -54,6 +54,7 @@ _MOST_PAIRS = 5_000  # of inputs, of all randomizers
 _BAND = 1e-3  # of delta, in which an end is good enough
 _TOP = 200.0  # an eps that is as good as none
 _DEPTH = 40.0  # e^-40 of delta may be left out of the law of C
+_GUESS = 1e-6  # of a delta that is asked for
 _TRIED = 8  # inputs of the others that the attack tries
 _LEVELS = 24  # of the scores that it adds up
 
@@ -211,21 +212,22 @@ class _Crowd:
         """The largest local eps."""
         return max(map(_local_epsilon, self.tables))
 
-    def bases(self) -> Iterator[Array]:
-        """Laws B to try; each is valid. One randomizer's own minimum over inputs is the best for it alone."""
+    def bases(self) -> list[Array]:
+        """Laws B to try; each is valid. One randomizer's own minimum over inputs is the best for it alone.
+
+        All 0, under which nobody hides anybody, if no output is sent whatever the input.
+        """
         least = [table.min(axis=0) for table in self.tables]
         together = np.sum([count * low for low, count in zip(least, self.count, strict=True)], axis=0)
         common = np.min(least, axis=0)
-        seen = set()
-        for one in (together, common, *least):
-            total = float(one.sum())
-            if total > 0 and (law := one / total).tobytes() not in seen:
-                seen.add(law.tobytes())
-                yield law
+        found = {law.tobytes(): law for one in (together, common, *least) if one.any() for law in [one / one.sum()]}
+        return list(found.values()) or [common]
 
     def coverage(self, base: Array) -> Array:
         """c_j of each group: the largest multiple of B below all its rows, rounded down."""
         used = base > 0
+        if not used.any():
+            return np.zeros(len(self.tables))
         found = [float((table.min(axis=0)[used] / base[used]).min()) for table in self.tables]
         return np.minimum(np.array(found) * (1 - 64 * _UNIT), 1.0)
 
@@ -258,12 +260,15 @@ class _Upper:
     def delta(self, eps: float, victim: tuple[_Atoms, int]) -> float:
         """Not below delta(eps) of that victim."""
         atoms, group = victim
+        bare = atoms.outside(eps, up=True)
+        if not atoms.base.size:
+            return min(1.0, bare)
         law = self.law(group)
         # A mass that is off by 3 units puts up to (1 + 3 u)^m on m draws.
         grown = math.exp(8 * _UNIT * (float(law.edges[-1]) + 1))
         masses = atoms.base / atoms.base.sum()
         inside = expectation_above((atoms.values(eps, up=True), masses), law)
-        return min(1.0, grown * inside + atoms.outside(eps, up=True))
+        return min(1.0, grown * inside + bare)
 
     def guess(self, delta: float) -> float:
         """The Gaussian limit's eps of the worst victim."""
@@ -370,14 +375,6 @@ def _valid_for(crowd: _Crowd) -> str:
     return f"the randomizers given: {shapes}{more}"
 
 
-def _nobody_hides(crowd: _Crowd) -> str:
-    return (
-        ""
-        if any(True for _ in crowd.bases())
-        else "no output is sent whatever the input: the local eps is all there is"
-    )
-
-
 def discrete_epsilon(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Bound:
     """Central eps of shuffled reports of any finite randomizers at delta, from both sides.
 
@@ -397,32 +394,12 @@ def discrete_epsilon(population: Sequence[tuple[ArrayLike, int]], *, delta: floa
     top = crowd.epsilon
     if top == 0:
         return _bound(crowd, 0.0, 0.0, delta=delta)
-    ends = [_upper_epsilon(_Upper(crowd, base, delta), delta, top) for base in crowd.bases()]
-    if not ends:
-        return _alone(crowd, delta, top)
-    if (high := min(ends)) == math.inf:
-        hint = "nobody hides a report that some input never sends: with a probability above delta it shows the input"
-        raise OutsideValidity("central epsilon", "a larger delta", hint)
+    high = min(_upper_epsilon(_Upper(crowd, base, delta), delta, top) for base in crowd.bases())
+    if high == math.inf:
+        least = min(_Upper(crowd, base, delta).worst(_TOP) for base in crowd.bases())
+        hint = "with that probability a report shows what some input never sends, and nobody hides it"
+        raise OutsideValidity("central epsilon", f"delta > {least:.3g}", hint)
     return _bound(crowd, min(_Lower(crowd).epsilon(delta, high), high), high, delta=delta)
-
-
-def _alone(crowd: _Crowd, delta: float, top: float) -> Bound:
-    """Nobody hides anybody: what a report alone shows."""
-    delta_at = _local_delta(crowd)
-    if delta_at(_TOP) > delta:
-        hint = "no output is sent whatever the input, so nobody hides a report that only some inputs send"
-        raise OutsideValidity("central epsilon", f"delta > {delta_at(_TOP):.3g}", hint)
-    high = least_epsilon(delta_at, delta, 1.0, min(top, _TOP), _BAND)
-    low = _Lower(crowd).epsilon(delta, high)
-    return _bound(crowd, min(low, high), high, delta=delta)
-
-
-def _local_delta(crowd: _Crowd) -> Callable[[float], float]:
-    def at(eps: float) -> float:
-        found = (_apart(crowd.tables[g][x0], crowd.tables[g][x1], eps, up=True) for g, x0, x1 in crowd.pairs())
-        return min(1.0, max(found))
-
-    return at
 
 
 def discrete_delta(population: Sequence[tuple[ArrayLike, int]], *, eps: float) -> Bound:
@@ -430,27 +407,23 @@ def discrete_delta(population: Sequence[tuple[ArrayLike, int]], *, eps: float) -
     crowd, eps = _Crowd.of(population), check.nonnegative(eps=eps)
     if eps >= crowd.epsilon:
         return _bound(crowd, 0.0, 0.0, eps=eps)
-    at = min(eps, _TOP)  # delta falls with eps
-    guess = 1e-6
-    found = [_local_delta(crowd)(at)]
+    at, high = min(eps, _TOP), 1.0  # delta falls with eps
     for base in crowd.bases():
-        one = _Upper(crowd, base, guess)
-        high = one.worst(at)
-        if high < guess:  # the law of C leaves out e^-40 of what is asked
-            high = _Upper(crowd, base, max(high, 1e-300)).worst(at)
-        found.append(high)
-    high = min(found)
+        found = _Upper(crowd, base, _GUESS).worst(at)
+        if found < _GUESS:  # the law of C leaves out e^-40 of what is asked
+            found = _Upper(crowd, base, max(found, 1e-300)).worst(at)
+        high = min(high, found)
     low = _Lower(crowd).delta(eps) if eps <= _TOP else 0.0
     return _bound(crowd, min(low, high), high, eps=eps)
 
 
 def _bound(crowd: _Crowd, low: float, high: float, **asked: float) -> Bound:
-    note = _nobody_hides(crowd) if crowd.n > 1 else ""
+    alone = crowd.n > 1 and not crowd.bases()[0].any()
     return Bound(
         *(low, 0.5 * (low + high), high, METHOD, _valid_for(crowd)),
         eps=asked.get("eps"),
         delta=asked.get("delta"),
         n=crowd.n,
-        note=note,
+        note="no output is sent whatever the input: the local eps is all there is" if alone else "",
         reached=True,
     )
