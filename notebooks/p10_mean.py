@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import pyplot as plt
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from scipy import stats
 
 from gspa.accountant import asymptotic, attacks
 from gspa.accountant.budgets import Budgets
@@ -19,7 +16,6 @@ from gspa.accountant.one_round import Problem, epsilon_of
 from gspa.accountant.pair import Victim
 from gspa.algorithms import mean
 from gspa.algorithms.frequency import Simulation
-from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, role
 
 Array = NDArray[np.float64]
 _CELLS = 600  # of the Gaussian limit, whose inputs of the others the attacks take
@@ -149,44 +145,3 @@ def choices(eps: Array, *, sensitivity: float, data: Mapping[str, float], repeat
             found = Simulation.of(estimates, float(x.mean()))
             rows.append((scenario, name, needs, found.mae, found.mae_error, found.bias))
     return pd.DataFrame(rows, columns=["scenario", "estimator", "needs", "mae", "mae_error", "bias"])
-
-
-# --- figures -----------------------------------------------------------------------------------------------
-
-
-@keeps_data
-def error_curves(table: pd.DataFrame, *, x: str, label: str) -> Figure:
-    """Figure 3: mean absolute error with a 95% band, the exact one, and the nearest line."""
-    half = float(stats.norm.ppf(0.975))
-    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
-    truth, line = ROLES["truth"][0], ROLES["reference"][0]
-    for index, (rule, part) in enumerate(table.groupby("reading", sort=False)):
-        colour, dashes, margin = PALETTE[index], DASHES[index] or (None, None), half * part["mae_error"]
-        axis.fill_between(part[x], part["mae"] - margin, part["mae"] + margin, color=colour, alpha=0.25, lw=0)
-        axis.plot(part[x], part["mae"], color=colour, dashes=dashes, lw=2, label=f"{rule}, simulated")
-        axis.plot(part[x], part["exact"], color=truth, lw=1, dashes=(1, 1.5))
-        slope, start = np.polyfit(part[x], part["exact"], 1)
-        axis.plot(part[x], start + slope * part[x], color=line, lw=1)
-    axis.plot([], [], color=truth, lw=1, dashes=(1, 1.5), label="closed form")
-    axis.plot([], [], color=line, lw=1, label="nearest straight line")
-    axis.set(xlabel=label, ylabel="mean absolute error of the mean", ylim=(0, None))
-    axis.legend()
-    return figure
-
-
-@keeps_data
-def group_promises(table: pd.DataFrame, *, delta: float) -> Figure:
-    """Central eps of each group, and the promise, against the conservative users' budget."""
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
-    promised = table.drop_duplicates("eps_conservative")
-    axis.plot(promised["eps_conservative"], promised["promised"], label="promised to everybody", **role("paper"))
-    for index, (group, part) in enumerate(table.groupby("group", sort=False)):
-        x, colour = part["eps_conservative"], PALETTE[index]
-        axis.fill_between(x, part["lower"], part["upper"], color=colour, alpha=0.3, lw=0)
-        axis.plot(x, part["lower"], color=colour, lw=1)
-        axis.plot(x, part["upper"], color=colour, dashes=DASHES[index], lw=2, label=str(group))
-    axis.set(xlabel=r"budget $\epsilon_C$ of the conservative users", ylim=(0, None))
-    axis.set_ylabel(rf"central $\epsilon$ at $\delta$ = {delta:g}")
-    title = "bands: from what is certainly reached to what is certified"
-    figure.legend(loc="outside upper center", ncols=4, title=title)
-    return figure

@@ -14,6 +14,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -356,3 +357,65 @@ def _cell(cell: object) -> object:
     if isinstance(cell, bool | np.bool_):
         return "yes" if cell else "no"
     return cell if cell is None or cell is pd.NA or isinstance(cell, int | float) else text.html(str(cell))
+
+
+# --- figures of more than one page ---------------------------------------------------------------------------
+
+
+_CONSERVATIVE = {
+    "f_conservative": "share of conservative users",
+    "eps_conservative": r"budget $\epsilon_C$ of the conservative users",
+}
+
+
+@keeps_data
+def error_curves(table: pd.DataFrame, *, x: str, of: str) -> Figure:
+    """Mean absolute error of an estimate of the mean or the frequency: simulated, exact, and the nearest line.
+
+    Args:
+        table: columns reading, a line each; x; mae; mae_error, its standard error, for a 95% band; exact.
+        x: a key of `_CONSERVATIVE`.
+        of: what is estimated.
+    """
+    from matplotlib import pyplot as plt
+
+    half = NormalDist().inv_cdf(0.975)
+    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    truth, line = ROLES["truth"][0], ROLES["reference"][0]
+    for index, (rule, part) in enumerate(table.groupby("reading", sort=False)):
+        colour, dashes, margin = PALETTE[index], DASHES[index] or (None, None), half * part["mae_error"]
+        axis.fill_between(part[x], part["mae"] - margin, part["mae"] + margin, color=colour, alpha=0.25, lw=0)
+        axis.plot(part[x], part["mae"], color=colour, dashes=dashes, lw=2, label=f"{rule}, simulated")
+        axis.plot(part[x], part["exact"], color=truth, lw=1, dashes=(1, 1.5))
+        slope, start = np.polyfit(part[x], part["exact"], 1)
+        axis.plot(part[x], start + slope * part[x], color=line, lw=1)
+    axis.plot([], [], color=truth, lw=1, dashes=(1, 1.5), label="closed form")
+    axis.plot([], [], color=line, lw=1, label="nearest straight line")
+    axis.set(xlabel=_CONSERVATIVE[x], ylabel=f"mean absolute error of the {of}", ylim=(0, None))
+    axis.legend()
+    return figure
+
+
+@keeps_data
+def group_promises(table: pd.DataFrame, *, delta: float) -> Figure:
+    """Central eps of each group, and the promise, against the conservative users' budget.
+
+    Args:
+        table: columns eps_conservative; group, a band each; lower; upper; promised, to everybody.
+        delta: for the axis.
+    """
+    from matplotlib import pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    promised = table.drop_duplicates("eps_conservative")
+    axis.plot(promised["eps_conservative"], promised["promised"], label="promised to everybody", **role("paper"))
+    for index, (group, part) in enumerate(table.groupby("group", sort=False)):
+        x, colour = part["eps_conservative"], PALETTE[index]
+        axis.fill_between(x, part["lower"], part["upper"], color=colour, alpha=0.3, lw=0)
+        axis.plot(x, part["lower"], color=colour, lw=1)
+        axis.plot(x, part["upper"], color=colour, dashes=DASHES[index], lw=2, label=str(group))
+    axis.set(xlabel=_CONSERVATIVE["eps_conservative"], ylim=(0, None))
+    axis.set_ylabel(rf"central $\epsilon$ at $\delta$ = {delta:g}")
+    title = "bands: from what is certainly reached to what is certified"
+    figure.legend(loc="outside upper center", ncols=4, title=title)
+    return figure

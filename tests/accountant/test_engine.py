@@ -101,7 +101,7 @@ class TestAgainstEnumeration:
 
     def test_a_huge_local_eps_is_an_answer(self):
         table = [[1.0, 0.0, 0.0], [1.0 - 2e-120, 1e-120, 1e-120], [0.5, 0.5 - 1e-120, 1e-120]]
-        with pytest.raises(OutsideValidity, match="needs delta > 0.5"):
+        with pytest.raises(OutsideValidity, match=r"needs delta > 0\.5"):
             discrete_epsilon([(table, 2)], delta=1e-3)
         found = discrete_epsilon([(table[1:], 2)], delta=1e-3)
         assert found.upper == pytest.approx(math.log(0.5 / 1e-120), rel=1e-12)
