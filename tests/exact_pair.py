@@ -6,31 +6,41 @@ from itertools import product
 
 import mpmath
 
+from gspa.accountant.pair import AtomTable
+
 
 def pair_law(problem):
-    """{what is seen: [P0, P1]} of a Problem with few users, users one by one."""
+    """{what is seen: [P0, P1]} of a Problem with few users, user by user; what is seen are numbers of draws."""
     q = [mpmath.mpf(float(x)) for x, times in zip(problem.q, problem.count, strict=True) for _ in range(int(times))]
-    coin = mpmath.mpf(1 if problem.coin is None else problem.coin)
-    law = {(0, 0, 0): mpmath.mpf(1)}  # others that are blankets; of the first outcome; of the second
+    victim = problem.victim
+    if isinstance(victim, AtomTable):
+        base = [mpmath.mpf(float(x)) for x in victim.base]
+        sent = [
+            [mpmath.mpf(float(b * x)) for b, x in zip(victim.base, v, strict=True)]
+            for v in (victim.first, victim.second)
+        ]
+        revealed = mpmath.mpf(0)
+    else:
+        low = mpmath.mpf(victim.low)
+        high = low * mpmath.exp(victim.eps)
+        base, sent, revealed = [mpmath.mpf(0.5)] * 2, [[high, low], [low, high]], 1 - high - low
+    law = {(0,) * len(base): mpmath.mpf(1)}
     for each in q:
-        grown, half = {}, each * coin / 2
-        shares = ((0, 0, 0, 1 - each), (1, 0, 0, each * (1 - coin)), (1, 1, 0, half), (1, 0, 1, half))
-        for (m, i, j), mass in law.items():
-            for dm, di, dj, share in shares:
-                key = (m + dm, i + di, j + dj)
-                grown[key] = grown.get(key, 0) + mass * share
+        grown = {}
+        for seen, mass in law.items():
+            grown[seen] = grown.get(seen, 0) + mass * (1 - each)
+            for atom, share in enumerate(base):
+                key = tuple(number + (place == atom) for place, number in enumerate(seen))
+                grown[key] = grown.get(key, 0) + mass * each * share
         law = grown
-    victim, pair = problem.victim, {}
-    low = mpmath.mpf(victim.low)
-    high, hidden = low * mpmath.exp(victim.eps), mpmath.mpf(victim.hidden)
-    revealed = 1 - high - low - hidden
-    for (m, i, j), mass in law.items():
-        m = m if problem.coin is not None else 0  # only the clones' number is seen then, from i + j
-        ends = ((i + 1, j, "", high, low), (i, j + 1, "", low, high), (i, j, "", hidden, hidden))
-        for a, b, word, p0, p1 in (*ends, (i, j, "neither", revealed, revealed)):
-            entry = pair.setdefault((m, a, b, word), [mpmath.mpf(0), mpmath.mpf(0)])
+    pair = {}
+    for seen, mass in law.items():
+        for atom, (p0, p1) in enumerate(zip(*sent, strict=True)):
+            entry = pair.setdefault(tuple(number + (place == atom) for place, number in enumerate(seen)), [0, 0])
             entry[0] += mass * p0
             entry[1] += mass * p1
+        if revealed:
+            pair[(*seen, "neither")] = [mass * revealed, mass * revealed]
     return {key: value for key, value in pair.items() if value[0] > 1e-30}
 
 

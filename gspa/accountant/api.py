@@ -23,30 +23,31 @@ true-positive rate <= 1.014% at 1% false positives; advantage (TPR - FPR) <= 0.2
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from fractions import Fraction
 from os import PathLike
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
-from gspa.accountant import attacks as histograms
 from gspa.accountant import budgets as populations
 from gspa.accountant import engine, exact, families, interop, inverse, laplace_gaussian, one_round, samplers
 from gspa.accountant import rounds as composition
 from gspa.accountant.allocation import Allocated
-from gspa.accountant.attacks import attack_epsilon
+from gspa.accountant.attacks import attack_delta, attack_epsilon
 from gspa.accountant.bound import Bound, enclosed
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.certificates import COVERED, Certificate, allocated, certificate, on_a_line
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.families import Family
-from gspa.accountant.one_round import UserBounds, honest_only, per_user_epsilon
+from gspa.accountant.one_round import UserBounds, honest_only
 from gspa.accountant.published import BoundRow, compare, compare_gaussian
 from gspa.accountant.risk import Risk, attack_rates
+from gspa.accountant.roots import find_root, push_until
 
 __all__ = [
     "KRR",
@@ -54,12 +55,18 @@ __all__ = [
     "Allocation",
     "Common",
     "Discrete",
+    "Duchi",
     "Gaussian",
+    "HadamardResponse",
     "Laplace",
+    "LocalHashing",
     "Mechanism",
+    "Piecewise",
     "RandomizedResponse",
+    "Rappor",
     "SubsetSelection",
     "TotalVariation",
+    "UnaryEncoding",
     "accounting_for",
     "allocation_epsilon",
     "attack",
@@ -77,10 +84,16 @@ __all__ = [
 REPLACE = "replace one user's record"
 _CLONES = "clone probabilities"
 _PAIR, _ROUNDS = "the dominating pair, because {}", "rounds compose pairs, not the exact law"
+_CLOSE = 1e-6  # relative, of what is found to a target
+_MISSED = 1.0  # how far above, in its logarithm, it is looked for a miss
+_FURTHEST = 40.0  # of the logarithm of what calibrate finds
+_CELLS = 600  # of reports on a line, for the lower end
+_SUMMED = 10**6  # users whose scores are added up for it
 _WHICH = "which users to leave out is not known for {!r} with unequal {}"
 Array = NDArray[np.float64]
 Who = Budgets | ArrayLike | str | PathLike[str] | None
 Population = Sequence[tuple["Discrete", int]]
+Numbers = float | Sequence[float] | NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -169,6 +182,90 @@ class SubsetSelection(Mechanism):
 
     def family(self) -> Family:
         return families.subset(self.k, self.size)
+
+
+@dataclass(frozen=True)
+class UnaryEncoding(Mechanism):
+    """Unary encoding of k items, one eps for all: k bits, each reported by itself.
+
+    Attributes:
+        k: number of items, >= 2.
+        kind: "optimized" (Wang et al. 2017), or "symmetric", which is basic one-time RAPPOR.
+    """
+
+    name = "unary"
+    k: int
+    kind: str = "optimized"
+
+    def family(self) -> Family:
+        return families.unary(self.k, self.kind)
+
+
+@dataclass(frozen=True)
+class Rappor(Mechanism):
+    """Basic one-time RAPPOR of k items (Erlingsson et al. 2014), one eps for all; its f is 2/(1 + e^(eps/2)).
+
+    Attributes:
+        k: number of items, >= 2.
+    """
+
+    name = "rappor"
+    k: int
+
+    def family(self) -> Family:
+        return families.unary(self.k, "symmetric")
+
+
+@dataclass(frozen=True)
+class LocalHashing(Mechanism):
+    """Local hashing: g-ary randomized response on a random hash of the item, sent with the hash; own eps each.
+
+    Attributes:
+        k: number of items, >= 2.
+        g: values of a hash, >= 2; optimized local hashing takes about e^eps + 1.
+    """
+
+    name = "hashing"
+    k: int
+    g: int
+
+    def family(self) -> Family:
+        return families.local_hashing(self.k, self.g)
+
+
+@dataclass(frozen=True)
+class HadamardResponse(Mechanism):
+    """Hadamard response (Acharya, Sun and Zhang 2019), own eps each.
+
+    Attributes:
+        k: number of items, >= 2.
+    """
+
+    name = "hadamard"
+    k: int
+
+    def family(self) -> Family:
+        return families.hadamard(self.k)
+
+
+@dataclass(frozen=True)
+class Piecewise(Mechanism):
+    """The piecewise mechanism (Wang et al. 2019) for a value in [-1, 1], one eps for all."""
+
+    name = "piecewise"
+
+    def family(self) -> Family:
+        return families.piecewise()
+
+
+@dataclass(frozen=True)
+class Duchi(Mechanism):
+    """Duchi et al.'s mechanism for a value in [-1, 1], own eps each: the answer of `RandomizedResponse`."""
+
+    name = "duchi"
+
+    def family(self) -> Family:
+        return families.duchi()
 
 
 @dataclass(frozen=True)
@@ -333,8 +430,8 @@ class Allocation(Mechanism):
 _KINDS: dict[str, type[Mechanism]] = {
     kind.name: kind
     for kind in (
-        *(RandomizedResponse, Aligned, KRR, SubsetSelection, Common, TotalVariation, Discrete, Laplace, Gaussian),
-        Allocation,
+        *(RandomizedResponse, KRR, SubsetSelection, UnaryEncoding, Rappor, LocalHashing, HadamardResponse, Piecewise),
+        *(Duchi, Discrete, Laplace, Gaussian, Aligned, Common, TotalVariation, Allocation),
     )
 }
 
@@ -343,7 +440,8 @@ def mechanism(name: str, **parameters: Any) -> Mechanism:
     """The mechanism of that name.
 
     Args:
-        name: "rr", "aligned", "krr", "subset", "discrete", "laplace", "gaussian", "common", "tv" or "allocation".
+        name: "rr", "krr", "subset", "unary", "rappor", "hashing", "hadamard", "piecewise", "duchi", "discrete",
+            "laplace", "gaussian", "aligned", "common", "tv" or "allocation".
         **parameters: its own; one that is None is left out.
 
     Raises:
@@ -474,6 +572,13 @@ class _Setting:
         return who | {"sensitivity": self.sensitivity}
 
     @property
+    def _attacked(self) -> dict[str, Any]:
+        """The same for `gspa.accountant.attacks`: what a linear score of few cells tells, in milliseconds."""
+        scales = self.scales if self.people is not None else self.scales / self.sensitivity
+        few = {"statistic": "linear", "cells": _CELLS} if self.n <= _SUMMED else {"cells": _CELLS}
+        return {"scales": scales, "count": self.count, "mechanism": self.runs.name, **few}
+
+    @property
     def round(self) -> composition.Round:
         """One of the rounds, for composition."""
         if self._round is None:
@@ -490,10 +595,9 @@ class _Setting:
             bound = composition.compose([(self.round, self.rounds)], delta=delta)
         elif self.people is None or self.runs.line:
             bound = laplace_gaussian.blanket_epsilon(delta=delta, **self._line)
-        elif isinstance(self.runs, RandomizedResponse):
-            bound = exact.sharpest_epsilon(self.people, delta=delta)
+            bound = _reached(bound, lambda: attack_epsilon(delta=delta, **self._attacked))
         else:
-            bound = one_round.central_epsilon(self.people, delta=delta, mechanism=self.runs.family())
+            bound = engine.named_epsilon(self.people, delta=delta, mechanism=self.runs.family())
         return self.stated(bound, delta)
 
     def delta(self, eps: float) -> Bound:
@@ -502,10 +606,9 @@ class _Setting:
             bound = composition.compose_delta([(self.round, self.rounds)], eps=eps)
         elif self.people is None or self.runs.line:
             bound = laplace_gaussian.blanket_delta(eps=eps, **self._line)
-        elif isinstance(self.runs, RandomizedResponse):
-            bound = exact.sharpest_delta(self.people, eps=eps)
+            bound = _reached(bound, lambda: attack_delta(eps=eps, **self._attacked))
         else:
-            bound = one_round.central_delta(self.people, eps=eps, mechanism=self.runs.family())
+            bound = engine.named_delta(self.people, eps=eps, mechanism=self.runs.family())
         return self.stated(bound, bound.upper)
 
     def stated(self, bound: Bound, delta: float) -> Bound:
@@ -523,6 +626,17 @@ class _Setting:
             relation=REPLACE,
             warnings=_warnings(delta, self.n, self.honest),
         )
+
+
+def _reached(bound: Bound, attack: Callable[[], Bound]) -> Bound:
+    """With the lower end of an attack, where one can be evaluated."""
+    if bound.reached or bound.upper == 0:
+        return bound
+    try:
+        low = min(attack().lower, bound.upper)
+    except OutsideValidity:  # more users than a sum is evaluated for
+        return bound
+    return replace(bound, lower=low, value=0.5 * (low + bound.upper), reached=True)
 
 
 class _Run:
@@ -555,8 +669,7 @@ class _Written:
     top = math.inf
 
     def __init__(self, population: Population, rounds: int = 1, honest: int | None = None) -> None:
-        if check.count(rounds=rounds) > 1:
-            raise OutsideValidity("composition", "one round of randomizers that are written down", f"got {rounds}")
+        self.rounds = check.count(rounds=rounds)
         pairs = "a list of (Discrete(matrix), count) pairs, at least one"
         try:
             groups = [(runs, check.count(count=count)) for runs, count in population]
@@ -581,16 +694,34 @@ class _Written:
         self.n, self.honest = sum(count for _, count in groups), honest
 
     def epsilon(self, delta: float) -> Bound:
-        return self._stated(engine.discrete_epsilon(self.groups, delta=delta), delta)
+        if self.rounds == 1:
+            return self._stated(engine.discrete_epsilon(self.groups, delta=delta), delta)
+        bound = composition.compose([(self._round(delta), self.rounds)], delta=delta)
+        if bound.upper == math.inf:
+            hint = "with more than that a report shows what some input never sends, and nobody hides it"
+            raise OutsideValidity("central epsilon", "a larger delta", hint)
+        return self._stated(bound, delta)
 
     def delta(self, eps: float) -> Bound:
-        bound = engine.discrete_delta(self.groups, eps=eps)
+        if self.rounds == 1:
+            bound = engine.discrete_delta(self.groups, eps=eps)
+        else:
+            bound = composition.compose_delta([(self._round(_GUESSED), self.rounds)], eps=eps)
         return self._stated(bound, bound.upper)
 
+    def _round(self, delta: float) -> composition.Round:
+        return engine.discrete_round(self.groups, delta=delta / self.rounds)
+
+    @property
+    def round(self) -> composition.Round:
+        """One of many rounds."""
+        return self._round(_GUESSED)
+
     def _stated(self, bound: Bound, delta: float) -> Bound:
-        return replace(bound, relation=REPLACE, warnings=_warnings(delta, self.n, self.honest))
+        return replace(bound, n=self.n, relation=REPLACE, warnings=_warnings(delta, self.n, self.honest))
 
 
+_GUESSED = 1e-6  # a delta for which a law B is chosen
 _DEALT = "each record must be dealt by itself: batches of one fixed size are not of this kind"
 _DEALS = {
     "each epoch": ", nor is one deal that all epochs keep, as jax_privacy's BallsInBinsSampling does: give deal 'once'",
@@ -642,7 +773,8 @@ def _warnings(delta: float, n: int | None, honest: int | None) -> tuple[str, ...
     return (*said, rests)
 
 
-def epsilon(
+@overload
+def epsilon(  # type: ignore[overload-overlap]  # one number is a case of several
     *,
     delta: float,
     eps: float | None = None,
@@ -652,7 +784,30 @@ def epsilon(
     rounds: int = 1,
     honest: int | None = None,
     population: Population | None = None,
-) -> Bound:
+) -> Bound: ...
+@overload
+def epsilon(
+    *,
+    delta: Numbers,
+    eps: Numbers | None = None,
+    n: Numbers | None = None,
+    budgets: Who = None,
+    mechanism: Mechanism | str = "rr",
+    rounds: int = 1,
+    honest: int | None = None,
+    population: Population | None = None,
+) -> list[Bound]: ...
+def epsilon(
+    *,
+    delta: Numbers,
+    eps: Numbers | None = None,
+    n: Numbers | None = None,
+    budgets: Who = None,
+    mechanism: Mechanism | str = "rr",
+    rounds: int = 1,
+    honest: int | None = None,
+    population: Population | None = None,
+) -> Bound | list[Bound]:
     """Central eps of shuffled reports at delta, certified: `upper` errs upward and is what may be relied on.
 
     Args:
@@ -667,14 +822,26 @@ def epsilon(
         population: instead of eps, n, budgets and mechanism: `(Discrete(matrix), count)` for each group of users; their
             matrices have one number of columns.
 
+    Returns:
+        A `Bound`; or, where delta, eps or n is an array or a list, one for each entry of the three broadcast together,
+        in numpy's order.
+
     Raises:
         InvalidValue: an argument out of range, missing or superfluous.
         OutsideValidity: a setting that cannot be certified.
+
+    >>> [bound.upper < 0.02 for bound in epsilon(eps=0.5, n=[10_000, 10**6], delta=1e-6)]
+    [True, True]
     """
-    return _setting(_mechanism(mechanism), eps, n, budgets, rounds, honest, population).epsilon(delta)
+    runs = _mechanism(mechanism)
+    settings = _Settings(runs, budgets, rounds, honest, population)
+    if (rows := _rows(delta=delta, eps=eps, n=n)) is None:
+        return settings.of(eps, n).epsilon(delta)  # type: ignore[arg-type]
+    return [settings.of(one, users).epsilon(check.probability(allow_zero=False, delta=at)) for at, one, users in rows]
 
 
-def delta(
+@overload
+def delta(  # type: ignore[overload-overlap]  # one number is a case of several
     *,
     at_eps: float,
     eps: float | None = None,
@@ -684,19 +851,85 @@ def delta(
     rounds: int = 1,
     honest: int | None = None,
     population: Population | None = None,
-) -> Bound:
+) -> Bound: ...
+@overload
+def delta(
+    *,
+    at_eps: Numbers,
+    eps: Numbers | None = None,
+    n: Numbers | None = None,
+    budgets: Who = None,
+    mechanism: Mechanism | str = "rr",
+    rounds: int = 1,
+    honest: int | None = None,
+    population: Population | None = None,
+) -> list[Bound]: ...
+def delta(
+    *,
+    at_eps: Numbers,
+    eps: Numbers | None = None,
+    n: Numbers | None = None,
+    budgets: Who = None,
+    mechanism: Mechanism | str = "rr",
+    rounds: int = 1,
+    honest: int | None = None,
+    population: Population | None = None,
+) -> Bound | list[Bound]:
     """Central delta of shuffled reports at a central eps, certified: `upper` errs upward.
 
     Args:
         at_eps: central eps, >= 0.
         eps: as the other arguments, see `epsilon`.
 
+    Returns:
+        As `epsilon`.
+
     Raises:
         InvalidValue: an argument out of range, missing or superfluous.
         OutsideValidity: a setting that cannot be certified.
     """
-    at_eps = check.nonnegative(at_eps=at_eps)
-    return _setting(_mechanism(mechanism), eps, n, budgets, rounds, honest, population).delta(at_eps)
+    runs = _mechanism(mechanism)
+    settings = _Settings(runs, budgets, rounds, honest, population)
+    if (rows := _rows(at_eps=at_eps, eps=eps, n=n)) is None:
+        return settings.of(eps, n).delta(check.nonnegative(at_eps=at_eps))  # type: ignore[arg-type]
+    return [settings.of(one, users).delta(check.nonnegative(at_eps=at)) for at, one, users in rows]
+
+
+class _Settings:
+    """Settings that differ by eps and n alone, each made once."""
+
+    def __init__(
+        self, runs: Mechanism, who: Who, rounds: int, honest: int | None, population: Population | None
+    ) -> None:
+        self._common = (who, rounds, honest, population)
+        self._runs, self._made = runs, dict[tuple[float | None, int | None], _Setting | _Run | _Written]()
+
+    def of(self, eps: float | None, n: int | None) -> _Setting | _Run | _Written:
+        if (eps, n) not in self._made:
+            self._made[eps, n] = _setting(self._runs, eps, n, *self._common)
+        return self._made[eps, n]
+
+
+def _rows(**given: Any) -> list[tuple[float, float | None, int | None]] | None:
+    """Entries of arrays broadcast together; None if all are single numbers."""
+    columns = {
+        name: value for name, value in given.items() if np.iterable(value) and not isinstance(value, str | bytes)
+    }
+    if not columns:
+        return None
+    arrays = {name: check.array(**{name: value}) for name, value in given.items() if value is not None}
+    for name, column in arrays.items():
+        if column.dtype.kind not in "iuf":
+            raise InvalidValue(name, column.tolist(), "a number or an array of numbers")
+    try:
+        together = np.broadcast_arrays(*arrays.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {column.shape}" for name, column in arrays.items())
+        raise InvalidValue("shapes", shapes, "shapes that numpy broadcasts together") from None
+    lists = dict(zip(arrays, (column.ravel().tolist() for column in together), strict=True))
+    blank = [None] * together[0].size
+    first, *others = given
+    return list(zip(lists[first], *(lists.get(name, blank) for name in others), strict=True))
 
 
 def risk(
@@ -783,100 +1016,203 @@ def calibrate(
     delta: float,
     n: int | None = None,
     eps: float | None = None,
+    budgets: Who = None,
     mechanism: Mechanism | str = "rr",
+    rounds: int | None = None,
 ) -> Bound:
-    """What meets a central (eps, delta): the largest local eps for n, the fewest users for eps, or rounds for both.
+    """What meets a central (eps, delta): the question is what is left out.
 
-    The answer's safe end is `lower` for a local eps and for rounds, `upper` for a number of users and for a sigma. On a
-    line it is the largest local eps of Laplace noise, or the smallest sigma of Gaussian noise, for n.
+    - `n`: the largest local eps, or the smallest sigma of Gaussian noise;
+    - `eps`: the fewest users;
+    - both, or `n` with noise or a matrix that is given: the most rounds;
+    - `budgets`, or noise for each user: the largest factor by which all local eps may be multiplied, or the smallest
+      for all scales of the noise.
+
+    The answer's safe end is `lower` for a local eps, for rounds and for a factor of local eps, `upper` for users, for a
+    sigma and for a factor of the noise: `epsilon`, asked the same, is at most the target there. At the other end it is
+    certified to be missed, so far as the lower end of `epsilon` shows.
 
     Args:
         target_eps: central eps to meet, > 0.
-        delta: central delta in (0, 1).
+        delta: central delta in (0, 1), of all rounds together.
         n: number of users.
         eps: local budget.
-        mechanism: what every user runs; on a line without the noise that is to be found.
+        budgets: as for `epsilon`.
+        mechanism: what every user runs.
+        rounds: how often everybody reports; 1 where it is left out and not asked.
 
     Raises:
-        InvalidValue: an argument out of range, or neither n nor eps.
+        InvalidValue: an argument out of range, or nothing that is left out.
         OutsideValidity: no such answer.
     """
     runs, target_eps = _mechanism(mechanism), check.positive(target_eps=target_eps)
-    if isinstance(runs, Laplace | Gaussian):
-        found = _calibrate_noise(runs, target_eps, delta, n, eps)
+    if isinstance(runs, Allocation):
+        raise InvalidValue("mechanism", runs.name, "one of users who report", "a training run has steps, not users")
+    delta, noise = check.probability(allow_zero=False, delta=delta), _noise_of(runs)
+    rounds = None if rounds is None else check.count(rounds=rounds)
+    if budgets is not None or isinstance(noise, tuple):
+        asked = _factor(runs, eps, n, budgets, rounds or 1)
+    elif n is not None and (eps is not None or noise is not None or isinstance(runs, Discrete)):
+        if rounds is not None:
+            raise InvalidValue("rounds", rounds, "left out", "everything is given: calibrate finds the rounds")
+        return _most_rounds(_setting(runs, eps, n, None), target_eps, delta)
+    elif n is None and eps is None:
+        raise InvalidValue("n", None, "given", "give n, eps or both, or budgets")
+    elif runs.line and n is None:
+        what = "the largest local eps" if isinstance(runs, Laplace) else "the smallest sigma"
+        raise InvalidValue("n", None, "given", f"calibrate finds {what} for a number of users")
+    elif (rounds or 1) == 1:
+        found = _once(runs, target_eps, delta, n, eps)
+        asked = _Asked(_one(runs, eps, n, 1), eps is None and not isinstance(runs, Gaussian), eps is not None)
+        return _told(_passing(found, asked, target_eps, delta), n)
     else:
-        found = _calibrate_clones(runs, target_eps, delta, n, eps)
-    found = _passing(found, runs, target_eps, n, eps)
-    return replace(found, relation=REPLACE, warnings=_warnings(delta, n if n is not None else int(found.upper), None))
+        asked = _Asked(_one(runs, eps, n, rounds or 1), eps is None and not isinstance(runs, Gaussian), eps is not None)
+    return _told(_passing(_solved(asked, target_eps, delta), asked, target_eps, delta), n)
 
 
-def _passing(found: Bound, runs: Mechanism, target: float, n: int | None, eps: float | None) -> Bound:
+@dataclass(frozen=True)
+class _Asked:
+    """A central eps as a function of what is to be found.
+
+    Attributes:
+        setting: of a number, the setting that is asked.
+        grows: with the number.
+        whole: the number is one of users.
+    """
+
+    setting: Callable[[float], _Setting]
+    grows: bool
+    whole: bool = False
+
+
+def _noise_of(runs: Mechanism) -> Any:
+    return runs.scale if isinstance(runs, Laplace) else runs.sigma if isinstance(runs, Gaussian) else None
+
+
+def _told(found: Bound, n: int | None) -> Bound:
+    assert found.delta is not None
+    warnings = _warnings(found.delta, n if n is not None else found.n or int(found.upper), None)
+    return replace(found, relation=REPLACE, warnings=warnings)
+
+
+def _one(runs: Mechanism, eps: float | None, n: int | None, rounds: int) -> Callable[[float], _Setting]:
+    """The setting of a local eps, a sigma, or a number of users."""
+    if isinstance(runs, Gaussian):
+        return lambda x: _Setting(replace(runs, sigma=x), None, n, None, rounds)
+    if eps is None:
+        return lambda x: _Setting(runs, x, n, None, rounds)
+    return lambda x: _Setting(runs, eps, round(x), None, rounds)
+
+
+def _factor(runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds: int) -> _Asked:
+    """The setting of a factor of everybody's local eps, or of all noise."""
+    if isinstance(runs, Discrete):
+        raise InvalidValue("budgets", who, "left out", "the matrix says how private a report is")
+    base = _Setting(runs, eps, n, who, rounds)
+    if base.people is None:
+
+        def noisy(x: float) -> _Setting:
+            one = copy(base)
+            one.scales, one._round = base.scales * x, None
+            return one
+
+        return _Asked(noisy, grows=False)
+    people = base.people
+    if people.eps_max == 0:
+        raise InvalidValue("budgets", people.eps.tolist()[:3], "one that is above 0", "there is nothing to multiply")
+
+    def scaled(x: float) -> _Setting:
+        return _Setting(runs, None, None, replace(people, eps=people.eps * x), rounds)
+
+    return _Asked(scaled, grows=True)
+
+
+def _once(runs: Mechanism, target: float, delta: float, n: int | None, eps: float | None) -> Bound:
+    """One round, by the functions of `gspa.accountant.inverse`."""
+    if isinstance(runs, Laplace | Gaussian):
+        if eps is not None:
+            raise InvalidValue("eps", eps, "left out", "calibrate finds the noise for n")
+        assert n is not None
+        width = runs.sensitivity
+        gap = inverse.largest_gap(eps=target, delta=delta, n=n, mechanism=runs.name, sensitivity=width)
+        if isinstance(runs, Laplace):
+            return gap
+        return replace(gap, lower=width / gap.upper, value=width / gap.lower, upper=width / gap.lower)
+    chosen = runs.family()
+    if n is not None:
+        found = inverse.largest_local_epsilon(eps=target, delta=delta, n=n, mechanism=chosen, exact=chosen.bits)
+    else:
+        assert eps is not None
+        found = inverse.least_users(eps, eps=target, delta=delta, mechanism=chosen, exact=chosen.bits)
+    by_pair = chosen.bits and found.method == one_round.METHOD
+    return replace(found, note=_PAIR.format(exact.TOO_MANY)) if by_pair else found
+
+
+def _most_rounds(setting: _Setting | _Run | _Written, target: float, delta: float) -> Bound:
+    assert not isinstance(setting, _Run)
+    found = inverse.most_rounds(setting.round, eps=target, delta=delta)
+    by_pair = isinstance(setting, _Setting) and isinstance(setting.runs, RandomizedResponse)
+    return replace(_told(found, setting.n), n=setting.n, note=_PAIR.format(_ROUNDS) if by_pair else found.note)
+
+
+def _solved(asked: _Asked, target: float, delta: float) -> Bound:
+    """Between a number at which the target is certified to be met and one at which an attack, or the method, misses."""
+    sign, known, bracket = 1 if asked.grows else -1, dict[float, Bound](), [-math.inf, math.inf]
+
+    def at(y: float) -> Bound:
+        x = math.exp(sign * y)
+        x = float(math.ceil(x)) if asked.whole else x
+        if x not in known:
+            known[x] = asked.setting(x).epsilon(delta)
+        return known[x]
+
+    def spare(y: float) -> float:
+        upper = at(y).upper
+        gap = math.log(target / upper) if 0 < upper < math.inf else math.inf if upper == 0 else -math.inf
+        bracket[0 if gap > 0 else 1] = y
+        # Close enough, or between two numbers at which it jumps: the ends are proved by themselves.
+        return gap if abs(gap) > _CLOSE and abs(bracket[1] - bracket[0]) > _CLOSE else 0.0
+
+    high = _FURTHEST if asked.grows else 0.0 if asked.whole else _FURTHEST
+    y, _ = find_root(spare, 0.0 if not asked.whole else -math.log(1000.0), highest=high)
+    safe = push_until(lambda y: at(y).upper <= target, y, -_CLOSE, -_FURTHEST)
+    missed = push_until(lambda y: at(y).lower > target, y, 1e-3, min(y + _MISSED, high))
+    one = at(safe)
+    if one.upper > target:
+        raise OutsideValidity("calibration", "a target that some answer meets", f"eps = {target:g}, delta = {delta:g}")
+    known_to_miss = missed < y + _MISSED
+    ends = sorted((math.exp(sign * safe), math.exp(sign * (missed if known_to_miss else _FURTHEST))))
+    if asked.whole:
+        ends = [float(math.floor(ends[0])), float(math.ceil(ends[1]))]
+    value = ends[0] if asked.grows else ends[1]
+    found = replace(one, lower=ends[0], value=value, upper=ends[1], eps=target, delta=delta)
+    return replace(found, n=None if asked.whole else one.n)
+
+
+def _passing(found: Bound, asked: _Asked, target: float, delta: float) -> Bound:
     """With a safe end at which `epsilon`, asked the same, is at most the target.
 
     Its interval at one delta and that of `delta` at one eps are two intervals around one value: what the one passes
     the other may miss by its width.
     """
-    assert found.delta is not None
-    delta, least_is_safe = found.delta, isinstance(runs, Gaussian) or n is None
-
-    def excess(end: float) -> float:
-        if isinstance(runs, Gaussian):
-            return epsilon(delta=delta, n=n, mechanism=replace(runs, sigma=end)).upper / target - 1
-        if n is not None and eps is None:
-            return epsilon(delta=delta, eps=end, n=n, mechanism=runs).upper / target - 1
-        users, rounds = (int(end), 1) if n is None else (n, int(end))
-        return epsilon(delta=delta, eps=eps, n=users, rounds=rounds, mechanism=runs).upper / target - 1
-
-    end, whole, share = found.upper if least_is_safe else found.lower, eps is not None, 2.0**-53
-    while end > 0 and (over := excess(end)) > 0:
+    end, share = found.lower if asked.grows else found.upper, 2.0**-53
+    while end > 0 and (over := asked.setting(end).epsilon(delta).upper / target - 1) > 0:
         share = max(2 * share, min(2 * over, 1e-4))  # eps grows about like a budget, or as the users' square root falls
-        moved = end * (1 + share if least_is_safe else 1 - min(share, 0.5))
-        end = math.ceil(max(moved, end + 1)) if whole and least_is_safe else end - 1 if whole else moved
-    if least_is_safe:
-        return replace(found, value=end if found.value == found.upper else found.value, upper=end)
-    return replace(found, value=end if found.value == found.lower else found.value, lower=end)
+        moved = end * (1 - min(share, 0.5) if asked.grows else 1 + share)
+        end = float(math.ceil(max(moved, end + 1))) if asked.whole else moved
+    if asked.grows:
+        return replace(found, value=end if found.value == found.lower else min(found.value, found.upper), lower=end)
+    return replace(found, value=end if found.value == found.upper else found.value, upper=end)
 
 
-def _calibrate_clones(runs: Mechanism, target: float, delta: float, n: int | None, eps: float | None) -> Bound:
-    chosen, own = runs.family(), isinstance(runs, RandomizedResponse)
-    if eps is not None:
-        eps = check.nonnegative(eps=eps)
-    if n is not None and eps is not None:
-        found = inverse.most_rounds(populations.constant(eps, n=n), eps=target, delta=delta, mechanism=chosen)
-        return replace(found, note=_PAIR.format(_ROUNDS)) if own else found
-    if n is not None:
-        found = inverse.largest_local_epsilon(eps=target, delta=delta, n=n, mechanism=chosen, exact=own)
-    elif eps is not None:
-        found = inverse.least_users(eps, eps=target, delta=delta, mechanism=chosen, exact=own)
-    else:
-        raise InvalidValue("n", None, "given", "give n, eps or both: the local eps, the users or the rounds are found")
-    return replace(found, note=_PAIR.format(exact.TOO_MANY)) if own and found.method == one_round.METHOD else found
-
-
-def _calibrate_noise(runs: Laplace | Gaussian, target: float, delta: float, n: int | None, eps: float | None) -> Bound:
-    word, given = ("scale", runs.scale) if isinstance(runs, Laplace) else ("sigma", runs.sigma)
-    found = "the largest local eps" if word == "scale" else "the smallest sigma"
-    for name, value in ((word, given), ("eps", eps)):
-        if value is not None:
-            raise InvalidValue(
-                name, value, "left out", f"calibrate finds {found} for n; ask epsilon for other questions"
-            )
-    if n is None:
-        raise InvalidValue("n", None, "given", f"calibrate finds {found} for a number of users")
-    width = runs.sensitivity
-    gap = inverse.largest_gap(eps=target, delta=delta, n=n, mechanism=runs.name, sensitivity=width)
-    if word == "scale":
-        return gap
-    return replace(gap, lower=width / gap.upper, value=width / gap.lower, upper=width / gap.lower)
-
-
-def per_user(*, budgets: Who = None, delta: float, mechanism: Mechanism | str = "rr") -> UserBounds:
+def per_user(*, budgets: Who = None, delta: float, mechanism: Mechanism | str = "rr", rounds: int = 1) -> UserBounds:
     """Central eps of each user's own record at delta, certified.
 
     Args:
         budgets: as for `epsilon`; left out where the mechanism has a scale or sigma for each user.
         delta: central delta in (0, 1).
-        mechanism: what every user runs; on a line, at most 64 distinct scales.
+        mechanism: what every user runs; on a line, and in several rounds, at most 64 distinct ones.
+        rounds: how often everybody reports, >= 1; composed.
 
     Returns:
         One entry for each of the groups of `budgets`, or for each user whose noise the mechanism has.
@@ -889,34 +1225,46 @@ def per_user(*, budgets: Who = None, delta: float, mechanism: Mechanism | str = 
     own = _scales(runs, None, None, budgets) if isinstance(runs, Laplace | Gaussian) else None
     if own is None and budgets is None:
         raise InvalidValue("budgets", None, "given")
-    if own is not None or runs.line:
-        found = _per_scale(runs, own, budgets, delta)
+    rounds = check.count(rounds=rounds)
+    if own is not None or runs.line or rounds > 1:
+        found = _per_group(runs, own, budgets, delta, rounds)
         n = None if own is None else int(own[1].sum())
     else:
         people = _people(None, None, budgets, None, runs)
-        if isinstance(runs, RandomizedResponse):
-            found = exact.sharpest_per_user(people, delta=delta)
-        else:
-            found = per_user_epsilon(people, delta=delta, mechanism=runs.family())
-        n = people.n
+        found, n = engine.named_per_user(people, delta=delta, mechanism=runs.family()), people.n
     return replace(found, relation=REPLACE, warnings=_warnings(delta, n, None))
 
 
-def _per_scale(runs: Mechanism, own: tuple[Array, Array] | None, who: Who, delta: float) -> UserBounds:
-    """Each distinct scale's users by the blanket, the others as they are."""
+def _per_group(runs: Mechanism, own: tuple[Array, Array] | None, who: Who, delta: float, rounds: int) -> UserBounds:
+    """Each distinct budget's or scale's users, the others as they are."""
     if own is None:
         people = _people(None, None, who, None, runs)
         users: Any = people.grouped()
-        where, many, distinct = np.searchsorted(users.eps, people.eps), users.count, users.eps.size
+        many, distinct = users.count, users.eps.size
+        keys = list(zip(users.eps.tolist(), users.delta.tolist(), strict=True))
+        where = np.array([keys.index(key) for key in zip(people.eps.tolist(), people.delta.tolist(), strict=True)])
     else:
         users, where = np.unique(own[0], return_inverse=True)
         many, distinct = np.bincount(where, own[1]).astype(np.int64), users.size
     if distinct > laplace_gaussian.MOST_VICTIMS:
-        hint = "let users share scales"
-        raise InvalidValue("scales", distinct, f"at most {laplace_gaussian.MOST_VICTIMS} distinct ones", hint)
+        hint = "let users share scales" if runs.line else "let users share budgets"
+        name = "scales" if runs.line else "budgets"
+        raise InvalidValue(name, distinct, f"at most {laplace_gaussian.MOST_VICTIMS} distinct ones", hint)
     width = float(getattr(runs, "sensitivity", 1.0))
-    line: dict[str, Any] = {"count": many, "mechanism": runs.name, "sensitivity": width}
-    found = [laplace_gaussian.blanket_epsilon(users, delta=delta, victim=i, **line) for i in range(distinct)]
+    line: dict[str, Any] = {"count": many, "mechanism": runs.name}
+    few = line | {"scales": users if own is None else users / width, "statistic": "linear", "cells": _CELLS}
+
+    def of(i: int) -> Bound:
+        if rounds == 1:
+            bound = laplace_gaussian.blanket_epsilon(users, delta=delta, victim=i, sensitivity=width, **line)
+            return _reached(bound, lambda: attack_epsilon(delta=delta, victim=i, **few))
+        if runs.line:
+            one = composition.shuffled_reports(users, victim=i, sensitivity=width, **line)
+        else:
+            one = composition.shuffled(users, mechanism=runs.family(), victim=i)
+        return composition.compose([(one, rounds)], delta=delta)
+
+    found = [of(i) for i in range(distinct)]
     upper, lower = (np.array([getattr(one, end) for one in found])[where] for end in ("upper", "lower"))
     last = next((one for one in found if not one.proved), found[-1])
     notes = dict.fromkeys(one.note for one in found if ";" in one.note)  # of some there is more to say
@@ -938,7 +1286,7 @@ def attack(
     Args:
         delta: central delta in (0, 1).
         eps: as the other arguments, see `epsilon`.
-        mechanism: "rr" (exact), k-RR, Laplace or Gaussian, a matrix, or a training run (exact).
+        mechanism: any but "aligned", "common" and "tv", of which only some numbers are known.
 
     Raises:
         InvalidValue: an argument out of range, missing or superfluous.
@@ -959,17 +1307,14 @@ def attack(
             found = replace(
                 found, note=f"values and inputs in units of their range, whose width is {setting.sensitivity:g}"
             )
-    elif isinstance(runs, RandomizedResponse):
-        assert setting.people is not None
-        found = exact.exact_epsilon(setting.people, delta=delta)
-    elif isinstance(runs, KRR):
-        assert setting.people is not None
-        found = histograms.worst_epsilon(setting.people, delta=delta, k=runs.k)
     else:
-        hint = f"got {runs.name!r}"
         if isinstance(runs, Aligned | Common | TotalVariation):
-            hint += ", of which only some numbers are known: attack a randomizer that has them, such as rr"
-        raise OutsideValidity("attack", "rr, krr, discrete, laplace, gaussian or allocation", hint)
+            hint = f"of {runs.name!r} only some numbers are known: attack a randomizer that has them, such as rr"
+            raise OutsideValidity("attack", "a known randomizer", hint)
+        found = setting.epsilon(delta)
+        if not found.reached:
+            hint = "local deltas, or too many users of too many budgets"
+            raise OutsideValidity("attack", "a setting whose reports can be told apart", hint)
     return replace(found, n=setting.n, relation=REPLACE)
 
 

@@ -13,7 +13,7 @@ from scipy.special import erfcx, ndtr, ndtri
 
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InternalError
-from gspa.accountant.random_sum import Bracket, log_mgf, positive_part
+from gspa.accountant.random_sum import expectation_above, expectation_below
 
 # --- reports on a line, the blankets under them, and L = (f0 - e^eps f1)/omega* cut into cells ---------------
 # With r = |y - 1/2| and u = (r + 1/2)^p (p = 1 Laplace, p = 2 Gaussian), the largest density that lies
@@ -347,36 +347,3 @@ class Reduction:
     def leak(self, eps: float, swap: bool) -> tuple[float, float]:
         """Bounds on what the victim's report outside B costs."""
         return leak(self.victim, self.inputs[::-1] if swap else self.inputs, self.envelope.radius, eps)
-
-
-def expectation_above(atoms: tuple[Array, Array], law: CloneLaw) -> float:
-    """Not below E[(1/(C+1)) (L_1 + ... + L_(C+1))_+]; it decreases in C, so a block counts with its first C."""
-    weights = (law.mass + law.error) / (law.edges[:-1] + 1)
-    rest = ((law.above, law.edges[-1]), (law.below, law.far), (law.far_mass, 0.0))
-    return _covered(atoms, law, law.edges[0], weights).upper + sum(
-        mass * _crude(*atoms, count + 1) for mass, count in rest if mass > 0
-    )
-
-
-def expectation_below(atoms: tuple[Array, Array], law: CloneLaw) -> float:
-    """Not above the same: a block counts with its last C."""
-    last = law.edges[1:] - 1
-    return _covered(atoms, law, last[0], np.maximum(law.mass - law.error, 0.0) / (last + 1)).lower
-
-
-def _covered(atoms: tuple[Array, Array], law: CloneLaw, first: float, weights: Array) -> Bracket:
-    """sum_i weights[i] E[(L_1 + ... + L_(C_i + 1))_+], C_i one block's length after the other, from `first`."""
-    if not weights.any():
-        return Bracket(0.0, 0.0)
-    return positive_part(*atoms, int(first) + 1, weights, stride=int(law.edges[1] - law.edges[0]))
-
-
-def _crude(values: Array, masses: Array, m: float) -> float:
-    """Chernoff's bound on E[(L_1 + ... + L_m)_+]/m, at most 1: x_+ <= e^(a x)/(e a) for every a > 0."""
-    top = float(values.max())
-    if top <= 0:
-        return 0.0
-    spread = math.sqrt(m * float(masses @ values**2))
-    tilts = [2.0**k / spread for k in range(-1, 5)]
-    logs = [m * log_mgf(values, masses, a) - math.log(math.e * a * m) for a in tilts]
-    return min(1.0, math.exp(min(*logs, 0.0)))

@@ -105,7 +105,7 @@ def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1,
         wanted = ", ".join(signature(_FAMILIES[family]).parameters) or "none"
         raise InvalidValue("parameters", sorted(parameters), f"those of {family}: {wanted}")
     made = _FAMILIES[family](**parameters)
-    if made.coin is not None and rounds > 1:
+    if made.rows is not None and not made.bits and rounds > 1:
         raise OutsideValidity("certify", "one round of this family", "other rounds are not covered yet")
     if parameters.get("k") == 2:  # which is binary randomized response
         family, parameters = "rr", {}

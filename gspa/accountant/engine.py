@@ -23,85 +23,42 @@ Users of several randomizers are attacked by the law of a sum of scores (`gspa.a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
 from gspa.accountant.attacks import sum_laws
-from gspa.accountant.blanket import expectation_above
 from gspa.accountant.bound import Bound
+from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.laplace_gaussian import greatest_epsilon, least_epsilon
-from gspa.accountant.random_sum import positive_part
-from gspa.accountant.tradeoff import gdp_epsilon
+from gspa.accountant.exact import sharpest_delta, sharpest_epsilon, sharpest_per_user
+from gspa.accountant.families import Family, binary
+from gspa.accountant.one_round import Problem, UserBounds, central_delta, central_epsilon, per_user_epsilon
+from gspa.accountant.pair import BAND, TOP, AtomTable, gaussian_guess, greatest_epsilon, least_epsilon
+from gspa.accountant.rounds import Round, of_tables
 
 Array = NDArray[np.float64]
 
 METHOD = "reports hidden among draws from one common law, any finite randomizers"
 _UNIT = 2.0**-52
+_MOST_EPS = 700.0  # e^eps beyond it is no double
 _SUM = 1e-9  # how far a row may be from 1; it is divided by its sum
 _MOST_CELLS = 10**6
 _LONGEST = 1 << 25  # bytes of a file
 _MOST_PAIRS = 5_000  # of inputs, of all randomizers
-_BAND = 1e-3  # of delta, in which an end is good enough
-_TOP = 200.0  # an eps that is as good as none
 _DEPTH = 40.0  # e^-40 of delta may be left out of the law of C
 _GUESS = 1e-6  # of a delta that is asked for
 _TRIED = 8  # inputs of the others that the attack tries
 _LEVELS = 24  # of the scores that it adds up
-
-
-class _Atoms(NamedTuple):
-    """The reports of one pair of inputs relative to a law B.
-
-    Attributes:
-        base: shape (k,), > 0, B.
-        first, second: shape (k,), P0/B and P1/B.
-        bare: shape (2, l), P0 and P1 where B has no mass.
-    """
-
-    base: Array
-    first: Array
-    second: Array
-    bare: Array
-
-    @classmethod
-    def of(cls, base: Array, first: Array, second: Array) -> _Atoms:
-        """From three laws of shape (k,)."""
-        covered = base > 0
-        inside = base[covered]
-        bare = np.array([first[~covered], second[~covered]])
-        return cls(inside, first[covered] / inside, second[covered] / inside, bare)
-
-    def values(self, eps: float, *, up: bool) -> Array:
-        """L, rounded to one side."""
-        large = math.exp(eps) * self.second
-        off = 8 * _UNIT * (self.first + large)
-        return self.first - large + (off if up else -off)
-
-    def outside(self, eps: float, *, up: bool) -> float:
-        """What the reports cost that nobody else sends."""
-        return _apart(self.bare[0], self.bare[1], eps, up=up)
-
-    @property
-    def square(self) -> float:
-        """Chi-square distance of P0 and P1 relative to B: over m, mu^2 of the Gaussian limit."""
-        return float(self.base @ (self.first - self.second) ** 2)
-
-
-def _apart(first: Array, second: Array, eps: float, *, up: bool) -> float:
-    """sum (P0 - e^eps P1)_+, rounded to one side; each term allows for its own cancellation."""
-    side = 4 * _UNIT if up else -4 * _UNIT
-    gap = np.maximum(first * (1 + side) - math.exp(eps) * second * (1 - side), 0.0)
-    return float(gap.sum() * (1 + side * (1 + first.size)))
+_EACH = 48  # distinct budgets, of each of which an attack is made
 
 
 def matrix(given: ArrayLike) -> Array:
@@ -170,10 +127,12 @@ class _Crowd:
     Attributes:
         tables: of shape (inputs, outputs), one number of outputs for all.
         count: shape (g,).
+        victims: (group, x0, x1), if it is not every victim with every change of its record.
     """
 
     tables: tuple[Array, ...]
     count: NDArray[np.int64]
+    victims: tuple[tuple[int, int, int], ...] = ()
 
     @classmethod
     def of(cls, population: Sequence[tuple[ArrayLike, int]]) -> _Crowd:
@@ -233,137 +192,148 @@ class _Crowd:
 
     def pairs(self) -> list[tuple[int, int, int]]:
         """(group, x0, x1): every victim with every change of its record."""
-        return [(g, *pair) for g, table in enumerate(self.tables) for pair in permutations(range(len(table)), 2)]
+        return list(self.victims) or [
+            (g, *pair) for g, table in enumerate(self.tables) for pair in permutations(range(len(table)), 2)
+        ]
 
 
 class _Upper:
-    """The upper end at one law B: what does not depend on eps is kept."""
+    """The upper end at one law B: each victim's problem."""
 
     def __init__(self, crowd: _Crowd, base: Array, delta: float) -> None:
-        self.crowd, self.base = crowd, base
-        self._cover, self._depth = crowd.coverage(base), _DEPTH - math.log(delta)
-        self._atoms: dict[tuple[int, bytes], tuple[_Atoms, int]] = {}
+        self._depth, cover = _DEPTH - math.log(delta), crowd.coverage(base)
+        found: dict[tuple[int, bytes], Problem] = {}
         for group, x0, x1 in crowd.pairs():
-            atoms = _Atoms.of(base, crowd.tables[group][x0], crowd.tables[group][x1])
-            laws = np.array([base, crowd.tables[group][x0], crowd.tables[group][x1]])
+            first, second = crowd.tables[group][x0], crowd.tables[group][x1]
+            laws = np.array([base, first, second])
             key = laws[:, np.lexsort(laws)].tobytes()  # what differs by the names of the outputs alone is one victim
-            self._atoms.setdefault((group, key), (atoms, group))
-        self.victims = list(self._atoms.values())
+            if (group, key) not in found:
+                count = crowd.count.astype(np.float64)
+                count[group] -= 1
+                table = AtomTable.of(crowd.epsilon, base, first, second)
+                found[group, key] = Problem(table, 0.0, cover, 1 - cover, count)
+        self.victims = list(found.values())
 
     @cache  # noqa: B019 - one object a question
-    def law(self, group: int) -> CloneLaw:
-        """Of the number of others who are draws from B, seen by a victim of that group."""
-        count = self.crowd.count.astype(np.float64)
-        count[group] -= 1
-        return clone_law(self._cover, 1 - self._cover, count, depth=self._depth, above=self._depth)
+    def law(self, count: tuple[float, ...]) -> CloneLaw:
+        """Of the number of others who are draws from B."""
+        one = self.victims[0]
+        return clone_law(one.q, one.rest, np.array(count), depth=self._depth, above=self._depth)
 
-    def delta(self, eps: float, victim: tuple[_Atoms, int]) -> float:
+    def delta(self, eps: float, victim: Problem) -> float:
         """Not below delta(eps) of that victim."""
-        atoms, group = victim
-        bare = atoms.outside(eps, up=True)
-        if not atoms.base.size:
-            return min(1.0, bare)
-        law = self.law(group)
-        # A mass that is off by 3 units puts up to (1 + 3 u)^m on m draws.
-        grown = math.exp(8 * _UNIT * (float(law.edges[-1]) + 1))
-        masses = atoms.base / atoms.base.sum()
-        inside = expectation_above((atoms.values(eps, up=True), masses), law)
-        return min(1.0, grown * inside + bare)
-
-    def guess(self, delta: float) -> float:
-        """The Gaussian limit's eps of the worst victim."""
-        squares = [atoms.square / (self.law(group).mean + 1) for atoms, group in self.victims]
-        mu = math.sqrt(max(squares))
-        return gdp_epsilon(delta=delta, mu=min(mu, 30.0)) if mu > 0 else 0.0
+        assert isinstance(victim.victim, AtomTable)
+        return victim.victim.above(self.law(tuple(victim.count)), eps)
 
     def worst(self, eps: float) -> float:
         """Not below delta(eps) of anybody."""
         return max(self.delta(eps, victim) for victim in self.victims)
 
+    def epsilon(self, delta: float, top: float) -> float:
+        """An eps at which no victim's delta is above the one asked: the worst victim's, then any other's that is worse.
 
-def _upper_epsilon(one: _Upper, delta: float, top: float) -> float:
-    """An eps at which no victim's delta is above the one asked: the worst victim's, then any other's that is worse.
+        The local eps, which may be infinite, if there is none below 200.
+        """
+        limit, found = min(top, TOP), 0.0
+        if top > TOP and self.worst(limit) > delta:
+            return top
+        start = min(max(gaussian_guess(one.victim, one.mean + 1, delta) for one in self.victims), 0.95 * limit)
+        waiting = sorted(self.victims, key=lambda victim: self.delta(start, victim))
+        while waiting:
+            victim = waiting.pop()
+            at = least_epsilon(lambda eps, v=victim: self.delta(eps, v), delta, start, limit, BAND)  # type: ignore[misc]
+            found = max(found, at)
+            waiting = [other for other in waiting if self.delta(found, other) > delta]
+        return found
 
-    The local eps, which may be infinite, if there is none below 200.
-    """
-    limit = min(top, _TOP)
-    if top > _TOP and one.worst(limit) > delta:
-        return top
-    start, found = min(one.guess(delta), 0.95 * limit), 0.0
-    waiting = sorted(one.victims, key=lambda victim: one.delta(start, victim))
-    while waiting:
-        victim = waiting.pop()
-        found = max(found, least_epsilon(lambda eps, v=victim: one.delta(eps, v), delta, start, limit, _BAND))  # type: ignore[misc]
-        waiting = [other for other in waiting if one.delta(found, other) > delta]
-    return found
+
+Deltas = Callable[[float], float]
 
 
 class _Lower:
-    """The lower end: attacks on the reports where the others' inputs are fixed."""
+    """The lower end: attacks on the reports where the others' inputs are fixed, each a delta(eps) that it reaches."""
 
     def __init__(self, crowd: _Crowd) -> None:
-        self.crowd = crowd
-        self._equal = len(crowd.tables) == 1
-        tables = crowd.tables
-        worlds: dict[tuple[int, bytes], tuple[int, int, int, int | None]] = {}
+        worlds: dict[tuple[int, bytes], tuple[float, int, Array, Array]] = {}
         for group, x0, x1 in crowd.pairs():
-            for x in range(len(tables[group])) if self._equal else (None,):
-                laws = np.array([*self._held(group, x0, x1, x), tables[group][x0], tables[group][x1]])
-                worlds.setdefault((group, laws[:, np.lexsort(laws)].tobytes()), (group, x0, x1, x))
-        self._worlds = sorted(worlds.values(), key=self._strength, reverse=True)[:_TRIED]
+            table = crowd.tables[group]
+            for held in [[row] for row in table] if len(crowd.tables) == 1 else [_least_cover(crowd, group, x0, x1)]:
+                others, victim = np.array(held), table[[x0, x1]]
+                laws = np.r_[others, victim]
+                key = laws[:, np.lexsort(laws)].tobytes()
+                worlds.setdefault((group, key), (_strength(crowd, group, others, victim), group, others, victim))
+        self._crowd = crowd
+        self._worlds = sorted(worlds.values(), key=lambda world: world[0], reverse=True)[:_TRIED]
+        self._reached = [of for _, group, laws, victim in self._worlds for of in _attacks(crowd, group, laws, victim)]
 
-    def _held(self, group: int, x0: int, x1: int, x: int | None) -> list[Array]:
-        """The law of each group's others: of the given input, or of the one that hides least."""
-        if x is not None:
-            return [self.crowd.tables[group][x]]
-        first, second = self.crowd.tables[group][x0], self.crowd.tables[group][x1]
-        gap = (first - second) ** 2
-
-        def shown(row: Array) -> float:
-            return float((gap / np.maximum(row, 1e-300)).clip(max=1e300).sum())
-
-        return [max(table, key=shown) for table in self.crowd.tables]
-
-    def _strength(self, world: tuple[int, int, int, int | None]) -> float:
-        """About mu^2: how far apart the two worlds are, in units of what the reports vary."""
-        group, x0, x1, _ = world
-        first, second = self.crowd.tables[group][x0], self.crowd.tables[group][x1]
-        count = self.crowd.count.astype(np.float64)
-        count[group] -= 1
-        mixed = sum(c * row for c, row in zip(count, self._held(*world), strict=True)) + 0.5 * (first + second)
-        used = (first + second) > 0
-        return float(((first - second)[used] ** 2 / mixed[used]).sum())
+    def alike(self) -> Problem | None:
+        """The strongest world, where all others send by one law; else None."""
+        if not self._worlds or len(self._worlds[0][2]) > 1:
+            return None
+        _, group, laws, victim = self._worlds[0]
+        table = AtomTable.of(self._crowd.epsilon, laws[0], *victim)
+        return Problem(table, 0.0, np.ones(1), np.zeros(1), _others(self._crowd, group))
 
     def delta(self, eps: float) -> float:
         """Not above delta(eps) of somebody."""
-        return max((self._of(eps, *world) for world in self._worlds), default=0.0)
-
-    def _of(self, eps: float, group: int, x0: int, x1: int, x: int | None) -> float:
-        first, second = self.crowd.tables[group][x0], self.crowd.tables[group][x1]
-        if self._equal:
-            assert x is not None
-            atoms = _Atoms.of(self.crowd.tables[group][x], first, second)
-            if not atoms.base.size:
-                return atoms.outside(eps, up=False)
-            values, masses, n = atoms.values(eps, up=False), atoms.base / atoms.base.sum(), self.crowd.n
-            inside = positive_part(values, masses, n, np.array([1 / n])).lower
-            return max(0.0, inside * math.exp(-8 * _UNIT * n) + atoms.outside(eps, up=False))
-        count = self.crowd.count.astype(np.float64)
-        count[group] -= 1
-        laws, victim = np.array(self._held(group, x0, x1, x)), np.array([first, second])
-        sent = count @ laws + victim.mean(axis=0)
-        ratio = np.divide(first - second, sent, out=np.zeros(sent.size), where=sent > 0)
-        typical = math.sqrt(float(sent @ ratio**2) / self.crowd.n)
-        found = [0.0]
-        for unit in {float(np.abs(ratio).max()) / _LEVELS, 4 * typical / _LEVELS}:
-            if unit > 0:  # what few send may count for far more than the rest
-                score = np.rint(np.clip(ratio / unit, -_LEVELS, _LEVELS)).astype(np.int64)
-                found.append(sum_laws(score, laws[count > 0], count[count > 0], victim).delta(eps))
-        return max(found)
+        return max((of(eps) for of in self._reached), default=0.0)
 
     def epsilon(self, delta: float, high: float) -> float:
-        """An eps below which the reports are certainly not (eps, delta)-DP."""
-        return greatest_epsilon(self.delta, delta, high, _BAND)
+        """An eps below which the reports are certainly not (eps, delta)-DP: by the attack that is best at `high`."""
+        if not self._reached:
+            return 0.0
+        best = max(self._reached, key=lambda of: of(high))
+        return greatest_epsilon(best, delta, high, BAND)
+
+
+def _others(crowd: _Crowd, group: int) -> Array:
+    count = crowd.count.astype(np.float64)
+    count[group] -= 1
+    return count
+
+
+def _least_cover(crowd: _Crowd, group: int, x0: int, x1: int) -> list[Array]:
+    """The law of each group's others where they hold what hides the victim least."""
+    gap = (crowd.tables[group][x0] - crowd.tables[group][x1]) ** 2
+
+    def shown(row: Array) -> float:
+        return float((gap / np.maximum(row, 1e-300)).clip(max=1e300).sum())
+
+    return [max(table, key=shown) for table in crowd.tables]
+
+
+def _strength(crowd: _Crowd, group: int, laws: Array, victim: Array) -> float:
+    """About mu^2: how far apart the two worlds are, in units of what the reports vary."""
+    mixed = _others(crowd, group) @ laws + victim.mean(axis=0)
+    used = victim.sum(axis=0) > 0
+    return float(((victim[0] - victim[1])[used] ** 2 / mixed[used]).sum())
+
+
+def _attacks(crowd: _Crowd, group: int, laws: Array, victim: Array) -> list[Deltas]:
+    """The likelihood ratio of all reports where the others send by one law, else sums of scores."""
+    count = _others(crowd, group)
+    if len(laws) == 1:
+        table, alike = AtomTable.of(crowd.epsilon, laws[0], *victim), clone_law(np.ones(1), np.zeros(1), count)
+        first, second = victim
+
+        def rare(eps: float) -> float:
+            """Whether some report is one that the others hardly ever send."""
+            sent = second + float(count.sum()) * laws[0]
+            gain = first * (1 - 4 * _UNIT) - math.exp(min(eps, _MOST_EPS)) * sent * (1 + 8 * _UNIT)
+            return float(np.maximum(gain, 0.0).sum() * (1 - (2 + gain.size) * _UNIT))
+
+        return [lambda eps: max(0.0, table.below(alike, eps)), rare]
+    sent = count @ laws + victim.mean(axis=0)
+    ratio = np.divide(victim[0] - victim[1], sent, out=np.zeros(sent.size), where=sent > 0)
+    typical = math.sqrt(float(sent @ ratio**2) / crowd.n)
+    found: list[Deltas] = []
+    for unit in {float(np.abs(ratio).max()) / _LEVELS, 4 * typical / _LEVELS}:
+        if unit > 0:  # what few send may count for far more than the rest
+            score = np.rint(np.clip(ratio / unit, -_LEVELS, _LEVELS)).astype(np.int64)
+            with suppress(OutsideValidity):  # more users than a sum is evaluated for
+                score //= max(int(np.gcd.reduce(score)), 1)
+                found.append(sum_laws(score, laws[count > 0], count[count > 0], victim).delta)
+    return found
 
 
 def _valid_for(crowd: _Crowd) -> str:
@@ -394,9 +364,9 @@ def discrete_epsilon(population: Sequence[tuple[ArrayLike, int]], *, delta: floa
     top = crowd.epsilon
     if top == 0:
         return _bound(crowd, 0.0, 0.0, delta=delta)
-    high = min(_upper_epsilon(_Upper(crowd, base, delta), delta, top) for base in crowd.bases())
+    high = min(_Upper(crowd, base, delta).epsilon(delta, top) for base in crowd.bases())
     if high == math.inf:
-        least = min(_Upper(crowd, base, delta).worst(_TOP) for base in crowd.bases())
+        least = min(_Upper(crowd, base, delta).worst(TOP) for base in crowd.bases())
         hint = "with that probability a report shows what some input never sends, and nobody hides it"
         raise OutsideValidity("central epsilon", f"delta > {least:.3g}", hint)
     return _bound(crowd, min(_Lower(crowd).epsilon(delta, high), high), high, delta=delta)
@@ -407,14 +377,112 @@ def discrete_delta(population: Sequence[tuple[ArrayLike, int]], *, eps: float) -
     crowd, eps = _Crowd.of(population), check.nonnegative(eps=eps)
     if eps >= crowd.epsilon:
         return _bound(crowd, 0.0, 0.0, eps=eps)
-    at, high = min(eps, _TOP), 1.0  # delta falls with eps
+    at, high = min(eps, TOP), 1.0  # delta falls with eps
     for base in crowd.bases():
         found = _Upper(crowd, base, _GUESS).worst(at)
         if found < _GUESS:  # the law of C leaves out e^-40 of what is asked
             found = _Upper(crowd, base, max(found, 1e-300)).worst(at)
         high = min(high, found)
-    low = _Lower(crowd).delta(eps) if eps <= _TOP else 0.0
+    low = _Lower(crowd).delta(eps) if eps <= TOP else 0.0
     return _bound(crowd, min(low, high), high, eps=eps)
+
+
+def discrete_round(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Round:
+    """A round of `gspa.accountant.rounds` in which these users report, for all of whom about that delta is asked.
+
+    Args:
+        population: as `discrete_epsilon`.
+        delta: in (0, 1); decides which law B is used.
+
+    Raises:
+        InvalidValue: an argument out of range.
+    """
+    crowd = _Crowd.of(population)
+    sides = [_Upper(crowd, base, delta) for base in crowd.bases()]
+    best = min(sides, key=lambda one: max(victim.victim.square / (victim.mean + 1) for victim in one.victims))
+    alike = _Lower(crowd).alike()
+    label, one = "randomizers as matrices", alike or best.victims[0]
+    found = of_tables(label, _valid_for(crowd), best.victims, one, most=crowd.epsilon)
+    return replace(found, reached=alike is not None)
+
+
+# --- randomizers by name, own budgets ------------------------------------------------------------------------
+
+_MOST_GROUPS = 200  # of users, whose scores are added up
+
+
+def _named(budgets: Budgets, mechanism: Family, victim: int | None = None) -> _Lower | None:
+    """The attacks on one user's record, where the randomizer is known; the worst user's if none is named.
+
+    None with local deltas, under which a report may be anything, and with too many distinct budgets.
+    """
+    if mechanism.rows is None or budgets.delta_max > 0 or budgets.eps.size > _MOST_GROUPS:
+        return None
+    tables = tuple(mechanism.rows(float(eps)) for eps in budgets.eps)
+    who = int(np.argmax(budgets.eps)) if victim is None else victim
+    return _Lower(_Crowd(tables, budgets.count, ((who, 0, 1),)))
+
+
+def _with_attack(bound: Bound, low: float) -> Bound:
+    low = min(low, bound.upper)
+    return replace(bound, lower=low, value=0.5 * (low + bound.upper), reached=True)
+
+
+def _called(bound: Bound, mechanism: Family) -> Bound:
+    """Of bits, by the name of what sends them."""
+    return replace(bound, valid_for=bound.valid_for.replace(binary().label, mechanism.label))
+
+
+def named_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> Bound:
+    """Central eps of shuffled reports at delta: `one_round.central_epsilon` or the exact law of shuffled bits.
+
+    Args:
+        budgets: the users' local budgets.
+        delta: central delta in (0, 1), above every local delta_i.
+        mechanism: what every user runs.
+
+    Returns:
+        `upper` holds for every data set; an attack on some data set reaches `lower` where `reached` says so, which is
+        where the family is one known randomizer.
+
+    Raises:
+        InvalidValue: an argument out of range.
+        OutsideValidity: a setting that cannot be certified; delta not above the local delta.
+    """
+    if mechanism.bits:
+        bound = _called(sharpest_epsilon(budgets, delta=delta), mechanism)
+    else:
+        bound = central_epsilon(budgets, delta=delta, mechanism=mechanism)
+    attack = None if bound.reached else _named(budgets.grouped(), mechanism)
+    return bound if attack is None else _with_attack(bound, attack.epsilon(delta, bound.upper))
+
+
+def named_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary()) -> Bound:
+    """Central delta of shuffled reports at eps >= 0; otherwise as `named_epsilon`."""
+    if mechanism.bits:
+        bound = _called(sharpest_delta(budgets, eps=eps), mechanism)
+    else:
+        bound = central_delta(budgets, eps=eps, mechanism=mechanism)
+    attack = None if bound.reached else _named(budgets.grouped(), mechanism)
+    return bound if attack is None else _with_attack(bound, attack.delta(eps))
+
+
+def named_per_user(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> UserBounds:
+    """Central eps of each user's own record; otherwise as `named_epsilon` and `one_round.per_user_epsilon`."""
+    if mechanism.bits:
+        found = sharpest_per_user(budgets, delta=delta)
+        found = replace(found, valid_for=found.valid_for.replace(binary().label, mechanism.label))
+    else:
+        found = per_user_epsilon(budgets, delta=delta, mechanism=mechanism)
+    people = budgets.grouped()
+    if found.reached or people.eps.size > _EACH or _named(people, mechanism) is None:
+        return found
+    where = np.array([int(np.flatnonzero(people.eps == eps)[0]) for eps in budgets.eps])
+    lower = np.zeros(people.eps.size)
+    for group in range(people.eps.size):
+        attack, high = _named(people, mechanism, group), float(found.upper[where == group].max())
+        lower[group] = 0.0 if attack is None or high == 0 else attack.epsilon(delta, high)
+    return replace(found, lower=np.minimum(lower[where], found.upper), reached=True)
 
 
 def _bound(crowd: _Crowd, low: float, high: float, **asked: float) -> Bound:

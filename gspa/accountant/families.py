@@ -1,14 +1,15 @@
-"""Local randomizers as the accountant sees them: the victim's masses and the others' clones.
+"""Local randomizers as the accountant sees them: what the victim's report shows, and how the others hide it.
 
-A family is admitted only if every other user's report law is at least r_j (Q0 + Q1), pointwise and for
-every input, where Q0 and Q1 are the victim's two outcomes. Then that user is a copy of either with
-probability r_j each, and the rest of the report is revealed; or if it mixes one common law, a blanket,
-with something else, which is then revealed.
+A family is admitted for one of two reasons. Either every other user's report law is at least r_j (Q0 + Q1), pointwise
+and for every input, where Q0 and Q1 are the victim's two outcomes: then that user is a copy of either with probability
+r_j each, and the rest of the report is revealed. Or it is at least c_j B for one law B, and the victim's worst two
+inputs are known: then that user is a draw from B with probability c_j, and the family is its table of atoms
+(`gspa.accountant.pair.AtomTable`). The first is the second with two atoms.
 
 >>> items = krr(4)
 >>> q, rest = items.clones(np.array([0.0]))
->>> float(q[0]), items.coin  # an eps = 0 user is a blanket, and half of the time one of the two values
-(1.0, 0.5)
+>>> round(float(q[0]), 12), items.victim(1.0).base.tolist()  # eps = 0 is a draw from B, the uniform law
+(1.0, [0.25, 0.25, 0.5])
 """
 
 from __future__ import annotations
@@ -16,50 +17,56 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from gspa.accountant import arguments as check
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.pair import Victim
+from gspa.accountant.pair import AtomTable, Victim
 
 Array = NDArray[np.float64]
 Clones = Callable[[Array], tuple[Array, Array]]
 
 _MOST_EPS = 700.0  # e^eps beyond it is no double
+_UNIT = 2.0**-52
 _PURE = "; a user with delta_j > 0 is pure with probability 1 - delta_j and arbitrary otherwise"
 
 
 @dataclass(frozen=True, repr=False)
 class Family:
-    """What every user runs, made by `binary`, `aligned`, `krr`, `subset`, `common` or `total_variation`.
+    """What every user runs, made by one of the functions below.
 
     Attributes:
         key: its name on the command line.
         label: for figures and messages.
         valid_for: the class of randomizers for which the pair is an upper bound.
-        victim: local eps > 0 to the masses of a user's report on the two outcomes.
-        clones: the others' eps to (q, 1 - q): q = 2 r_j is the probability to be a clone, or, if `coin` is
-            given, a blanket.
+        victim: local eps > 0 to what a user's report shows.
+        clones: the others' eps to (q, 1 - q): q is the probability to be a clone of either outcome, or a draw from B.
         common: every user must have the same eps.
         local_delta: local delta_j > 0 can be accounted for.
-        coin: None, or the probability that a blanket is one of the victim's two outcomes.
-        scales: proved: for fixed others, e^eps - 1 at a given delta grows at least in proportion to the
-            victim's total variation (advanced joint convexity; see `gspa.accountant.one_round`).
+        scales: proved: for fixed others, e^eps - 1 at a given delta grows at least in proportion to 1 - q of the
+            victim (advanced joint convexity; see `gspa.accountant.one_round`).
         least: the smallest eps that it can have.
+        rows: None, or local eps to the laws of a report, shape (r, k), over classes of outputs that the r inputs do not
+            tell apart any further: those of the victim's two inputs first, then others that somebody may hold.
+        bits: its reports are bits of binary randomized response, of which the exact law is known.
     """
 
     key: str
     label: str
     valid_for: str
-    victim: Callable[[float], Victim]
+    victim: Callable[[float], Victim | AtomTable]
     clones: Clones
     common: bool = False
     local_delta: bool = True
-    coin: float | None = None
     scales: bool = False
     least: float = 0.0
+    rows: Callable[[float], Array] | None = None
+    bits: bool = False
 
     def __repr__(self) -> str:
         return f"<{self.label}>"
@@ -81,6 +88,8 @@ def binary() -> Family:
         victim=Victim.binary,
         clones=_rr_clones,
         scales=True,
+        rows=lambda eps: np.array([[truth := float(expit(eps)), 1 - truth], [1 - truth, truth]]),
+        bits=True,
     )
 
 
@@ -92,17 +101,55 @@ def aligned() -> Family:
     """
     condition = "own eps_j each, R_j >= (Q_0 + Q_1)/(1 + e^{eps_j}) for the parts Q_0, Q_1 of the victim's randomizer"
     label = "randomizers with aligned clones"
-    return replace(binary(), key="aligned", label=label, valid_for=f"any {label}: {condition}" + _PURE)
+    valid_for = f"any {label}: {condition}" + _PURE
+    return replace(binary(), key="aligned", label=label, valid_for=valid_for, rows=None, bits=False)
+
+
+class _Table(NamedTuple):
+    """Classes of outputs: B's mass of each, and whether each input makes it e^eps times as likely, shape (r, k)."""
+
+    base: Array
+    likely: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, classes: dict[tuple[bool, ...], float]) -> _Table:
+        """From the mass of each class under B, by what its inputs make likely."""
+        used = {key: mass for key, mass in classes.items() if mass > 0}
+        return cls(np.array(list(used.values())), np.array(list(used)).T)
+
+    def family(self, key: str, label: str, words: str) -> Family:
+        """R(x) = c (e^eps on what x makes likely, 1 elsewhere) B, every x with one probability s of likely outputs.
+
+        c = 1/(1 + s (e^eps - 1)), and B is covered with it whatever the input. R(x) = c B + (1 - c) B given "likely".
+        """
+        share = float(self.base[self.likely[0]].sum())
+
+        def factors(eps: float) -> Array:
+            if eps > _MOST_EPS:
+                raise OutsideValidity(label, f"eps <= {_MOST_EPS:g} of the victim", f"got {eps:g}, which hides nothing")
+            return np.where(self.likely, 1.0, math.exp(-eps)) / (math.exp(-eps) * (1 - share) + share)
+
+        def victim(eps: float) -> AtomTable:
+            first, second = factors(eps)[:2]
+            return AtomTable(eps, self.base / self.base.sum(), first, second, np.empty((2, 0)))
+
+        def clones(eps: Array) -> tuple[Array, Array]:
+            shrunk = np.exp(-eps)
+            whole = shrunk + share * -np.expm1(-eps)
+            return shrunk / whole * (1 - 64 * _UNIT), share * -np.expm1(-eps) / whole
+
+        def rows(eps: float) -> Array:
+            found = factors(eps) * self.base
+            return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+        return Family(key, label, words, victim, clones, scales=True, rows=rows)
 
 
 def subset(k: int, size: int) -> Family:
     """Subset selection: report a set of `size` of k items; sets with one's own item e^eps times as likely.
 
-    Ye and Barg 2018; size = 1 is k-ary randomized response. A report is the truth, a uniform set that
-    contains the item, with probability t, else a uniform set: a blanket. With Z = e^eps C(k-1, size-1)
-    + C(k-1, size), 1 - t = C(k, size)/Z. Sets with the first input but not the second have mass p a and
-    a = C(k-2, size-1)/Z. A victim that draws "neither" from the blanket is hidden by the other
-    blankets; a true set that contains both inputs is revealed (it does not depend on the input).
+    Ye and Barg 2018; size = 1 is k-ary randomized response. B is uniform. All pairs of inputs are alike; the classes
+    are which of the two items a set holds, and a third one.
 
     Args:
         k: number of items, >= 2.
@@ -115,25 +162,14 @@ def subset(k: int, size: int) -> Family:
     key, valid_for = "krr" if size == 1 else "subset", f"{label}, own eps_j each" + _PURE
     if k == 2:
         return replace(binary(), key=key, label=label, valid_for=valid_for)
-    # Relative to C(k-2, size-1): C(k-1, size-1) and C(k-1, size).
-    own, other = (k - 1) / (k - size), (k - 1) / size
-
-    def victim(eps: float) -> Victim:
-        if eps > _MOST_EPS:
-            raise OutsideValidity(label, f"eps <= {_MOST_EPS:g} of the victim", f"got {eps:g}, which hides nothing")
-        shrunk = math.exp(-eps)
-        scale = own + other * shrunk  # Z/(e^eps C(k-2, size-1))
-        low = shrunk / scale
-        # Neither: sets with both items (own - 1, e^eps times as likely) and with none (other - 1).
-        neither = (own - 1 + (other - 1) * shrunk) / scale
-        return Victim(eps, low, neither, hidden=min(neither, low * (own + other - 2)))
-
-    def blankets(eps: Array) -> tuple[Array, Array]:
-        shrunk = np.exp(-eps)
-        scale = own + other * shrunk
-        return (own + other) * shrunk / scale, -own * np.expm1(-eps) / scale
-
-    return Family(key, label, valid_for, victim, blankets, coin=2 / (own + other), scales=size == 1)
+    held, mass = min(k, 3), {}
+    for one in product((True, False), repeat=held):
+        chance, inside, outside = 1.0, size, k - size
+        for holds in one:
+            chance *= max(inside if holds else outside, 0) / (inside + outside)
+            inside, outside = inside - holds, outside - (not holds)
+        mass[one] = chance
+    return _Table.of(mass).family(key, label, valid_for)
 
 
 def krr(k: int) -> Family:
@@ -143,6 +179,135 @@ def krr(k: int) -> Family:
         k: number of items, >= 2.
     """
     return subset(k, 1)
+
+
+def local_hashing(k: int, g: int) -> Family:
+    """Local hashing (Bassily and Smith 2015; Wang et al. 2017): hash the item to g values, then g-ary response.
+
+    Each user draws a hash by themselves, sends it along, and a hash is a uniformly random function. B is uniform on
+    hashes and values. g = 2 is binary local hashing; optimized local hashing has g near e^eps + 1.
+
+    Args:
+        k: number of items, >= 2.
+        g: values of a hash, >= 2.
+    """
+    k, g = check.count(2, k=k), check.count(2, g=g)
+    mass: dict[tuple[bool, ...], float] = {}
+    held = min(k, 3)  # which of so many items are hashed to the value that is sent
+    for one in product((True, False), repeat=held):
+        mass[one] = math.prod(1 / g if hit else 1 - 1 / g for hit in one)
+    words = f"local hashing of {k} items to {g} values, each user's hash a random function of their own, own eps_j each"
+    return _Table.of(mass).family("hashing", f"local hashing to {g} values", words + _PURE)
+
+
+def hadamard(k: int) -> Family:
+    """Hadamard response (Acharya, Sun and Zhang 2019): of K outputs, the half that is one's own e^eps times as likely.
+
+    K is the least power of two above k; any two items share a quarter of the outputs. B is uniform.
+
+    Args:
+        k: number of items, >= 2.
+    """
+    k = check.count(2, k=k)
+    held = min(k, 3)  # the third row of a Hadamard matrix is the product of the first two
+    likely = [one for one in product((True, False), repeat=held) if held < 3 or sum(one) % 2]
+    label = f"Hadamard response of {k} items"
+    table = _Table.of(dict.fromkeys(likely, 1 / len(likely)))
+    return table.family("hadamard", label, f"{label}, own eps_j each" + _PURE)
+
+
+def piecewise() -> Family:
+    """The piecewise mechanism (Wang et al. 2019) for a value in [-1, 1], one eps for all.
+
+    A report lies in [-C, C], C = (e^(eps/2) + 1)/(e^(eps/2) - 1), on an interval of length C - 1 about the value e^eps
+    times as densely. B is uniform, with c = e^(-eps/2). The inputs -1 and 1, whose intervals are disjoint, are the
+    worst: if intervals share a mass, then moving as much of "both" and of "neither" to "the first" and "the second"
+    keeps the sum of the two values of L and moves them apart, so L grows in the convex order.
+    """
+
+    def cells(eps: float) -> tuple[Array, NDArray[np.bool_]]:
+        grown = math.exp(min(eps, _MOST_EPS) / 2)
+        c = (grown + 1) / (grown - 1)
+        ends = np.array([[-c, -1.0], [1.0, c], [-(c - 1) / 2, (c - 1) / 2]])  # of the inputs -1, 1 and 0
+        at = np.unique(ends)
+        middle = 0.5 * (at[1:] + at[:-1])
+        return np.diff(at) / (2 * c), (ends[:, :1] < middle) & (middle < ends[:, 1:])
+
+    def table(eps: float) -> Family:
+        base, likely = cells(check.in_range(1e-6, _MOST_EPS, eps=eps))
+        return _Table(base, likely).family("piecewise", "the piecewise mechanism", "")
+
+    def clones(eps: Array) -> tuple[Array, Array]:
+        return np.exp(-eps / 2) * (1 - 64 * _UNIT), -np.expm1(-eps / 2)
+
+    label = "the piecewise mechanism"
+    return Family(
+        "piecewise",
+        label,
+        f"{label} for values in [-1, 1], one eps for all" + _PURE,
+        lambda eps: table(eps).victim(eps),
+        clones,
+        common=True,
+        rows=lambda eps: table(eps).rows(eps),  # type: ignore[misc]
+    )
+
+
+def unary(k: int, kind: str = "optimized") -> Family:
+    """Unary encoding (Erlingsson et al. 2014; Wang et al. 2017), one eps for all: k bits, each reported by itself.
+
+    One's own bit is reported as 1 with probability p, any other with q: p = 1/2 and q = 1/(1 + e^eps) if "optimized",
+    p = 1 - q = 1/(1 + e^(-eps/2)) if "symmetric", which is basic one-time RAPPOR with f = 2/(1 + e^(eps/2)). B is the
+    law of k bits of probability q: a report has at least (1 - p)/(1 - q) of it, whatever the input, and L depends on
+    the bits of the two inputs alone.
+
+    Args:
+        k: number of items, >= 2.
+        kind: "optimized" or "symmetric".
+    """
+    k, kind = check.count(2, k=k), check.one_of(("optimized", "symmetric"), kind=kind)
+
+    def bit(eps: float) -> tuple[float, float, float, float]:
+        """p, 1 - p, q, 1 - q."""
+        if eps > _MOST_EPS:
+            raise OutsideValidity("unary encoding", f"eps <= {_MOST_EPS:g}", f"got {eps:g}, which hides nothing")
+        shrunk = math.exp(-eps / 2 if kind == "symmetric" else -eps)
+        q, other = shrunk / (1 + shrunk), 1 / (1 + shrunk)
+        return (other, q, q, other) if kind == "symmetric" else (0.5, 0.5, q, other)
+
+    bits = np.array(list(product((1, 0), repeat=min(k, 3))))  # of the victim's two inputs, and of a third one
+
+    def laws(eps: float) -> tuple[Array, Array]:
+        p, lie, q, truth = bit(eps)
+        base = np.where(bits, q, truth).prod(axis=1)
+        return base, np.where(bits, p / q, lie / truth).T
+
+    def victim(eps: float) -> AtomTable:
+        base, ratio = laws(eps)
+        return AtomTable(eps, base / base.sum(), ratio[0], ratio[1], np.empty((2, 0)))
+
+    def clones(eps: Array) -> tuple[Array, Array]:
+        # (1 - p)/(1 - q), and 1 minus it, from the budgets themselves.
+        if kind == "symmetric":
+            return np.exp(-eps / 2) * (1 - 64 * _UNIT), -np.expm1(-eps / 2)
+        return 0.5 * (1 + np.exp(-eps)) * (1 - 64 * _UNIT), -0.5 * np.expm1(-eps)
+
+    def rows(eps: float) -> Array:
+        base, ratio = laws(eps)
+        return np.asarray(base * ratio / (base * ratio).sum(axis=1, keepdims=True))
+
+    label = f"unary encoding of {k} items, {kind}"
+    return Family("unary", label, f"{label}, one eps for all" + _PURE, victim, clones, common=True, rows=rows)
+
+
+def duchi() -> Family:
+    """Duchi et al.'s mechanism for one value in [-1, 1]: binary randomized response on a coin of mean (1 + x)/2.
+
+    Reports of any values are mixtures of those of -1 and 1, and no mixture is told apart better than the worst of what
+    is mixed: the answer is that of `binary`.
+    """
+    label = "Duchi et al.'s mechanism"
+    words = f"{label} for a value in [-1, 1], own eps_j each" + _PURE
+    return replace(binary(), key="duchi", label=label, valid_for=words)
 
 
 def common() -> Family:

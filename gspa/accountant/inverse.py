@@ -23,7 +23,7 @@ from gspa.accountant.families import Family, binary
 from gspa.accountant.laplace_gaussian import blanket_delta
 from gspa.accountant.one_round import central_delta
 from gspa.accountant.roots import crossing, find_root, push_until
-from gspa.accountant.rounds import compose, shuffled
+from gspa.accountant.rounds import Round, compose
 from gspa.accountant.tradeoff import gdp_delta
 
 _LARGEST = 600.0
@@ -36,7 +36,7 @@ _CLOSE = 1e-4  # relative, in the scale of the noise
 def _delta_of(mechanism: Family, exact: bool) -> Callable[[Budgets, float], Bound]:
     if not exact or not isinstance(mechanism, Family):  # which `central_delta` refuses
         return lambda people, eps: central_delta(people, eps=eps, mechanism=mechanism)
-    if mechanism.key != binary().key:
+    if not mechanism.bits:
         raise InvalidValue("exact", exact, "False", f"the exact law is known for binary(), not for {mechanism!r}")
     return lambda people, eps: sharpest_delta(people, eps=eps)
 
@@ -188,14 +188,13 @@ def largest_gap(*, eps: float, delta: float, n: int, mechanism: str, sensitivity
     return replace(one, lower=lower, value=lower, upper=upper, delta=delta, note="")
 
 
-def most_rounds(budgets: Budgets, *, eps: float, delta: float, mechanism: Family = binary()) -> Bound:
+def most_rounds(one: Round, *, eps: float, delta: float) -> Bound:
     """The largest number of rounds, everybody reporting anew in each, that stays (eps, delta)-DP.
 
     Args:
-        budgets: the users' local budgets in every round.
+        one: what happens in every round, made by a function of `gspa.accountant.rounds`.
         eps: central eps of all rounds together, > 0.
         delta: central delta of all rounds together, in (0, 1).
-        mechanism: what every user runs.
 
     Returns:
         Bound on the number of rounds: `lower` are certified to meet the target (0: not even one does),
@@ -206,7 +205,6 @@ def most_rounds(budgets: Budgets, *, eps: float, delta: float, mechanism: Family
         OutsideValidity: met even by 10^6 rounds, or as `gspa.accountant.rounds.compose`.
     """
     eps, delta = check.positive(eps=eps), check.probability(allow_zero=False, delta=delta)
-    one = shuffled(budgets, mechanism=mechanism)
     known: dict[int, Bound] = {}
 
     def after(rounds: int) -> Bound:

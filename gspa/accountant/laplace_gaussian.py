@@ -57,9 +57,10 @@ from gspa.accountant.blanket import LEAST_TAIL, POWER, Envelope, Noise, Reductio
 from gspa.accountant.bound import Bound, Ends, enclosed
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.losses import Atoms, dominated, dominating
+from gspa.accountant.losses import LARGEST, TAIL, Atoms, Values, on_curve
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon
-from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon, gdp_log_delta
+from gspa.accountant.pair import greatest_epsilon, least_epsilon
+from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 # --- which omega* and B: any choice is valid, the limit shows a tight one ------------------------------------
 
@@ -69,7 +70,6 @@ _LEVELS = 5
 _LEAKS = (0.5, 0.2, 0.05, 0.01, 1e-3, 1e-6)  # of the delta that is aimed at
 _BREAKS = 14
 _SWEEPS = 3
-_STEPS = 30
 _LESS = 1 + 1e-6  # by more than any rounding of eps
 _DEEPEST = 200.0  # log q falls no lower: omega* must not underflow
 
@@ -182,90 +182,6 @@ def choose(victim: Noise, inputs: tuple[float, float], others: Reports, delta: f
 def _moved(breaks: Array, i: int, to: float) -> Array:
     """breaks with break i at `to` and the others pushed aside."""
     return np.asarray(np.r_[np.minimum(breaks[:i], to), to, np.maximum(breaks[i + 1 :], to)])
-
-
-def _fitted_mu(eps: float, log_delta: float) -> float:
-    """The mu at which a Gaussian has that delta at eps: bisection, 1e-4 relative is plenty."""
-    # Halving, because where it ends decides which eps `_Search` asks, and so what is returned.
-    low, high = 1e-6, 100.0
-    while high / low > 1.0001:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if gdp_log_delta(eps, mu=middle) > log_delta else (middle, high)
-    return high
-
-
-@dataclass
-class _Search:
-    """Values of a decreasing delta(eps), and where to look next for a target."""
-
-    target: float
-    seen: list[tuple[float, float]]  # (eps, log delta)
-
-    def next(self, low: float, high: float) -> float:
-        """A Gaussian through the last value; every third time, or if that is no help, secant or bisection."""
-        eps, log_delta = self.seen[-1]
-        if len(self.seen) % 3 != 0:
-            aim = gdp_epsilon(delta=self.target, mu=_fitted_mu(eps, log_delta))
-            if low < aim < high:
-                return aim
-        ends = {e: v for e, v in self.seen if e in (low, high)}
-        middle = 0.5 * (low + high)
-        if len(self.seen) % 2 or len(ends) < 2 or ends[low] <= ends[high]:
-            return middle
-        share = (ends[low] - math.log(self.target)) / (ends[low] - ends[high])
-        return low + min(max(share, 0.05), 0.95) * (high - low)
-
-    def add(self, eps: float, delta: float) -> None:
-        """Remember a value."""
-        self.seen.append((eps, math.log(max(delta, 1e-300))))
-
-
-def least_epsilon(delta_at: Callable[[float], float], target: float, start: float, top: float, band: float) -> float:
-    """The least eps found with delta_at(eps) <= target: 0, or a delta within the relative `band` below the target.
-
-    Every returned value was evaluated, except `top`, which is returned if nothing below it will do. Two or
-    three steps are enough when the law is close to a Gaussian.
-    """
-    # A loop of its own: a value costs so much that the first one within the band is taken, and no root is needed.
-    low, high, eps = -math.inf, top, min(start, 0.95 * top)
-    search = _Search(target * (1 - 0.5 * band), [])
-    for _ in range(_STEPS):
-        found = delta_at(eps)
-        search.add(eps, found)
-        if found <= target:
-            high = eps
-            if eps == 0 or found > target * (1 - band):
-                break
-        else:
-            low = eps
-        if low >= 0 and high - low <= 1e-6 * high:
-            break
-        # No eps that is too small yet: halve, then try 0 itself.
-        halved = 0.0 if eps < 1e-3 * start else 0.5 * eps
-        eps = halved if low < 0 else search.next(low, high)
-    return high
-
-
-def greatest_epsilon(delta_at: Callable[[float], float], target: float, high: float, band: float) -> float:
-    """The greatest eps found in [0, high] with delta_at(eps) >= target, in the same way; 0 if there is none."""
-    low, eps, gap = 0.0, high, 1e-3
-    search = _Search(target * (1 + 0.5 * band), [])
-    for _ in range(_STEPS):
-        found = delta_at(eps)
-        search.add(eps, found)
-        if found >= target:
-            low = max(low, eps)
-            if found < target * (1 + band):
-                break
-        else:
-            high = eps
-        if high - low <= 1e-6 * high:
-            break
-        # Until there is one that is large enough, stay close: the bracket is widest far from the target.
-        eps = search.next(low, high)
-        if low == 0:
-            eps, gap = max(eps, high * (1 - gap)), min(4 * gap, 1.0)
-    return low
 
 
 # --- who can be the victim, and which (B, omega*) to try -----------------------------------------------------
@@ -441,20 +357,8 @@ class Crowd:
 
 _PER_DEVIATION = 10  # points in a standard deviation of the loss
 _PER_GAP = 80  # the same where a report has nobody to hide among, in the largest loss or the Gaussian's mu
-_GROWTH = 1.02  # of the distance between points, beyond three deviations
 _CELLS = 600  # coarser by 1e-6 of eps
-_TAIL = 2e-4  # of the rounds' share of delta: what may be left to the infinite loss
-_FLAT = 0.99
-_LARGEST = 500.0
-_MOST_POINTS = 400
 _LEAST_DELTA = 1e-30
-
-
-class Pair(NamedTuple):
-    """Above everybody's pair, and below the one of the user with the least noise."""
-
-    above: Atoms
-    below: Atoms
 
 
 class _Victim(NamedTuple):
@@ -478,50 +382,35 @@ def _victim(crowd: Crowd, index: int, delta: float, times: int) -> _Victim:
     return best
 
 
-def reports_pair(crowd: Crowd, *, delta: float, times: int) -> Pair:
-    """Losses of one round of `times` in which the crowd's reports are shuffled.
+def reports_pair(crowd: Crowd, *, delta: float, times: int, victim: int | None = None) -> tuple[Atoms, Atoms]:
+    """Losses of one round of `times` in which the crowd's reports are shuffled: above everybody's, below one user's.
 
     Args:
         crowd: checked, inputs (0, 1).
         delta: of all rounds together, in (0, 1); decides which (B, omega*) is used and where the curve ends.
         times: how many rounds.
+        victim: the user to protect; None for everybody.
     """
-    victims = [_victim(crowd, index, delta, times) for index in crowd.candidates(None)]
+    victims = [_victim(crowd, index, delta, times) for index in crowd.candidates(victim)]
     first = victims[0]
     gap = crowd.gap(first.who)[1]
     hidden = [one.mu for one in victims if one.reduction is not None]
-    width = min(gap, max(hidden, default=gap), _LARGEST)
+    width = min(gap, max(hidden, default=gap), LARGEST)
     corners = [crowd.gap(one.who)[1] for one in victims] if crowd.mechanism == "laplace" else []
-    floor = _TAIL * delta / times
-    eps, step = 0.0, width / (_PER_DEVIATION if hidden else _PER_GAP)
-    points: list[float] = []
-    upper: list[float] = []
-    ends: list[tuple[float, float, float]] = []  # lower, upper and cap of the first victim
-    while len(points) < _MOST_POINTS:
-        worst = 0.0
-        for one in victims:
-            least, local = crowd.local_delta(one.who, eps)
-            if local <= worst and one is not first:
-                continue
-            value = local if one.reduction is None else one.reduction.upper(eps)
-            if one is first:
-                ends.append((least if one.reduction is None else one.reduction.lower(eps), value, local))
-            worst = max(worst, min(value, local))
-        points, upper = [*points, eps], [*upper, worst]
-        if worst <= floor and len(points) > 3:
-            break
-        flat = eps > 3 * width and worst > _FLAT * upper[-2]  # what B leaves out remains
-        if flat or eps > _LARGEST:
-            if corners and (top := max(corners)) > eps and top < _LARGEST:
-                points, upper, ends = [*points, top], [*upper, 0.0], [*ends, (0.0, 0.0, 0.0)]
-            break
-        if eps > 3 * width:
-            step *= _GROWTH
-        # A Laplace report's own eps is a corner of its curve.
-        eps = min([eps + step, *(one for one in corners if one > eps)])
-    at = np.array(points)
-    low, high, cap = np.array(ends).T
-    return Pair(dominating(at, np.array(upper)), dominated(at, low, high, cap))
+
+    def at(eps: float) -> Values:
+        least, alone = crowd.local_delta(first.who, eps)
+        own = alone if first.reduction is None else first.reduction.upper(eps)
+        worst = min(own, alone)
+        for one in victims[1:]:
+            local = crowd.local_delta(one.who, eps)[1]
+            if local > worst:
+                worst = max(worst, min(local if one.reduction is None else one.reduction.upper(eps), local))
+        return Values(worst, least if first.reduction is None else first.reduction.lower(eps), own, alone)
+
+    per = _PER_DEVIATION if hidden else _PER_GAP
+    # A Laplace report's own eps is a corner of its curve.
+    return on_curve(at, width=width, per=per, corners=corners, floor=TAIL * delta / times)
 
 
 # --- certified eps and delta ---------------------------------------------------------------------------------

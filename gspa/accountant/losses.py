@@ -20,6 +20,7 @@ True
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -30,10 +31,11 @@ from numpy.typing import NDArray
 from gspa.accountant import arguments as check
 from gspa.accountant import binomial
 from gspa.accountant.bound import Bound
-from gspa.accountant.clones import CloneLaw, clone_law
+from gspa.accountant.clones import CloneLaw
 from gspa.accountant.discrete import TradeOff
 from gspa.accountant.errors import InternalError, InvalidValue, OutsideValidity
 from gspa.accountant.one_round import Problem
+from gspa.accountant.pair import AtomTable
 
 # --- a grid of losses: above by spreading, below by merging --------------------------------------------------
 # With Y = dP1/dP0 = e^{-loss} under P0, the delta of any composition is E[max(1 - e^eps prod_i Y_i, 0)]: a
@@ -181,15 +183,14 @@ def gaussian_atoms(mu: float, step: float, depth: float) -> tuple[Array, Array, 
 
 _BLOCK = 1e-4  # counts that differ by this, relatively, are treated as one
 _ATOMS = 3e6  # about as many outcomes are looked at
-_OUTER = 300  # blocks of numbers of blankets, at most
 
 
 class Groups(NamedTuple):
     """Counts that stand for blocks of counts, with the blocks' masses; shape (g,) each."""
 
     clones: Array  # how many
-    truth: Array  # T
-    lie: Array  # 1 - T, to full accuracy
+    truth: float  # T
+    lie: float  # 1 - T, to full accuracy
     mass: Array
     missing: float  # upper bound on the mass that is in no group and does not have loss 0
 
@@ -199,18 +200,15 @@ def groups_of(problem: Problem, depth: float, above: bool) -> Groups:
 
     Above, what is in no group is `missing` or has loss 0. Below, it can be given loss 0.
     """
-    victim = problem.victim
+    victim, law = problem.victim, problem.law(depth=depth)
+    if isinstance(victim, AtomTable):
+        hint = "for an atom table only delta(eps) is at hand: use gspa.accountant.rounds"
+        raise OutsideValidity("privacy loss distribution", "a victim of two outcomes", hint)
     full = math.tanh(victim.eps / 2)
     lie = 2 * math.exp(-victim.eps) / (1 + math.exp(-victim.eps))
-    if problem.coin is not None:
-        clones, lost, mass, missing = _blankets(problem, depth, above)  # lost = full - T
-    else:
-        law = problem.law(depth=depth)
-        assert isinstance(law, CloneLaw)
-        clones, mass, missing = _plain(law, depth, above)
-        mass, lost = victim.seen * mass, np.zeros(mass.size)
+    clones, mass, missing = _plain(law, depth, above)
     used = mass > 0
-    return Groups(clones[used], full - lost[used], lie + lost[used], mass[used], missing)
+    return Groups(clones[used], full, lie, victim.seen * mass[used], missing)
 
 
 def _plain(law: CloneLaw, depth: float, above: bool) -> tuple[Array, Array, float]:
@@ -225,71 +223,6 @@ def _plain(law: CloneLaw, depth: float, above: bool) -> tuple[Array, Array, floa
     if not above:
         return last[ends], mass, 0.0
     return np.r_[first[starts], law.far, law.edges[-1]], np.r_[mass, law.below, law.above], law.far_mass
-
-
-def _blankets(problem: Problem, depth: float, above: bool) -> tuple[Array, Array, Array, float]:
-    """Counts, tanh(eps_n/2) - T, masses, and missing mass, for a victim hidden by blankets.
-
-    Given M blankets, C ~ Bin(M, coin), and P(C = c+1) = ratio P(C = c); see `gspa.accountant.clones`. A smaller
-    ratio betrays more; mass that is not counted with it says nothing. For one count, a pair of truth T
-    becomes two that have it as their mean (above: which of them is revealed), or several become one of
-    their mean truth (below: it is forgotten which).
-    """
-    assert problem.coin is not None
-    victim, coin, one = problem.victim, problem.coin, np.ones(1)
-    full, odds = math.tanh(victim.eps / 2), coin / (1 - coin)
-    outer = clone_law(problem.q, problem.rest, problem.count, depth=depth).merged(_OUTER)
-    first, last = outer.edges[:-1], outer.edges[1:] - 1
-    weight = outer.mass + outer.error if above else np.maximum(outer.mass - outer.error, 0.0)
-    blankets, missing = first if above else last, 0.0
-    if above:
-        blankets, weight = np.r_[first, outer.far, outer.edges[-1]], np.r_[weight, outer.below, outer.above]
-        missing = outer.far_mass
-    parts, extra = [], [0.0, math.inf]  # mass and least count of what is outside the inner windows
-    for m, share in zip(blankets.tolist(), weight.tolist(), strict=True):
-        if share == 0:
-            continue
-        law = clone_law(coin * one, (1 - coin) * one, m * one, depth=depth, above=depth)
-        start, end = law.edges[:-1], law.edges[1:] - 1
-        low, high = (np.maximum(m - c, 0.0) / (c + 1) * (odds * victim.hidden / victim.seen) for c in (end, start))
-        mass = share * (law.mass + law.error if above else np.maximum(law.mass - law.error, 0.0))
-        seen = mass * victim.seen * (1 + low)
-        hidden = low if above else high
-        parts.append(np.stack([start if above else end, full * hidden / (1 + hidden), seen]))
-        if above and law.below + law.above > 0:
-            extra = [extra[0] + share * (law.below + law.above), min(extra[1], law.far)]
-        missing += share * law.far_mass if above else 0.0
-    clones, lost, mass = np.concatenate(parts, axis=1)
-    clones, lost, mass = _pooled(clones, lost, mass, depth, above)
-    if above and extra[0] > 0:
-        clones, lost, mass = np.r_[clones, extra[1]], np.r_[lost, 0.0], np.r_[mass, extra[0]]
-    return clones, lost, mass, missing
-
-
-def _pooled(clones: Array, lost: Array, mass: Array, depth: float, above: bool) -> tuple[Array, Array, Array]:
-    """Nearby counts as one, and for each a few truths."""
-    window = math.sqrt(2 * depth * (float(clones.max()) + 1))
-    if clones.size * min(window, float(clones.max()) + 2) < _ATOMS / 10:
-        return clones, lost, mass
-    least = float(clones.min())
-    block = max(1.0, math.floor(_BLOCK * least))
-    row = np.floor((clones - least) / block)
-    rows = int(row.max()) + 1
-    bins = int(min(max(_ATOMS / rows / window, 8), 512))
-    low, high = float(lost.min()), float(lost.max())
-    at = (lost - low) * (bins / (high - low)) if high > low else np.zeros(lost.size)
-    cell = np.minimum(np.floor(at), bins - 1)
-    key, size = (row * (bins + 1) + cell).astype(np.intp), rows * (bins + 1)
-    if above:
-        part = mass * (at - cell)
-        total = np.asarray(np.bincount(key, mass - part, size) + np.bincount(key + 1, part, size), dtype=np.float64)
-        value = np.tile(low + (high - low) / bins * np.arange(bins + 1), rows)
-    else:
-        total = np.asarray(np.bincount(key, mass, size), dtype=np.float64)
-        value = np.bincount(key, mass * lost, size) / np.where(total > 0, total, 1.0)
-    count = np.repeat(least + block * np.arange(rows) + (0.0 if above else block - 1), bins + 1)
-    used = total > 0
-    return count[used], value[used], total[used]
 
 
 # --- the pair's privacy loss, trade-off function and Renyi divergence ----------------------------------------
@@ -336,7 +269,7 @@ def atoms(problem: Problem, *, depth: float = _DEPTH, above: bool = True) -> Ato
     start = np.cumsum(size) - size
     which = np.repeat(np.arange(size.size), size)
     i = np.arange(float(which.size)) - np.repeat(start - lowest, size)
-    total, truth, lie = m[which], groups.truth[which], groups.lie[which]
+    total, truth, lie = m[which], groups.truth, groups.lie
     b = binomial.fair_pmf(i, total) * groups.mass[which]
     b[2 * i == total] /= 2  # its own mirror image
     lost = 2 * math.exp(-depth) if lowest.any() else 0.0  # Hoeffding, of each count's window
@@ -617,3 +550,64 @@ def _below(x: Array, given: tuple[Array, Array], exchanged: tuple[Array, Array],
     elif low[last] > 0:
         xs, ys, caps = [*xs, at[last] - low[last] / right[last - 1]], [*ys, 0.0], [*caps, 0.0]
     return np.array(xs), np.maximum(np.minimum(ys, caps), 0.0)
+
+
+# --- the same from a few dozen values -------------------------------------------------------------------------
+
+TAIL = 2e-4  # of the rounds' share of delta: what may be left to the infinite loss
+LARGEST = 500.0
+_MOST_VALUES = 400
+_GROWTH = 1.02  # of the distance between points, beyond three deviations
+_FLAT = 0.99
+
+
+class Values(NamedTuple):
+    """At one eps.
+
+    Attributes:
+        above: not below anybody's delta(eps), in either order of the two inputs.
+        lower: not above delta(eps) of one pair.
+        upper: not below it.
+        cap: delta(eps) of a second pair, which the result below stays below as well.
+        behind: lower and upper of the one pair exchanged; None if they are the same.
+    """
+
+    above: float
+    lower: float
+    upper: float
+    cap: float
+    behind: tuple[float, float] | None = None
+
+
+def on_curve(
+    at: Callable[[float], Values], *, width: float, per: int, corners: Sequence[float], floor: float
+) -> tuple[Atoms, Atoms]:
+    """Losses above everybody's and below one pair's.
+
+    Args:
+        at: the values at any eps >= 0.
+        width: about the standard deviation of a loss, > 0.
+        per: points in it.
+        corners: where delta(eps) has one; the largest is the largest loss. Empty if there is none.
+        floor: of delta, what may be left to the infinite loss.
+    """
+    eps, step, found = 0.0, width / per, dict[float, Values]()
+    before = 1.0
+    while len(found) < _MOST_VALUES:
+        found[eps] = at(eps)
+        worst = found[eps].above
+        if worst <= floor and len(found) > 3:
+            break
+        flat = eps > 3 * width and worst > _FLAT * before  # what nobody covers remains
+        if flat or eps > LARGEST:
+            if corners and eps < (top := max(corners)) < LARGEST:
+                found[top] = Values(0.0, 0.0, 0.0, 0.0)
+            break
+        if eps > 3 * width:
+            step *= _GROWTH
+        before, eps = worst, min([eps + step, *(one for one in corners if one > eps)])
+    points = np.array(list(found))
+    above, low, high, cap = np.array([one[:4] for one in found.values()]).T
+    behind = [one.behind or (one.lower, one.upper) for one in found.values()]
+    backward = None if found[0.0].behind is None else tuple(np.array(behind).T)
+    return dominating(points, above), dominated(points, low, high, cap, backward)

@@ -20,23 +20,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound, in_words
-from gspa.accountant.budgets import Budgets, constant
-from gspa.accountant.clones import DEPTH, BlanketLaw, CloneLaw, blanket_law, clone_law
+from gspa.accountant.budgets import Budgets
+from gspa.accountant.clones import DEPTH, CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.families import Family, binary
-from gspa.accountant.pair import Interval, Victim, divergence, epsilon_interval, gaussian_guess
+from gspa.accountant.pair import AtomTable, Interval, Victim, divergence, epsilon_interval, gaussian_guess
 
 # --- the worst user ------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]
 
 METHOD = "dominating pair, certified sum over the number of clones"
+COMMON_LAW = "reports hidden among draws from one common law"
 _FEW_DELTAS = 8  # distinct local deltas for which every candidate victim is evaluated
 _CHUNK = 1 << 13  # users at a time, in the processor's cache
+
+
+def _method(mechanism: Family) -> str:
+    return METHOD if mechanism.bits or mechanism.rows is None else COMMON_LAW
 
 
 @dataclass(frozen=True)
@@ -44,31 +49,29 @@ class Problem:
     """One victim and what the others' reports are copies of.
 
     Attributes:
-        victim: the masses of the victim's report.
+        victim: what the victim's report shows.
         local_delta: the victim's delta_n.
-        q: shape (g,), each other user's probability to be a clone, or a blanket if `coin` is given.
+        q: shape (g,), each other user's probability to be a clone, or a draw from the table's B.
         rest: shape (g,), 1 - q.
         count: shape (g,), how many such users.
-        coin: None, or the probability that a blanket is a clone.
     """
 
-    victim: Victim
+    victim: Victim | AtomTable
     local_delta: float
     q: Array
     rest: Array
     count: Array
-    coin: float | None = None
 
-    def law(self, *, depth: float = DEPTH, slope: float = 0.0) -> CloneLaw | BlanketLaw:
+    def law(self, *, depth: float = DEPTH, slope: float = 0.0) -> CloneLaw:
         """The number of clones that the victim hides among."""
-        if self.coin is None:
-            return clone_law(self.q, self.rest, self.count, depth=depth, slope=slope)
-        return blanket_law(self.q, self.rest, self.count, coin=self.coin, depth=depth, slope=slope)
+        if isinstance(self.victim, AtomTable):  # which tells less of rare numbers of draws than of rare outcomes
+            return clone_law(self.q, self.rest, self.count, depth=depth, above=depth)
+        return clone_law(self.q, self.rest, self.count, depth=depth, slope=slope)
 
     @property
     def mean(self) -> float:
         """E[C]."""
-        return float(self.q @ self.count) * (1.0 if self.coin is None else self.coin)
+        return float(self.q @ self.count)
 
 
 def require_fit(mechanism: Family, budgets: Budgets) -> None:
@@ -106,7 +109,7 @@ def problem_of(budgets: Budgets, chosen: Family, index: int) -> Problem:
     q, rest = others_of(budgets, chosen)
     count = budgets.count.astype(np.float64)
     count[index] -= 1
-    return Problem(chosen.victim(eps), float(budgets.delta[index]), q, rest, count, chosen.coin)
+    return Problem(chosen.victim(eps), float(budgets.delta[index]), q, rest, count)
 
 
 def candidates(budgets: Budgets, chosen: Family) -> tuple[list[int], bool]:
@@ -137,7 +140,7 @@ def _hull(budgets: Budgets, chosen: Family) -> Problem:
     problem = problem_of(budgets, chosen, int(np.argmax(budgets.eps)))
     count = budgets.count.astype(np.float64)
     count[int(np.argmax(problem.q))] -= 1
-    return Problem(problem.victim, budgets.delta_max, problem.q, problem.rest, count, chosen.coin)
+    return Problem(problem.victim, budgets.delta_max, problem.q, problem.rest, count)
 
 
 def _worst(budgets: Budgets, chosen: Family, solve: Callable[[Problem], Interval]) -> Interval:
@@ -168,12 +171,11 @@ def _delta_of(eps: float, problem: Problem) -> Interval:
     return Interval(low, value, high)
 
 
-def tilt_for(victim: Victim, eps: float) -> float:
+def tilt_for(victim: Victim | AtomTable, eps: float) -> float:
     """About d log h_c/dc = -KL(Bern(theta), Bern(1/2)), theta = (1 + tanh(eps/2)/T)/2 the best test's share."""
-    if eps == 0:
+    if eps == 0 or isinstance(victim, AtomTable):
         return 0.0
-    share = victim.seen / (victim.seen + victim.hidden)
-    truth = max(share * math.tanh(victim.eps / 2), np.finfo(np.float64).tiny)  # tanh of a subnormal budget is 0
+    truth = max(math.tanh(victim.eps / 2), np.finfo(np.float64).tiny)  # tanh of a subnormal budget is 0
     excess = min(1.0, math.tanh(eps / 2) / truth)
     down, up = (1 - excess) / 2, (1 + excess) / 2
     return -(math.log(2) + up * math.log(up) + (down * math.log(down) if down > 0 else 0.0))
@@ -216,7 +218,9 @@ def central_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary())
     eps = check.nonnegative(eps=eps)
     require_fit(mechanism, budgets)
     low, value, high = _worst(budgets, mechanism, lambda problem: _delta_of(eps, problem))
-    return Bound(low, value, high, METHOD, mechanism.valid_for, eps=eps, n=budgets.n, reached=budgets.n == 1)
+    return Bound(
+        low, value, high, _method(mechanism), mechanism.valid_for, eps=eps, n=budgets.n, reached=budgets.n == 1
+    )
 
 
 def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> Bound:
@@ -245,49 +249,9 @@ def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binar
         hint = f"with probability {budgets.delta_max:g} a report may reveal everything, shuffled or not"
         raise OutsideValidity("central epsilon", f"delta > {budgets.delta_max:g}, the largest local delta", hint)
     low, value, high = _worst(budgets, mechanism, lambda problem: epsilon_of(delta, problem))
-    return Bound(low, value, high, METHOD, mechanism.valid_for, delta=delta, n=budgets.n, reached=budgets.n == 1)
-
-
-def epsilon_table(
-    *, n: ArrayLike, eps: ArrayLike, delta: ArrayLike, local_delta: ArrayLike = 0.0, mechanism: Family = binary()
-) -> list[dict[str, float]]:
-    """`central_epsilon` of one common budget for many settings: a few milliseconds each, whatever n.
-
-    Args:
-        n: numbers of users, >= 1.
-        eps: local budgets >= 0.
-        delta: central deltas in (0, 1), above the local ones.
-        local_delta: local deltas in [0, 1). These four are broadcast together, as numpy does.
-        mechanism: what every user runs.
-
-    Returns:
-        One row a setting, in numpy's order, ready for `pandas.DataFrame`: `n`, `eps`, `delta`, `local_delta`, and
-        `lower` <= `value` <= `upper` around the central eps.
-
-    Raises:
-        InvalidValue: shapes that do not go together, or an entry out of range.
-        OutsideValidity: as `central_epsilon`.
-
-    >>> [round(row["value"], 6) for row in epsilon_table(n=[10_000, 10**9], eps=0.5, delta=1e-4)]
-    [0.009664, 0.0]
-    """
-    names = ("n", "eps", "delta", "local_delta")
-    columns = [check.array(**{name: given}) for name, given in zip(names, (n, eps, delta, local_delta), strict=True)]
-    for name, column in zip(names, columns, strict=True):
-        if column.dtype.kind not in "iuf":
-            raise InvalidValue(name, column.tolist(), "a number or an array of numbers")
-    try:
-        together = np.broadcast_arrays(*columns)
-    except ValueError:
-        shapes = ", ".join(f"{name} {column.shape}" for name, column in zip(names, columns, strict=True))
-        raise InvalidValue("shapes", shapes, "shapes that numpy broadcasts together") from None
-    rows = []
-    for setting in zip(*(column.ravel().tolist() for column in together), strict=True):
-        row = dict(zip(names, setting, strict=True))
-        crowd = constant(row["eps"], n=check.count(n=row["n"]), delta=row["local_delta"])
-        bound = central_epsilon(crowd, delta=row["delta"], mechanism=mechanism)
-        rows.append(row | {"lower": bound.lower, "value": bound.value, "upper": bound.upper})
-    return rows
+    return Bound(
+        low, value, high, _method(mechanism), mechanism.valid_for, delta=delta, n=budgets.n, reached=budgets.n == 1
+    )
 
 
 # --- each user -----------------------------------------------------------------------------------------------
@@ -296,9 +260,6 @@ def epsilon_table(
 # >>> bool(found.upper[0] < found.lower[1])
 # True
 
-Law = CloneLaw | BlanketLaw
-
-_ENTRIES = 2000  # as _BLOCKS, for a law with blankets
 _EXACT = 48  # distinct (eps, delta) up to which each user group is evaluated by itself
 _BLOCKS = 600  # of the laws that all victims share
 _NODES = 40  # else: victims evaluated, per local delta
@@ -365,7 +326,7 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = bina
         found = [epsilon_of(delta, problem_of(few, mechanism, i)) for i in range(few.eps.size)]
         where = [np.flatnonzero((few.eps == e) & (few.delta == d))[0] for e, d in zip(budgets.eps, budgets.delta)]  # noqa: B905
         table = np.array([[interval.lower, interval.upper] for interval in found])[where]
-        return UserBounds(table[:, 0], table[:, 1], METHOD, mechanism.valid_for, delta)
+        return UserBounds(table[:, 0], table[:, 1], _method(mechanism), mechanism.valid_for, delta)
     values = np.unique(budgets.delta)
     if values.size > _FEW_DELTAS:
         hint = f"got {few.eps.size} distinct budgets and {values.size} distinct delta_i"
@@ -375,25 +336,20 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = bina
         these = budgets.delta == value
         low, high = _between(budgets, mechanism, budgets.eps[these], float(value), delta)
         lower[these], upper[these] = low, high
-    return UserBounds(lower, upper, METHOD, mechanism.valid_for, delta)
+    return UserBounds(lower, upper, _method(mechanism), mechanism.valid_for, delta)
 
 
-def _laws(budgets: Budgets, chosen: Family, eps: float, target: float) -> tuple[Law, Law]:
+def _laws(budgets: Budgets, chosen: Family, eps: float, target: float) -> tuple[CloneLaw, CloneLaw]:
     """Without the likeliest clone, and with everybody; in blocks long enough to be fast."""
     q, rest = others_of(budgets, chosen)
     count = budgets.count.astype(np.float64)
-    problem = Problem(chosen.victim(eps), 0.0, q, rest, count, chosen.coin)
+    problem = Problem(chosen.victim(eps), 0.0, q, rest, count)
     depth = 25 - math.log(target)
     slope = tilt_for(problem.victim, gaussian_guess(problem.victim, problem.mean, target))
 
-    def law() -> Law:
-        if chosen.coin is not None:
-            return blanket_law(q, rest, count, coin=chosen.coin, depth=depth, slope=slope, entries=_ENTRIES)
-        return clone_law(q, rest, count, depth=depth, slope=slope).merged(_BLOCKS)
-
-    everybody = law()
-    count[int(np.argmax(q))] -= 1
-    return law(), everybody
+    everybody = problem.law(depth=depth, slope=slope).merged(_BLOCKS)
+    count[int(np.argmax(q))] -= 1  # which is the problem's own
+    return problem.law(depth=depth, slope=slope).merged(_BLOCKS), everybody
 
 
 def _between(budgets: Budgets, chosen: Family, eps: Array, local: float, delta: float) -> tuple[Array, Array]:
@@ -422,8 +378,7 @@ def _between(budgets: Budgets, chosen: Family, eps: Array, local: float, delta: 
     low, high = solved(target)
     lower, upper = low[below], high[above]
     if chosen.scales and nodes.size > 1:
-        tv = _total_variations(chosen, nodes)
-        own = _total_variations(chosen, eps)
+        tv, own = chosen.clones(nodes)[1], chosen.clones(eps)[1]
         share = min(float((tv[1:] / tv[:-1]).max()) * (1 + 1e-12), 0.5 + 0.5 / target)
         _, high2 = solved(target * share)
         # eps as a function of delta is convex: below its chords, above their continuations.
@@ -435,12 +390,6 @@ def _between(budgets: Budgets, chosen: Family, eps: Array, local: float, delta: 
         line = low[below] + np.maximum(low[below] - high2[below], 0.0) * (1 - s) / (share - 1)
         lower = np.maximum(lower, np.log1p(np.expm1(line) / s) * (1 - 1e-12))
     return lower, upper
-
-
-def _total_variations(chosen: Family, eps: Array) -> Array:
-    """TV of randomized response for an array: 1 - k r = (e^eps - 1)/(e^eps + k - 1), two outcomes of k are the coin."""
-    k = 2.0 if chosen.coin is None else 2 / chosen.coin
-    return np.asarray(-np.expm1(-eps) / (1 + (k - 1) * np.exp(-eps)))
 
 
 # --- colluding users, and those who drop out -----------------------------------------------------------------

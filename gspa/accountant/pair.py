@@ -9,9 +9,17 @@ the other input), or neither, p = e^{eps_n}. What is seen is how many reports ar
 For binary randomized response a = 1/(p+1), and this is the pair (rho_0, rho_1) of Chen et al. 2024,
 Theorem 1. P0 and P1 are mirror images, so both directions of the divergence are equal.
 
-Whether the victim said "neither" has to be revealed, unless other users' reports hide it
-(`gspa.accountant.clones`): what the others send when they are not clones need not look like the victim's
-"neither", and a simulation from the two counts would have to know which of the two is missing.
+Whether the victim said "neither" has to be revealed: what the others send when they are not clones need not look like
+the victim's "neither", and a simulation from the two counts would have to know which of the two is missing.
+
+More generally (Balle, Bell, Gascon and Nissim 2019), let the C others' reports be draws from one law B, as far as they
+hide anybody. With m = C + 1 and L = (P0 - e^eps P1)/B under B, m draws of which one is the victim's have the density
+(L_1 + ... + L_m)/m relative to m draws of B, so that
+
+    delta(eps) = E[(L_1 + ... + L_m)_+ / m] + sum over y with B(y) = 0 of (P0(y) - e^eps P1(y))_+
+
+An `AtomTable` is what this needs of a randomizer, and `gspa.accountant.random_sum` evaluates it. The pair above is the
+table of two atoms, for which the expectation has a closed form (`clone_divergence`).
 
 >>> from gspa.accountant.clones import clone_law
 >>> law = clone_law(np.array([0.5]), np.array([0.5]), np.array([2.0]))
@@ -23,6 +31,7 @@ True
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -32,9 +41,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from gspa.accountant import binomial
-from gspa.accountant.clones import BlanketLaw, CloneLaw
+from gspa.accountant.clones import CloneLaw
+from gspa.accountant.random_sum import expectation_above, expectation_below
 from gspa.accountant.roots import find_root, push_until
-from gspa.accountant.tradeoff import gdp_epsilon
+from gspa.accountant.tradeoff import gdp_epsilon, gdp_log_delta
 
 # --- the pair's divergence -----------------------------------------------------------------------------------
 
@@ -42,6 +52,7 @@ Array = NDArray[np.float64]
 
 _RELATIVE = 1e-11  # allowance on each divergence; measured errors are below 1e-12 (tests, against mpmath)
 _LARGEST = 700.0  # e^eps is finite
+_UNIT = 2.0**-52
 
 
 @dataclass(frozen=True)
@@ -51,15 +62,12 @@ class Victim:
     Attributes:
         eps: local budget, p = e^eps > 1.
         low: a, the mass of the less likely outcome.
-        neither: 1 - (1+p) a, the mass of every other report.
-        hidden: how much of `neither` looks like other users' reports (with `gspa.accountant.clones` only); the
-            rest is revealed.
+        neither: 1 - (1+p) a, the mass of every other report, which is revealed.
     """
 
     eps: float
     low: float
     neither: float
-    hidden: float = 0.0
 
     @classmethod
     def binary(cls, eps: float) -> Victim:
@@ -70,6 +78,96 @@ class Victim:
     def seen(self) -> float:
         """(1+p) a, the mass of the two outcomes together."""
         return 1.0 if self.neither == 0 else self.low * (1 + math.exp(self.eps))
+
+    @property
+    def square(self) -> float:
+        """Chi-square distance of the two laws relative to a fair coin: over E[C], mu^2 of the Gaussian limit."""
+        return 4 * (self.seen * math.tanh(self.eps / 2)) ** 2
+
+
+@dataclass(frozen=True, eq=False)
+class AtomTable:
+    """The reports of one victim's two inputs, relative to a law B of which the others' reports are draws.
+
+    Attributes:
+        eps: local eps of the victim; infinite if a report may tell the inputs apart for certain.
+        base: shape (k,), > 0, B.
+        first: shape (k,), P0/B.
+        second: shape (k,), P1/B.
+        bare: shape (2, l), P0 and P1 where B has no mass.
+    """
+
+    eps: float
+    base: Array
+    first: Array
+    second: Array
+    bare: Array
+
+    @classmethod
+    def of(cls, eps: float, base: Array, first: Array, second: Array) -> AtomTable:
+        """From three laws of shape (k,), of which B's sum may be off by a rounding."""
+        covered = base > 0
+        inside = base[covered] / (base.sum() or 1.0)
+        bare = np.array([first[~covered], second[~covered]])
+        return cls(eps, inside, first[covered] / inside, second[covered] / inside, bare)
+
+    @property
+    def square(self) -> float:
+        """Chi-square distance of P0 and P1 relative to B: over m, mu^2 of the Gaussian limit."""
+        return float(self.base @ np.minimum(np.abs(self.first - self.second), 1e150) ** 2)
+
+    @property
+    def exchanged(self) -> AtomTable:
+        """The same of the two inputs exchanged."""
+        return AtomTable(self.eps, self.base, self.second, self.first, self.bare[::-1])
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether exchanging the two inputs changes nothing but the names of the outputs."""
+        both = [np.array([one.base, one.first, one.second]) for one in (self, self.exchanged)]
+        one, other = (table[:, np.lexsort(table)] for table in both)
+        return not self.bare.size and bool(np.array_equal(one, other))
+
+    @property
+    def losses(self) -> tuple[Array, Array]:
+        """log P0/P1 of one report that nobody hides, and its mass under P0; B covers it."""
+        return np.log(self.first) - np.log(self.second), self.base * self.first
+
+    def values(self, eps: float, *, up: bool) -> Array:
+        """L, rounded to one side."""
+        large = math.exp(min(eps, _LARGEST)) * self.second
+        off = 8 * _UNIT * (self.first + large)
+        return self.first - large + (off if up else -off)
+
+    def outside(self, eps: float, *, up: bool) -> float:
+        """What the reports cost that nobody else sends, rounded to one side, each term for its own cancellation."""
+        side, (first, second) = 4 * _UNIT if up else -4 * _UNIT, self.bare
+        gap = np.maximum(first * (1 + side) - math.exp(min(eps, _LARGEST)) * second * (1 - side), 0.0)
+        return float(gap.sum() * (1 + side * (1 + first.size)))
+
+    def alone(self, eps: float) -> float:
+        """Not below delta(eps) where nobody hides the report."""
+        return float(self.base @ np.maximum(self.values(eps, up=True), 0.0)) * (1 + 1e-12) + self.outside(eps, up=True)
+
+    def above(self, law: CloneLaw, eps: float) -> float:
+        """Not below delta(eps) among C draws from B."""
+        bare = self.outside(eps, up=True)
+        if not self.base.size:
+            return min(1.0, bare)
+        inside = expectation_above((self.values(eps, up=True), self.base), law)
+        return min(1.0, _grown(float(law.edges[-1])) * inside + bare)
+
+    def below(self, law: CloneLaw, eps: float) -> float:
+        """Not above delta(eps) among C draws from B."""
+        bare = self.outside(eps, up=False)
+        if not self.base.size:
+            return bare
+        return expectation_below((self.values(eps, up=False), self.base), law) / _grown(float(law.edges[-1])) + bare
+
+
+def _grown(most: float) -> float:
+    """A mass of B that is off by 3 units puts up to (1 + 3 u)^m on m draws."""
+    return math.exp(8 * _UNIT * (most + 1))
 
 
 def clone_divergence(c: Array, eps: float, truth: Array, excess: Array) -> Array:
@@ -106,25 +204,11 @@ def clone_divergence(c: Array, eps: float, truth: Array, excess: Array) -> Array
     return np.asarray(out)
 
 
-def _terms(c: Array, victim: Victim, eps: float, ratio: Array | None = None) -> Array:
-    """Divergence per unit of P(C = c), where P(C = c+1) = ratio P(C = c) given what is revealed.
-
-    The total m = c + 1 hides whether the victim said "neither" (then C = m). Since
-    b(i; m) = (b(i; c) + b(i-1; c))/2, hidden "neither" adds the same mass to both outcomes: the pair is a
-    binary one, of mass g = (1+p) a + ratio * hidden and truth (p-1) a / g. Falls with c and with the ratio.
-    """
-    gap = victim.eps - eps
-    if ratio is None:
-        truth = np.array([math.tanh(victim.eps / 2)])
-        excess = np.array([-math.expm1(-gap) / (1 + math.exp(-victim.eps))])
-        return victim.seen * clone_divergence(c, eps, truth, excess)
-    hidden = ratio * victim.hidden
-    mass = victim.seen + hidden
-    truth = victim.seen * math.tanh(victim.eps / 2) / mass
-    # (T - tanh(eps/2))(1 + e^eps)/2 = (a (p - e^eps) - (e^eps - 1) ratio hidden / 2)/g
-    spare = -victim.low * math.exp(victim.eps) * math.expm1(-gap)
-    excess = (spare - 0.5 * math.expm1(eps) * hidden) / mass
-    return mass * clone_divergence(c, eps, truth, excess)
+def _terms(c: Array, victim: Victim, eps: float) -> Array:
+    """Divergence given C = c."""
+    truth = np.array([math.tanh(victim.eps / 2)])
+    excess = np.array([-math.expm1(eps - victim.eps) / (1 + math.exp(-victim.eps))])
+    return victim.seen * clone_divergence(c, eps, truth, excess)
 
 
 def _sum(a: Array, b: Array) -> float:
@@ -132,7 +216,7 @@ def _sum(a: Array, b: Array) -> float:
     return float(np.sum(a * b))
 
 
-def divergence(law: CloneLaw | BlanketLaw, victim: Victim, eps: float) -> tuple[float, float, float]:
+def divergence(law: CloneLaw, victim: Victim | AtomTable, eps: float) -> tuple[float, float, float]:
     """(lower, value, upper) of delta(eps) = H(P0, P1) = H(P1, P0).
 
     h_c falls with c (a fair coin can always be added: post-processing), so the first count of a
@@ -147,10 +231,9 @@ def divergence(law: CloneLaw | BlanketLaw, victim: Victim, eps: float) -> tuple[
     """
     if eps >= victim.eps:
         return 0.0, 0.0, 0.0
-    if isinstance(law, BlanketLaw):
-        low, high = (_sum(e.mass, _terms(e.clones, victim, eps, e.ratio)) for e in (law.lower, law.upper))
-        value = estimate(law, victim, eps)
-        return _ordered(low, value, high)
+    if isinstance(victim, AtomTable):
+        low, high = victim.below(law, eps), victim.above(law, eps)
+        return _ordered(low, 0.5 * (low + high), high)
     table = _terms(law.edges, victim, eps)
     low_table = np.where(np.diff(law.edges) == 1, table[:-1], table[1:])
     far, first = (float(_terms(np.array([c]), victim, eps)[0]) for c in (law.far, 0.0))
@@ -165,12 +248,10 @@ def _ordered(low: float, value: float, high: float) -> tuple[float, float, float
     return lower, min(max(value, lower), upper), upper
 
 
-def estimate(law: CloneLaw | BlanketLaw, victim: Victim, eps: float) -> float:
+def _estimate(law: CloneLaw, victim: Victim, eps: float) -> float:
     """delta(eps) from a law's first counts alone, to find roots with; nothing certified."""
     if eps >= victim.eps:
         return 0.0
-    if isinstance(law, BlanketLaw):
-        return _sum(law.sample.mass, _terms(law.sample.clones, victim, eps, law.sample.ratio))
     return _sum(law.mass, _terms(law.edges[:-1], victim, eps))
 
 
@@ -190,21 +271,16 @@ class Interval(NamedTuple):
 
 
 @lru_cache(maxsize=16)  # asked twice for each eps
-def gaussian_guess(victim: Victim, mean: float, target: float) -> float:
-    """The Gaussian limit's eps: mu = TV sqrt(4/E[C]), TV = (p-1) a. Within 1% for many clones."""
-    mu = victim.seen * math.tanh(victim.eps / 2) * math.sqrt(4 / mean) if mean > 0 else math.inf
+def gaussian_guess(victim: Victim | AtomTable, mean: float, target: float) -> float:
+    """The Gaussian limit's eps among E[C] draws. Within 1% for many clones."""
+    mu = math.sqrt(victim.square / mean) if mean > 0 else math.inf
     if mu > 10:
         return 0.9 * victim.eps
     return min(max(gdp_epsilon(delta=target, mu=mu), 1e-3 * mu), 0.95 * victim.eps)
 
 
 def epsilon_interval(
-    victim: Victim,
-    law: CloneLaw | BlanketLaw,
-    *,
-    target: float,
-    slack: float,
-    law_of_lower: CloneLaw | BlanketLaw | None = None,
+    victim: Victim | AtomTable, law: CloneLaw, *, target: float, slack: float, law_of_lower: CloneLaw | None = None
 ) -> Interval:
     """The eps in [0, eps_n] at which the pair's delta is `target`, or 0 if delta(0) is no larger.
 
@@ -220,8 +296,17 @@ def epsilon_interval(
     """
     least, most = target * (1 + slack), target * (1 - slack)
     fewer = law if law_of_lower is None else law_of_lower
-    search = law if isinstance(law, BlanketLaw) or law.mass.size <= _FULL else law.sample(_COARSE)
-    at_zero = estimate(search, victim, 0.0)
+    if isinstance(victim, AtomTable):
+        top = min(victim.eps, TOP)
+        if victim.eps > TOP and victim.above(law, TOP) > most:
+            low = greatest_epsilon(lambda eps: victim.below(fewer, eps), least, TOP, BAND)
+            return Interval(low, TOP, victim.eps)
+        guess = min(gaussian_guess(victim, law.mean + 1, target), 0.95 * top)
+        high = least_epsilon(lambda eps: victim.above(law, eps), most, guess, top, BAND)
+        low = min(greatest_epsilon(lambda eps: victim.below(fewer, eps), least, high, BAND), high)
+        return Interval(low, 0.5 * (low + high), high)
+    search = law if law.mass.size <= _FULL else law.sample(_COARSE)
+    at_zero = _estimate(search, victim, 0.0)
     low0 = 1.0
     if at_zero < 1.1 * target:  # else the sums below find a positive eps anyway
         low0 = divergence(fewer, victim, 0.0)[0]
@@ -232,7 +317,7 @@ def epsilon_interval(
         return victim.eps * float(expit(y))
 
     def excess(y: float) -> float:
-        delta = estimate(search, victim, at(y))
+        delta = _estimate(search, victim, at(y))
         return math.log(delta / target) if delta > 0 else -math.inf
 
     y, slope = -36.0, 0.0
@@ -254,3 +339,94 @@ def epsilon_interval(
     if low0 >= least:
         lower = at(push_until(lambda y: divergence(fewer, victim, at(y))[0] >= least, y - back, -back, SURELY_ZERO))
     return Interval(lower, min(max(at(y), lower), upper), upper)
+
+
+# --- the same where a value costs much and the curve is nearly a Gaussian's -----------------------------------
+
+_STEPS = 40
+BAND = 1e-4  # of delta, in which an end is good enough
+TOP = 700.0  # an eps that is as good as none
+
+
+def _fitted_mu(eps: float, log_delta: float) -> float:
+    """The mu at which a Gaussian has that delta at eps: bisection, 1e-4 relative is plenty."""
+    # Halving, because where it ends decides which eps `_Search` asks, and so what is returned.
+    low, high = 1e-6, 100.0
+    while high / low > 1.0001:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if gdp_log_delta(eps, mu=middle) > log_delta else (middle, high)
+    return high
+
+
+@dataclass
+class _Search:
+    """Values of a decreasing delta(eps), and where to look next for a target."""
+
+    target: float
+    seen: list[tuple[float, float]]  # (eps, log delta)
+
+    def next(self, low: float, high: float) -> float:
+        """A Gaussian through the last value; every third time, or if that is no help, secant or bisection."""
+        eps, log_delta = self.seen[-1]
+        if len(self.seen) % 3 != 0:
+            aim = gdp_epsilon(delta=self.target, mu=_fitted_mu(eps, log_delta))
+            if low < aim < high:
+                return aim
+        ends = {e: v for e, v in self.seen if e in (low, high)}
+        middle = 0.5 * (low + high)
+        if len(self.seen) % 2 or len(ends) < 2 or ends[low] <= ends[high]:
+            return middle
+        share = (ends[low] - math.log(self.target)) / (ends[low] - ends[high])
+        return low + min(max(share, 0.05), 0.95) * (high - low)
+
+    def add(self, eps: float, delta: float) -> None:
+        """Remember a value."""
+        self.seen.append((eps, math.log(max(delta, 1e-300))))
+
+
+def least_epsilon(delta_at: Callable[[float], float], target: float, start: float, top: float, band: float) -> float:
+    """The least eps found with delta_at(eps) <= target: 0, or a delta within the relative `band` below the target.
+
+    Every returned value was evaluated, except `top`, which is returned if nothing below it will do. Two or
+    three steps are enough when the law is close to a Gaussian.
+    """
+    # A loop of its own: a value costs so much that the first one within the band is taken, and no root is needed.
+    low, high, eps = -math.inf, top, min(start, 0.95 * top)
+    search = _Search(target * (1 - 0.5 * band), [])
+    for _ in range(_STEPS):
+        found = delta_at(eps)
+        search.add(eps, found)
+        if found <= target:
+            high = eps
+            if eps == 0 or found > target * (1 - band):
+                break
+        else:
+            low = eps
+        if low >= 0 and high - low <= 1e-9 * high:
+            break
+        # No eps that is too small yet: halve, then try 0 itself.
+        halved = 0.0 if eps < 1e-3 * start else 0.5 * eps
+        eps = halved if low < 0 else search.next(low, high)
+    return high
+
+
+def greatest_epsilon(delta_at: Callable[[float], float], target: float, high: float, band: float) -> float:
+    """The greatest eps found in [0, high] with delta_at(eps) >= target, in the same way; 0 if there is none."""
+    low, eps, gap = 0.0, high, 1e-3
+    search = _Search(min(target * (1 + 0.5 * band), 1 - 2.0**-53), [])
+    for _ in range(_STEPS):
+        found = delta_at(eps)
+        search.add(eps, found)
+        if found >= target:
+            low = max(low, eps)
+            if found < target * (1 + band):
+                break
+        else:
+            high = eps
+        if high - low <= 1e-9 * high:
+            break
+        # Until there is one that is large enough, stay close: the bracket is widest far from the target.
+        eps = search.next(low, high)
+        if low == 0:
+            eps, gap = max(eps, high * (1 - gap)), min(4 * gap, 1.0)
+    return low

@@ -31,12 +31,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gspa.accountant.clones import CloneLaw
 from gspa.accountant.errors import InternalError
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 _UNIT = 2.0**-52
+_COARSE, _FINE, _FEW = 0.04, 0.01, 64  # smoothing of laws of many values, and of few
+_FAR = 1e100  # of a value whose square is no double
 _REACH = 7.0  # e^(-7^2 / 2) = 2e-11 ends the Fourier sum
 _DROPPED = 60.0  # terms below e^-60 of the largest are not formed
 _ALIAS = 1e-4  # relative size of the images that is worth a longer period
@@ -133,7 +136,7 @@ def _power_sum(log_zeta: Complex, first: int, stride: int, weights: Array) -> Co
 
 
 def positive_part(
-    values: Array, masses: Array, first: int, weights: Array, *, stride: int = 1, smoothing: float = 0.04
+    values: Array, masses: Array, first: int, weights: Array, *, stride: int = 1, smoothing: float = _COARSE
 ) -> Bracket:
     """sum_i weights[i] E[(L_1 + ... + L_(first + i stride))_+].
 
@@ -241,3 +244,60 @@ class _Images(NamedTuple):
             for a, m in zip(_MULTIPLES, self.log_moments, strict=True)
         ]
         return left + math.exp(min(*logs, 700.0))
+
+
+# --- the same among C others, C with a law ---------------------------------------------------------------------
+
+
+def expectation_above(atoms: tuple[Array, Array], law: CloneLaw) -> float:
+    """Not below E[(1/(C+1)) (L_1 + ... + L_(C+1))_+]; it decreases in C, so a block counts with its first C."""
+    weights = (law.mass + law.error) / (law.edges[:-1] + 1)
+    rest = ((law.above, law.edges[-1]), (law.below, law.far), (law.far_mass, 0.0))
+    alone = _alone(atoms, up=True)
+    return _covered(atoms, law, law.edges[:-1], weights, alone).upper + sum(
+        mass * min(alone, _crude(*atoms, count + 1)) for mass, count in rest if mass > 0
+    )
+
+
+def expectation_below(atoms: tuple[Array, Array], law: CloneLaw) -> float:
+    """Not above the same: a block counts with its last C."""
+    last = law.edges[1:] - 1
+    return _covered(atoms, law, last, np.maximum(law.mass - law.error, 0.0) / (last + 1), _alone(atoms, up=False)).lower
+
+
+def _alone(atoms: tuple[Array, Array], *, up: bool) -> float:
+    """E[L_+], rounded to one side."""
+    values, masses = atoms
+    side = (values.size + 4) * (_UNIT if up else -_UNIT)
+    return float(masses @ np.maximum(values, 0.0)) * (1 + side)
+
+
+def _covered(atoms: tuple[Array, Array], law: CloneLaw, others: Array, weights: Array, alone: float) -> Bracket:
+    """sum_i weights[i] E[(L_1 + ... + L_(C_i + 1))_+] for these numbers C_i, of which 0 needs no sum.
+
+    E[(L_1 + ... + L_m)_+] is at most m E[L_+], also where the sum cannot be evaluated.
+    """
+    first = float(weights[0]) * alone if others[0] == 0 else 0.0
+    if others[0] == 0:
+        others, weights = others[1:], weights[1:]
+    if not weights.any():
+        return Bracket(first, first)
+    most = float(weights @ (others + 1)) * alone * (1 + (weights.size + 4) * _UNIT)
+    if float(np.abs(atoms[0]).max()) > _FAR:
+        return Bracket(first, first + most)
+    smoothing, stride = _FINE if atoms[0].size <= _FEW else _COARSE, int(law.edges[1] - law.edges[0])
+    found = positive_part(*atoms, int(others[0]) + 1, weights, stride=stride, smoothing=smoothing)
+    return Bracket(first + found.lower, first + min(found.upper, most))
+
+
+def _crude(values: Array, masses: Array, m: float) -> float:
+    """Chernoff's bound on E[(L_1 + ... + L_m)_+]/m, at most 1: x_+ <= e^(a x)/(e a) for every a > 0."""
+    top = float(values.max())
+    if top <= 0:
+        return 0.0
+    if float(np.abs(values).max()) > _FAR:
+        return 1.0
+    spread = math.sqrt(m * float(masses @ values**2))
+    tilts = [2.0**k / spread for k in range(-1, 5)]
+    logs = [m * log_mgf(values, masses, a) - math.log(math.e * a * m) for a in tilts]
+    return min(1.0, math.exp(min(*logs, 0.0)))

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any
@@ -40,10 +40,21 @@ from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.families import Family, binary
 from gspa.accountant.laplace_gaussian import MOST_VICTIMS, Crowd, how_close, reports_pair
-from gspa.accountant.losses import Atoms, PrivacyLoss, atoms, gaussian_atoms, merge, spread
+from gspa.accountant.losses import (
+    LARGEST,
+    TAIL,
+    Atoms,
+    PrivacyLoss,
+    Values,
+    atoms,
+    gaussian_atoms,
+    merge,
+    on_curve,
+    spread,
+)
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon
 from gspa.accountant.one_round import Problem, candidates, problem_of, require_fit
-from gspa.accountant.pair import Interval
+from gspa.accountant.pair import AtomTable, Interval
 from gspa.accountant.roots import crossing, push_until
 
 __all__ = ["METHOD", "Round", "Rounds", "compose", "compose_delta", "gaussian", "shuffled", "shuffled_reports"]
@@ -380,12 +391,13 @@ class Round:
     alone: float = math.inf
 
 
-def shuffled(budgets: Budgets, *, mechanism: Family = binary()) -> Round:
+def shuffled(budgets: Budgets, *, mechanism: Family = binary(), victim: int | None = None) -> Round:
     """A round in which every user reports once and the reports are shuffled.
 
     Args:
         budgets: the users' local budgets in this round.
         mechanism: what every user runs; for Laplace noise see `shuffled_reports`.
+        victim: index of the user to protect; None for everybody.
 
     Raises:
         InvalidValue: an argument out of range.
@@ -395,17 +407,84 @@ def shuffled(budgets: Budgets, *, mechanism: Family = binary()) -> Round:
     local = budgets.delta_max
     if budgets.eps_max == 0:
         return Round(mechanism.label, mechanism.valid_for, local_delta=local, most=0.0)
-    indices, certain = candidates(budgets, mechanism)
+    indices, certain = candidates(budgets, mechanism) if victim is None else ([victim], True)
     if not certain:
         hint = "which user is the worst is not known; give users fewer distinct (eps, delta)"
         raise OutsideValidity("composition", "a known worst user", hint)
     problems = tuple(problem_of(budgets, mechanism, index) for index in indices if budgets.eps[index] > 0)
-    most, alone = budgets.eps_max, budgets.n == 1
+    if not problems:
+        return Round(mechanism.label, mechanism.valid_for, local_delta=local, most=0.0)
+    most, alone = max(problem.victim.eps for problem in problems), budgets.n == 1
+    if isinstance(problems[0].victim, AtomTable):
+        if len(problems) > 1:
+            raise OutsideValidity("composition", "one local delta for all", "which user is the worst is not known")
+        held, label = held_alike(budgets, mechanism), mechanism.label
+        tables = of_tables(label, mechanism.valid_for, problems, held or problems[0], most=most, local_delta=local)
+        return replace(tables, reached=held is not None)
     return Round(mechanism.label, mechanism.valid_for, problems, local_delta=local, most=most, reached=alone)
 
 
+def table_of(problem: Problem) -> AtomTable:
+    """The victim's atoms."""
+    assert isinstance(problem.victim, AtomTable)
+    return problem.victim
+
+
+def held_alike(budgets: Budgets, mechanism: Family) -> Problem | None:
+    """The shuffle where all others hold a third input: no bound, the mechanism itself. None if budgets differ."""
+    if mechanism.rows is None or budgets.eps_min < budgets.eps_max or budgets.delta_max > 0:
+        return None
+    laws = mechanism.rows(budgets.eps_max)
+    if len(laws) < 3:
+        return None
+    table = AtomTable.of(budgets.eps_max, laws[2], laws[0], laws[1])
+    return Problem(table, 0.0, np.ones(1), np.zeros(1), np.array([budgets.n - 1.0]))
+
+
+def of_tables(
+    label: str, valid_for: str, victims: Sequence[Problem], one: Problem, *, most: float, local_delta: float = 0.0
+) -> Round:
+    """A round whose curve delta(eps) is known from atom tables (`gspa.accountant.pair.AtomTable`).
+
+    Args:
+        label: as valid_for, local_delta and most, see `Round`.
+        victims: every user and change of a record that may be the worst, in both orders of the two inputs.
+        one: of which the lower end is.
+    """
+
+    def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
+        return about(delta, 4 ** math.ceil(math.log(times, 4)))  # a search over rounds asks for many numbers of them
+
+    @cache
+    def about(delta: float, times: int) -> tuple[Atoms, Atoms]:
+        depth = 40 - math.log(delta / times)
+        crowd = [(table_of(victim), victim.law(depth=depth)) for victim in victims]
+        table, law = table_of(one), one.law(depth=depth)
+        back = None if table.mirrored else table.exchanged
+
+        def at(eps: float) -> Values:
+            if eps >= most:
+                return Values(0.0, 0.0, 0.0, 0.0)
+            above = max(other.above(number, eps) for other, number in crowd)
+            behind = None if back is None else (back.below(law, eps), back.above(law, eps))
+            return Values(above, table.below(law, eps), table.above(law, eps), table.alone(eps), behind)
+
+        mu = max(math.sqrt(victim.victim.square / (victim.mean + 1)) for victim in victims)
+        if len(crowd) == 1 and law.edges[-1] == 1 and not table.bare.size:  # nobody hides anybody
+            return (Atoms(*table.losses, 0.0),) * 2
+        width, corners = min(mu, most, LARGEST), [most] if most < math.inf else []
+        return on_curve(at, width=width, per=_PER_DEVIATION, corners=corners, floor=TAIL * delta / times)
+
+    return Round(label, valid_for, pair=pair, local_delta=local_delta, most=most)
+
+
 def shuffled_reports(
-    scales: Budgets | ArrayLike, *, count: ArrayLike = 1, mechanism: str = "laplace", sensitivity: float = 1.0
+    scales: Budgets | ArrayLike,
+    *,
+    count: ArrayLike = 1,
+    mechanism: str = "laplace",
+    sensitivity: float = 1.0,
+    victim: int | None = None,
 ) -> Round:
     """A round in which every user reports a value of [0, 1] with noise, and the reports are shuffled.
 
@@ -416,14 +495,14 @@ def shuffled_reports(
         scales: `Budgets` (Laplace scales 1/eps_j), or noise scales > 0: Laplace b_j, or Gaussian sigma_j.
         count: how many users have each scale: a number or shape of scales; with `Budgets`, theirs counts.
         mechanism: "laplace" or "gaussian".
-        sensitivity: as for `gspa.accountant.laplace_gaussian.blanket_epsilon`.
+        sensitivity: as for `gspa.accountant.laplace_gaussian.blanket_epsilon`, like victim.
 
     Raises:
         InvalidValue: an argument outside its range; more than 64 distinct scales.
         OutsideValidity: budgets with delta_i > 0.
     """
     crowd = Crowd.of(scales, count, mechanism, (0.0, 1.0), sensitivity)
-    victims = crowd.candidates(None)
+    victims = crowd.candidates(victim)
     label = f"shuffled {mechanism} reports on [0, 1]"
     if not victims:
         return Round(label, crowd.valid_for([]), most=0.0)
@@ -434,7 +513,7 @@ def shuffled_reports(
 
     @cache  # a search for delta, or for a curve, asks again at the same
     def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
-        return reports_pair(crowd, delta=delta, times=times)
+        return reports_pair(crowd, delta=delta, times=times, victim=victim)
 
     proved, one = crowd.proved(victims), bool(crowd.reports.count.sum() == 1)
     return Round(label, crowd.valid_for(victims), pair=pair, most=most, proved=proved, reached=one, alone=mu)
@@ -457,6 +536,7 @@ def gaussian(mu: float) -> Round:
 # --- certified eps and delta of many rounds ------------------------------------------------------------------
 
 METHOD = "composition of dominating pairs, Fourier transform on a grid from both sides"
+_PER_DEVIATION = 30  # points of a curve in a standard deviation of the loss
 _STEPS = 250  # grid steps in a round's standard deviation, root mean square over the rounds
 _POINTS = 1 << 20  # about as many in the sum's window, at most
 _MOST_CELLS = 1e7  # of one round's grid
@@ -502,7 +582,9 @@ def _top(chosen: Chosen) -> tuple[float, float, float] | None:
     """
     most = log_mass = log_hidden = 0.0
     for _, times, problem in chosen:
-        if problem is None or problem.victim.eps > _MOST_EPS or problem.victim.seen == 0:
+        if problem is None or isinstance(problem.victim, AtomTable) or problem.victim.eps > _MOST_EPS:
+            return None
+        if problem.victim.seen == 0:
             return None
         present = problem.count > 0
         if problem.rest[present].min(initial=1.0) < 0.5:
@@ -568,6 +650,8 @@ def _sides(chosen: Chosen, depth: float, target: float) -> Sides | None:
             hint = f"a largest loss of {max(tops):g} and steps of {step:.2g}: rare losses are too large for the others"
             raise OutsideValidity("composition of shuffled reports", f"a grid of at most {_MOST_CELLS:g} points", hint)
         step = max(tops) / math.ceil(max(tops) / step)  # the largest loss is on the grid
+    elif tops := [one.most for one, *_ in found if 0 < one.most < _MOST_CELLS * step]:
+        step = max(tops) / math.ceil(max(tops) / step)
     upper: Factors = []
     lower: Factors = []
     for one, times, local, both, _ in found:

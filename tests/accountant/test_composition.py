@@ -38,10 +38,14 @@ class TestOneRound:
         crowd = budgets.constant(eps0, n=n)
         one = [(shuffled(crowd, mechanism=mechanism), 1)]
         found, exact = compose(one, delta=1e-5), central_epsilon(crowd, delta=1e-5, mechanism=mechanism)
-        assert overlap(found, exact)
-        assert found.relative_width < 1e-3
+        curve = mechanism.rows is not None and not mechanism.bits  # from below, that of an attack
+        assert found.upper >= exact.lower
+        assert found.upper < 1.001 * exact.upper
+        assert curve or (overlap(found, exact) and found.relative_width < 1e-3)
         for eps in (0.0, 0.5 * exact.value):
-            assert overlap(compose_delta(one, eps=eps), central_delta(crowd, eps=eps, mechanism=mechanism))
+            again, alone = compose_delta(one, eps=eps), central_delta(crowd, eps=eps, mechanism=mechanism)
+            assert again.upper >= alone.lower
+            assert again.lower <= alone.upper
 
     def test_table_two(self):
         for name in ("unif1", "unif2", "mixed"):
@@ -65,7 +69,7 @@ class TestEnumeration:
     @pytest.mark.parametrize("eps", [0.0, 0.2, 1.0, 2.3])
     def test_same_and_different_rounds(self, eps):
         one, two = budgets.constant(1.0, n=3), budgets.from_array([0.4, 0.7, 1.5])
-        a, b = shuffled(one), shuffled(two, mechanism=krr(3))
+        a, b = shuffled(one), shuffled(two)
         laws = [losses(pair_law(r.problems[0])) for r in (a, a, b)]
         exact = float(delta(composed(laws), eps))
         found = compose_delta([(a, 2), (b, 1)], eps=eps)
@@ -304,8 +308,8 @@ class TestReportsOnALine:
     def test_against_dp_accounting(self):
         pytest.importorskip("dp_accounting")
         crowd = Crowd.of([1.0], 1000, "laplace", (0.0, 1.0))
-        pair = reports_pair(crowd, delta=1e-6, times=20)
-        google = from_losses(spread(pair.above.loss, pair.above.mass, 1e-4, pair.above.missing), pessimistic=True)
+        above, _ = reports_pair(crowd, delta=1e-6, times=20)
+        google = from_losses(spread(above.loss, above.mass, 1e-4, above.missing), pessimistic=True)
         found = compose([(shuffled_reports([1.0], count=1000), 20)], delta=1e-6)
         assert google.self_compose(20).get_epsilon_for_delta(1e-6) == pytest.approx(found.upper, rel=1e-4)
 

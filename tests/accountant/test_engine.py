@@ -104,7 +104,8 @@ class TestAgainstEnumeration:
         with pytest.raises(OutsideValidity, match=r"needs delta > 0\.5"):
             discrete_epsilon([(table, 2)], delta=1e-3)
         found = discrete_epsilon([(table[1:], 2)], delta=1e-3)
-        assert found.upper == pytest.approx(math.log(0.5 / 1e-120), rel=1e-12)
+        alone = math.log(0.5 / 1e-120) + math.log1p(-1e-3 / 0.5)  # what one report shows
+        assert alone <= found.upper <= alone + 1e-6
 
 
 class TestNamed:
@@ -205,9 +206,9 @@ class TestRefused:
         with pytest.raises(InvalidValue, match=said):
             gspa.epsilon(delta=1e-3, **question)
 
-    @pytest.mark.parametrize("ask", [gspa.certify, gspa.to_dp_accounting, gspa.calibrate])
+    @pytest.mark.parametrize("ask", [gspa.certify, gspa.to_dp_accounting])
     def test_what_does_not_cover_matrices_says_so(self, ask):
-        more = {gspa.certify: {"delta": 0.1}, gspa.calibrate: {"delta": 0.1, "target_eps": 1.0}}.get(ask, {})
+        more = {gspa.certify: {"delta": 0.1}}.get(ask, {})
         with pytest.raises(OutsideValidity):
             ask(n=10, mechanism=gspa.Discrete(response(2, 1.0)), **more)
 

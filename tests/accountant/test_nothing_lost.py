@@ -99,7 +99,7 @@ def test_the_law_of_the_clones(monkeypatch, n):
         clone_law.clone_law(q, 1 - q, count)
 
 
-@pytest.mark.parametrize("mechanism", [families.binary(), families.krr(5)])
+@pytest.mark.parametrize("mechanism", [families.binary(), families.common()])
 def test_the_outcomes_of_the_pair(monkeypatch, mechanism):
     crowd = budgets.constant(1.0, n=500)
     problem = accountant.problem_of(crowd, mechanism, 0)

@@ -11,7 +11,7 @@ from pair_oracle import hockey_stick, law_divergence, pair_law, shuffled, sum_of
 
 from gspa.accountant import api, budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity, UnknownName
-from gspa.accountant.families import binary, common, krr, subset, total_variation
+from gspa.accountant.families import binary, common, hadamard, krr, local_hashing, subset, total_variation, unary
 from gspa.accountant.one_round import central_delta, central_epsilon
 
 
@@ -28,38 +28,38 @@ def subset_report(x, eps, k, size):
 
 class TestMasses:
     @pytest.mark.parametrize("eps", [1e-6, 0.1, 1.0, 8.0, 40.0])
-    @pytest.mark.parametrize("family", [binary(), krr(2), krr(7), subset(6, 4)])
+    @pytest.mark.parametrize(
+        "family", [binary(), krr(2), krr(7), subset(6, 4), unary(4), local_hashing(5, 3), hadamard(6)]
+    )
     def test_add_up(self, family, eps):
-        victim = family.victim(eps)
-        assert victim.low * (1 + math.exp(eps)) + victim.neither == pytest.approx(1, rel=1e-14)
+        np.testing.assert_allclose(family.rows(eps).sum(axis=1), 1, rtol=1e-14)
+        if not family.bits:
+            table = family.victim(eps)
+            assert [table.base @ v for v in (table.first, table.second)] == pytest.approx([1, 1], rel=1e-14)
         q, rest = family.clones(np.array([0.0, eps / 2, eps]))
-        np.testing.assert_allclose(q + rest, 1, rtol=1e-15)
+        np.testing.assert_allclose(q + rest, 1, rtol=1e-13)
 
     @pytest.mark.parametrize(("k", "size"), [(3, 1), (4, 2), (5, 3), (6, 5)])
     def test_subset_selection_by_listing(self, k, size):
-        # Sets with the first input and not the second; clones: the least mass of any input on them.
-        eps, other = 1.3, 0.4
-        report = subset_report(0, eps, k, size)
-        first = [s for s in report if 0 in s and 1 not in s]
-        second = [s for s in report if 1 in s and 0 not in s]
-        victim = subset(k, size).victim(eps)
-        assert victim.low * math.exp(eps) == pytest.approx(sum(report[s] for s in first))
-        assert victim.low == pytest.approx(sum(report[s] for s in second))
-        assert victim.neither == pytest.approx(1 - sum(report[s] for s in first + second), abs=1e-15)
-        # The blanket: the least mass any input gives a set, everywhere.
-        found = subset(k, size)
+        eps, other, found = 1.3, 0.4, subset(k, size)
+        reports = [subset_report(x, eps, k, size) for x in range(3)]
+        # The law below all: the least mass that any input gives a set, everywhere.
         least = min(subset_report(0, other, k, size).values())
         q, _ = found.clones(np.array([other]))
-        assert float(q[0]) == pytest.approx(least * len(report))
-        assert found.coin == pytest.approx(2 * len(first) / len(report))
-        # The victim's own blanket hides "neither": uniform on all sets that are of neither kind.
-        own = min(report.values())
-        assert victim.hidden == pytest.approx(own * (len(report) - 2 * len(first)), abs=1e-15)
+        assert float(q[0]) == pytest.approx(least * len(reports[0]))
+        # Sets by which of the three items they hold.
+        listed = {}
+        for one in reports[0]:
+            held = tuple(x in one for x in range(3))
+            entry = listed.setdefault(held, np.zeros(4))
+            entry += [1 / len(reports[0]), *(report[one] for report in reports)]
+        table, rows = found.victim(eps), found.rows(eps)
+        masses = np.array([table.base, table.base * table.first, table.base * table.second, rows[2]]).T
+        listed_masses = np.array(list(listed.values()))
+        for column in range(4):
+            assert sorted(masses[:, column]) == pytest.approx(sorted(listed_masses[:, column]))
 
-    def test_size_one_is_k_ary_response(self):
-        one, many = subset(5, 1), krr(5)
-        assert one.victim(1.0) == many.victim(1.0)
-        assert many.victim(1.0).hidden == pytest.approx(many.victim(1.0).neither, rel=1e-14)
+    def test_two_items_are_bits(self):
         two = krr(2)
         assert two.victim(1.0).neither == 0
         assert two.victim(1.0).low == pytest.approx(binary().victim(1.0).low, rel=1e-15)

@@ -40,7 +40,6 @@ REFUSED = [
     (asymptotic.asymptotic_mu, {"scales": [1.0], "count": 9, "inputs": (0.1, {})}, "inputs"),
     (attacks.attack_epsilon, {"scales": [1.0], "count": 9, "delta": 0.1, "inputs": (0.3, float("nan"))}, "inputs"),
     (flame_attacks.linked_delta, {"local": Laplace(0.5), "k": 4, "messages": 3, "eps": 745.5}, "eps"),
-    (one_round.epsilon_table, {"n": [[1], [1, 2]], "eps": 1.0, "delta": 0.1}, "n"),
     (aggregation.Sampled, {"clip": 0.1, "eps": np.zeros((1, 2)), "k": 1, "n_p": 1}, "eps"),
     (budgets.from_array, {"eps": np.array(0.5)}, "eps"),
     (mean.clipped_normal, {"center": 0.0, "sigma": 1e308, "low": 0.0, "high": 1.0}, "sigma"),

@@ -30,11 +30,11 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from gspa.accountant import arguments as check
-from gspa.accountant.blanket import Cells, expectation_above, expectation_below, lower_atoms, upper_atoms
+from gspa.accountant.blanket import Cells, lower_atoms, upper_atoms
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.laplace_gaussian import least_epsilon
-from gspa.accountant.random_sum import Bracket
+from gspa.accountant.pair import least_epsilon
+from gspa.accountant.random_sum import Bracket, expectation_above, expectation_below
 from gspa.algorithms.flame.attacks import Local
 from gspa.algorithms.flame.randomizers import Buckets
 
