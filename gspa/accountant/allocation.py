@@ -702,7 +702,8 @@ def allocation_epsilon(
 
     Every record is dealt by itself; each step publishes the sum of its records' contributions with noise. Batches of a
     fixed size are not of this kind: `shuffled_batches_epsilon`. With k = 1 both ends are of the mechanism itself, so
-    `lower` is an attack; with k > 1 they are of k blocks (the module).
+    `lower` is an attack. With k > 1 they are of k blocks that are told (the module): `upper` is proved for the run,
+    `lower` says how far this argument goes and is no attack on the run.
 
     Args:
         sigma: of the noise in each step, standard deviation (Gaussian) or scale (Laplace), > 0.
