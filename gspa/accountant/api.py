@@ -1066,7 +1066,7 @@ def to_dp_accounting(
 
     The neighbours of shuffled reports replace one user's record, so compose them with laws for the same neighbours: a
     central Gaussian with noise of sigma times the most that replacing a record changes. A random allocation for
-    "remove", "add" or "both" is in the library for both, in its two orders. See `gspa.accountant.interop` for an example.
+    "remove", "add" or "both" is in the library for both, in its two orders. `gspa.accountant.interop` has an example.
 
     Args:
         eps: as n, budgets, mechanism, rounds and honest, see `epsilon`.
