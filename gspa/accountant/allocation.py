@@ -332,6 +332,8 @@ _NO_LOG = -800.0  # below that of any double
 _NARROW = 2.5e-3  # relative, in delta: a wider bracket is refined once
 _ANEW = 0.05  # relative, in eps: where no cut is narrow (large shifts), none is at an eps so near
 _MOST_STEPS = 10**12
+_FINE = (1.5,)  # of many points near each other,
+_SAME_CUT = 6  # as many of which share a cut
 
 
 class _Curve:
@@ -343,6 +345,8 @@ class _Curve:
         self._best = _CUTS.index(5.5)  # of the offers, for the last eps
         self._looked = math.inf  # the last eps at which every cut was tried
         self._known: dict[float, Bracket] = {}
+        self._calls = 0
+        self._cut: float | None = None
 
     def delta(self, eps: float) -> Bracket:
         """A bracket of delta(eps), eps >= 0."""
@@ -351,9 +355,13 @@ class _Curve:
         return self._known[eps]
 
     def _bracket(self, eps: float) -> Bracket:
-        found, cut = self._rough(eps)
-        if cut is None:
+        if self.finer == _FINE and self._calls % _SAME_CUT and not self.dealt.far(eps):
+            found = self.dealt.crude(eps)
+        else:
+            found, self._cut = self._rough(eps)
+        if (cut := self._cut) is None:
             return found
+        self._calls += 1
         found = Bracket(max(found.lower, self.dealt.crude(eps).lower), found.upper)
         for finer in self.finer:
             one = self.dealt.bracket(eps, cut, round(finer * _CELLS), _SMOOTHING / finer)
@@ -445,9 +453,10 @@ class _Curve:
 
 # --- several blocks and epochs -------------------------------------------------------------------------------
 
-_PER_DEVIATION = 8  # points of delta(eps) in a deviation of the loss
+_PER_DEVIATION = 36  # points of delta(eps) in a deviation of the loss
+_FALL = 0.12  # of log delta, from point to point, at most about
 _GROWTH = 1.08  # of the distance between points, beyond three deviations
-_MOST_POINTS = 300
+_MOST_POINTS = 600
 _TAIL = 2e-4  # of a copy's share of delta: what may be left to the infinite loss
 _LEAST_FLOOR = 1e-300
 _MOST_LOSS = 700.0  # e^_MOST_LOSS is a double
@@ -472,6 +481,10 @@ def _pair(ahead: _Curve, behind: _Curve | None) -> Callable[[float, int], tuple[
                 break
             if eps > 3 * width:
                 step *= _GROWTH
+            # In the tail a chord errs by the square of what delta falls by.
+            last, before = (max(side.upper for side in pair) for pair in (found[-1], found[max(len(found) - 2, 0)]))
+            if 0 < last < before:
+                step = min(step, _FALL * (eps - points[max(len(points) - 2, 0)]) / math.log(before / last))
             eps += step
             if eps > _MOST_LOSS:
                 break
@@ -567,16 +580,18 @@ class Allocated:
     def curve(self, direction: str, steps: int | None = None) -> _Curve:
         u, v = {"remove": (1, 0), "add": (0, 1), "replace": (1, -1)}[direction]
         step = Step(u * self.shift, v * self.shift, self.noise)
-        # Many points, between which more is lost than at them.
-        return _Curve(Dealt(step, self.blocks)) if steps is None else _Curve(Dealt(step, steps), (0.5,))
+        # What is lost at a point counts in every copy, so there is no coarse first look.
+        return _Curve(Dealt(step, self.blocks)) if steps is None else _Curve(Dealt(step, steps), _FINE)
 
     def round(self, direction: str, steps: int) -> Round:
         opposite = {"remove": "add", "add": "remove"}.get(direction)
         ahead = self.curve(direction, steps)
-        pair = _pair(ahead, None if opposite is None else self.curve(opposite, steps))
+        behind = None if opposite is None else self.curve(opposite, steps)
+        exchanged = None if behind is None else _pair(behind, ahead)
         gap = ahead.dealt.gap[1]
         most, mu = (gap, math.inf) if self.noise == "laplace" else (math.inf, gap)
-        return Round(f"{METHOD}, {direction}", self.valid_for, pair=pair, most=most, reached=True, alone=mu)
+        label, pair = f"{METHOD}, {direction}", _pair(ahead, behind)
+        return Round(*(label, self.valid_for), pair=pair, exchanged=exchanged, most=most, reached=True, alone=mu)
 
     @cache  # noqa: B019  # its rounds remember points of their curves
     def rounds(self, direction: str) -> list[tuple[Round, int]]:
@@ -687,7 +702,8 @@ def allocation_epsilon(
 
     Every record is dealt by itself; each step publishes the sum of its records' contributions with noise. Batches of a
     fixed size are not of this kind: `shuffled_batches_epsilon`. With k = 1 both ends are of the mechanism itself, so
-    `lower` is an attack; with k > 1 they are of k blocks (the module).
+    `lower` is an attack. With k > 1 they are of k blocks that are told (the module): `upper` is proved for the run,
+    `lower` says how far this argument goes and is no attack on the run.
 
     Args:
         sigma: of the noise in each step, standard deviation (Gaussian) or scale (Laplace), > 0.

@@ -1407,13 +1407,14 @@ def to_dp_accounting(
     step: float = 1e-4,
     pessimistic: bool = True,
 ) -> Any:
-    """Shuffled reports as a privacy loss distribution of Google's `dp_accounting`, to compose with what it knows.
+    """A privacy loss distribution of Google's `dp_accounting`, to compose with what it knows.
 
-    Its neighbours replace one user's record, so compose it with laws for the same neighbours: a central Gaussian with
-    noise of sigma times the most that replacing a record changes. See `gspa.accountant.interop` for an example.
+    The neighbours of shuffled reports replace one user's record, so compose them with laws for the same neighbours: a
+    central Gaussian with noise of sigma times the most that replacing a record changes. A random allocation for
+    "remove", "add" or "both" is in the library for both, in its two orders. `gspa.accountant.interop` has an example.
 
     Args:
-        eps: as n, budgets, mechanism, rounds and honest, see `epsilon`; not on a line.
+        eps: as n, budgets, mechanism, rounds and honest, see `epsilon`.
         step: the library's value_discretization_interval, > 0; the same for all that is composed.
         pessimistic: whether the law errs upward (its deltas are at least the true ones) or downward.
 
@@ -1423,11 +1424,12 @@ def to_dp_accounting(
     Raises:
         DataUnavailable: dp_accounting is not installed; `pip install 'gspa[dp]'`.
         InvalidValue: an argument out of range, missing or superfluous.
-        OutsideValidity: a worst user that is not known, reports on a line, or a grid too large.
+        OutsideValidity: a worst user that is not known, or a grid too large.
     """
     runs = _mechanism(mechanism)
     if isinstance(runs, Allocation):
-        hint = "its law depends on the delta that is asked; compose with gspa.accountant.allocation.allocated"
-        raise OutsideValidity("export to dp_accounting", "shuffled reports", hint)
+        dealt = _Run(runs, eps, n, budgets, rounds, honest).asked
+        given = dealt.rounds("remove" if dealt.direction == "both" else dealt.direction)
+        return interop.compose_with_dp_accounting(given, step=step, pessimistic=pessimistic)
     setting = _Setting(runs, eps, n, budgets, rounds, honest)
     return interop.compose_with_dp_accounting([(setting.round, setting.rounds)], step=step, pessimistic=pessimistic)

@@ -21,14 +21,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from gspa.accountant import arguments as check
 from gspa.accountant.errors import DataUnavailable, InvalidValue, OutsideValidity
-from gspa.accountant.losses import PrivacyLoss, privacy_loss
+from gspa.accountant.losses import PrivacyLoss, merge, privacy_loss, spread
 from gspa.accountant.one_round import Problem
 from gspa.accountant.rounds import Round
 
 _EXPORT = "export to dp_accounting"
 _POINTS = 3e6  # of one grid of the library's: some seconds
+_LEAST_ASKED = 1e-10  # delta, for all rounds: of a smaller one the law says less, and nothing that is false
 _FAR = 1e100  # beyond it the library's squares overflow
 _HINT = "dp_accounting is not installed; pip install 'gspa[dp]'"
 
@@ -41,20 +44,26 @@ def _google() -> Any:
     return privacy_loss_distribution
 
 
-def from_losses(law: PrivacyLoss, *, pessimistic: bool) -> Any:
-    """A `dp_accounting` PrivacyLossDistribution of masses on a grid, the same in both directions.
+def from_losses(law: PrivacyLoss, exchanged: PrivacyLoss | None = None, *, pessimistic: bool) -> Any:
+    """A `dp_accounting` PrivacyLossDistribution of masses on a grid.
 
     Args:
-        law: masses on the grid, from `gspa.accountant.losses.privacy_loss`.
+        law: masses on the grid, from `gspa.accountant.losses.privacy_loss`; the library's direction "remove".
+        exchanged: its direction "add"; None where that is the same.
         pessimistic: the side on which `law` errs; the library keeps to it.
 
     Raises:
         DataUnavailable: dp_accounting is not installed.
     """
     google = _google()
-    masses = {law.first + k: float(mass) for k, mass in enumerate(law.mass) if mass > 0}
+    (masses, infinite), other = (
+        (None, None)
+        if one is None
+        else ({one.first + k: float(mass) for k, mass in enumerate(one.mass) if mass > 0}, min(one.infinite, 1.0))
+        for one in (law, exchanged)
+    )
     return google.PrivacyLossDistribution.create_from_rounded_probability(
-        masses, min(law.infinite, 1.0), law.step, pessimistic_estimate=pessimistic
+        masses, infinite, law.step, pessimistic, *other, symmetric=exchanged is None
     )
 
 
@@ -104,7 +113,7 @@ def compose_with_dp_accounting(
     Raises:
         InvalidValue: nothing to compose, times below 1, step or what is sampled out of range.
         DataUnavailable: dp_accounting is not installed.
-        OutsideValidity: a round whose worst user is not known, or of reports on [0, 1]; a grid too large.
+        OutsideValidity: a round whose worst user is not known; a grid too large.
     """
     google = _google()
     step = check.positive(step=step)
@@ -116,11 +125,10 @@ def compose_with_dp_accounting(
         if len(one.problems) > 1:
             hint = f"{one.label}: which user is the worst is not known"
             raise OutsideValidity(_EXPORT, "a known worst user", hint)
-        if one.pair is not None:
-            hint = f"{one.label}: its law depends on the delta that is asked; use gspa.accountant.rounds.compose"
-            raise OutsideValidity(_EXPORT, "rounds of discrete or Gaussian mechanisms", hint)
         if one.problems:
             parts.append(_repeated(of_problem(one.problems[0], step=step, pessimistic=pessimistic), times))
+        elif one.pair is not None:
+            parts.append(_repeated(_of_pair(one, times, step, pessimistic), times))
         elif one.mu > 0:
             parts.append(_gaussian(1 / (one.mu * math.sqrt(times)), 1.0, step, pessimistic))
         else:
@@ -141,6 +149,19 @@ def compose_with_dp_accounting(
     for part in parts[1:]:
         total = total.compose(part)
     return total
+
+
+def _of_pair(one: Round, times: int, step: float, pessimistic: bool) -> Any:
+    """A round that is known by its curves of delta; what is asked of the law later may be any delta."""
+    laws = []
+    for pair in filter(None, (one.pair, one.exchanged)):
+        losses = pair(_LEAST_ASKED, times)[0 if pessimistic else 1]
+        if (points := float(np.ptp(losses.loss)) / step) > _POINTS:
+            hint = f"{one.label}: {points:.3g} points at step {step:g}; take a larger step"
+            raise OutsideValidity(_EXPORT, f"a grid of at most {_POINTS:g} points", hint)
+        put = spread if pessimistic else merge
+        laws.append(put(losses.loss, losses.mass, step, losses.missing if pessimistic else 0.0))
+    return from_losses(*laws, pessimistic=pessimistic)
 
 
 def _gaussian(multiplier: float, probability: float, step: float, pessimistic: bool) -> Any:

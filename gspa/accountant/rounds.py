@@ -371,6 +371,7 @@ class Round:
         valid_for: class of mechanisms.
         problems: users one of whom is the worst; empty for a Gaussian round, and where there is a pair.
         pair: of a delta for all rounds and of their number, the losses above and below one round's.
+        exchanged: the same of the two laws exchanged, where that differs.
         mu: of a Gaussian round, else 0.
         local_delta: probability of a revealing report.
         most: no loss is larger than this, except the infinite ones; infinite for a Gaussian round.
@@ -383,6 +384,7 @@ class Round:
     valid_for: str
     problems: tuple[Problem, ...] = ()
     pair: Callable[[float, int], tuple[Atoms, Atoms]] | None = None
+    exchanged: Callable[[float, int], tuple[Atoms, Atoms]] | None = None
     mu: float = 0.0
     local_delta: float = 0.0
     most: float = math.inf

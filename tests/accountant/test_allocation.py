@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from gspa.accountant import allocation, rounds
@@ -221,6 +222,32 @@ def test_k_steps_are_worse_than_one_and_better_than_k_known_ones():
 
 
 # --- composition ---------------------------------------------------------------------------------------------
+
+
+def test_blocks_by_convolution():
+    # The density ratio of a block is a mean of 10 lognormals: its law by FFT on a grid of values, and that of the
+    # sum of 10 losses by FFT on a grid of losses. Both grids keep the mean of the ratio: errors of 1e-4 in eps.
+    sigma, size, copies, delta = 2.0, 10, 10, 1e-6
+    width, points = 2e-4, 1 << 20
+    edges = (np.arange(points) + 0.5) * width
+    below = ndtr(sigma * (np.log(edges) + 1 / (2 * sigma**2)))
+    law = np.diff(below, prepend=0.0)
+    law = np.maximum(np.fft.irfft(np.fft.rfft(law) ** size, points), 0.0)
+    ratio = np.arange(points) * width / size
+    kept = (law > 1e-15) & (ratio > 0)
+    ratio, law = ratio[kept], law[kept]
+    step, center = 1e-4, 1 << 18
+    loss, mass = np.log(ratio), law * ratio  # of the run with the record
+    cell = np.floor(loss / step).astype(int)
+    share = loss / step - cell
+    grid = np.bincount(cell + center // copies, mass * (1 - share), 1 << 19)
+    grid += np.bincount(cell + center // copies + 1, mass * share, 1 << 19)
+    total = np.fft.irfft(np.fft.rfft(grid) ** copies, 1 << 19)
+    losses = (np.arange(1 << 19) - copies * (center // copies)) * step
+    truth = brentq(lambda eps: total @ np.maximum(-np.expm1(eps - losses), 0) - delta, 1, 4)
+    found = allocation_epsilon(sigma=sigma, steps=size * copies, k=copies, delta=delta, direction="remove")
+    assert found.lower - 1e-4 < truth < found.upper + 1e-4
+    assert found.upper < found.lower * (1 + 5e-4)
 
 
 def test_with_a_gaussian_round():

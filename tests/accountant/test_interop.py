@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 import gspa
-from gspa.accountant import budgets
+from gspa.accountant import allocation, budgets
 from gspa.accountant.errors import DataUnavailable, InvalidValue, OutsideValidity
 from gspa.accountant.interop import compose_with_dp_accounting, of_problem
 from gspa.accountant.rounds import compose, compose_delta, gaussian, shuffled
@@ -82,6 +82,28 @@ class TestWithLibrary:
         law = compose_with_dp_accounting([(silent, 2)], step=1e-2)
         assert law.get_delta_for_epsilon(0.5) == pytest.approx(1 - 0.999**2, rel=1e-6)
 
+    def test_a_known_step_is_their_gaussian(self):
+        from dp_accounting.pld import privacy_loss_distribution as google
+
+        alone = gspa.Allocation(sigma=2.0, steps=1, epochs=4)
+        theirs = google.from_gaussian_mechanism(2.0, value_discretization_interval=1e-3).self_compose(4)
+        low, high = (gspa.to_dp_accounting(mechanism=alone, step=1e-3, pessimistic=side) for side in (False, True))
+        ends = low.get_epsilon_for_delta(1e-6), high.get_epsilon_for_delta(1e-6)
+        assert ends[0] <= theirs.get_epsilon_for_delta(1e-6) <= ends[1] < 1.002 * ends[0]
+
+    @pytest.mark.slow
+    def test_an_allocation_in_both_orders(self, monkeypatch):
+        monkeypatch.setattr(allocation, "_PER_DEVIATION", 8)
+        bounds = {}
+        for direction in ("remove", "add"):
+            one = allocation.allocated(sigma=2.0, steps=10, direction=direction)
+            bounds[direction] = compose([(one, 5)], delta=1e-6)
+            # The library answers for the worse order, and a round of either order holds both.
+            low, high = (compose_with_dp_accounting([(one, 5)], step=1e-3, pessimistic=side) for side in (False, True))
+            ends = low.get_epsilon_for_delta(1e-6), high.get_epsilon_for_delta(1e-6)
+            assert bounds["remove"].lower * 0.999 < ends[0] < ends[1] < bounds["remove"].upper * 1.001
+        assert bounds["add"].upper < ends[0]
+
     def test_refusals(self):
         with pytest.raises(InvalidValue, match="non-empty"):
             compose_with_dp_accounting([])
@@ -104,7 +126,7 @@ class TestFrontDoor:
         ours = compose([(shuffled(budgets.constant(0.5, n=10_000)), 10), (gaussian(1 / 20), 1)], delta=1e-6)
         assert ours.lower <= scope["both"].get_epsilon_for_delta(1e-6) <= ours.upper * (1 + 1e-4)
 
-    @pytest.mark.parametrize("mechanism", ["rr", gspa.KRR(k=5), "common"])
+    @pytest.mark.parametrize("mechanism", ["rr", gspa.KRR(k=5), "common", "laplace"])
     def test_between_the_ends_of_the_same_question(self, mechanism):
         asked = {"eps": 0.8, "n": 2_000, "mechanism": mechanism, "rounds": 5, "honest": 1_500}
         bound = gspa.epsilon(delta=1e-6, **asked)
@@ -112,13 +134,12 @@ class TestFrontDoor:
         below = gspa.to_dp_accounting(**asked, pessimistic=False).get_epsilon_for_delta(1e-6)
         assert below <= bound.upper
         assert above >= bound.lower
-        assert above == pytest.approx(bound.value, rel=1e-3)
-        assert below == pytest.approx(bound.value, rel=1e-3)
+        assert above < 1.001 * bound.upper
+        assert below > 0.999 * bound.lower
 
     def test_refusals(self):
-        for asked in ({"n": 100, "mechanism": gspa.Gaussian(sigma=1.0)}, {"eps": 1, "n": 9, "mechanism": "laplace"}):
-            with pytest.raises(OutsideValidity, match="rounds of discrete or Gaussian mechanisms"):
-                gspa.to_dp_accounting(**asked)
+        with pytest.raises(OutsideValidity, match="dp_accounting"):
+            gspa.to_dp_accounting(eps=1, n=9, mechanism="laplace", step=1e-9)
         with pytest.raises(InvalidValue, match="rounds = 0"):
             gspa.to_dp_accounting(eps=0.5, n=10, rounds=0)
         with pytest.raises(InvalidValue, match="step"):
