@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,7 +30,8 @@ Mechanism = Annotated[
     str,
     typer.Option(
         "--mechanism",
-        help="rr, aligned, krr, subset, discrete, laplace, gaussian, common, tv: what users run; or allocation.",
+        help="rr, krr, subset, unary, rappor, hashing, hadamard, piecewise, duchi, discrete, laplace, gaussian, "
+        "aligned, common, tv: what users run; or allocation.",
     ),
 ]
 Asked = Annotated[
@@ -36,9 +39,16 @@ Asked = Annotated[
     typer.Option("--mechanism", help="Only bounds that hold for it: common, rr, krr, laplace, clip_laplace, gaussian."),
 ]
 Items = Annotated[
-    int | None, typer.Option("--k", **_INTEGER, help="Items, for krr and subset; steps of a record, for allocation.")
+    int | None,
+    typer.Option(
+        "--k",
+        **_INTEGER,
+        help="Number of items; steps of a record, for allocation.",
+    ),
 ]
 SubsetSize = Annotated[int | None, typer.Option("--size", **_INTEGER, help="Items in a reported subset, for subset.")]
+Kind = Annotated[str | None, typer.Option("--kind", help="optimized (default) or symmetric, for unary.")]
+Values = Annotated[int | None, typer.Option("--g", **_INTEGER, help="Values of a hash, for hashing.")]
 Variation = Annotated[float | None, typer.Option("--tv", help="Total variation of the randomizer, for tv.")]
 MatrixFile = Annotated[
     Path | None, typer.Option("--matrix", help="CSV or NPY, a row an input, a column an output; for discrete.")
@@ -159,13 +169,20 @@ def _print(bound: Bound, answer: str, as_json: bool, digits: int = DIGITS) -> No
     typer.echo("\n".join(lines))
 
 
-def _question(eps: float | None, n: int | None, file: Path | None, mechanism: str, **parameters: Any) -> dict[str, Any]:
-    """Who reports and what they run, as the front door's arguments."""
-    from gspa.accountant import api, budgets, engine
+def _runs(mechanism: str, **parameters: Any) -> Any:
+    """The mechanism of that name; a matrix is read from its file."""
+    from gspa.accountant import api, engine
 
     if (path := parameters.pop("matrix", None)) is not None:
         parameters["matrix"] = engine.read_matrix(path)
-    runs = api.mechanism(mechanism, **parameters)
+    return api.mechanism(mechanism, **parameters)
+
+
+def _question(eps: float | None, n: int | None, file: Path | None, mechanism: str, **parameters: Any) -> dict[str, Any]:
+    """Who reports and what they run, as the front door's arguments."""
+    from gspa.accountant import api, budgets
+
+    runs = _runs(mechanism, **parameters)
     if isinstance(runs, api.Discrete):
         return {"eps": eps, "n": n, "budgets": file, "mechanism": runs}
     if (
@@ -179,46 +196,59 @@ def _question(eps: float | None, n: int | None, file: Path | None, mechanism: st
     return {"budgets": _budgets(eps, n, file), "mechanism": runs}
 
 
+# What users run, asked alike by several commands: option by option, in the order of the help.
+_SHARED: dict[str, Any] = {
+    "eps": Eps,
+    "n": Size,
+    "budgets": BudgetsFile,
+    "mechanism": Mechanism,
+    "k": Items,
+    "size": SubsetSize,
+    "kind": Kind,
+    "g": Values,
+    "tv": Variation,
+    "matrix": MatrixFile,
+    "sigma": Sigma,
+    "scale": Scale,
+    "sensitivity": Sensitivity,
+    "steps": Steps,
+    "direction": Direction,
+    "epochs": Epochs,
+    "noise": NoiseKind,
+    "deal": Deal,
+}
+
+
+def _asks(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the shared options in place of its `**asked`, as the arguments of the front door."""
+    own = [one for one in signature(command, eval_str=True).parameters.values() if one.kind != Parameter.VAR_KEYWORD]
+
+    def run(**given: Any) -> None:
+        shared = {name: given.pop(name) for name in _SHARED}
+        who = [shared.pop(name) for name in ("eps", "n", "budgets", "mechanism")]
+        command(**given, **_question(*who, **shared))
+
+    run.__signature__ = Signature(  # type: ignore[attr-defined]
+        [
+            *(one for one in own if one.default is Parameter.empty),
+            *(
+                Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default="rr" if name == "mechanism" else None)
+                for name, kind in _SHARED.items()
+            ),
+            *(one for one in own if one.default is not Parameter.empty),
+        ]
+    )
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    return run
+
+
+@_asks
 def epsilon(
-    eps: Eps = None,
-    n: Size = None,
-    budgets: BudgetsFile = None,
-    delta: Delta = 1e-4,
-    mechanism: Mechanism = "rr",
-    k: Items = None,
-    size: SubsetSize = None,
-    tv: Variation = None,
-    matrix: MatrixFile = None,
-    sigma: Sigma = None,
-    scale: Scale = None,
-    sensitivity: Sensitivity = None,
-    steps: Steps = None,
-    direction: Direction = None,
-    epochs: Epochs = None,
-    noise: NoiseKind = None,
-    deal: Deal = None,
-    rounds: Rounds = 1,
-    honest: Honest = None,
-    as_json: Json = False,
+    *, delta: Delta = 1e-4, rounds: Rounds = 1, honest: Honest = None, as_json: Json = False, **asked: Any
 ) -> None:
     """The certified central eps of the shuffled reports, as an interval, and what it leaves an attacker."""
     from gspa.accountant import api
 
-    asked = _question(
-        *(eps, n, budgets, mechanism),
-        k=k,
-        size=size,
-        tv=tv,
-        matrix=matrix,
-        sigma=sigma,
-        scale=scale,
-        sensitivity=sensitivity,
-        steps=steps,
-        direction=direction,
-        epochs=epochs,
-        noise=noise,
-        deal=deal,
-    )
     asked |= {"rounds": rounds, "honest": honest}
     bound, risk = api.epsilon(**asked, delta=delta), api.risk(**asked)
     if as_json:
@@ -228,46 +258,11 @@ def epsilon(
     _print(bound, f"eps <= {{upper}}, {{own}}{{word}} in [{{lower}}, {{upper}}]\nany attacker: {risk}", as_json)
 
 
-def delta(
-    at_eps: AtEps,
-    eps: Eps = None,
-    n: Size = None,
-    budgets: BudgetsFile = None,
-    mechanism: Mechanism = "rr",
-    k: Items = None,
-    size: SubsetSize = None,
-    tv: Variation = None,
-    matrix: MatrixFile = None,
-    sigma: Sigma = None,
-    scale: Scale = None,
-    sensitivity: Sensitivity = None,
-    steps: Steps = None,
-    direction: Direction = None,
-    epochs: Epochs = None,
-    noise: NoiseKind = None,
-    deal: Deal = None,
-    rounds: Rounds = 1,
-    honest: Honest = None,
-    as_json: Json = False,
-) -> None:
+@_asks
+def delta(*, at_eps: AtEps, rounds: Rounds = 1, honest: Honest = None, as_json: Json = False, **asked: Any) -> None:
     """The certified central delta at a central eps, as an interval."""
     from gspa.accountant import api
 
-    asked = _question(
-        *(eps, n, budgets, mechanism),
-        k=k,
-        size=size,
-        tv=tv,
-        matrix=matrix,
-        sigma=sigma,
-        scale=scale,
-        sensitivity=sensitivity,
-        steps=steps,
-        direction=direction,
-        epochs=epochs,
-        noise=noise,
-        deal=deal,
-    )
     bound = api.delta(**asked, at_eps=at_eps, rounds=rounds, honest=honest)
     _print(bound, "delta <= {upper}, {own}{word} in [{lower}, {upper}]", as_json)
 
@@ -277,31 +272,62 @@ def calibrate(
     delta: Delta = 1e-4,
     n: Size = None,
     eps: Eps = None,
+    budgets: BudgetsFile = None,
     mechanism: Mechanism = "rr",
     k: Items = None,
     size: SubsetSize = None,
+    kind: Kind = None,
+    g: Values = None,
     tv: Variation = None,
+    matrix: MatrixFile = None,
+    sigma: Sigma = None,
+    scale: Scale = None,
     sensitivity: Sensitivity = None,
+    rounds: Annotated[int | None, typer.Option("--rounds", **_INTEGER, help="How often everybody reports.")] = None,
     as_json: Json = False,
 ) -> None:
     """What meets a central (eps, delta): the local eps for --n, the least n for --eps, or the rounds for both.
 
-    For laplace the largest local eps for --n, for gaussian the smallest sigma.
+    For laplace the largest local eps for --n, for gaussian the smallest sigma. With --budgets, the factor by which all
+    budgets may be multiplied, or all noise. With --rounds, for so many reports of everybody.
     """
     from gspa.accountant import api
 
-    if n is None and eps is None:
-        raise GspaError("--n, --eps: give --n, --eps or both; calibrate finds the local eps, the users or the rounds")
-    runs = api.mechanism(mechanism, k=k, size=size, tv=tv, sensitivity=sensitivity)
-    found = api.calibrate(target_eps=target_eps, delta=delta, n=n, eps=eps, mechanism=runs)
-    if isinstance(runs, api.Gaussian):
+    if n is None and eps is None and budgets is None:
+        raise GspaError(
+            "--n, --eps, --budgets: give --n, --eps or both, or --budgets; calibrate finds the local eps, the users, "
+            "the rounds or a factor"
+        )
+    runs = _runs(
+        mechanism,
+        k=k,
+        size=size,
+        kind=kind,
+        g=g,
+        tv=tv,
+        matrix=matrix,
+        sigma=sigma,
+        scale=scale,
+        sensitivity=sensitivity,
+    )
+    found = api.calibrate(
+        target_eps=target_eps, delta=delta, n=n, eps=eps, budgets=budgets, mechanism=runs, rounds=rounds
+    )
+    given = sigma is not None or scale is not None or matrix is not None
+    if budgets is not None:
+        noise = isinstance(runs, api.Gaussian)
+        words = (
+            "all noise times at least {upper}; the least" if noise else "all budgets times at most {lower}; the largest"
+        )
+        _print(found, words + " factor {by}is {word} in [{lower}, {upper}]", as_json)
+    elif n is not None and (eps is not None or given):
+        _print(found, "rounds <= {lower}; the largest {by}is {word} in [{lower}, {upper}]", as_json, _WHOLE)
+    elif isinstance(runs, api.Gaussian):
         _print(found, "sigma >= {upper}; the smallest {by}is {word} in [{lower}, {upper}]", as_json)
     elif eps is None:
         _print(found, "local eps <= {lower}; the largest {by}is {word} in [{lower}, {upper}]", as_json)
-    elif n is None:
-        _print(found, "n >= {upper}; the least {by}is {word} in [{lower}, {upper}]", as_json, _WHOLE)
     else:
-        _print(found, "rounds <= {lower}; the largest {by}is {word} in [{lower}, {upper}]", as_json, _WHOLE)
+        _print(found, "n >= {upper}; the least {by}is {word} in [{lower}, {upper}]", as_json, _WHOLE)
 
 
 def per_user(
@@ -310,14 +336,17 @@ def per_user(
     mechanism: Mechanism = "rr",
     k: Items = None,
     size: SubsetSize = None,
+    kind: Kind = None,
+    g: Values = None,
     sensitivity: Sensitivity = None,
+    rounds: Rounds = 1,
     as_json: Json = False,
 ) -> None:
     """The certified central eps of each user's own record, a line for each row of the file."""
     from gspa.accountant import api
 
-    runs = api.mechanism(mechanism, k=k, size=size, sensitivity=sensitivity)
-    found = api.per_user(budgets=budgets, delta=delta, mechanism=runs)
+    runs = _runs(mechanism, k=k, size=size, kind=kind, g=g, sensitivity=sensitivity)
+    found = api.per_user(budgets=budgets, delta=delta, mechanism=runs, rounds=rounds)
     if as_json:
         answer = {"lower": found.lower.tolist(), "upper": found.upper.tolist(), "method": found.method}
         answer |= {"valid_for": found.valid_for, "delta": found.delta, "relation": found.relation}
@@ -329,86 +358,26 @@ def per_user(
     typer.echo("\n".join(found.words()))
 
 
-def attack(
-    eps: Eps = None,
-    n: Size = None,
-    budgets: BudgetsFile = None,
-    delta: Delta = 1e-4,
-    mechanism: Mechanism = "rr",
-    k: Items = None,
-    matrix: MatrixFile = None,
-    sigma: Sigma = None,
-    scale: Scale = None,
-    sensitivity: Sensitivity = None,
-    steps: Steps = None,
-    direction: Direction = None,
-    epochs: Epochs = None,
-    noise: NoiseKind = None,
-    deal: Deal = None,
-    as_json: Json = False,
-) -> None:
+@_asks
+def attack(*, delta: Delta = 1e-4, as_json: Json = False, **asked: Any) -> None:
     """A central eps below which the shuffled reports are certainly not differentially private at delta."""
     from gspa.accountant import api
 
-    asked = _question(
-        eps,
-        n,
-        budgets,
-        mechanism,
-        k=k,
-        matrix=matrix,
-        sigma=sigma,
-        scale=scale,
-        sensitivity=sensitivity,
-        steps=steps,
-        direction=direction,
-        epochs=epochs,
-        noise=noise,
-        deal=deal,
-    )
     _print(api.attack(**asked, delta=delta), "eps >= {lower}, attacked", as_json)
 
 
+@_asks
 def certify(
-    eps: Eps = None,
-    n: Size = None,
-    budgets: BudgetsFile = None,
+    *,
     delta: Delta = 1e-4,
-    mechanism: Mechanism = "rr",
-    k: Items = None,
-    size: SubsetSize = None,
-    tv: Variation = None,
-    sigma: Sigma = None,
-    scale: Scale = None,
-    sensitivity: Sensitivity = None,
-    steps: Steps = None,
-    direction: Direction = None,
-    epochs: Epochs = None,
-    noise: NoiseKind = None,
-    deal: Deal = None,
     rounds: Rounds = 1,
     honest: Honest = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write it; printed if left out.")
-    ] = None,
+    output: Output = None,
+    **asked: Any,
 ) -> None:
     """A certificate of a central eps that a stranger can check: python check_certificate.py cert.json."""
     from gspa.accountant import api
 
-    asked = _question(
-        *(eps, n, budgets, mechanism),
-        k=k,
-        size=size,
-        tv=tv,
-        sigma=sigma,
-        scale=scale,
-        sensitivity=sensitivity,
-        steps=steps,
-        direction=direction,
-        epochs=epochs,
-        noise=noise,
-        deal=deal,
-    )
     found = api.certify(**asked, delta=delta, rounds=rounds, honest=honest)
     if output is None:
         typer.echo(found.text, nl=False)

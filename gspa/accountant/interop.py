@@ -160,7 +160,9 @@ def _of_pair(one: Round, times: int, step: float, pessimistic: bool) -> Any:
             hint = f"{one.label}: {points:.3g} points at step {step:g}; take a larger step"
             raise OutsideValidity(_EXPORT, f"a grid of at most {_POINTS:g} points", hint)
         put = spread if pessimistic else merge
-        laws.append(put(losses.loss, losses.mass, step, losses.missing if pessimistic else 0.0))
+        shown, hidden = one.local_delta, 1 - one.local_delta
+        infinite = shown + hidden * losses.missing if pessimistic else shown
+        laws.append(put(losses.loss, hidden * losses.mass, step, infinite))
     return from_losses(*laws, pessimistic=pessimistic)
 
 
