@@ -148,10 +148,10 @@ def parts(found: Found, executed: Iterable[Path]) -> dict[str, str]:
 def standards(paper: str = "") -> dict[str, Any]:
     """How many standards were written when, and the claims whose standard was changed since."""
     judged = [one for one in claims.registry().values() if one.notebook and paper in ("", one.paper)]
-    limited = [one.tolerance for one in judged if one.tolerance]
+    limits = [one.tolerance.get("standard", one.standard) for one in judged if one.tolerance]
     return {
-        "comparators": Counter(one.written for one in judged),
-        "tolerances": Counter(limits["written"] for limits in limited),
+        "comparators": Counter(one.standard.split(", ")[1] for one in judged),
+        "tolerances": Counter(standard.split(", ")[1] for standard in limits),
         "changed": [one for one in judged if one.was],
     }
 

@@ -35,6 +35,8 @@ DOIS = {
 """The papers' identifiers; the blog has an address only, and of what came since each claim has its own."""
 SHORT = {"gspa": "Framework", "clones": "Clones blog", "flame": "FLAME", "since": "Since then"}
 """Names of the papers for the heads of narrow columns."""
+LETTERS = {"G": "gspa", "B": "clones", "F": "flame", "E": "flame", "Q": "flame", "N": "since"}
+"""The paper of a claim, by the first letter of its id."""
 Missing = Literal["size", "data", "settings"]
 Weight = Literal["conclusion", "number", "misprint"]
 WEIGHTS: dict[Weight, str] = {
@@ -67,9 +69,8 @@ class Claim:
         notebook: the page that settles it; "" where no number can, and `reason` says why.
         quantity: what of ours is looked at.
         comparator: what it is held against.
-        tolerance: numbers, `why`, `since` and `written`; None where the comparison is exact.
-        since: the day from which quantity and comparator stand, ISO.
-        written: one of `WRITTEN`: whether a verdict was known then.
+        tolerance: numbers, `why`, and `standard` where that is not the claim's; empty where the comparison is exact.
+        standard: the day from which quantity and comparator stand, ISO, and one of `WRITTEN`, after a comma.
         needs: what a run must have to settle it: "size", the papers' own sizes; "data", MNIST; else a condition on
             the page's parameters, such as `n_max >= 10000`, or on the cell's evidence, such as `trained.seeds >= 12`.
         readings: the ways to read it, by the name that its cell uses: the verdict on record and the words for it, which
@@ -82,7 +83,6 @@ class Claim:
     """
 
     id: str
-    paper: str
     location: str
     title: str
     quote: str
@@ -91,9 +91,8 @@ class Claim:
     verdict: Verdict = "not yet checked"
     quantity: str = ""
     comparator: str = ""
-    tolerance: Mapping[str, Any] | None = None
-    since: str = ""
-    written: str = ""
+    tolerance: Mapping[str, Any] = field(default_factory=dict)
+    standard: str = ""
     needs: tuple[str, ...] = ()
     was: tuple[Mapping[str, Any], ...] = ()
     rests_on: tuple[str, ...] = ()
@@ -103,6 +102,11 @@ class Claim:
     evidence: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def paper(self) -> str:
+        """A key of `PAPERS`."""
+        return LETTERS[self.id[0]]
+
+    @property
     def appeared(self) -> tuple[str, str]:
         """Identifier and name of what says it."""
         return (self.address, self.location) if self.address else (DOIS[self.paper], PAPERS[self.paper])
@@ -110,11 +114,9 @@ class Claim:
     @property
     def history(self) -> str:
         """When its standard was written, and whether a verdict was known then."""
-        limits = self.tolerance or {}
-        said = f"{self.since}, {WRITTEN[self.written]}"
-        if limits and (limits["since"], limits["written"]) != (self.since, self.written):
-            said += f"; the tolerance {limits['since']}, {WRITTEN[limits['written']]}"
-        return said
+        own = self.tolerance.get("standard")
+        (day, when), *limits = (one.split(", ") for one in filter(None, (self.standard, own)))
+        return f"{day}, {WRITTEN[when]}" + "".join(f"; the tolerance {day}, {WRITTEN[when]}" for day, when in limits)
 
     def lacks(self, had: Collection[str], values: Mapping[str, Any]) -> Outcome | None:
         """The outcome of a run that lacked something; None of one that had all. `values`: parameters and evidence."""
@@ -340,13 +342,17 @@ class Erratum:
     """
 
     number: int
-    paper: str
     claim: str
     place: str
     printed: str
     right: str
     evidence: str
     misprint: bool = False
+
+    @property
+    def paper(self) -> str:
+        """That of its claim."""
+        return LETTERS[self.claim[0]]
 
     @property
     def weight(self) -> Weight:

@@ -55,9 +55,9 @@ def _rating(found: Found, entry: Claim) -> dict[str, str]:
 
 
 def _standard(entry: Claim) -> dict[str, Any]:
-    if not entry.since:
+    if not entry.standard:
         return {}
     return {
         "measurementTechnique": text.plain(f"{entry.quantity}, against {entry.comparator}"),
-        "datePublished": entry.since,
+        "datePublished": entry.standard.split(", ")[0],
     }

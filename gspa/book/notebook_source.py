@@ -41,7 +41,7 @@ def _title(name: str) -> str:
     from gspa.book import claims, text  # not for who asks for an id alone, as each notebook's process does
 
     claim = claims.claim(name)
-    numbers = {key: value for key, value in (claim.tolerance or {}).items() if not isinstance(value, str)}
+    numbers = {key: value for key, value in claim.tolerance.items() if not isinstance(value, str)}
     limits = "; ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in numbers.items())
     return f"# {name}: {text.plain(claim.title)}" + (f" (tolerance: {limits})" if limits else "")
 

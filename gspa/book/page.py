@@ -123,7 +123,7 @@ class Page(Show):
 
     def tolerance(self, claim: str, name: str) -> float:
         """A tolerance of the registry."""
-        return float((claims.claim(claim).tolerance or {})[name])
+        return float(claims.claim(claim).tolerance[name])
 
     def table(self, rows: pd.DataFrame, *, digits: int = 4, floor: float = 0.0) -> None:
         """Show a table in the book's form, wherever in its cell it is asked for: heads and texts are Markdown."""

@@ -30,10 +30,10 @@ UNSETTLED = [one.verdict for one in registry().values() if not one.notebook]  # 
 COUNTS = Counter(["verified", "holds with correction", "refuted", *UNSETTLED])
 COUNTS["not yet checked"] = len(registry()) - len(UNSETTLED) - 3
 SOME = (
-    Erratum(1, "gspa", "G-C3", "eq. (10)", rf"$\frac{{1}}{{2}}$ and {HOSTILE}", "a third", "gap"),
-    Erratum(2, "gspa", "G-A2", "after Theorem 4", "unbiased", "biased", "count", misprint=True),
-    Erratum(4, "flame", "F10", "Theorem 1", "old", "new", "nothing"),
-    Erratum(5, "flame", "F10", "Theorem 1", "old", "new", READING),
+    Erratum(1, "G-C3", "eq. (10)", rf"$\frac{{1}}{{2}}$ and {HOSTILE}", "a third", "gap"),
+    Erratum(2, "G-A2", "after Theorem 4", "unbiased", "biased", "count", misprint=True),
+    Erratum(4, "F10", "Theorem 1", "old", "new", "nothing"),
+    Erratum(5, "F10", "Theorem 1", "old", "new", READING),
 )
 
 

@@ -20,7 +20,8 @@ def git(*arguments):
 
 def numbers(tolerance):
     """A tolerance without the words that explain it."""
-    return {name: value for name, value in (tolerance or {}).items() if name not in ("why", "since", "written")}
+    words = ("why", "since", "written", "standard")
+    return {name: value for name, value in (tolerance or {}).items() if name not in words}
 
 
 def told(claim, field):
@@ -58,7 +59,7 @@ def times(history, claim):
     versions = [(i, day, old[claim["id"]]) for i, (_, day, old) in enumerate(history) if claim["id"] in old]
     verdict = min((i for i, _, old in versions if old.get("verdict") != "not yet checked"), default=len(history))
     found = []
-    for fields in (["quantity", "comparator"], ["tolerance"] if claim["tolerance"] else []):
+    for fields in (["quantity", "comparator"], ["tolerance"] if claim.get("tolerance") else []):
         first = [
             next(((i, day) for i, day, old in versions if of(field, old) == of(field, claim)), (len(history), None))
             for field in fields
@@ -98,7 +99,8 @@ def test_when_a_standard_was_written_is_as_the_history_has_it(history):
     for claim in read((ROOT / NOW).read_text(encoding="utf-8")):
         if not claim["notebook"]:
             continue
-        said = [(str(one["since"]), one["written"]) for one in (claim, claim["tolerance"]) if one]
+        limits = claim.get("tolerance", {})
+        said = [tuple(one.get("standard", claim["standard"]).split(", ")) for one in (claim, limits) if one]
         for (day, written), told in zip(times(history, claim), said, strict=True):
             if told != (day or told[0], written) or (day is None and told[0] < history[-1][1]):
                 wrong.append(f"{claim['id']}: {told}, by the history {day}, {written}")

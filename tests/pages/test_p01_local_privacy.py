@@ -67,14 +67,6 @@ class TestTables:
             )[0]
             assert row.masses == pytest.approx(found, abs=1e-8)
 
-    def test_promises_and_limits_tell_one_story(self, p):
-        for delta in (0.1, 1e-5):
-            limit = mechanisms.classical_gaussian_limit(delta=delta)
-            table = p.promises([delta], [0.99 * limit, 1.01 * limit])
-            assert table["kept"][0] < 1 < table["kept"][1]
-            assert table["noise"][0] > 1 > table["noise"][1]
-            np.testing.assert_allclose(table["analytic"], 1, rtol=1e-9)
-
     def test_variances_by_hand(self, p):
         table = p.variances(eps=0.5, deltas=[0.01], dimensions=[1, 4, 9]).set_index(["shape", "d"])
         # Laplace of scale m/eps has variance 2 (m/eps)^2; Gaussian 2 ln(125) m/eps^2, ln(125) = 4.828.

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from exact_shuffle import hockey_stick, laplace_cdf
 from running import Planted, in_readings, recorded, run_page, settle
-from scipy import stats
 
 from gspa.accountant import budgets
 from gspa.accountant.pair import divergence
@@ -45,13 +44,6 @@ def test_the_law_averages_over_draws(p, reading):
     assert abs(np.mean(squared) - law) <= 5 * np.std(squared) / math.sqrt(200) + 1.5e-3 * law
 
 
-def test_the_laws_by_hand(p):
-    law = p.squared_error(GROUPS, "constants", sensitivity=60.0)
-    assert law == pytest.approx(2 * 3600 / 2_000 * (0.54 / 0.01 + 0.37 / 0.25 + 0.09), rel=1e-12)
-    ranges = p.squared_error(GROUPS, "ranges", sensitivity=60.0)
-    assert ranges == pytest.approx(2 * 3600 / 2_000 * (0.54 / 0.05 + 0.37 / 0.5 + 0.09), rel=1e-12)
-
-
 def test_lines_by_hand(ran):
     for start, part in ran.names["budget_fits"].groupby("axis from"):
         x = np.linspace(start, 0.5, 25)
@@ -63,15 +55,6 @@ def test_lines_by_hand(ran):
 def test_the_simulation_meets_the_exact_error(ran):
     for table in (ran.names["by_share"], ran.names["by_budget"]):
         assert ((table["mae"] - table["exact"]).abs() <= 5 * table["mae_error"]).all()
-
-
-def test_the_spread_of_the_data(p):
-    eps = budgets.preference_groups(**GROUPS | {"n": 200}).expanded().eps
-    data = {"center": 50.0, "sigma": 10.0, "low": 20.0, "high": 80.0}
-    table = p.data_spreads(eps, sensitivity=60.0, data=data, repeats=2_000, seed=2)
-    exact = mean.mean_error(eps, sensitivity=60.0)
-    assert ((table["mae"] - exact).abs() < 5 * table["mae_error"]).all()
-    assert ((table["population"] - table["exact_population"]).abs() < 5 * table["population_error"]).all()
 
 
 def test_estimates(ran):
@@ -113,10 +96,6 @@ class TestClones:
                 ends = [1 - laplace_cdf(cut, x, 1 / own) for x in (0, 1)]
                 first, second = (np.convolve([1 - above, above], law) for above in ends)
                 assert hockey_stick(first, second, 0.0) <= most
-
-    def test_the_largest_probability_of_fair_coins(self):
-        for c in range(200):
-            assert stats.binom(c, 0.5).pmf(c // 2) <= 1 / math.sqrt(c + 1)
 
 
 def test_groups_are_bracketed(ran):

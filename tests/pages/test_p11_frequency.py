@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -59,16 +58,6 @@ def test_the_simulation_meets_the_closed_forms(ran):
         assert ((table["mae"] - table["exact"]).abs() <= 5 * table["mae_error"]).all()
 
 
-def test_the_expectation_by_enumeration():
-    x, eps = [1] * 4 + [0] * 6, [0.1] * 5 + [0.5] * 4 + [1.0]
-    total = 0.0
-    keep = [1 / (1 + math.exp(-e)) for e in eps]
-    for reports in itertools.product((0, 1), repeat=10):
-        weight = math.prod(k if r == b else 1 - k for r, b, k in zip(reports, x, keep, strict=True))
-        total += weight * frequency.frequency_estimate(reports, eps)
-    assert frequency.frequency_expectation(x, eps) == pytest.approx(total, abs=1e-12)
-
-
 def test_estimates(ran):
     random, low, high = (
         part.set_index("estimator") for _, part in ran.names["choices"].groupby("scenario", sort=False)
@@ -87,12 +76,6 @@ def test_ones_by_direct_summation(p, delta):
         wanted = solve(lambda at, i=first: personal_rr_delta(expanded, i, at), delta, float(people.eps[victim]))
         found = p.ones_epsilon(people, victim=victim, delta=delta)
         assert found == pytest.approx(wanted, rel=1e-6, abs=1e-9)
-
-
-def test_nothing_said_nothing_revealed(p):
-    people = budgets.from_array([0.0, 1.0], count=[5, 5])
-    assert p.ones_epsilon(people, victim=0, delta=1e-6) == 0
-    assert p.ones_epsilon(people, victim=1, delta=0.9) == 0
 
 
 def test_limits(ran):

@@ -12,8 +12,6 @@ import pytest
 from exact_shuffle import rr_delta_worst, solve
 from running import Planted, in_readings, recorded, run_page, settle
 
-from gspa.accountant.closed_forms import clones_blog_epsilon, fmt21_epsilon
-
 PAGE = "13_clones"
 DELTA = 1e-6
 
@@ -41,17 +39,6 @@ def test_the_formulas_in_mpmath(p, x, n):
     assert found == pytest.approx({key: float(value) for key, value in expected.items()}, rel=1e-12)
 
 
-def test_where_the_condition_holds_they_are_the_packages_bounds(ran, p):
-    for row in ran.names["regimes"].query("valid").itertuples():
-        assert row.blog == pytest.approx(clones_blog_epsilon(row.eps_local, n=row.n, delta=DELTA), rel=1e-12)
-        assert row.source == pytest.approx(fmt21_epsilon(row.eps_local, n=row.n, delta=DELTA), rel=1e-12)
-    terms = ran.names["terms"].iloc[0]
-    assert terms["eq. (1)"] == pytest.approx(clones_blog_epsilon(0.5, n=10_000, delta=DELTA), rel=1e-12)
-    assert terms["Theorem 3.1"] == pytest.approx(fmt21_epsilon(0.5, n=10_000, delta=DELTA), rel=1e-12)
-    # 16 e log(2e6) = 631.02
-    assert p.least_users(1.0, delta=DELTA) == 632
-
-
 def test_large_crowds_by_direct_summation(ran, p):
     regimes = ran.names["regimes"]
     assert (regimes["bits"] <= regimes["any"]).all()
@@ -69,6 +56,7 @@ def test_without_the_constant_eq_1_is_false_by_direct_summation(p):
     assert rr_delta_worst(4.0, n, blog) > 1e-2
     assert rr_delta_worst(4.0, more, p.formulas(4.0, more, delta=1e-2)["blog"]) < 1e-2
     assert p.first_failure(0.5, delta=DELTA) == 0
+    assert p.least_users(1.0, delta=DELTA) == 632  # 16 e log(2e6) = 631.02
 
 
 def test_small_crowds_in_fractions(ran):

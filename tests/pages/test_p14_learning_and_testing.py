@@ -17,8 +17,6 @@ from running import Planted, in_readings, settle
 from scipy.optimize import brentq, linprog
 from scipy.stats import binom, linregress, multinomial, t
 
-from gspa.accountant import budgets, one_round
-from gspa.accountant.families import common
 from gspa.algorithms.testing import HadamardResponse
 from gspa.book.claims import registry
 
@@ -53,28 +51,9 @@ class TestLearners:
         expected = 0.5 * math.sqrt(2 / math.pi) * deviation.sum()
         assert found.mean() == pytest.approx(expected, abs=5 * found.std() / math.sqrt(200))
 
-    def test_the_central_error_is_that_of_laplace_noise(self, ran):
-        # Mean absolute value of Laplace noise of scale 2/eps; the samples' own error is small at the least budget.
-        row = ran.names["central_runs"].sort_values("eps").iloc[0]
-        assert row["alpha"] == pytest.approx(row["k"] / row["eps"] / row["n"], rel=0.06)
-
-    def test_learners_are_in_order(self, ran):
-        tv = ran.names["learners"].pivot(index="n", columns="learner", values="tv")
-        later = tv[tv.index > 10_000]
-        assert (later["no privacy"] < later["shuffled"]).all()
-        assert (later["shuffled"] < later["local"]).all()
-
     def test_an_experiment_moves_one_quantity_at_a_time(self, p):
         points = p.around((8, 0.1, 2.0), (2.0,), (0.5,), (3.0, 4.0))
         assert points == [(8, 0.1, 2.0), (16, 0.1, 2.0), (8, 0.05, 2.0), (8, 0.1, 6.0), (8, 0.1, 8.0)]
-
-    def test_the_shuffled_experiments_certify_what_they_report(self, ran):
-        for name in ("shuffled_runs", "shuffled_tests"):
-            row = ran.names[name].iloc[0]
-            people = budgets.constant(row["local"], n=int(row["n"]))
-            bound = one_round.central_delta(people, eps=row["eps"], mechanism=common())
-            assert bound.upper <= 1e-12 * (1 + 1e-6)
-            assert row["eps"] < row["local"]
 
 
 class TestTesters:
@@ -101,14 +80,6 @@ class TestTesters:
         found = tester.statistics(500, tester.alternatives(0.3, 4_000, rng), rng)
         assert found.mean() == pytest.approx(tester.mean(500, 0.3), abs=5 * found.std() / math.sqrt(4_000))
 
-    def test_parts_put_together_have_the_law_of_the_whole(self, p):
-        tester, rng = p.Tester.of(16, eps_local=1.0, coin="private"), np.random.default_rng(2)
-        null = 500 * tester.response.law(tester.uniform)
-        plain = (((rng.multinomial(500, null / 500, size=20_000) - null) ** 2 - null) / null).sum(axis=1)
-        found = tester.statistics(500, np.repeat(tester.uniform[None], 4_000, axis=0), rng)
-        assert found.shape == (tester.times**4, 4_000)
-        assert np.quantile(found, [0.1, 0.5, 0.9]) == pytest.approx(np.quantile(plain, [0.1, 0.5, 0.9]), abs=0.4)
-
     def test_alternatives_are_at_their_distance(self, p):
         tester = p.Tester.of(10, eps_local=1.0, coin="private")
         laws = tester.alternatives(0.2, 7, np.random.default_rng(0))
@@ -123,14 +94,6 @@ class TestTesters:
         laws = tester.alternatives(alpha, 4_000, np.random.default_rng(0))
         expected = (2 * alpha / k) ** 2 * 16 * (64 - 16) / 63
         assert ((laws - 0.25) ** 2).mean() == pytest.approx(expected, rel=0.05)
-
-    @pytest.mark.parametrize(
-        ("k", "eps_local", "buckets"), [(64, 0.1, 2), (64, math.log(8), 8), (64, 20.0, 64), (6, 2.0, 6)]
-    )
-    def test_buckets_follow_the_budget(self, p, k, eps_local, buckets):
-        tester = p.Tester.of(k, eps_local=eps_local, coin="public")
-        assert tester.uniform.size == buckets
-        assert tester.response.eps == eps_local
 
     @pytest.mark.parametrize("coin", ["private", "public"])
     def test_what_is_detectable_is_detected_two_times_in_three(self, p, coin):
@@ -221,12 +184,6 @@ class TestNumbersOfUsers:
             shuffled = sum(ran.names["printed"][problem]).subs({K: k, A: 0.2, E: eps, L: math.log(1e5)})
             assert float(shuffled) == pytest.approx(by_hand_shuffled(problem, k, 0.2, eps, 1e-5))
 
-    def test_the_algebra_gives_the_printed_terms(self, ran):
-        table = ran.names["terms"]
-        assert len(table) == 18
-        assert table["printed"].equals(table["leads"])
-        assert table.loc[~table["leads"], "term"].tolist() == [2, 1] * 3
-
     @pytest.mark.parametrize("eps", [0, 12, 20])
     @pytest.mark.parametrize("k", [2, 16])
     def test_the_information_is_the_linear_programs(self, ran, k, eps):
@@ -241,14 +198,6 @@ class TestNumbersOfUsers:
             gain = (columns[:, 0] - columns[:, 1]) ** 2 / columns.sum(axis=1)
             best = linprog(-gain, A_eq=columns.T, b_eq=np.ones(k))
         assert row["trace"] == pytest.approx(-best.fun, rel=1e-9)
-
-    def test_no_channel_has_more_than_twice_the_identity(self):
-        rng = np.random.default_rng(0)
-        for outputs in (2, 5, 30):
-            channel = rng.dirichlet(np.full(outputs, 0.3), size=8)
-            split = channel[::2] - channel[1::2]
-            matrix = (split / np.maximum(channel.sum(axis=0), 1e-300)) @ split.T
-            assert np.linalg.eigvalsh(matrix).max() <= 2 + 1e-12
 
     @pytest.mark.parametrize("problem", SHUFFLED.values())
     def test_solving_for_n_is_a_search(self, ran, problem):
@@ -460,11 +409,7 @@ PLANTED = (
     Planted("B-15", _NOTEBOOK, "(A**2 * (sp.exp(E) - 1) ** 2)", "(A**2 * (sp.exp(E) - 1))", "no square in (4)"),
     Planted("B-27", _NOTEBOOK, "items / (4 * distance**2)", "items / (4 * distance**3)", "alpha^3 for alpha^2"),
     Planted(
-        "B-28",
-        _NOTEBOOK,
-        "* np.tanh(budget / 2))",
-        "* np.sqrt(np.tanh(budget / 2)))",
-        "the root of what one tells",
+        "B-28", _NOTEBOOK, "* np.tanh(budget / 2))", "* np.sqrt(np.tanh(budget / 2)))", "the root of what one tells"
     ),
     Planted("B-31", _NOTEBOOK, "(1 + 4 * A**2) / K", "(1 + 4 * A) / K", "collisions that tell the distance itself"),
     Planted("B-32", _HELPER, "rng.laplace(scale=1 / eps,", "rng.laplace(scale=1 / eps**2,", "Laplace noise 1/eps^2"),

@@ -18,16 +18,13 @@ from scipy.stats import binom
 
 from gspa.accountant.errors import OutsideValidity
 from gspa.algorithms.flame import published as a
-from gspa.algorithms.flame.padded import coordinate
 from gspa.algorithms.flame.published import Setting
-from gspa.algorithms.flame.randomizers import Buckets, Laplace
+from gspa.algorithms.flame.randomizers import Buckets
 
 PAGE = "15_flame_privacy"
 
 p = run_page(PAGE, only=["F22"]).names["p"]  # the helper beside the notebook
-PAPER, DENSE = p.setting(), p.setting(rate=10, padding=1.5, eps=0.5)
 TEN = Setting(d=100, k=10, n=1_000, n_p=500, eps=0.5, delta=1e-5)
-SMALL = p.setting(eps_l=10, d=100, n=400, rate=10, padding=2)
 
 
 def old_delta_by_definition(eps, eps0, n):
@@ -58,32 +55,6 @@ class TestAmplification:
     def test_its_inverse(self, eps0, n, delta):
         eps = a.old_bennett_epsilon(eps0, n=n, delta=delta)
         assert a.old_bennett_delta(eps, eps0=eps0, n=n) == pytest.approx(delta, rel=1e-8)
-
-    @pytest.mark.parametrize(
-        ("one", "subsampling", "printed", "corrected", "exact"),
-        [
-            (PAPER.full(), None, 0.91006, 0.92781, 0.79377),
-            (PAPER, True, 0.237926, 0.30451, 0.23890),
-            (PAPER, False, 20.5352544, 26.0431, 19.5919),
-            (DENSE, True, 2.34819, 2.91914, 2.40408),
-        ],
-    )
-    def test_published_numbers(self, one, subsampling, printed, corrected, exact):
-        """0.237926 and 20.5352544 are in the authors' own README."""
-        for bound, value in (("old_bennett", printed), ("bennett", corrected), ("exact", exact)):
-            found = (
-                a.simple(one, bound=bound) if one.k == one.d else a.double(one, bound=bound, subsampling=subsampling)
-            )
-            assert found.eps == pytest.approx(value, rel=5e-3 if bound == "exact" else 2e-5)
-
-    def test_the_old_form_is_no_bound_and_the_others_are(self):
-        # At eps0 = 0.5, n = 10,000 the exact delta is ten times the form's.
-        exact = coordinate(Laplace(0.5), n_p=10_000).delta(0.025).lower
-        assert a.old_bennett_delta(0.025, eps0=0.5, n=10_000) < 0.1 * exact
-        assert a.old_form_excess(PAPER) > 1.05
-        for bound in ("bennett", "hoeffding", "exact"):
-            eps = a.coordinate_epsilon(bound, 0.5, n=1_000, delta=1e-6)
-            assert coordinate(Laplace(0.5), n_p=1_000).delta(eps).lower <= 1e-6
 
     def test_by_hand(self):
         found = a.lemma1_epsilon(0.5, n=10_001, delta=1e-6, answers=4)
@@ -145,7 +116,7 @@ class TestIndexPrivacy:
 
 ROWS = ["SS-Simple", "SS-Double", "SS-Double, exactly $k$ indices", "SS-Topk", "SS-Topk, no subsampling"]
 ROWS.append(r"SS-Topk, $\beta$ = 1/10")
-# The page's table, to the digits that were read off it
+# The page's table; 0.237926 and 20.5352544 are in the authors' own README.
 ACCOUNTS = pd.DataFrame(
     [
         (0.91006, 0.92781, 0.7938, 0.0901, 0.0906),
@@ -199,11 +170,6 @@ class TestThePage:
         vector = names["growing"].set_index(["fixed", "d"])
         assert vector.loc[("coordinate", 78_500), "eps_local"] == pytest.approx(785)
         assert vector.loc[("vector", 78_500), "eps_local"] == pytest.approx(78.5)
-
-    @pytest.mark.slow
-    def test_where_the_padding_is_too_small_nothing_is_certified(self):
-        ran = run_page(PAGE, rate=2.0, padding=20.0)
-        assert {found.missing for found in ran.outcomes.values()} == {"settings"}
 
     def test_a_figure_draws_its_table(self):
         marks = [("certified", "at most", "|", "certified"), ("old_bennett", "printed", "x", "paper")]
@@ -314,11 +280,7 @@ def dummies(**missing):
         ("F1", figure_3(137.36, (2.5, 2.6), (137.0, 138.0)), [CORRECTED, "verified"]),
         ("F2", figure_3(130.0, (10, 60), (300, 500)), ["not reproduced", "not checkable"]),
         ("F2", figure_3(137.36, (10, 12), (230, 239)), [CORRECTED, "refuted"]),
-        (
-            "F23",
-            {"growing": GROWING.assign(ratio_low=1.0)},
-            ["not reproduced"] * 2 + ["verified"] * 2,
-        ),
+        ("F23", {"growing": GROWING.assign(ratio_low=1.0)}, ["not reproduced"] * 2 + ["verified"] * 2),
         ("F66", dummies(), ["verified", "verified"]),
         ("F66", dummies(at_random=9, unlucky=1), ["refuted", CORRECTED]),
     ],
@@ -396,13 +358,7 @@ PLANTED = (
     Planted(
         "F1 F20", _A, "math.sqrt(14 * math.log(2 / delta)", "math.sqrt(2 * math.log(2 / delta)", "Lemma 1 with 2 for 14"
     ),
-    Planted(
-        "F16",
-        HELPER,
-        "(local.b + 2) / (12 * local.b)",
-        "0.0",
-        "dummies without variance",
-    ),
+    Planted("F16", HELPER, "(local.b + 2) / (12 * local.b)", "0.0", "dummies without variance"),
     Planted(
         "F15",
         "accountant.mechanisms",
@@ -464,13 +420,7 @@ PLANTED = (
         "sqrt(0.2 * t * log(1 / more)) * e",
         "advanced composition with 0.2 for 2",
     ),
-    Planted(
-        "F33",
-        CELLS,
-        "victim=paper.beta, folds=paper.d",
-        "victim=1.0, folds=paper.d",
-        "subsampling not counted",
-    ),
+    Planted("F33", CELLS, "victim=paper.beta, folds=paper.d", "victim=1.0, folds=paper.d", "subsampling not counted"),
     Planted(
         "F66",
         HELPER,

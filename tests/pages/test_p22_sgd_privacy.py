@@ -12,13 +12,10 @@ import p22_sgd_privacy as p
 import pandas as pd
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from running import Planted, in_readings, settle
 from scipy.stats import norm
 
 from gspa.accountant.mechanisms import gaussian_delta as noise_delta
-from gspa.accountant.tradeoff import gdp_epsilon
 from gspa.algorithms import digits, sgd
 from gspa.algorithms.sgd_gradients import Gradients
 from gspa.book import claims
@@ -121,16 +118,6 @@ def test_true_local_budgets_are_those_of_movements_over_line_7s_noise(ran):
     assert shown.tolist() == pytest.approx(ran.names["true"].set_index("promised").loc[0.5].tolist(), rel=1e-12)
 
 
-def test_even_the_largest_mu_of_the_page_is_right():
-    """mu = 248 lies outside the range for which `gdp_log_delta` states its error: e^eps has 13,780 digits."""
-    mu = 600 * 2.0 / LEVEL
-    found = gdp_epsilon(delta=DELTA, mu=mu)
-    # The second term is e^eps Phi(-eps/mu - mu/2) <= phi(eps/mu - mu/2)/(eps/mu + mu/2), 4% of the first.
-    a, b = found / mu - mu / 2, found / mu + mu / 2
-    first, mills = norm.sf(a), norm.pdf(a) / b
-    assert first - mills <= DELTA <= first - mills * (1 - 1 / b**2) + 1e-15
-
-
 def test_each_noise_is_the_least_that_keeps_its_promise(ran):
     noise, eps_of = ran.names["noise"], ran.names["eps_of"]
     moved = {"one record, each message": 4 / 14, "one record, whole run": 4 / 14 * 2**0.5}
@@ -173,16 +160,6 @@ def test_an_attack_never_shows_more_than_the_truth(other, wide):
     assert shown > 0.3
     # Integration errs by far less than 1e-4 here.
     assert exact_delta(shown, 2.0, 0.8, other, wide) >= 0.01 - 1e-4
-
-
-@given(st.floats(0.05, 3), st.lists(st.floats(0.1, 5), min_size=1, max_size=6), st.floats(-2, 2), st.integers(1, 5000))
-@settings(max_examples=25, deadline=None)
-def test_an_attack_never_shows_more_than_the_message_alone_allows(moved, sigma, others, dimension):
-    shown = p.attack_epsilon(np.array(sigma), moved=moved, others=others, delta=1e-4, dimension=dimension)
-    alone = gdp_epsilon(delta=1e-4, mu=moved / sigma[0])
-    assert shown <= alone * (1 + 1e-9) + 1e-12
-    if len(sigma) == 1:  # nobody in the way
-        assert shown == pytest.approx(alone, rel=1e-4, abs=1e-6)
 
 
 @pytest.mark.parametrize(("freedom", "x"), [(7109, 500.0), (7109, 3000.0), (7109, 5500.0), (30, 1e-40), (1, 1e-300)])
@@ -305,10 +282,7 @@ def test_theorem_5_follows_the_attack_and_the_messages_alone(columns, verdict):
 
 @pytest.mark.parametrize(
     ("columns", "readings"),
-    [
-        ({"promised": 1.0}, ["refuted", "verified"]),
-        ({"alone": [9.0] * 4 + [3.0] * 4}, ["verified", "refuted"]),
-    ],
+    [({"promised": 1.0}, ["refuted", "verified"]), ({"alone": [9.0] * 4 + [3.0] * 4}, ["verified", "refuted"])],
 )
 def test_the_stronger_protection_is_the_smaller_epsilon(columns, readings):
     found = settle("G-SGD6", images=MNIST, central=central(**columns))
