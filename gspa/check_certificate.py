@@ -41,7 +41,7 @@ LEAST = "1e-100"  # delta
 MOST_COVERS, MOST_SLOPES = 4, 8
 WORK = 6 * 10**7  # places of all products, about a microsecond each
 # How fine; any choice is valid.
-BITS, PLACES, COARSE = 64, 200_000, 6_000  # of a mass; of a lattice, and of one of the many that rounds need
+BITS, PLACES, COARSE = 64, 20_000, 4_000  # of a mass; of a lattice, and of one of the many that rounds need
 CELLS, FINEST, POINTS = 20_000, 1_000, 100  # of a density; places in L's deviation; of a curve on either side of 0
 FORGONE, FAR = 1e-5, 40  # of delta, what may be cut; how far cuts are looked for
 
@@ -348,7 +348,7 @@ def step_for(cells: list[Cell], draws: Draws, places: int) -> arb:
     deviation = sum(float(total) ** 2 / float(mass) for mass, total, _, _ in cells if mass > 0) ** 0.5
     draw = 1 + sum(n * float(c) for n, c in draws)
     length = max(float(cell[3]) for cell in cells) - min(float(cell[2]) for cell in cells)
-    step = max(deviation * max(16 * draw**0.5 / places, 1 / FINEST), length / places)
+    step = max(deviation * min(max(16 * draw**0.5 / places, 1 / FINEST), 1 / 24), length / 200_000)
     if len(cells) > 8:
         return arb(step)
     values = [(float(mass), abs(float(total / mass))) for mass, total, _, _ in cells if mass > 0]
