@@ -41,8 +41,8 @@ LEAST = "1e-100"  # delta
 MOST_COVERS, MOST_SLOPES = 4, 8
 WORK = 6 * 10**7  # places of all products, about a microsecond each
 # How fine; any choice is valid.
-BITS, PLACES, COARSE = 64, 20_000, 4_000  # of a mass; of a lattice, and of one of the many that rounds need
-CELLS, FINEST, POINTS = 20_000, 1_000, 100  # of a density; places in L's deviation; of a curve on either side of 0
+BITS, PLACES, COARSE = 64, 20_000, 2_000  # of a mass; of a lattice, and of one of the many that rounds need
+CELLS, FINEST, POINTS = 20_000, 1_000, 80  # of a density; places in L's deviation; of a curve on either side of 0
 FORGONE, FAR = 1e-5, 40  # of delta, what may be cut; how far cuts are looked for
 
 
