@@ -42,7 +42,7 @@ MOST_COVERS, MOST_SLOPES = 4, 8
 WORK = 6 * 10**7  # places of all products, about a microsecond each
 # How fine; any choice is valid.
 BITS, PLACES, COARSE = 64, 20_000, 2_000  # of a mass; of a lattice, and of one of the many that rounds need
-CELLS, FINEST, POINTS = 20_000, 1_000, 80  # of a density; places in L's deviation; of a curve on either side of 0
+CELLS, FINEST, POINTS = 20_000, 1_000, 100  # of a density; places in L's deviation; of a curve on either side of 0
 FORGONE, FAR = 1e-5, 40  # of delta, what may be cut; how far cuts are looked for
 
 
@@ -57,74 +57,39 @@ class Family(NamedTuple):
     rounds: int = MOST_ROUNDS
 
 
-K: tuple[int, int] = (3, 10**9)
+ALIGNED = """any randomizers with these local eps and aligned clones: for all users i and j, any two inputs x and x' that
+differ, any input y, and whatever was reported before, R_j(y) >= (R_i(x) + R_i(x'))/(1 + e^(eps_j)) everywhere, where
+R_i(x) is the law of the report of user i with input x"""
+SUBSET = """subset selection (a set of {size} of {k} items, with odds e^eps to each other one if it holds one's own item and
+the other does not), own eps each"""
+HASHING = """local hashing ({g}-ary randomized response of one's own item's hash, by a uniformly random function of one's
+own that is reported, too), own eps each"""
+HADAMARD = """Hadamard response (one output, with odds e^eps if it lies in one's own item's half of all outputs; halves of
+any two items share a quarter), own eps each"""
+UNARY = "unary encoding (a bit for each item; one's own is 1 with probability {}, any other with {})"
+ANY = "any one randomizer of this local eps, the same for all users"
+KRR = "{k}-ary randomized response (one's own of {k} items with odds e^eps to each other one), own eps each"
+MATRICES = "randomizers by these matrices, a row for each input, a column for each output, each row divided by its sum"
+LAPLACE = "Laplace reports of values in [0, 1], density (eps/2) e^(-eps |report - value|), own eps each"
+ALLOCATION = """A record contributes a vector of norm at most 1 to one of {steps} sums, chosen uniformly at random and by
+itself. All sums together, each with Gaussian noise of standard deviation {sigma}"""
+COUNT = (1, 10**9)
 FAMILIES = {
     "rr": Family("binary randomized response (the true bit with odds e^eps), own eps each"),
-    "aligned": Family(
-        "any randomizers with these local eps and aligned clones: for all users i and j, any two inputs x and x' that "
-        "differ, any input y, and whatever was reported before, R_j(y) >= (R_i(x) + R_i(x'))/(1 + e^(eps_j)) "
-        "everywhere, where R_i(x) is the law of the report of user i with input x"
-    ),
-    "common": Family("any one randomizer of this local eps, the same for all users", one=True),
-    "tv": Family(
-        "any one randomizer of this local eps, the same for all users, with at most total variation {tv} between the "
-        "reports of any two inputs",
-        {"tv": ("1e-30", "1")},
-        True,
-    ),
-    "krr": Family(
-        "{k}-ary randomized response (one's own of {k} items with odds e^eps to each other one), own eps each", {"k": K}
-    ),
-    "subset": Family(
-        "subset selection (a set of {size} of {k} items, with odds e^eps to each other one if it holds one's own item "
-        "and the other does not), own eps each",
-        {"k": K, "size": (1, 10**9)},
-    ),
-    "local hashing": Family(
-        "local hashing ({g}-ary randomized response of one's own item's hash, by a uniformly random function of one's "
-        "own that is reported, too), own eps each",
-        {"g": (2, 10**9)},
-    ),
-    "hadamard": Family(
-        "Hadamard response (one output, with odds e^eps if it lies in one's own item's half of all outputs; halves of "
-        "any two items share a quarter), own eps each"
-    ),
-    "piecewise": Family(
-        "the piecewise mechanism of Wang et al. 2019 for values in [-1, 1], of this local eps", {}, True
-    ),
-    "unary": Family(
-        "symmetric unary encoding (a bit for each item; one's own is 1 with probability p = 1/(1 + e^(-eps/2)), any "
-        "other with 1 - p)",
-        {},
-        True,
-    ),
-    "optimized unary": Family(
-        "optimized unary encoding (a bit for each item; one's own is 1 with probability 1/2, any other with "
-        "1/(1 + e^eps))",
-        {},
-        True,
-    ),
-    "discrete": Family(
-        "randomizers as their matrices say, a row for each input, a column for each output, each row divided by its sum",
-        unit="matrix",
-    ),
-    "laplace": Family(
-        "Laplace reports of values in [0, 1], density (eps/2) e^(-eps |report - value|), own eps each",
-        least="0.001",
-        rounds=1,
-    ),
-    "gaussian": Family(
-        "Gaussian reports of values in [0, 1], own standard deviation each",
-        unit="standard deviation",
-        least="0.01",
-        rounds=1,
-    ),
-    "allocation": Family(
-        "A record contributes a vector of norm at most 1 to one of {steps} sums, chosen uniformly at random and by "
-        "itself. All sums together, each with Gaussian noise of standard deviation {sigma}",
-        {"sigma": ("0.01", "1000000"), "steps": (1, 10**8)},
-        rounds=1,
-    ),
+    "aligned": Family(ALIGNED),
+    "common": Family(ANY, one=True),
+    "tv": Family(ANY + ", of total variation at most {tv} between any two inputs", {"tv": ("1e-30", "1")}, True),
+    "krr": Family(KRR, {"k": (3, 10**9)}),
+    "subset": Family(SUBSET, {"k": (3, 10**9), "size": COUNT}),
+    "local hashing": Family(HASHING, {"g": (2, 10**9)}),
+    "hadamard": Family(HADAMARD),
+    "piecewise": Family("the piecewise mechanism of Wang et al. 2019 for values in [-1, 1], of this eps", one=True),
+    "unary": Family("symmetric " + UNARY.format("1/(1 + e^(-eps/2))", "1/(1 + e^(eps/2))"), one=True),
+    "optimized unary": Family("optimized " + UNARY.format("1/2", "1/(1 + e^eps)"), one=True),
+    "discrete": Family(MATRICES, unit="matrix"),
+    "laplace": Family(LAPLACE, least="0.001", rounds=1),
+    "gaussian": Family("Gaussian reports of values in [0, 1]", unit="standard deviation", least="0.01", rounds=1),
+    "allocation": Family(ALLOCATION, {"sigma": ("0.01", "1000000"), "steps": (1, 10**8)}, rounds=1),
 }
 
 
@@ -171,7 +136,7 @@ def shown(value: Any) -> str:
 def statement(read: dict[str, Any]) -> str:
     """What the other fields say, in words."""
     family, relation = FAMILIES[read["family"]], read["relation"]
-    words = family.words.format(**read["parameters"])
+    words = family.words.format(**read["parameters"]).replace("\n", " ")
     private = f"are ({read['eps']}, {read['delta']})-differentially private ({relation})"
     if relation in SIDED:
         held, bound = SIDED[relation]
@@ -348,7 +313,9 @@ def step_for(cells: list[Cell], draws: Draws, places: int) -> arb:
     deviation = sum(float(total) ** 2 / float(mass) for mass, total, _, _ in cells if mass > 0) ** 0.5
     draw = 1 + sum(n * float(c) for n, c in draws)
     length = max(float(cell[3]) for cell in cells) - min(float(cell[2]) for cell in cells)
-    step = max(deviation * min(max(16 * draw**0.5 / places, 1 / FINEST), 1 / 24), length / 200_000)
+    step = max(
+        deviation * min(max(16 * draw**0.5 / places, 1 / FINEST), 1 / (24 if places == PLACES else 4)), length / 200_000
+    )
     if len(cells) > 8:
         return arb(step)
     values = [(float(mass), abs(float(total / mass))) for mass, total, _, _ in cells if mass > 0]
@@ -511,45 +478,12 @@ def discrete(found: dict[str, Any]) -> Iterator[Victim]:
 # logarithm is linear between corners. q is no steeper than the victim's own noise, and y -> 1 - y exchanges the inputs.
 
 
-class Cover(NamedTuple):
-    """q, and its integral Z over B: corners in v = u^(1/p) = r + 1/2, log q there, slopes between."""
-
-    power: int
-    corners: list[arb]
-    logs: list[arb]
-    slopes: list[arb]
-
-    def log(self, piece: int, v: arb) -> arb:
-        return self.logs[piece] - self.slopes[piece] * (v**self.power - self.corners[piece] ** self.power)
-
-    def integral(self, piece: int, start: arb, end: arb) -> arb:
-        """Of q over start <= v <= end, inside of one piece."""
-        slope, high = self.slopes[piece], self.log(piece, arb(0)).exp()
-        if slope == 0:
-            return high * (end - start)
-        if self.power == 1:
-            return high * ((-slope * start).exp() - (-slope * end).exp()) / slope
-        root = slope.sqrt()
-        return high * ((root * end).erf() - (root * start).erf()) * arb.pi().sqrt() / (2 * root)
-
-    def total(self) -> arb:
-        pieces = pairwise(self.corners)
-        return 2 * sum((self.integral(i, *ends) for i, ends in enumerate(pieces)), arb(0))
-
-
-class Noise(NamedTuple):
+class Noise:
     """Density height e^(-kappa |t|^power)."""
 
-    power: int
-    kappa: arb
-    height: arb
-
-    @classmethod
-    def of(cls, family: str, scale: arb) -> "Noise":
-        if family == "laplace":  # eps
-            return cls(1, scale, scale / 2)
-        kappa = 1 / (2 * scale**2)  # sigma
-        return cls(2, kappa, (kappa / arb.pi()).sqrt())
+    def __init__(self, family: str, scale: arb) -> None:
+        self.power, self.kappa = (1, scale) if family == "laplace" else (2, 1 / (2 * scale**2))
+        self.height = scale / 2 if family == "laplace" else (self.kappa / arb.pi()).sqrt()
 
     def below(self, t: arb) -> arb:
         """P(noise <= t)."""
@@ -567,55 +501,64 @@ class Noise(NamedTuple):
         return (self.below(edge) - e * self.below(edge - 1)).max(arb(0))
 
 
-def cover_of(noise: Noise, given: dict[str, Any]) -> Cover:
-    """With a slope between any two corners: from u = 2^-p to the edge of B, cut at the breaks."""
-    power, slopes = noise.power, [ball(slope) for slope in given["slopes"]]
-    need(bool(slopes[-1] <= noise.kappa), "a slope is steeper than the noise of the user who is covered")
-    u = [arb(0.5) ** power, *(ball(x) for x in given["breaks"]), (ball(given["radius"]) + 0.5) ** power]
-    need(all(bool(x <= y) for x, y in pairwise(u)), "a break lies outside of the radius")
-    logs = [arb(0)]
-    for i, slope in enumerate(slopes):
-        logs.append(logs[-1] - slope * (u[i + 1] - u[i]))
-    return Cover(power, [x if power == 1 else x.sqrt() for x in u], logs, slopes)
+class Cover:
+    """q and its integral Z: corners in v = u^(1/p) = r + 1/2 from the middle to the radius, log q there."""
 
+    def __init__(self, noise: Noise, given: dict[str, Any]) -> None:
+        self.power, self.slopes, self.logs = noise.power, [ball(slope) for slope in given["slopes"]], [arb(0)]
+        need(bool(self.slopes[-1] <= noise.kappa), "a slope is steeper than the noise of the user who is covered")
+        u = [arb(0.5) ** self.power, *map(ball, given["breaks"]), (ball(given["radius"]) + 0.5) ** self.power]
+        need(all(bool(x <= y) for x, y in pairwise(u)), "a break lies outside of the radius")
+        for slope, (x, y) in zip(self.slopes, pairwise(u), strict=True):
+            self.logs.append(self.logs[-1] - slope * (y - x))
+        self.corners = [x if self.power == 1 else x.sqrt() for x in u]
+        self.total = 2 * sum((self.mass(i, *ends) for i, ends in enumerate(pairwise(self.corners))), arb(0))
 
-def line_cells(cover: Cover, total: arb, noise: Noise, e: arb) -> Iterator[tuple[arb, arb, arb, arb]]:
-    """B in about `CELLS` cells: mass of w, integral of L w, and a range of L."""
-    length = cover.corners[-1] - cover.corners[0]
-    for piece, (start, end) in enumerate(pairwise(cover.corners)):
-        many = max(1, int(float(CELLS / 2 * (end - start) / length)))
-        v = [start + (end - start) * k / many for k in range(many + 1)]
-        masses = [cover.integral(piece, a, b) / total for a, b in pairwise(v)]
-        for side in (-1, 1):
-            places = [0.5 + side * (x - 0.5) for x in v]  # y
-            laws = [[noise.below(y - x) for y in places] for x in (0, 1)]
-            for k, mass in enumerate(masses):
-                got = [side * (law[k + 1] - law[k]) for law in laws]
-                inside, cell = v[k].union(v[k + 1]), places[k].union(places[k + 1])
-                shared = noise.height.log() - cover.log(piece, inside) + total.log()
-                away = (prod([abs(cell - x)] * noise.power) for x in (0, 1))  # `**` is NaN for a ball around 0
-                f0, f1 = ((shared - noise.kappa * far).exp() for far in away)
-                range_ = f0 - e * f1
-                yield mass, got[0] - e * got[1], range_.lower(), range_.upper()
+    def log(self, piece: int, v: arb) -> arb:
+        return self.logs[piece] - self.slopes[piece] * (v**self.power - self.corners[piece] ** self.power)
+
+    def mass(self, piece: int, start: arb, end: arb) -> arb:
+        """Of q over start <= v <= end, inside of one piece."""
+        slope, high = self.slopes[piece], self.log(piece, arb(0)).exp()
+        if slope == 0:
+            return high * (end - start)
+        if self.power == 1:
+            return high * ((-slope * start).exp() - (-slope * end).exp()) / slope
+        root = slope.sqrt()
+        return high * ((root * end).erf() - (root * start).erf()) * arb.pi().sqrt() / (2 * root)
+
+    def cells(self, noise: Noise, e: arb) -> Iterator[Cell]:
+        """About `CELLS` of them."""
+        for piece, (start, end) in enumerate(pairwise(self.corners)):
+            many = max(1, int(float(CELLS / 2 * (end - start) / (self.corners[-1] - self.corners[0]))))
+            v = [start + (end - start) * k / many for k in range(many + 1)]
+            far = [noise.below(x) for x in v]  # of the input at a distance v, and of the other
+            near = [noise.below(x - 1) for x in v]
+            for k in range(many):
+                mass, inside = self.mass(piece, v[k], v[k + 1]) / self.total, v[k].union(v[k + 1])
+                shared = noise.height.log() - self.log(piece, inside) + self.total.log()
+                f, g = ((shared - noise.kappa * prod([abs(t)] * noise.power)).exp() for t in (inside, inside - 1))
+                one, other = far[k + 1] - far[k], near[k + 1] - near[k]  # right of 1/2: of input 0, of input 1
+                for total, x in ((one - e * other, f - e * g), (other - e * one, g - e * f)):
+                    yield mass, total, x.lower(), x.upper()
 
 
 def line(found: dict[str, Any]) -> Iterator[Victim]:
     """Every user. Who has less noise than the victim is told: q must fall as fast beyond B as what it covers."""
     family, users = found["family"], found["users"]
-    noises = [Noise.of(family, ball(scale)) for scale, _, _ in users]
+    noises = [Noise(family, ball(scale)) for scale, _, _ in users]
     for i, (victim, given) in enumerate(zip(noises, found["proof"]["covers"], strict=True)):
         if given is None:  # the report alone says little enough
             yield Victim(lambda e: [], lambda e, v=victim: v.left(arb(0.5), e), [])
             continue
-        cover, draws, own = cover_of(victim, given), list[tuple[int, arb]](), Decimal(users[i][0])
-        total = cover.total()
+        cover, draws, own = Cover(victim, given), list[tuple[int, arb]](), Decimal(users[i][0])
         for other, (scale, n, _) in zip(noises, users, strict=True):
             if (Decimal(scale) <= own if family == "laplace" else Decimal(scale) >= own) and n > (other is victim):
                 corners = zip(cover.corners, cover.logs, strict=True)
                 least = reduce(arb.min, (other.height.log() - other.kappa * v**cover.power - log for v, log in corners))
-                draws.append((n - (other is victim), (least.exp() * total).min(arb(1))))
+                draws.append((n - (other is victim), (least.exp() * cover.total).min(arb(1))))
         yield Victim(
-            lambda e, c=cover, t=total, v=victim: list(line_cells(c, t, v, e)),
+            lambda e, c=cover, v=victim: list(c.cells(v, e)),
             lambda e, c=cover, v=victim: v.left(1 - c.corners[-1], e),
             draws,
         )
@@ -635,45 +578,46 @@ def below(z: arb) -> arb:
 def allocation(found: dict[str, Any]) -> Iterator[Victim]:
     steps, a = found["parameters"]["steps"], 1 / ball(found["parameters"]["sigma"])
     for one, other in SIDES[found["relation"]]:
-        u, v = (one * a, -other * a) if one <= 0 else (one * a, other * a)
         sign = 1 if one > 0 else -1  # L rises with sign z, which is called z from here on
-        u, v = sign * one * a, sign * other * a
-        yield Victim(
-            lambda e, u=u, v=v: allocated(u, v, e, steps, float(found["delta"]))[0],
-            lambda e, u=u, v=v: allocated(u, v, e, steps, float(found["delta"]))[1],
-            [(steps - 1, arb(1))] if steps > 1 else [],
-        )
+        sums = Sums(sign * one * a, sign * other * a, steps, float(found["delta"]))
+        yield Victim(lambda e, s=sums: list(s.cells(e)), lambda e, s=sums: s.rest(s.high, e), [(steps - 1, arb(1))])
 
 
-def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> tuple[list[Cell], arb]:
-    """Cells of L, and E[(L - V)_+]."""
+class Sums:
+    def __init__(self, u: arb, v: arb, steps: int, delta: float) -> None:
+        self.u, self.v, self.steps, self.delta, self.high = u, v, steps, delta, arb(FAR)
 
-    def level(z: arb) -> arb:
-        return (u * (z - u / 2)).exp() - e * (v * (z - v / 2)).exp()
+    def level(self, z: arb, e: arb) -> arb:
+        """L."""
+        return (self.u * (z - self.u / 2)).exp() - e * (self.v * (z - self.v / 2)).exp()
 
-    def mean(z: arb) -> arb:
+    def mean(self, z: arb, e: arb) -> arb:
         """E[L; noise <= z]."""
-        return below(z - u) - e * below(z - v)
+        return below(z - self.u) - e * below(z - self.v)
 
-    def rest(z: arb) -> arb:
-        return below(u - z) - e * below(v - z) - level(z) * below(-z)
+    def rest(self, z: arb, e: arb) -> arb:
+        """E[(L - L at z)_+]."""
+        return below(self.u - z) - e * below(self.v - z) - self.level(z, e) * below(-z)
 
-    low, high = -3, 3
-    while high < FAR and not rest(arb(high)) < FORGONE * delta:
-        high += 1
-    top, variance = level(arb(high)), (u * u).exp() - 2 * e * (u * v).exp() + (e * (v * v).exp()) * e - (1 - e) ** 2
-    enough = FORGONE * variance.sqrt().min(top) / steps**0.5
-    while low > -FAR and not (
-        level(arb(low)) * below(arb(low)) - mean(arb(low)) < enough or level(arb(low)) < -steps * top
-    ):
-        low -= 1
-    z = [low + arb(k) * (high - low) / CELLS for k in range(CELLS + 1)]
-    levels, masses, means = [level(x) for x in z], [below(x) for x in z], [mean(x) for x in z]
-    cells = [(masses[0], masses[0] * levels[0], levels[0], levels[0])]
-    for k in range(CELLS):
-        cells.append((masses[k + 1] - masses[k], means[k + 1] - means[k], levels[k], levels[k + 1]))
-    cells.append((1 - masses[-1], (1 - masses[-1]) * levels[-1], levels[-1], levels[-1]))
-    return cells, rest(z[-1])
+    def cells(self, e: arb) -> Iterator[Cell]:
+        low, high = -3, 3
+        while high < FAR and not self.rest(arb(high), e) < FORGONE * self.delta:
+            high += 1
+        self.high, top = arb(high), self.level(arb(high), e)
+        enough = FORGONE * self.delta
+        while low > -FAR and not (
+            self.level(arb(low), e) * below(arb(low)) - self.mean(arb(low), e) < enough
+            or self.level(arb(low), e) < -self.steps * top
+        ):
+            low -= 1
+        z = [low + arb(k) * (high - low) / CELLS for k in range(CELLS + 1)]
+        levels, masses, means = (
+            [f(x) for x in z] for f in (lambda x: self.level(x, e), below, lambda x: self.mean(x, e))
+        )
+        yield masses[0], masses[0] * levels[0], levels[0], levels[0]
+        for k in range(CELLS):
+            yield masses[k + 1] - masses[k], means[k + 1] - means[k], levels[k], levels[k + 1]
+        yield 1 - masses[-1], (1 - masses[-1]) * levels[-1], levels[-1], levels[-1]
 
 
 # --- Several rounds ---
@@ -684,11 +628,11 @@ def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> tuple[list[Ce
 # infinite with the height of the flat end.
 
 
-def composed(once: Callable[[arb], arb], least: arb, eps: arb, rounds: int, delta: float) -> arb:
+def composed(once: Callable[[arb], arb], top: Decimal, least: arb, eps: arb, rounds: int, delta: float) -> arb:
     """A ball; its upper end is at least the delta(eps) of so many rounds, each of delta `once`, at least `least`."""
-    low, high = 0.0, float(MOST_EPS)
-    for _ in range(16):  # where to end the grid: where once is a small part of delta; any place will do
-        middle = (low + high) / 2
+    low, high = 0.0, float(top)
+    for _ in range(8):  # where to end the grid: where once is a small part of delta; any place will do
+        middle = (low + high) / 2 if low else high / 4
         low, high = (low, middle) if once(arb(middle)) < least + FORGONE * delta / rounds else (middle, high)
     step, half = arb(high) / POINTS, [arb(1)]
     for k in range(POINTS + 1):
@@ -728,7 +672,14 @@ def delta_of(found: dict[str, Any]) -> arb:
         ctx.prec = 192 + 8 * depth
         return reduce(arb.max, (victim.delta(x, delta / rounds, COARSE) for victim in victims))
 
-    return composed(once, reduce(arb.max, (victim.local for victim in victims)), eps, rounds, delta)
+    return composed(
+        once,
+        min(max(v.top for v in victims), Decimal(MOST_EPS)),
+        reduce(arb.max, (v.local for v in victims)),
+        eps,
+        rounds,
+        delta,
+    )
 
 
 def proves(found: dict[str, Any], bound: arb) -> bool:
