@@ -8,10 +8,10 @@ that is at least c_j B. With L = (P0 - e^eps P1)/B under B and C = sum_j Bernoul
 
     delta(eps) <= E[(L_0 + ... + L_C)_+ / (C + 1)] + sum over y with B(y) = 0 of (P0(y) - e^eps P1(y))_+ .
 
-All L_i are alike, so the expectation is E[L_0; L_0 + S > 0], where S = sum_j (L_j with probability c_j, else 0). Spreading
-L makes it larger (Jensen). So each value of L is moved to the two points of a lattice around it, its mean kept, and the
-law of S is a product of polynomials. All is computed in balls; what is cut off is counted at the most that it may add.
-A check lasts a minute and takes 500 MB at most, on a slow core; what would take more is refused.
+All L_i are alike, so the expectation is E[L_0; L_0 + S > 0], where S = sum_j (L_j with probability c_j, else 0).
+Spreading L makes it larger (Jensen). So each value of L is moved to the two points of a lattice around it, its mean
+kept, and the law of S is a product of polynomials. All is computed in balls, and what is cut off is counted at the most
+that it may add. A check lasts a minute and takes 500 MB at most, on a slow core; what would take more is refused.
 """
 
 import json
@@ -38,6 +38,7 @@ SIDED = {"remove one record": ("with", "without"), "add one record": ("without",
 Ranges = dict[str, tuple[str, str] | tuple[int, int]]
 MOST_USERS, MOST_GROUPS, MOST_EPS, MOST_ROUNDS, MOST_NUMBERS = 10**10, 1000, 200, 10**5, 10**4
 LEAST = "1e-100"  # delta
+EXACT = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
 MOST_COVERS, MOST_SLOPES = 4, 8
 WORK = 6 * 10**7  # places of all products, about a microsecond each
 # How fine; any choice is valid.
@@ -47,7 +48,7 @@ FORGONE, FAR = 1e-5, 40  # of delta, what may be cut; how far cuts are looked fo
 
 
 class Family(NamedTuple):
-    """Who a certificate is about, in words; its parameters' ranges; whether all have one eps; what a user's scale is."""
+    """Who a certificate is about, in words; its parameters' ranges; whether all have one eps; what one's scale is."""
 
     words: str
     parameters: Ranges = {}  # noqa: RUF012
@@ -57,22 +58,22 @@ class Family(NamedTuple):
     rounds: int = MOST_ROUNDS
 
 
-ALIGNED = """any randomizers with these local eps and aligned clones: for all users i and j, any two inputs x and x' that
-differ, any input y, and whatever was reported before, R_j(y) >= (R_i(x) + R_i(x'))/(1 + e^(eps_j)) everywhere, where
-R_i(x) is the law of the report of user i with input x"""
-SUBSET = """subset selection (a set of {size} of {k} items, with odds e^eps to each other one if it holds one's own item and
-the other does not), own eps each"""
-HASHING = """local hashing ({g}-ary randomized response of one's own item's hash, by a uniformly random function of one's
-own that is reported, too), own eps each"""
-HADAMARD = """Hadamard response (one output, with odds e^eps if it lies in one's own item's half of all outputs; halves of
-any two items share a quarter), own eps each"""
+ALIGNED = """any randomizers with these local eps and aligned clones: for all users i and j, any two inputs x and x'
+that differ, any input y, and whatever was reported before, R_j(y) >= (R_i(x) + R_i(x'))/(1 + e^(eps_j)) everywhere,
+where R_i(x) is the law of the report of user i with input x"""
+SUBSET = """subset selection (a set of {size} of {k} items, with odds e^eps to each other one if it holds one's own item
+and the other does not), own eps each"""
+HASHING = """local hashing ({g}-ary randomized response of one's own item's hash, by a uniformly random function of
+one's own that is reported, too), own eps each"""
+HADAMARD = """Hadamard response (one output, with odds e^eps if it lies in one's own item's half of all outputs;
+halves of any two items share a quarter), own eps each"""
 UNARY = "unary encoding (a bit for each item; one's own is 1 with probability {}, any other with {})"
 ANY = "any one randomizer of this local eps, the same for all users"
 KRR = "{k}-ary randomized response (one's own of {k} items with odds e^eps to each other one), own eps each"
 MATRICES = "randomizers by these matrices, a row for each input, a column for each output, each row divided by its sum"
 LAPLACE = "Laplace reports of values in [0, 1], density (eps/2) e^(-eps |report - value|), own eps each"
-ALLOCATION = """A record contributes a vector of norm at most 1 to one of {steps} sums, chosen uniformly at random and by
-itself. All sums together, each with Gaussian noise of standard deviation {sigma}"""
+ALLOCATION = """A record contributes a vector of norm at most 1 to one of {steps} sums, chosen uniformly at random and
+by itself. All sums together, each with Gaussian noise of standard deviation {sigma}"""
 COUNT = (1, 10**9)
 FAMILIES = {
     "rr": Family("binary randomized response (the true bit with odds e^eps), own eps each"),
@@ -340,11 +341,13 @@ def expectation(cells: list[Cell], draws: Draws, delta: float, places: int) -> a
     spare = FORGONE * delta / (200 * max(len(draws), 1) * max(float(most), 1e-200))
     parts = []
     for count, c in draws:
+        if not count:
+            continue
         inflated = {k: c * mass for k, mass in placed.items()}
         inflated[0] = inflated.get(0, arb(0)) + (1 - c)
         parts.append(Lattice.of(inflated, arb(0)).times(count, spare))
     while len(parts) > 1:
-        parts = [one[0].plus(one[1], spare) if len(one) > 1 else one[0] for one in pairs(parts)]
+        parts = [one.plus(other, spare) for one, other in zip(parts[::2], parts[1::2])] + parts[len(parts) & ~1 :]
     ctx.prec = BITS
     others = parts[0] if parts else Lattice(0, arb_poly([1]), arb(0))
     masses, above = others.masses.coeffs(), [arb(0)]
@@ -358,28 +361,23 @@ def expectation(cells: list[Cell], draws: Draws, delta: float, places: int) -> a
     return step * sum((k * mass * over(-k) for k, mass in placed.items()), arb(0)) + others.lost * most
 
 
-def pairs(some: list[Lattice]) -> Iterator[list[Lattice]]:
-    return (some[k : k + 2] for k in range(0, len(some), 2))
-
-
 class Victim(NamedTuple):
-    """A user whose report is hidden: L in cells, and what B misses, both at e^eps; the others; eps from which all is 0."""
+    """A user who is hidden: at e^eps the cells of L and what B misses; the others; eps from which delta is local."""
 
-    cells: Callable[[arb], list[Cell]]
-    bare: Callable[[arb], arb]
+    law: Callable[[arb], tuple[list[Cell], arb]]
     draws: Draws
     local: arb = arb(0)  # the probability that the report is arbitrary
-    top: Decimal = Decimal(10**6)
+    top: Decimal = Decimal(MOST_EPS + 1)
 
     def delta(self, eps: arb, spare: float, places: int) -> arb:
         """A ball; its upper end is at least delta(eps)."""
         if eps >= ball(self.top):
             return self.local
-        e, precision = eps.exp(), ctx.prec
-        cells, bare = self.cells(e), self.bare(e)
-        inside = arb(0) if all(cell[3] <= 0 for cell in cells) else expectation(cells, self.draws, spare, places)
+        precision, (cells, bare) = ctx.prec, self.law(eps.exp())
+        if not all(cell[3] <= 0 for cell in cells):
+            bare += expectation(cells, self.draws, spare, places)
         ctx.prec = precision
-        return self.local + (1 - self.local) * (bare + inside).min(arb(1))
+        return self.local + (1 - self.local) * bare.min(arb(1))
 
 
 # --- Atoms ---
@@ -422,16 +420,9 @@ def atoms(family: str, of: dict[str, Any], p: arb) -> tuple[arb, list[tuple[arb,
     return c, [(arb(0.5), 2 * a * p, 2 * a), (arb(0.5), 2 * a, 2 * a * p)]
 
 
-def celled(table: list[tuple[arb, arb, arb]]) -> Callable[[arb], list[Cell]]:
-    def cells(e: arb) -> list[Cell]:
-        found = [(mass, r0 - e * r1) for mass, r0, r1 in table]
-        return [(mass, mass * x, x.lower(), x.upper()) for mass, x in found]
-
-    return cells
-
-
-def nothing(e: arb) -> arb:
-    return arb(0)
+def celled(table: list[tuple[arb, arb, arb]], e: arb) -> list[Cell]:
+    found = [(mass, r0 - e * r1) for mass, r0, r1 in table]
+    return [(mass, mass * x, x.lower(), x.upper()) for mass, x in found]
 
 
 def named(found: dict[str, Any]) -> Iterator[Victim]:
@@ -442,8 +433,9 @@ def named(found: dict[str, Any]) -> Iterator[Victim]:
     for local in {local for _, _, local in users}:
         worst = max((i for i in range(len(users)) if users[i][2] == local), key=lambda i: Decimal(users[i][0]))
         table = atoms(family, of, ball(users[worst][0]).exp())[1]
-        others = [(n - (i == worst), c) for i, (n, c) in enumerate(draws) if n > (i == worst)]
-        yield Victim(celled(table), nothing, others, ball(local), Decimal(users[worst][0]))
+        others = [(n - (i == worst), c) for i, (n, c) in enumerate(draws)]
+        top = Decimal(users[worst][0])
+        yield Victim(lambda e, table=table: (celled(table, e), arb(0)), others, ball(local), top)
 
 
 def discrete(found: dict[str, Any]) -> Iterator[Victim]:
@@ -457,16 +449,20 @@ def discrete(found: dict[str, Any]) -> Iterator[Victim]:
         columns = (reduce(arb.min, column) / b for column, b, z in zip(zip(*tables[-1]), base, zero) if not z)
         draws.append((n, reduce(arb.min, columns, arb(1))))
     for g, (matrix, _, _) in enumerate(found["users"]):
-        others = [(n - (i == g), c) for i, (n, c) in enumerate(draws) if n > (i == g)]
+        others = [(n - (i == g), c) for i, (n, c) in enumerate(draws)]
         for one, other in permutations(range(len(matrix)), 2):
             key = (g, *sorted(zip(found["proof"]["base"], matrix[one], matrix[other])))
             if key in seen:
                 continue
             seen.add(key)
-            rows = list(zip(base, tables[g][one], tables[g][other], zero))
+            laws = list(zip(base, tables[g][one], tables[g][other], zero))
+            bare = [(x, y) for _, x, y, z in laws if z]
+            table = [(b, x / b, y / b) for b, x, y, z in laws if not z]
             yield Victim(
-                celled([(b, x / b, y / b) for b, x, y, z in rows if not z]),
-                lambda e, rows=rows: sum(((x - e * y).max(arb(0)) for _, x, y, z in rows if z), arb(0)),
+                lambda e, table=table, bare=bare: (
+                    celled(table, e),
+                    sum(((x - e * y).max(arb(0)) for x, y in bare), arb(0)),
+                ),
                 others,
             )
 
@@ -549,19 +545,15 @@ def line(found: dict[str, Any]) -> Iterator[Victim]:
     noises = [Noise(family, ball(scale)) for scale, _, _ in users]
     for i, (victim, given) in enumerate(zip(noises, found["proof"]["covers"], strict=True)):
         if given is None:  # the report alone says little enough
-            yield Victim(lambda e: [], lambda e, v=victim: v.left(arb(0.5), e), [])
+            yield Victim(lambda e, v=victim: ([], v.left(arb(0.5), e)), [])
             continue
         cover, draws, own = Cover(victim, given), list[tuple[int, arb]](), Decimal(users[i][0])
         for other, (scale, n, _) in zip(noises, users, strict=True):
-            if (Decimal(scale) <= own if family == "laplace" else Decimal(scale) >= own) and n > (other is victim):
+            if Decimal(scale) <= own if family == "laplace" else Decimal(scale) >= own:
                 corners = zip(cover.corners, cover.logs, strict=True)
                 least = reduce(arb.min, (other.height.log() - other.kappa * v**cover.power - log for v, log in corners))
                 draws.append((n - (other is victim), (least.exp() * cover.total).min(arb(1))))
-        yield Victim(
-            lambda e, c=cover, v=victim: list(c.cells(v, e)),
-            lambda e, c=cover, v=victim: v.left(1 - c.corners[-1], e),
-            draws,
-        )
+        yield Victim(lambda e, c=cover, v=victim: (list(c.cells(v, e)), v.left(1 - c.corners[-1], e)), draws)
 
 
 # --- One of t noisy sums, chosen at random ---
@@ -576,48 +568,42 @@ def below(z: arb) -> arb:
 
 
 def allocation(found: dict[str, Any]) -> Iterator[Victim]:
-    steps, a = found["parameters"]["steps"], 1 / ball(found["parameters"]["sigma"])
+    steps, a, delta = found["parameters"]["steps"], 1 / ball(found["parameters"]["sigma"]), float(found["delta"])
     for one, other in SIDES[found["relation"]]:
         sign = 1 if one > 0 else -1  # L rises with sign z, which is called z from here on
-        sums = Sums(sign * one * a, sign * other * a, steps, float(found["delta"]))
-        yield Victim(lambda e, s=sums: list(s.cells(e)), lambda e, s=sums: s.rest(s.high, e), [(steps - 1, arb(1))])
+        u, v = sign * one * a, sign * other * a
+        yield Victim(lambda e, u=u, v=v: allocated(u, v, e, steps, delta), [(steps - 1, arb(1))])
 
 
-class Sums:
-    def __init__(self, u: arb, v: arb, steps: int, delta: float) -> None:
-        self.u, self.v, self.steps, self.delta, self.high = u, v, steps, delta, arb(FAR)
+def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> tuple[list[Cell], arb]:
+    """Cells of L, and E[(L - V)_+]."""
 
-    def level(self, z: arb, e: arb) -> arb:
-        """L."""
-        return (self.u * (z - self.u / 2)).exp() - e * (self.v * (z - self.v / 2)).exp()
+    def level(z: arb) -> arb:
+        return (u * (z - u / 2)).exp() - e * (v * (z - v / 2)).exp()
 
-    def mean(self, z: arb, e: arb) -> arb:
+    def mean(z: arb) -> arb:
         """E[L; noise <= z]."""
-        return below(z - self.u) - e * below(z - self.v)
+        return below(z - u) - e * below(z - v)
 
-    def rest(self, z: arb, e: arb) -> arb:
-        """E[(L - L at z)_+]."""
-        return below(self.u - z) - e * below(self.v - z) - self.level(z, e) * below(-z)
+    def rest(z: arb) -> arb:
+        return below(u - z) - e * below(v - z) - level(z) * below(-z)
 
-    def cells(self, e: arb) -> Iterator[Cell]:
-        low, high = -3, 3
-        while high < FAR and not self.rest(arb(high), e) < FORGONE * self.delta:
-            high += 1
-        self.high, top = arb(high), self.level(arb(high), e)
-        enough = FORGONE * self.delta
-        while low > -FAR and not (
-            self.level(arb(low), e) * below(arb(low)) - self.mean(arb(low), e) < enough
-            or self.level(arb(low), e) < -self.steps * top
-        ):
-            low -= 1
-        z = [low + arb(k) * (high - low) / CELLS for k in range(CELLS + 1)]
-        levels, masses, means = (
-            [f(x) for x in z] for f in (lambda x: self.level(x, e), below, lambda x: self.mean(x, e))
-        )
-        yield masses[0], masses[0] * levels[0], levels[0], levels[0]
-        for k in range(CELLS):
-            yield masses[k + 1] - masses[k], means[k + 1] - means[k], levels[k], levels[k + 1]
-        yield 1 - masses[-1], (1 - masses[-1]) * levels[-1], levels[-1], levels[-1]
+    def fallen(z: arb) -> arb:
+        return level(z) * below(z) - mean(z)
+
+    low, high = -3, 3
+    while high < FAR and not rest(arb(high)) < FORGONE * delta:
+        high += 1
+    least = -steps * level(arb(high))  # with a term below that no sum is positive
+    while low > -FAR and not (fallen(arb(low)) < FORGONE * delta or level(arb(low)) < least):
+        low -= 1
+    z = [low + arb(k) * (high - low) / CELLS for k in range(CELLS + 1)]
+    levels, masses, means = [level(x) for x in z], [below(x) for x in z], [mean(x) for x in z]
+    ends = [(masses[0], levels[0]), (1 - masses[-1], levels[-1])]
+    cells = [(mass, mass * x, x, x) for mass, x in ends]
+    for k in range(CELLS):
+        cells.append((masses[k + 1] - masses[k], means[k + 1] - means[k], levels[k], levels[k + 1]))
+    return cells, rest(z[-1])
 
 
 # --- Several rounds ---
@@ -658,28 +644,26 @@ def slope(one: tuple[int, arb, arb], other: tuple[int, arb, arb]) -> arb:
     return (other[2] - one[2]) / (other[1] - one[1])
 
 
+PROOFS = {"discrete": discrete, "allocation": allocation, "laplace": line, "gaussian": line}
+
+
 def delta_of(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps)."""
     delta, rounds, eps = float(found["delta"]), found["rounds"], ball(found["eps"])
-    depth = max(-Decimal(found["delta"]).adjusted(), 1)
-    spent[0], ctx.prec = 0.0, 192 + 8 * depth
-    victims = list({"discrete": discrete, "allocation": allocation, "laplace": line, "gaussian": line}.get(
-        found["family"], named)(found))  # fmt: skip
+    spent[0], ctx.prec = 0.0, 200 - 8 * Decimal(found["delta"]).adjusted()
+    victims = list(PROOFS.get(found["family"], named)(found))
     if rounds == 1:
         return reduce(arb.max, (victim.delta(eps, delta, PLACES) for victim in victims))
+    least, top = reduce(arb.max, (victim.local for victim in victims)), max(victim.top for victim in victims)
+    if least == 0 and EXACT.multiply(top, rounds) <= Decimal(found["eps"]):
+        return arb(0)  # as each report by itself has it
+    precision = ctx.prec
 
     def once(x: arb) -> arb:
-        ctx.prec = 192 + 8 * depth
+        ctx.prec = precision
         return reduce(arb.max, (victim.delta(x, delta / rounds, COARSE) for victim in victims))
 
-    return composed(
-        once,
-        min(max(v.top for v in victims), Decimal(MOST_EPS)),
-        reduce(arb.max, (v.local for v in victims)),
-        eps,
-        rounds,
-        delta,
-    )
+    return composed(once, top, least, eps, rounds, delta)
 
 
 def proves(found: dict[str, Any], bound: arb) -> bool:
