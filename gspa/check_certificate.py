@@ -40,7 +40,7 @@ MOST_USERS, MOST_GROUPS, MOST_EPS, MOST_ROUNDS, MOST_NUMBERS = 10**10, 1000, 200
 LEAST = "1e-100"  # delta
 EXACT = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
 MOST_COVERS, MOST_SLOPES = 4, 8
-WORK = 6 * 10**7  # places of all products, about a microsecond each
+WORK = 5 * 10**7  # places of all products, about a microsecond each
 # How fine; any choice is valid.
 BITS, PLACES, COARSE = 64, 20_000, 2_000  # of a mass; of a lattice, and of one of the many that rounds need
 CELLS, FINEST, POINTS = 20_000, 1_000, 100  # of a density; places in L's deviation; of a curve on either side of 0
@@ -347,7 +347,8 @@ def expectation(cells: list[Cell], draws: Draws, delta: float, places: int) -> a
         inflated[0] = inflated.get(0, arb(0)) + (1 - c)
         parts.append(Lattice.of(inflated, arb(0)).times(count, spare))
     while len(parts) > 1:
-        parts = [one.plus(other, spare) for one, other in zip(parts[::2], parts[1::2])] + parts[len(parts) & ~1 :]
+        two = parts.pop(0), parts.pop(0)
+        parts.append(two[0].plus(two[1], spare))
     ctx.prec = BITS
     others = parts[0] if parts else Lattice(0, arb_poly([1]), arb(0))
     masses, above = others.masses.coeffs(), [arb(0)]
@@ -446,16 +447,21 @@ def discrete(found: dict[str, Any]) -> Iterator[Victim]:
     tables, draws, seen = [], list[tuple[int, arb]](), set()
     for matrix, n, _ in found["users"]:
         tables.append([[ball(x) / sum(map(ball, row), arb(0)) for x in row] for row in matrix])
-        columns = (reduce(arb.min, column) / b for column, b, z in zip(zip(*tables[-1]), base, zero) if not z)
+        columns = (
+            reduce(arb.min, column) / b
+            for column, b, z in zip(zip(*tables[-1], strict=True), base, zero, strict=True)
+            if not z
+        )
         draws.append((n, reduce(arb.min, columns, arb(1))))
     for g, (matrix, _, _) in enumerate(found["users"]):
         others = [(n - (i == g), c) for i, (n, c) in enumerate(draws)]
         for one, other in permutations(range(len(matrix)), 2):
-            key = (g, *sorted(zip(found["proof"]["base"], matrix[one], matrix[other])))
+            spend(len(base), 20)
+            key = (g, *sorted(zip(found["proof"]["base"], matrix[one], matrix[other], strict=True)))
             if key in seen:
                 continue
             seen.add(key)
-            laws = list(zip(base, tables[g][one], tables[g][other], zero))
+            laws = list(zip(base, tables[g][one], tables[g][other], zero, strict=True))
             bare = [(x, y) for _, x, y, z in laws if z]
             table = [(b, x / b, y / b) for b, x, y, z in laws if not z]
             yield Victim(
