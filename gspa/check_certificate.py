@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from functools import reduce
 from itertools import pairwise, permutations
-from math import prod
+from math import log2, prod
 from typing import Any, NamedTuple
 
 from flint import arb, arb_poly, ctx
@@ -74,15 +74,15 @@ MATRICES = "randomizers by these matrices, a row for each input, a column for ea
 LAPLACE = "Laplace reports of values in [0, 1], density (eps/2) e^(-eps |report - value|), own eps each"
 ALLOCATION = """A record contributes a vector of norm at most 1 to one of {steps} sums, chosen uniformly at random and
 by itself. All sums together, each with Gaussian noise of standard deviation {sigma}"""
-COUNT = (1, 10**9)
+COUNT = (1, 10**6)
 FAMILIES = {
     "rr": Family("binary randomized response (the true bit with odds e^eps), own eps each"),
     "aligned": Family(ALIGNED),
     "common": Family(ANY, one=True),
     "tv": Family(ANY + ", of total variation at most {tv} between any two inputs", {"tv": ("1e-30", "1")}, True),
-    "krr": Family(KRR, {"k": (3, 10**9)}),
-    "subset": Family(SUBSET, {"k": (3, 10**9), "size": COUNT}),
-    "local hashing": Family(HASHING, {"g": (2, 10**9)}),
+    "krr": Family(KRR, {"k": (3, 10**6)}),
+    "subset": Family(SUBSET, {"k": (3, 10**6), "size": COUNT}),
+    "local hashing": Family(HASHING, {"g": (2, 10**6)}),
     "hadamard": Family(HADAMARD),
     "piecewise": Family("the piecewise mechanism of Wang et al. 2019 for values in [-1, 1], of this eps", one=True),
     "unary": Family("symmetric " + UNARY.format("1/(1 + e^(-eps/2))", "1/(1 + e^(eps/2))"), one=True),
@@ -277,7 +277,7 @@ class Lattice(NamedTuple):
 
     def plus(self, other: "Lattice", spare: float) -> "Lattice":
         """The sum of two independent ones, with at most `spare` cut off at either end."""
-        spend(self.masses.length() + other.masses.length(), 3)
+        spend(self.masses.length() + other.masses.length(), 3 + abs(log2(spare)) / 20)  # of unlike sizes: slower
         masses, lost = (self.masses * other.masses).coeffs(), self.lost + other.lost
         ends = []
         for places in (range(len(masses)), range(len(masses) - 1, 0, -1)):
@@ -659,7 +659,8 @@ def delta_of(found: dict[str, Any]) -> arb:
     spent[0], ctx.prec = 0.0, 200 - 8 * Decimal(found["delta"]).adjusted()
     victims = list(PROOFS.get(found["family"], named)(found))
     if rounds == 1:
-        return reduce(arb.max, (victim.delta(eps, delta, PLACES) for victim in victims))
+        at = Decimal(found["eps"])  # a ball around it is not surely at the top
+        return reduce(arb.max, (v.delta(eps, delta, PLACES) if at < v.top else v.local for v in victims))
     least, top = reduce(arb.max, (victim.local for victim in victims)), max(victim.top for victim in victims)
     if least == 0 and EXACT.multiply(top, rounds) <= Decimal(found["eps"]):
         return arb(0)  # as each report by itself has it

@@ -137,7 +137,7 @@ def written(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Cer
         OutsideValidity: a setting that certificates do not cover.
         DataUnavailable: python-flint is not installed.
     """
-    checker = _checker()
+    _checker()
     bound = discrete_epsilon(population, delta=delta)
     groups: dict[tuple[tuple[float, ...], ...], int] = {}
     for table, count in population:
@@ -177,7 +177,8 @@ def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
         raise OutsideValidity("certify", f"at most {most} scales whose reports say too much alone", hint)
     laplace = crowd.mechanism == "laplace"
     users = [  # a Laplace report's eps rounded up, a Gaussian one's sigma down: less noise hides less
-        (crowd.gap(i)[1] if laplace else crowd.deviation(i), int(count), 0) for i, count in enumerate(crowd.reports.count)
+        (crowd.gap(i)[1] if laplace else crowd.deviation(i), int(count), 0)
+        for i, count in enumerate(crowd.reports.count)
     ]
     fields = {
         "family": crowd.mechanism,
