@@ -436,7 +436,7 @@ def named(found: dict[str, Any]) -> Iterator[Victim]:
         table = atoms(family, of, ball(users[worst][0]).exp())[1]
         others = [(n - (i == worst), c) for i, (n, c) in enumerate(draws)]
         top = Decimal(users[worst][0])
-        yield Victim(lambda e, table=table: (celled(table, e), arb(0)), others, ball(local), top)
+        yield Victim(lambda e, table=table: (celled(table, e), arb(0)), others, ball(local), top)  # type: ignore[misc]
 
 
 def discrete(found: dict[str, Any]) -> Iterator[Victim]:
@@ -465,7 +465,7 @@ def discrete(found: dict[str, Any]) -> Iterator[Victim]:
             bare = [(x, y) for _, x, y, z in laws if z]
             table = [(b, x / b, y / b) for b, x, y, z in laws if not z]
             yield Victim(
-                lambda e, table=table, bare=bare: (
+                lambda e, table=table, bare=bare: (  # type: ignore[misc]
                     celled(table, e),
                     sum(((x - e * y).max(arb(0)) for x, y in bare), arb(0)),
                 ),
@@ -475,7 +475,7 @@ def discrete(found: dict[str, Any]) -> Iterator[Victim]:
 
 # --- Laplace and Gaussian reports ---
 # "The blanket" and "The worst inputs on a line" on the page of proofs. With r = |y - 1/2| and u = (r + 1/2)^p (p = 1
-# Laplace, 2 Gaussian) a report x -> y has the density h e^(-kappa |y - x|^p) >= h e^(-kappa u). B = q/Z on {r <= radius}
+# Laplace, 2 Gaussian) a report x -> y has the density h e^(-kappa |y - x|^p) >= h e^(-kappa u). B = q/Z on r <= radius
 # has log q piecewise linear and concave in u; c_j = Z min (h_j e^(-kappa_j u) / q), the minimum at a corner because the
 # logarithm is linear between corners. q is no steeper than the victim's own noise, and y -> 1 - y exchanges the inputs.
 
@@ -551,7 +551,7 @@ def line(found: dict[str, Any]) -> Iterator[Victim]:
     noises = [Noise(family, ball(scale)) for scale, _, _ in users]
     for i, (victim, given) in enumerate(zip(noises, found["proof"]["covers"], strict=True)):
         if given is None:  # the report alone says little enough
-            yield Victim(lambda e, v=victim: ([], v.left(arb(0.5), e)), [])
+            yield Victim(lambda e, v=victim: ([], v.left(arb(0.5), e)), [])  # type: ignore[misc]
             continue
         cover, draws, own = Cover(victim, given), list[tuple[int, arb]](), Decimal(users[i][0])
         for other, (scale, n, _) in zip(noises, users, strict=True):
@@ -559,12 +559,12 @@ def line(found: dict[str, Any]) -> Iterator[Victim]:
                 corners = zip(cover.corners, cover.logs, strict=True)
                 least = reduce(arb.min, (other.height.log() - other.kappa * v**cover.power - log for v, log in corners))
                 draws.append((n - (other is victim), (least.exp() * cover.total).min(arb(1))))
-        yield Victim(lambda e, c=cover, v=victim: (list(c.cells(v, e)), v.left(1 - c.corners[-1], e)), draws)
+        yield Victim(lambda e, c=cover, v=victim: (list(c.cells(v, e)), v.left(1 - c.corners[-1], e)), draws)  # type: ignore[misc]
 
 
 # --- One of t noisy sums, chosen at random ---
 # "Largest contributions are the worst" on the page of proofs: B is the noise z, c = 1, and L = e^(u z - u^2/2) -
-# e^eps e^(v z - v^2/2), which is monotone in z. Above the cut it counts as V, its value there, and E[(L - V)_+] is added;
+# e^eps e^(v z - v^2/2), which is monotone in z. Above the cut it counts as V, its value there; E[(L - V)_+] is added;
 # below the other cut as its value at that one, which is larger.
 
 
@@ -578,7 +578,7 @@ def allocation(found: dict[str, Any]) -> Iterator[Victim]:
     for one, other in SIDES[found["relation"]]:
         sign = 1 if one > 0 else -1  # L rises with sign z, which is called z from here on
         u, v = sign * one * a, sign * other * a
-        yield Victim(lambda e, u=u, v=v: allocated(u, v, e, steps, delta), [(steps - 1, arb(1))])
+        yield Victim(lambda e, u=u, v=v: allocated(u, v, e, steps, delta), [(steps - 1, arb(1))])  # type: ignore[misc]
 
 
 def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> tuple[list[Cell], arb]:
@@ -614,9 +614,9 @@ def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> tuple[list[Ce
 
 # --- Several rounds ---
 # "Composition of dominating pairs" and "Losses on a grid" on the page of proofs. delta as a function of x = e^eps is
-# convex, and delta(-eps) = 1 - e^-eps (1 - delta(eps)) because each family has either order of any two inputs. So chords
+# convex, and delta(-eps) = 1 - e^-eps (1 - delta(eps)) as each family has either order of any two inputs. So chords
 # between upper values at x_k = e^(k h), flat beyond the last and straight from (0, 1) to the first, lie above it, and
-# if they are convex they are the curve of a pair whose loss is k h with mass x_k (slope after x_k - slope before it), and
+# if convex they are the curve of a pair whose loss is k h with mass x_k (slope after x_k - slope before it), and
 # infinite with the height of the flat end.
 
 
