@@ -24,7 +24,7 @@ CONTINUOUS: tuple[tuple[str, str, Sequence[float], Sequence[int], float], ...] =
 )
 LOCAL = (0.1, 0.5, 1.0, 2.0, 4.0)
 SIZES = (1_000, 10_000, 1_000_000)
-FEWER = (100, 1_000, 10_000)  # where the law of the bits is compared with the pair
+METHODS = dict.fromkeys(("laplace", "gaussian"), "reports on a line") | {"allocation": "random allocation"}
 
 
 def as_a_stranger(certificate: Certificate) -> str:

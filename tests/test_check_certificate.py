@@ -1,8 +1,9 @@
-"""The checker of certificates against outside values: enumeration, plain sums, altered files, planted errors."""
+"""The checker of certificates against outside values: enumeration, convolution, altered files, false claims."""
 
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import math
 import random
@@ -10,24 +11,20 @@ import re
 import shutil
 import subprocess
 import sys
-from decimal import Decimal
-from functools import cache
-from itertools import product
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
-import mpmath
 import numpy as np
 import pytest
-from scipy.special import gammaln
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 flint = pytest.importorskip("flint")
 
 from gspa import check_certificate as checker  # noqa: E402
 
 SOURCE = Path(checker.__file__)
-mp = mpmath.mp.clone()
-mp.dps = 100
 
 
 @pytest.fixture(autouse=True)
@@ -55,357 +52,405 @@ def dumped(fields):
     return re.sub('"@@(.*?)@@"', r"\1", json.dumps(marked(fields)))
 
 
-def certified(family="aligned", users=(("1", 2),), eps="0.5", delta="1e-6", tv=None):
-    """The fields of a certificate; numbers are strings of digits."""
+def certified(family="aligned", users=((1, 2),), eps=0.5, delta=1e-6, **others):
+    """The fields of a certificate."""
     fields = {
         "format": checker.FORMAT,
         "statement": "",
         "family": family,
-        "parameters": {} if tv is None else {"tv": Raw(tv)},
-        "users": [[Raw(local), count] for local, count in users],
+        "parameters": {},
+        "users": [[*group, *[0] * (3 - len(group))] for group in users],
         "relation": checker.REPLACE,
         "rounds": 1,
-        "eps": Raw(eps),
-        "delta": Raw(delta),
-        "method": "dominating pair",
+        "eps": eps,
+        "delta": delta,
         "proof": {},
-    }
+    } | others
     fields["statement"] = checker.worded(dumped(fields))
     return fields
 
 
-# --- The outside values ---
+def bound(fields, program=checker):
+    """The upper end of delta(eps)."""
+    return float(program.delta_of(program.read(dumped(fields))).upper())
 
 
-def masses_of(family, local, tv):
-    """p, a of the victim with this local eps, and q as a function of another user's."""
-    p = mp.exp(mp.mpf(local))
-    if family == "tv":
-        a = mp.mpf(tv) / (p - 1)
-        return p, a, lambda _: 2 * a
-    if family == "common":
-        return p, 1 / (p + 1), lambda other: mp.exp(-mp.mpf(other))
-    return p, 1 / (p + 1), lambda other: 2 / (mp.exp(mp.mpf(other)) + 1)
+# --- The outside values: every randomizer as a matrix ---
 
 
-def enumerated(family, users, eps, tv=None):
-    """delta(eps) by what every user does, one by one, for the worst victim: a sum of positive parts over outcomes."""
-    e, worst = mp.exp(mp.mpf(eps)), mp.mpf(0)
-    for i, (local, _) in enumerate(users):
-        p, a, clone = masses_of(family, local, tv)
-        others = [clone(other) for j, (other, count) in enumerate(users) for _ in range(count - (i == j))]
-        law = {}
-        for did in product((None, 0, 1), repeat=len(others)):  # not a clone, a clone of the first, of the second
-            mass = mp.fprod(1 - q if act is None else q / 2 for q, act in zip(others, did, strict=True))
-            law[did.count(0), did.count(1)] = law.get((did.count(0), did.count(1)), 0) + mass
-        first, second = {}, {}
-        for (x, y), mass in law.items():
-            for seen, one, other in (((x + 1, y), p * a, a), ((x, y + 1), a, p * a)):
-                first[seen] = first.get(seen, 0) + mass * one
-                second[seen] = second.get(seen, 0) + mass * other
-            # "Neither" is seen, and is as likely under both: it adds nothing from eps = 0 on.
-        worst = max(worst, mp.fsum(max(first[seen] - e * second[seen], 0) for seen in first))
+def items(k, eps):
+    """k-ary randomized response."""
+    return np.where(np.eye(k) == 1, math.exp(eps), 1.0) / (math.exp(eps) + k - 1)
+
+
+def subsets(k, size, eps):
+    sets = list(itertools.combinations(range(k), size))
+    law = np.array([[math.exp(eps) if item in one else 1.0 for one in sets] for item in range(k)])
+    return law / law.sum(axis=1, keepdims=True)
+
+
+def unary(p, q, items=2):
+    bits = np.array(list(itertools.product((0, 1), repeat=items)))
+    chance = np.where(np.eye(items) == 1, p, q)
+    return np.array([np.prod(np.where(bits == 1, one, 1 - one), axis=1) for one in chance])
+
+
+def hashed(g, eps):
+    """Of two items: a report is the hash, which is the pair of its values, and a value."""
+    rows = []
+    for item in range(2):
+        row = [items(g, eps)[h[item]] / g**2 for h in itertools.product(range(g), repeat=2)]
+        rows.append(np.concatenate(row))
+    return np.array(rows)
+
+
+def halves(eps):
+    """Hadamard response of three items with four outputs."""
+    own = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]])
+    law = np.where(own == 1, math.exp(eps), 1.0)
+    return law / law.sum(axis=1, keepdims=True)
+
+
+def pieces(eps, cells=3):
+    """The piecewise mechanism at -1, and at 1, by cells in which both densities are constant."""
+    high = math.exp(eps / 2) / (math.exp(eps / 2) + 1)
+    c = (math.exp(eps / 2) + 1) / (math.exp(eps / 2) - 1)
+    low = (1 - high) * (c - 1) / (c + 1)  # an interval as long as the high one
+    return np.array([[high, low, 1 - high - low], [low, high, 1 - high - low]])
+
+
+def theorem(victim, others, eps, base=None):
+    """The right-hand side of the theorem, over all outcomes; victim and others are matrices, B as far as they reach."""
+    base = np.min([one.min(axis=0) for one in [victim, *others]], axis=0) if base is None else np.asarray(base, float)
+    base, e = base / base.sum(), math.exp(eps)
+    there = base > 0
+    count = np.ones(1)
+    for one in others:
+        c = min(1.0, (one.min(axis=0)[there] / base[there]).min())
+        count = np.convolve(count, [1 - c, c])
+    worst = 0.0
+    for x0, x1 in itertools.permutations(range(len(victim)), 2):
+        gap = victim[x0] - e * victim[x1]
+        sums, masses, total = np.zeros(1), np.ones(1), np.maximum(gap[~there], 0).sum()
+        for m, chance in enumerate(count, 1):
+            sums = np.add.outer(sums, gap[there] / base[there]).ravel()
+            masses = np.multiply.outer(masses, base[there]).ravel()
+            total += chance * float(masses @ np.maximum(sums, 0)) / m
+        worst = max(worst, total)
     return worst
 
 
-def summed(family, users, eps, tv=None):
-    """delta(eps) as a double sum over C and the first counts, in whole numbers with 60 digits behind the point."""
-    i = max(range(len(users)), key=lambda i: Decimal(users[i][0]))
-    p, a, clone = masses_of(family, users[i][0], tv)
-    e = mp.exp(mp.mpf(eps))
-    law = {0: mp.mpf(1)}
-    for j, (local, count) in enumerate(users):
-        q, m = clone(local), count - (i == j)
-        mass, own = (1 - q) ** m, {}
-        for c in range(m + 1):
-            if mass > mp.mpf(10) ** -45:
-                own[c] = mass
-            mass = mass * q / (1 - q) * (m - c) / (c + 1)
-        joint = {}
-        for c, one in law.items():
-            for d, other in own.items():
-                joint[c + d] = joint.get(c + d, 0) + one * other
-        law = joint
-    gain, loss = int((p - e) * mp.mpf(10) ** 60), int((p * e - 1) * mp.mpf(10) ** 60)
-    total = mp.mpf(0)
-    for c, mass in law.items():
-        before, part, row = 0, 0, 1  # row = binomial(c, k)
-        for k in range(c + 2):
-            part += max(0, gain * before - loss * row)
-            before, row = row, row * (c - k) // (k + 1)
-        total += mass * mp.mpf(part) / mp.mpf(2) ** c
-    return a * total / mp.mpf(10) ** 60
+def truth(victim, others, eps):
+    """delta(eps) of what the server sees, at the worst inputs of all: every outcome."""
+    worst, k = 0.0, victim.shape[1]
+    for inputs in itertools.product(*(range(len(one)) for one in others)):
+        laws = {(0,) * k: 1.0}
+        for one, x in zip(others, inputs, strict=True):
+            laws = added(laws, one[x])
+        seen = [added(laws, row) for row in victim]
+        for one, other in itertools.permutations(seen, 2):
+            worst = max(worst, sum(max(mass - math.exp(eps) * other.get(at, 0), 0) for at, mass in one.items()))
+    return worst
 
 
-@cache
-def quick(family, users, eps, tv=None):
-    """delta(eps) in doubles: the double sum, good to 1e-10 or so of itself."""
-    i = max(range(len(users)), key=lambda i: Decimal(users[i][0]))
-    p, e = math.exp(float(users[i][0])), math.exp(float(eps))
-    if e >= p:
-        return 0.0
-    a = float(tv) / (p - 1) if family == "tv" else 1 / (p + 1)
-    law = np.ones(1)
-    for j, (local, count) in enumerate(users):
-        x, m = float(local), count - (i == j)
-        q = {"tv": 2 * a, "common": math.exp(-x)}.get(family, 2 / (math.exp(x) + 1))
-        c = np.arange(m + 1)
-        log = gammaln(m + 1) - gammaln(c + 1) - gammaln(m - c + 1)
-        own = np.exp(log + c * np.log(q) + (m - c) * np.log1p(-q)) if q < 1 else (c == m) * 1.0
-        law = np.convolve(law, own)
-    c, k = np.arange(len(law))[:, None], np.arange(len(law) + 1)[None, :]
-    with np.errstate(all="ignore"):
-        row = np.exp(gammaln(c + 1) - gammaln(k + 1) - gammaln(c - k + 1) - c * math.log(2))
-    row = np.where(k <= c, row, 0.0)
-    before = np.pad(row, ((0, 0), (1, 0)))[:, :-1]
-    return a * float(law @ np.maximum((p - e) * before - (p * e - 1) * row, 0).sum(axis=1))
+def added(laws, row):
+    found = {}
+    for counts, mass in laws.items():
+        for y, more in enumerate(row):
+            after = (*counts[:y], counts[y] + 1, *counts[y + 1 :])
+            found[after] = found.get(after, 0.0) + mass * more
+    return found
 
 
-# --- Comparison ---
+def of(local):
+    return items(2, local)
 
 
-def exactly(end):
-    """An end of a ball as an mpmath number."""
-    man, exp = end.man_exp()
-    return mp.ldexp(int(man), int(exp))
-
-
-def agrees(fields, truth):
-    """Whether the ball is around the truth: its upper end never below, and above by no more than a window drops."""
-    found = checker.delta_of(checker.read(dumped(fields)))
-    slack = truth * mp.mpf(10) ** -15 + mp.mpf(fields["delta"]) * mp.mpf(10) ** -11
-    low, high = exactly(found.lower()), exactly(found.upper())
-    return low <= high and not_below(high, truth) and high <= truth + slack
-
-
-def not_below(high, truth):
-    """Whether an upper end is at least the truth, which is known to 50 digits."""
-    return high >= truth * (1 - mp.mpf(10) ** -50)
-
-
-def nearly_whole(local, share, below):
-    """eps, to 28 digits, with theta (c+1) this little below a whole number for theta = share."""
-    p, theta = mp.exp(mp.mpf(local)), mp.mpf(share[0]) / share[1] * (1 - mp.mpf(below))
-    return mp.nstr(mp.log((theta * (p - 1) + 1) / (p - theta * (p - 1))), 28)
-
-
-ENUMERATED = [
-    ("rr", (("1", 8),), "0.3", None),
-    ("rr", (("0.7", 3), ("1.3", 4)), "0.25", None),
-    ("aligned", (("2.5", 1), ("0.5", 3), ("0", 2)), "0.8", None),
-    ("aligned", (("0.2", 3), ("0.1", 3), ("4", 1)), "3.9", None),
-    ("aligned", (("1", 7),), "0", None),
-    ("aligned", (("1", 1),), "0.1", None),
-    ("common", (("1", 7),), "0.3", None),
-    ("common", (("3", 6),), "2.99999", None),
-    ("tv", (("1", 7),), "0.3", "0.25"),
-    ("tv", (("2", 6),), "0.05", "0.4"),
-    ("rr", (("1", 7),), nearly_whole("1", (2, 3), "1e-14"), None),
-    ("common", (("2", 7),), nearly_whole("2", (3, 4), "1e-16"), None),
-    ("rr", (("1", 7),), nearly_whole("1", (2, 3), "-1e-14"), None),
-]
-SUMMED = [
-    ("rr", (("1", 50),), "0.2", None, "1e-3"),
-    ("rr", (("1", 300),), "0.25", None, "1e-6"),
-    ("aligned", (("1", 1500), ("0.6", 500)), "0.15", None, "1e-6"),
-    ("aligned", (("0.5", 100), ("2", 30), ("1", 170)), "0.6", None, "1e-5"),
-    ("common", (("1.5", 50),), "0.7", None, "1e-2"),
-    ("common", (("2", 300),), "0.9", None, "1e-8"),
-    ("tv", (("1", 300),), "0.4", "0.2", "1e-6"),
+CASES = [
+    # family, users, parameters, eps, the matrix of a local eps
+    ("rr", [(1, 5)], {}, 0.3, of),
+    ("rr", [(0.7, 3), (1.3, 2)], {}, 0.25, of),
+    ("aligned", [(2.5, 1), (0.5, 2), (0, 2)], {}, 0.8, of),
+    ("aligned", [(1, 1)], {}, 0.1, of),
+    ("rr", [(4, 4)], {}, 0.0, of),
+    ("krr", [(1, 4)], {"k": 3}, 0.4, lambda eps: items(3, eps)),
+    ("krr", [(1.5, 2), (0.5, 2)], {"k": 5}, 0.8, lambda eps: items(5, eps)),
+    ("subset", [(1, 4)], {"k": 4, "size": 2}, 0.3, lambda eps: subsets(4, 2, eps)),
+    ("subset", [(2, 1), (1, 2)], {"k": 5, "size": 3}, 0.9, lambda eps: subsets(5, 3, eps)),
+    ("local hashing", [(1, 3)], {"g": 3}, 0.2, lambda eps: hashed(3, eps)),
+    ("local hashing", [(1, 2), (0.3, 2)], {"g": 2}, 0.2, lambda eps: hashed(2, eps)),
+    ("hadamard", [(1, 3), (0.5, 1)], {}, 0.3, halves),
+    ("piecewise", [(1, 5)], {}, 0.3, pieces),
+    ("unary", [(1, 4)], {}, 0.2, lambda eps: unary(1 / (1 + math.exp(-eps / 2)), 1 / (1 + math.exp(eps / 2)))),
+    ("optimized unary", [(1.5, 4)], {}, 0.2, lambda eps: unary(0.5, 1 / (1 + math.exp(eps)))),
 ]
 
 
-@pytest.mark.parametrize(("family", "users", "eps", "tv"), ENUMERATED)
-def test_enumeration_of_few_users(family, users, eps, tv):
-    """The ball is around the value that every user's choices give, added up."""
-    assert agrees(certified(family, users, eps, "1e-9", tv), enumerated(family, users, eps, tv))
+@pytest.mark.parametrize(("family", "users", "parameters", "eps", "matrix"), CASES)
+def test_every_outcome_of_few_users(family, users, parameters, eps, matrix):
+    """The ball is the theorem's value, which is at least what the server sees at the worst inputs."""
+    local = sorted((eps for eps, count in users for _ in range(count)), reverse=True)
+    victim, others = matrix(local[0]), [matrix(eps) for eps in local[1:]]
+    uniform = matrix(0.0)[0] if family in ("local hashing", "hadamard") else None  # of more items than are here
+    value = theorem(victim, others, eps, uniform)
+    found = bound(certified(family, users, eps, 1e-9, parameters=parameters))
+    assert value * (1 - 1e-9) <= found <= value * (1 + 3e-3)
+    if len(others) < 4 and victim.shape[1] < 9:
+        assert truth(victim, others, eps) <= found
 
 
-@pytest.mark.parametrize(("family", "users", "eps", "tv", "delta"), SUMMED)
-def test_double_sum(family, users, eps, tv, delta):
-    """The ball is around a double sum that knows no threshold, recurrence or window."""
-    truth = summed(family, users, eps, tv)
-    assert agrees(certified(family, users, eps, delta, tv), truth)
-    assert math.isclose(float(truth), quick(family, users, eps, tv), rel_tol=1e-9)
+@pytest.mark.parametrize("tv", [None, 0.25])
+def test_any_one_randomizer(tv):
+    """Two atoms, clones with the probability that local privacy gives: every outcome."""
+    p = math.exp(1.0)
+    a = 1 / (p + 1) if tv is None else tv / (p - 1)
+    q = 1 / p if tv is None else 2 * a
+    pair = np.array([[p * a, a, 1 - (p + 1) * a], [a, p * a, 1 - (p + 1) * a]])
+    other = np.array([[q / 2, q / 2, 1 - q]])
+    value = theorem(pair, [other] * 5, 0.3, [1, 1, 0])
+    name = {"family": "common"} if tv is None else {"family": "tv", "parameters": {"tv": tv}}
+    assert value * (1 - 1e-9) <= bound(certified(**name, users=[(1.0, 6)], eps=0.3, delta=1e-9)) <= value * 1.003
 
 
-def test_tiny_delta():
-    """A claim of delta = 1e-20 or so: what lies above the double sum is proved, what lies below is not."""
-    users, eps = (("1", 1200),), "0.31"
-    truth = summed("rr", users, eps)
-    assert 1e-21 < truth < 1e-18
-    for share, proved in ((1 + mp.mpf("1e-9"), True), (1 - mp.mpf("1e-9"), False)):
-        fields = certified("rr", users, eps, mp.nstr(truth * share, 25))
-        assert agrees(fields, truth)
-        read = checker.read(dumped(fields))
-        assert checker.proves(read, checker.delta_of(read)) is proved
+def test_matrices():
+    """Groups with their own matrices, one of which sends what others never do; every victim and change."""
+    first = np.array([[0.5, 0.3, 0.2, 0.0], [0.3, 0.5, 0.2, 0.0], [0.2, 0.2, 0.5, 0.1]])
+    second = np.array([[0.25, 0.5, 0.25, 0.0], [0.5, 0.25, 0.25, 0.0]])
+    users, base = [(first.tolist(), 2), (second.tolist(), 2)], [0.2, 0.2, 0.2, 0]
+    crowd = [first, first, second, second]
+    for eps in (0.1, 0.6):
+        value = max(theorem(crowd[i], crowd[:i] + crowd[i + 1 :], eps, base) for i in (0, 2))
+        found = bound(certified("discrete", users, eps, 1e-9, proof={"base": base}))
+        assert value * (1 - 1e-9) <= found <= value * (1 + 3e-3)
+        assert max(truth(crowd[i], crowd[:i] + crowd[i + 1 :], eps) for i in (0, 2)) <= found
+        worse = bound(certified("discrete", users, eps, 1e-9, proof={"base": [0, 0, 1, 1]}))
+        assert found <= worse <= 1  # another law is valid, too
+    with pytest.raises(checker.Refused, match="a law"):
+        bound(certified("discrete", users, 0.1, 1e-9, proof={"base": [0, 0, 0, 0]}))
 
 
-@pytest.mark.parametrize("local", ["1e-30", "1e-60", "1e-66", "1e-100", "1e-400"])
-def test_a_tiny_budget_is_not_zero(local):
-    """A user whose report says very little is no clone for certain: refused, or not below the truth."""
-    users = (("1", 1), (local, 3))
-    fields = certified("aligned", users, "0.3", "0.1")
-    with mp.workdps(1000):
-        truth = enumerated("aligned", users, "0.3")
-        try:
-            found = checker.delta_of(checker.read(dumped(fields)))
-        except checker.Refused:
-            return
-        assert exactly(found.upper()) >= truth
+def test_a_law_that_covers_nothing_hides_nobody():
+    table = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
+    found = bound(certified("discrete", [(table.tolist(), 5)], 1.0, 0.5, proof={"base": [1, 0, 1]}))
+    assert found >= truth(table, [table] * 4, 1.0) >= 0.5
 
 
-@pytest.mark.parametrize("local", ["1e-10", "1e-20", "200"])
-def test_extreme_budgets(local):
-    """The victim's own eps at the ends of what is taken."""
-    users, eps = ((local, 5),), str(Decimal(local) / 3)
-    assert agrees(certified("aligned", users, eps, "1e-30"), enumerated("aligned", users, eps))
+def test_local_deltas():
+    """The marked truth, and others that may be no help."""
+    users = [(1.0, 1, 0.01), (0.5, 3, 0.2)]
+    strong, weak = of(1.0), of(0.5)
+    values = []
+    for victim, local, rest in ((strong, 0.01, [(weak, 0.2)] * 3), (weak, 0.2, [(strong, 0.01)] + [(weak, 0.2)] * 2)):
+        low = [np.array([np.append((1 - d) * one.min(axis=0), 1 - (1 - d) * 2 * one.min())]) for one, d in rest]
+        padded = np.c_[victim, [0.0, 0.0]]
+        values.append(local + (1 - local) * theorem(padded, low, 0.2, [1, 1, 0]))
+    found = bound(certified("rr", users, 0.2, 0.5))
+    assert max(values) * (1 - 1e-9) <= found <= max(values) * 1.003
+
+
+# --- Many users, by convolution ---
+
+
+def convolved(n, c, table, eps):
+    """E[L_0; L_0 + S > 0] where the atoms lie on a lattice of their own: two atoms at x and -y, numbers of either."""
+    (m0, x), (_, y) = [(mass, r0 - math.exp(eps) * r1) for mass, r0, r1 in table]
+    step = np.array([[1 - c, c * (1 - m0)], [c * m0, 0]])  # rows: how many at x, columns: at y
+    law, power, left = np.ones((1, 1)), step, n - 1
+    while left:
+        if left % 2:
+            law = plane(law, power)
+        left, power = left // 2, plane(power, power) if left > 1 else power
+    i, j = np.indices(law.shape)
+    sums = i * x + j * y
+    return m0 * x * law[sums + x > 0].sum() + (1 - m0) * y * law[sums + y > 0].sum()
+
+
+def plane(one, other):
+    from scipy.signal import convolve
+
+    return convolve(one, other, method="direct" if min(one.shape) < 40 else "fft")
+
+
+@pytest.mark.parametrize(("n", "local", "eps"), [(60, 1.0, 0.3), (200, 0.5, 0.05), (120, 2.0, 1.0)])
+def test_many_users(n, local, eps):
+    p = math.exp(local)
+    table = [(0.5, 2 * p / (p + 1), 2 / (p + 1)), (0.5, 2 / (p + 1), 2 * p / (p + 1))]
+    value = convolved(n, 2 / (p + 1), table, eps)
+    assert bound(certified("aligned", [(local, n)], eps, 1e-3)) == pytest.approx(value, rel=2e-3)
+    assert bound(certified("aligned", [(local, n)], eps, 1e-3)) >= value * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("delta", ["1e-20", "1e-60"])
+def test_a_tiny_delta(delta):
+    """Log delta falls about as eps^2 does; nothing is lost at 1e-60."""
+    at, low = (0.35, 0.6) if delta == "1e-20" else (0.6, 0.9)
+    one = bound(certified("aligned", [(1.0, 2_000)], at, float(delta)))
+    other = bound(certified("aligned", [(1.0, 2_000)], low, float(delta)))
+    assert 0 < other < one < 1e-8
+
+
+# --- Laplace, Gaussian and several sums ---
+
+
+def gaussian_delta(mu, eps):
+    return norm.cdf(mu / 2 - eps / mu) - math.exp(eps) * norm.cdf(-mu / 2 - eps / mu)
+
+
+@pytest.mark.parametrize("covers", [[None], [{"radius": 3, "slopes": [0.1249], "breaks": []}]])
+def test_one_report_with_noise(covers):
+    """Alone it is the Gaussian mechanism, covered or not."""
+    found = bound(certified("gaussian", [(2.0, 1)], 0.3, 1e-2, proof={"covers": covers}))
+    assert gaussian_delta(0.5, 0.3) * (1 - 1e-9) <= found <= gaussian_delta(0.5, 0.3) * 1.003
+    covers = [cover and cover | {"slopes": [0.6999]} for cover in covers]
+    found = bound(certified("laplace", [(0.7, 1)], 0.3, 1e-2, proof={"covers": covers}))
+    assert 1 - math.exp(-0.2) <= found * (1 + 1e-9) <= (1 - math.exp(-0.2)) * 1.003
+
+
+def test_two_reports_with_noise():
+    """Below the report alone, above what the best test on both reports finds."""
+    proof = {"covers": [{"radius": 6, "slopes": [0.9999], "breaks": []}]}
+    found = bound(certified("laplace", [(1.0, 2)], 0.3, 1e-2, proof=proof))
+    y = np.linspace(-15, 16, 3_101) + 0.005
+    law = [np.exp(-abs(y - x)) / 2 * 0.01 for x in (0, 1)]
+    seen = []
+    for third in law:
+        one, other = (np.outer(mine, third) + np.outer(third, mine) for mine in law)
+        seen.append(np.maximum(one - math.exp(0.3) * other, 0).sum() / 2)
+    assert max(seen) < found < 1 - math.exp(-0.35)
+
+
+def test_a_cover_must_be_one():
+    for cover, words in (
+        ({"radius": 3, "slopes": [1.5], "breaks": []}, "steeper"),
+        ({"radius": 3, "slopes": [0.5, 1], "breaks": [9]}, "outside"),
+        ({"radius": 3, "slopes": [1, 0.5], "breaks": [1]}, "smaller"),
+    ):
+        with pytest.raises(checker.Refused, match=words):
+            bound(certified("laplace", [(1.0, 20)], 0.3, 1e-2, proof={"covers": [cover]}))
+
+
+@pytest.mark.parametrize(("relation", "mu"), [("remove one record", 0.5), ("replace one record", 1.0)])
+def test_one_sum(relation, mu):
+    fields = certified("allocation", [], 0.3, 1e-2, parameters={"sigma": 2, "steps": 1}, relation=relation)
+    assert gaussian_delta(mu, 0.3) * (1 - 1e-9) <= bound(fields) <= gaussian_delta(mu, 0.3) * 1.003
+
+
+def test_two_sums():
+    """By a grid of two normal variables."""
+    z = np.linspace(-9, 9, 1_801)
+    x = np.exp(z - 0.5)
+    law = norm.pdf(z) * 0.01
+    for relation, level in (("remove one record", x - math.exp(0.3)), ("add one record", 1 - math.exp(0.3) * x)):
+        value = law @ np.maximum(np.add.outer(level, level), 0) @ law / 2
+        fields = certified("allocation", [], 0.3, 1e-2, parameters={"sigma": 1, "steps": 2}, relation=relation)
+        assert value * (1 - 1e-4) <= bound(fields) <= value * 1.003
+
+
+# --- Several rounds ---
+
+
+def test_rounds_of_one_user():
+    """Nobody hides the victim: randomized response, composed by hand."""
+    rounds, p, eps = 6, math.exp(0.5), 0.7
+    w = p / (1 + p)
+    value = sum(
+        math.comb(rounds, k) * max(w**k * (1 - w) ** (rounds - k) - math.exp(eps) * w ** (rounds - k) * (1 - w) ** k, 0)
+        for k in range(rounds + 1)
+    )
+    found = bound(certified("rr", [(0.5, 1)], eps, 1e-2, rounds=rounds))
+    assert value <= found <= value * 1.03
+
+
+def test_rounds_of_many():
+    """Close to Gaussian differential privacy of sqrt(rounds) times the mean shift."""
+
+    def delta(eps, rounds):
+        return bound(certified("krr", [(0.5, 200)], eps, 1e-2, rounds=rounds, parameters={"k": 4}))
+
+    one, many = delta(0.02, 1), delta(0.06, 9)
+    mu = brentq(lambda mu: gaussian_delta(mu, 0.02) - one, 1e-3, 1)
+    assert many == pytest.approx(gaussian_delta(3 * mu, 0.06), rel=0.05)
 
 
 # --- Planted errors ---
 
 PLANTED = {
-    "the threshold one too large": [("floor())) + 1, c + 1)", "floor())) + 2, c + 1)"), ("x > k - 2", "x > -1")],
-    "nearly whole, and not added": [("if self.k > 1 and not x > self.k - 1:", "if False:")],
-    "theta of another pair": [("theta = (p * e - 1)", "theta = (p * e - e)")],
-    "the first part too small": [("one, more = p - e, (p + 1)", "one, more = (p - e) / 2, (p + 1)")],
-    "the tail too large": [("self.tail += self.point / 2", "self.tail += self.point")],
-    "the tail not cut": [("self.tail -= self.point", "self.tail -= 0")],
-    "the step in c wrong": [("(2 * (self.c - self.k + 1))", "(2 * (self.c - self.k + 2))")],
-    "mass dropped silently": [
-        ("missing = (1 - sum(masses, arb(0))).max(arb(0))\n\n    def once", "missing = arb(0)\n\n    def once"),
-        ("adjusted()) + 30", "adjusted()) * 0 + 2"),
-    ],
-    "q too large": [("2 / (eps.exp() + 1))", "2.1 / (eps.exp() + 1))")],
-    "q too large, common": [("(-eps).exp())", "(-eps / 2).exp())")],
-    "q too large, tv": [("2 * a) for", "3 * a) for")],
-    "a too small": [("a = 1 / (p + 1)", "a = 1 / (p + 2)")],
-    "a too small, tv": [("/ (p - 1)\n", "/ p\n")],
-    "the victim counted as a clone": [
-        ("budgets = [(ball(eps), count - (i == worst))", "budgets = [(ball(eps), count)")
-    ],
-    "the best victim": [('worst = max(range(len(found["users"])', 'worst = min(range(len(found["users"])')],
-    "the window shifted": [("return start, masses", "return start + 1, masses")],
+    "coverage too large": ("c = r / (p - 1 + r)", "c = r / (p - 2 + r)"),
+    "an atom too small": ("own = c, c * p, 1 / r - both", "own = c, c * p, 0.9 / r"),
+    "the mean not kept": ("up = (total / step - low * mass) / (high - low)", "up = mass * 0"),
+    "places shifted": ("self.first + other.first + low", "self.first + other.first + low - 200"),
+    "the victim counted twice": ("others = [(n - (i == worst), c)", "others = [(n + 3, c)"),
+    "no tail": ("above.append(above[-1] + mass)", "above.append(above[-1] + mass / 2)"),
 }
 
 
-@pytest.mark.parametrize("changes", PLANTED.values(), ids=PLANTED)
-def test_planted_errors_are_seen(changes):
-    """With one piece of the program wrong, a value above no longer agrees, and by being too small."""
+@pytest.mark.parametrize("change", PLANTED.values(), ids=PLANTED)
+def test_planted_errors_are_seen(change):
+    """With one piece wrong, a value is too small, or the program refuses."""
     source = SOURCE.read_text(encoding="utf-8")
-    for old, new in changes:
-        assert source.count(old) == 1, f"{old!r} is no longer in the program, once"
-        source = source.replace(old, new)
+    old, new = change
+    assert source.count(old) == 1, f"{old!r} is no longer in the program, once"
     program = ModuleType("planted")
-    exec(compile(source, "planted", "exec"), program.__dict__)
+    exec(compile(source.replace(old, new), "planted", "exec"), program.__dict__)
     seen = 0
-    cases = [(*case, "1e-9") for case in ENUMERATED if sum(count for _, count in case[1]) <= 7]
-    for family, users, eps, tv, delta in cases + [case for case in SUMMED if sum(n for _, n in case[1]) <= 300]:
-        truth = known(family, users, eps, tv)
-        try:
-            found = program.delta_of(program.read(dumped(certified(family, users, eps, delta, tv))))
-        except program.Refused:  # refuses what it should take: seen elsewhere, and not by being too small
-            continue
-        seen += not not_below(exactly(found.upper()), truth)
+    for family, users, parameters, eps, matrix in CASES[:9]:
+        local = sorted((eps for eps, count in users for _ in range(count)), reverse=True)
+        value = theorem(matrix(local[0]), [matrix(eps) for eps in local[1:]], eps)
+        seen += not bound(certified(family, users, eps, 1e-9, parameters=parameters), program) >= value * (1 - 1e-9)
     assert seen
-
-
-@cache
-def known(family, users, eps, tv):
-    """The outside value of a case."""
-    few = sum(count for _, count in users) <= 8
-    return (enumerated if few else summed)(family, users, eps, tv)
 
 
 # --- Files that were altered ---
 
-STARTS = [
-    ("rr", (("1", 200),), "0.3", None),
-    ("aligned", (("0.5", 60), ("1.25", 40)), "0.55", None),
-    ("aligned", (("2", 10), ("0.1", 20), ("0", 20)), "1.1", None),
-    ("common", (("1.5", 100),), "0.8", None),
-    ("tv", (("1", 150),), "0.35", "0.3"),
-]
 ODD = [None, True, [], {}, "0.5", "", -1, 0, 1.5, 10**13, [[1, 2]], Raw("NaN"), Raw("-Infinity"), Raw("1e999999999")]
 ODD += [Raw("-0.0"), Raw("1e-999999999"), Raw("1" * 40), Raw("0.1" + "0" * 40 + "1"), Raw("9" * 5000), Raw("[" * 9999)]
+STARTS = [
+    certified("rr", [(1, 20)], 0.9, 1e-3),
+    certified("aligned", [(0.5, 6, 0.01), (1.25, 4)], 0.55, 0.1),
+    certified("tv", [(1, 15)], 0.35, 1e-2, parameters={"tv": 0.3}),
+    certified("subset", [(1, 15)], 0.35, 1e-2, parameters={"k": 4, "size": 2}),
+    certified("discrete", [([[0.75, 0.25], [0.25, 0.75]], 15)], 0.35, 1e-2, proof={"base": [1, 1]}),
+    certified("gaussian", [(2.0, 9)], 0.3, 1e-2, proof={"covers": [{"radius": 3, "slopes": [0.1249], "breaks": []}]}),
+]
 
 
-def digit_changed(rng, digits):
-    """A number with one digit changed."""
-    places = [i for i, sign in enumerate(digits) if sign.isdigit()]
-    place = rng.choice(places)
-    return Raw(digits[:place] + rng.choice("0123456789") + digits[place + 1 :])
+def altered(rng, value):
+    """Somewhere inside, something else."""
+    if isinstance(value, (list, dict)) and value and rng.random() < 0.8:
+        new = value.copy()
+        at = rng.choice(sorted(new) if isinstance(new, dict) else range(len(new)))
+        new[at] = altered(rng, new[at])
+        return new
+    if isinstance(value, float) and rng.random() < 0.5:
+        return value * rng.choice([0.5, 2, -1, 1e-30, 1e30])
+    return rng.choice(ODD)
 
 
-def altered(rng, fields):
-    """The fields with one of them changed."""
-    new = json.loads(json.dumps(fields))
-    for name in ("eps", "delta"):
-        new[name] = Raw(fields[name])
-    new["parameters"] = {name: Raw(value) for name, value in fields["parameters"].items()}
-    new["users"] = [[Raw(eps), count] for eps, count in new["users"]]
-    way, name, group = rng.randrange(12), rng.choice(sorted(new)), rng.choice(new["users"])
-    if way <= 2:
-        new[("eps", "delta", "eps")[way]] = digit_changed(rng, fields[("eps", "delta", "eps")[way]])
-    elif way == 3:
-        group[0] = digit_changed(rng, group[0])
-    elif way == 4:
-        group[1] = rng.choice([group[1] + 1, group[1] - 1, rng.randrange(1, 300), 0, -3, 2.0, True, 10**13])
-    elif way == 5:
-        new["family"] = rng.choice([*checker.FAMILIES, "RR", "krr"])
-    elif way == 6:
-        new["parameters"] = rng.choice([{"tv": Raw(tv)} for tv in ("0.3", "0.29", "0.9", "0", '"0.3"')] + [{}, None])
-    elif way == 7:
-        words = new["statement"].split(" ")
-        words[rng.randrange(len(words))] = rng.choice(["not", "0.1", "(0.01,", "", "1000"])
-        new["statement"] = " ".join(words)
-    elif way == 8:
-        new.pop(name)
-    elif way == 9:
-        new[rng.choice(["note", "n", "Eps"])] = 1
-    elif way == 10:
-        new[name] = rng.choice(ODD)
-    else:
-        rng.choice([new["users"], group]).append(rng.choice([*ODD, [Raw("0.3"), 5], [Raw("3"), 1]]))
-    return new
-
-
-def test_a_thousand_altered_files(tmp_path, capsys):
-    """None is proved that is false; what the statement does not say is refused, in one line."""
+def test_altered_files_are_refused_in_one_line_or_answered(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(checker, "CELLS", 200)
     rng, path, ends = random.Random(5), tmp_path / "cert.json", {0: 0, 1: 0, 2: 0}
-    starts = []
-    for family, users, eps, tv in STARTS:
-        truth = quick(family, users, eps, tv)
-        starts += [certified(family, users, eps, f"{truth * share:.12e}", tv) for share in (1.000001, 1.3, 0.999999)]
-    for _ in range(1000):
-        start = rng.choice(starts)
-        fields = altered(rng, start)
-        text, reworded = dumped(fields), False
-        if rng.random() < 0.6:
-            try:
-                fields["statement"] = checker.worded(text)
-            except (checker.Refused, KeyError, TypeError, ValueError):
-                pass
-            else:
-                text, reworded = dumped(fields), True
-        path.write_text(text, encoding="utf-8")
+    for i in range(300):
+        start = STARTS[i % len(STARTS)]
+        fields = {**start, (name := rng.choice(sorted(start))): altered(rng, start[name])}
+        if rng.random() < 0.7:
+            with suppress(Exception):  # nobody promised to word what is no certificate
+                fields["statement"] = checker.worded(dumped(fields))
+        path.write_text(dumped(fields), encoding="utf-8")
         status = checker.main([str(path)])
         out, err = capsys.readouterr()
         ends[status] += 1
         if status == 2:
             assert (out, err.count("\n"), err[:9]) == ("", 1, "REFUSED: ")
-            continue
-        assert reworded or text == dumped(start), f"accepted, although the statement says something else: {text}"
-        assert out.splitlines()[0] == fields["statement"]
-        assert out.splitlines()[-1] == ("NOT PROVED" if status else "PROVED")
-        users = tuple((str(eps), count) for eps, count in fields["users"])
-        truth = quick(fields["family"], users, str(fields["eps"]), fields["parameters"].get("tv"))
-        delta = float(fields["delta"])
-        if status == 0:
-            assert truth <= delta * (1 + 1e-9), text
         else:
-            assert truth >= delta * (1 - 1e-9), text
-    assert min(ends.values()) >= 100, ends
+            assert out.splitlines()[0] == fields["statement"]
+    assert ends[2] > 50, ends
+    assert ends[0] + ends[1] > 10, ends
+
+
+def test_the_old_format_is_refused_in_a_line(tmp_path, capsys):
+    (tmp_path / "c.json").write_text(dumped(certified() | {"format": "gspa certificate 1"}), encoding="utf-8")
+    assert checker.main([str(tmp_path / "c.json")]) == 2
+    assert capsys.readouterr().err == "REFUSED: format: must be 'gspa certificate 2'\n"
 
 
 # --- As a stranger runs it ---
@@ -422,7 +467,7 @@ def strangers(folder, *arguments):
 @pytest.mark.parametrize(("eps", "status", "word"), [("0.18", 0, "PROVED"), ("0.17", 1, "NOT PROVED")])
 def test_run_alone(tmp_path, eps, status, word):
     """The file alone, without this package: status and last line."""
-    fields = certified("rr", (("1", 200),), eps, "1e-3")
+    fields = certified("rr", [(1, 200)], float(eps), 1e-3)
     (tmp_path / "cert.json").write_text(dumped(fields), encoding="utf-8")
     found, out, err = strangers(tmp_path, "cert.json")
     assert (found, out[0], out[-1], err) == (status, fields["statement"], word, [])
@@ -459,31 +504,6 @@ def test_imports():
 
 
 # --- What is printed ---
-
-
-def printed(path, fields, capsys):
-    """Status and lines of the program on these fields."""
-    path.write_text(dumped(fields), encoding="utf-8")
-    status = checker.main([str(path)])
-    return status, capsys.readouterr().out.splitlines()
-
-
-def test_an_upper_end_and_no_ball(tmp_path, capsys):
-    """Three users of randomized response by the pair: above what enumeration gives, and said to be no more."""
-    status, out = printed(tmp_path / "c.json", certified("rr", (("1", 3),), "0.3", "0.2"), capsys)
-    e, w = mp.exp(mp.mpf("0.3")), mp.exp(1) / (1 + mp.exp(1))
-    worst = mp.mpf(0)
-    for inputs in product((0, 1), repeat=2):
-        law = {0: [mp.mpf(0)] * 4, 1: [mp.mpf(0)] * 4}
-        for bits in product((0, 1), repeat=3):
-            for held, masses in law.items():
-                agree = [bit == own for bit, own in zip(bits, (held, *inputs), strict=True)]
-                masses[sum(bits)] += mp.fprod(w if same else 1 - w for same in agree)
-        for one, other in ((0, 1), (1, 0)):
-            worst = max(worst, mp.fsum(max(x - e * y, 0) for x, y in zip(law[one], law[other], strict=True)))
-    pair = enumerated("rr", (("1", 3),), "0.3")
-    assert (status, out[1][:14]) == (0, "delta(eps) <= ")
-    assert worst < pair <= mp.mpf(out[1][14:]) <= pair * (1 + mp.mpf(10) ** -10)
 
 
 def test_a_statement_says_its_condition_and_its_side():

@@ -41,7 +41,7 @@ from gspa.accountant.allocation import Allocated
 from gspa.accountant.attacks import attack_delta, attack_epsilon
 from gspa.accountant.bound import Bound, enclosed
 from gspa.accountant.budgets import Budgets
-from gspa.accountant.certificates import COVERED, Certificate, allocated, certificate, on_a_line
+from gspa.accountant.certificates import COVERED, Certificate, allocated, certificate, on_a_line, written
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.families import Family
 from gspa.accountant.one_round import UserBounds, honest_only
@@ -1353,21 +1353,21 @@ def certify(
     mechanism: Mechanism | str = "rr",
     rounds: int = 1,
     honest: int | None = None,
+    population: Population | None = None,
 ) -> Certificate:
     """A certificate of a central eps that a stranger can check without this package (`gspa/check_certificate.py`).
 
-    What is claimed has passed the check. For clones in one round it is the accountant's upper end, rounded up at the
-    ninth digit; on a line, of a training run and of several rounds 5e-4 of it more where that is proved, and 1% at
-    most. Settings that take the checker more than a minute or 500 MB are refused. Shuffling is certified for a victim
-    with more than the least noise, too, where `epsilon` has only measured the worst inputs: users with less noise than
-    the victim then hide nobody.
+    What is claimed has passed the check. It is the accountant's upper end and 2e-4 of it more where that is proved, and
+    1% at most. Settings that take the checker more than a minute or 500 MB are refused. The upper end is that of
+    `epsilon`, except for randomized response in one round: there it is that of "aligned". Shuffling is certified for a
+    victim with more than the least noise, too, where `epsilon` has only measured the worst inputs: users with less
+    noise than the victim then hide nobody.
 
     Args:
-        delta: central delta, 1e-300 to 0.999999, on a line, of a training run and of several rounds at least 1e-100.
-        eps: as n, budgets and honest, see `epsilon`; at most 1,000 distinct local eps up to 200, no local deltas.
-        mechanism: "rr", "aligned", "common", "laplace", or a `TotalVariation`, `KRR`, `SubsetSelection`, `Laplace`,
-            `Gaussian` or `Allocation` (one epoch, k = 1, Gaussian noise).
-        rounds: how often everybody reports; 1 for `KRR`, `SubsetSelection` and on a line.
+        delta: central delta, 1e-100 to 0.999999.
+        eps: as n, budgets, honest and population, see `epsilon`; at most 1,000 distinct local eps up to 200.
+        mechanism: any but `Duchi`; an `Allocation` of one epoch, k = 1 and Gaussian noise.
+        rounds: how often everybody reports; 1 for `Discrete`, on a line and of a training run.
 
     Raises:
         DataUnavailable: python-flint is not installed; `pip install 'gspa[certify]'`.
@@ -1378,11 +1378,14 @@ def certify(
     0.00966437499
     """
     runs = _mechanism(mechanism)
-    if runs.name in COVERED:
+    if runs.name in COVERED and population is None:
         people = _people(eps, n, budgets, honest, runs)
         return certificate(people, delta=delta, family=runs.name, rounds=rounds, **asdict(runs))
-    if isinstance(runs, Discrete):
-        raise OutsideValidity("certify", "a named mechanism", "certificates do not cover matrices yet")
+    if isinstance(runs, Duchi):
+        raise OutsideValidity("certify", "another name", "Duchi et al.'s reports are those of rr: certify these")
+    asked = _setting(runs, eps, n, budgets, rounds, honest, population)
+    if isinstance(asked, _Written):
+        return written(asked.groups, delta=check.probability(allow_zero=False, delta=delta))
     if rounds != 1:
         raise OutsideValidity("certify", "one round of this mechanism", "other rounds are not covered yet")
     delta = check.probability(allow_zero=False, delta=delta)

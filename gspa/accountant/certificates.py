@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import signature
@@ -18,14 +18,15 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gspa.accountant import arguments as check
 from gspa.accountant import families
 from gspa.accountant.allocation import Allocated
 from gspa.accountant.bound import Bound, enclosed, rounded
 from gspa.accountant.budgets import Budgets
-from gspa.accountant.errors import DataUnavailable, InternalError, InvalidValue, OutsideValidity
-from gspa.accountant.exact import sharpest_epsilon, tries_all
+from gspa.accountant.engine import discrete_epsilon
+from gspa.accountant.errors import DataUnavailable, InvalidValue, OutsideValidity
 from gspa.accountant.laplace_gaussian import Crowd, blanket_epsilon
 from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.rounds import compose, shuffled
@@ -33,7 +34,6 @@ from gspa.accountant.rounds import compose, shuffled
 PROGRAM = Path(__file__).parents[1] / "check_certificate.py"
 """The checker's file, which imports nothing of this package."""
 _HINT = "certificates need python-flint: pip install 'gspa[certify]'"
-DIGITS = 9  # of the eps that is claimed
 _FAMILIES: dict[str, Callable[..., families.Family]] = {
     "rr": families.binary,
     "aligned": families.aligned,
@@ -41,9 +41,20 @@ _FAMILIES: dict[str, Callable[..., families.Family]] = {
     "tv": families.total_variation,
     "krr": families.krr,
     "subset": families.subset,
+    "unary": families.unary,
+    "rappor": lambda k: families.unary(k, "symmetric"),
+    "hashing": families.local_hashing,
+    "hadamard": families.hadamard,
+    "piecewise": families.piecewise,
 }
-COVERED = tuple(_FAMILIES)  # by pairs
-_ABOVE, MOST_ABOVE = 5e-4, 0.01  # of the accountant's eps: what a coarser lattice may need, and what is issued at most
+# What the checker calls them, and which of their parameters its theorem needs.
+_THERE: dict[str, tuple[str, tuple[str, ...]]] = {
+    "rappor": ("unary", ()),
+    "hashing": ("local hashing", ("g",)),
+    "hadamard": ("hadamard", ()),
+}
+COVERED = tuple(_FAMILIES)  # by name
+_ABOVE, MOST_ABOVE = 2e-4, 0.01  # of the accountant's eps: what a lattice may need, and what is issued at most
 _TRIES = 5
 
 
@@ -56,7 +67,6 @@ class Certificate:
         statement: what it says, in words.
         eps: central eps that is claimed: the upper end of `bound` rounded up, or a little more.
         delta: central delta.
-        method: "dominating pair", "exact law", "privacy blanket" or "random allocation".
         bound: what the accountant answers to the same question by the same method.
     """
 
@@ -64,7 +74,6 @@ class Certificate:
     statement: str
     eps: float
     delta: float
-    method: str
     bound: Bound
 
     def write(self, path: str | Path) -> None:
@@ -80,19 +89,18 @@ def _checker() -> ModuleType:
     return check_certificate
 
 
-def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1, **parameters: float) -> Certificate:
-    """A checked certificate of the least central eps that the dominating pair proves.
+def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1, **parameters: Any) -> Certificate:
+    """A checked certificate of the least central eps that the checker's theorem proves.
 
-    For randomized response in one round the law of the shuffled bits takes its place, where all inputs can be tried. Of
-    several rounds, what is claimed is above the accountant's upper end by 5e-4 of it where that is proved, and by 1% at
-    most: the checker's grid is coarser.
+    What is claimed is above the accountant's upper end by 2e-4 of it where that is proved, and by 1% at most: the
+    checker's lattice is coarser. For randomized response that end is the bound for any aligned randomizers.
 
     Args:
-        budgets: local budgets, at most 1,000 distinct ones of 10^10 users; local deltas are not covered.
-        delta: central delta, 1e-300 to 0.999999; of several rounds at least 1e-100.
+        budgets: local budgets, at most 1,000 distinct ones of 10^10 users.
+        delta: central delta, 1e-100 to 0.999999.
         family: one of `COVERED`, as the command line names it.
         rounds: how often everybody reports, each time with these budgets.
-        **parameters: tv, the total variation, for "tv"; k, the number of items, for "krr"; k and size for "subset".
+        **parameters: of the family, as the front door's mechanism has them.
 
     Raises:
         InvalidValue: an argument out of range.
@@ -105,50 +113,69 @@ def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1,
         wanted = ", ".join(signature(_FAMILIES[family]).parameters) or "none"
         raise InvalidValue("parameters", sorted(parameters), f"those of {family}: {wanted}")
     made = _FAMILIES[family](**parameters)
-    if made.rows is not None and not made.bits and rounds > 1:
-        raise OutsideValidity("certify", "one round of this family", "other rounds are not covered yet")
-    if parameters.get("k") == 2:  # which is binary randomized response
+    if made.bits:  # two items are binary randomized response
         family, parameters = "rr", {}
-    if budgets.delta_max > 0:
-        raise OutsideValidity("certify", "local delta_i = 0", "local deltas are not covered yet")
+    if family == "unary":
+        family, parameters = ("unary" if parameters["kind"] == "symmetric" else "optimized unary"), {}
+    family, needed = _THERE.get(family, (family, tuple(parameters)))
+    parameters = {name: parameters[name] for name in needed}
     if budgets.n > (most := _checker().MOST_USERS):
         raise OutsideValidity("certify", f"at most {most:,} users", f"got n = {budgets.n:,}")
     few = budgets.grouped()
     fields: dict[str, Any] = {
         "family": family,
         "parameters": parameters,
-        "users": [[float(eps), int(count)] for eps, count in zip(few.eps, few.count, strict=True)],
+        "users": [
+            [float(eps), int(count), float(local)]
+            for eps, count, local in zip(few.eps, few.count, few.delta, strict=True)
+        ],
         "rounds": check.count(rounds=rounds),
         "delta": float(delta),
-        "method": "dominating pair",
     }
     if rounds > 1:
         bound = compose([(shuffled(budgets, mechanism=made), rounds)], delta=delta)
-        return _least(fields, bound, lambda eps: {}, enclosed(rounds * Fraction(budgets.eps_max))[1])
-    if family == "rr" and tries_all(budgets):
-        try:
-            bound = sharpest_epsilon(budgets, delta=delta)
-            return _exactly(fields | {"method": "exact law"}, bound, budgets.eps_max)
-        except OutsideValidity:  # where a test's threshold lies beyond the checker's windows the pair serves
-            pass
-    bound = central_epsilon(budgets, delta=delta, mechanism=made)
-    return _exactly(fields, bound, budgets.eps_max)
+    else:
+        bound = central_epsilon(budgets, delta=delta, mechanism=made)
+    top = enclosed(rounds * Fraction(budgets.eps_max))[1] if budgets.delta_max == 0 else math.inf
+    return _least(fields, bound, lambda eps: {}, top)
 
 
-def _exactly(fields: dict[str, Any], bound: Bound, top: float) -> Certificate:
-    """The accountant's upper end, rounded up; `top` is what local privacy guarantees."""
-    eps = min(float(rounded(bound.upper, up=True, digits=DIGITS)), top)
-    text, found, missed = _checked(fields | {"eps": eps})
-    if missed > 1:
-        raise InternalError(f"eps = {eps!r} at delta = {fields['delta']!r} was not proved")
-    return Certificate(text, found["statement"], eps, fields["delta"], fields["method"], bound)
+def written(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Certificate:
+    """A checked certificate of randomizers that are written down; what is claimed is above the accountant's eps as in
+    `certificate`.
+
+    Args:
+        population: (matrix, count) for each group, as `gspa.accountant.engine.discrete_epsilon` takes it.
+        delta: central delta, 1e-100 to 0.999999.
+
+    Raises:
+        OutsideValidity: a setting that certificates do not cover.
+        DataUnavailable: python-flint is not installed.
+    """
+    _checker()
+    bound = discrete_epsilon(population, delta=delta)
+    groups: dict[tuple[tuple[float, ...], ...], int] = {}
+    for table, count in population:
+        rows = tuple(map(tuple, np.asarray(table, dtype=np.float64).tolist()))
+        groups[rows] = groups.get(rows, 0) + count
+    fields = {
+        "family": "discrete",
+        "users": [[[list(row) for row in rows], count, 0] for rows, count in groups.items()],
+        "delta": float(delta),
+    }
+    least = [np.min(rows, axis=0) for rows in groups]
+    together = np.sum([count * low for low, count in zip(least, groups.values(), strict=True)], axis=0)
+    bases = [law.tolist() for law in (together, np.min(least, axis=0), *least) if law.any()]
+    bases = [[x / max(law) for x in law] for law in bases] or [[1] * together.size]  # any law where nothing covers
+    tries = [_checked(fields | {"eps": bound.upper, "proof": {"base": law}})[2] for law in bases[: 2 + 2 * len(groups)]]
+    base = bases[int(np.argmin(tries))]
+    return _least(fields, bound, lambda eps: {"base": base})
 
 
 def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
     """A checked certificate of shuffled Laplace or Gaussian reports of values in [0, 1].
 
-    What is claimed is above the accountant's upper end by 5e-4 of it where that is proved, and by 1% at most: the
-    checker's lattice is coarser.
+    What is claimed is above the accountant's eps as in `certificate`.
 
     Args:
         crowd: inputs (0, 1), everybody's record.
@@ -165,13 +192,13 @@ def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
         raise OutsideValidity("certify", f"at most {most} scales whose reports say too much alone", hint)
     laplace = crowd.mechanism == "laplace"
     users = [  # a Laplace report's eps rounded up, a Gaussian one's sigma down: less noise hides less
-        (crowd.gap(i)[1] if laplace else crowd.deviation(i), int(count)) for i, count in enumerate(crowd.reports.count)
+        (crowd.gap(i)[1] if laplace else crowd.deviation(i), int(count), 0)
+        for i, count in enumerate(crowd.reports.count)
     ]
     fields = {
         "family": crowd.mechanism,
         "users": users,
         "delta": float(delta),
-        "method": "privacy blanket",
     }
     return _least(
         fields,
@@ -199,7 +226,7 @@ def _cover(crowd: Crowd, victim: int, eps: float, delta: float) -> dict[str, Any
 
 
 def allocated(run: Allocated, *, sigma: float, delta: float) -> Certificate:
-    """A checked certificate of random allocation; what is claimed is above the accountant's eps as in `on_a_line`.
+    """A checked certificate of random allocation; what is claimed is above the accountant's eps as in `certificate`.
 
     Args:
         run: one epoch, one Gaussian step a record.
@@ -222,7 +249,6 @@ def allocated(run: Allocated, *, sigma: float, delta: float) -> Certificate:
         "users": [],
         "relation": bound.relation,
         "delta": float(delta),
-        "method": "random allocation",
     }
     return _least(fields, bound, lambda eps: {})
 
@@ -237,10 +263,10 @@ def _least(
     eps = bound.upper
     share = _ABOVE
     for _ in range(_TRIES):
-        eps = min(float(rounded(bound.upper * (1 + share), up=True, digits=6)), top)
+        eps = min(float(rounded(bound.upper * (1 + share), up=True, digits=7)), top)
         text, found, missed = _checked(fields | {"eps": eps, "proof": proof(eps)})
         if missed <= 1:
-            return Certificate(text, found["statement"], eps, fields["delta"], fields["method"], bound)
+            return Certificate(text, found["statement"], eps, fields["delta"], bound)
         share += max(_ABOVE, math.log(missed) / -math.log(fields["delta"]))  # log delta falls about so fast, or faster
         if share > MOST_ABOVE:
             break

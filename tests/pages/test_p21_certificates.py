@@ -32,7 +32,7 @@ def test_the_figure_of_the_first_page(names):
     found = numbers(names, "figure")
     assert list(found) == [at for at in curves.index if at[1] == 1_000]
     for at, eps in found.items():
-        assert curves.loc[at, "certified"] <= eps <= curves.loc[at, "certified"] * (1 + 1e-7)
+        assert curves.loc[at, "certified"] <= eps <= curves.loc[at, "certified"] * (1 + 1e-3)
 
 
 def test_the_pairs_of_page_17(names):
@@ -40,15 +40,7 @@ def test_the_pairs_of_page_17(names):
     found = numbers(names, "pair")
     assert list(found) == list(compared.index)
     for at, eps in found.items():
-        assert compared.loc[at, "upper"] <= eps <= compared.loc[at, "upper"] * (1 + 1e-7)
-
-
-def the_bits_are_those_of_page_17(names, most):
-    gaps = table("gaps", "17_exact_accounting", ["eps0", "n"])
-    found = numbers(names, "bits")
-    assert list(found) == [at for at in gaps.index if at[1] <= most]
-    for at, eps in found.items():
-        assert gaps.loc[at, "bits"] * (1 - 1e-9) <= eps <= gaps.loc[at, "bits"] * (1 + 1e-7)
+        assert compared.loc[at, "upper"] <= eps <= compared.loc[at, "upper"] * (1 + 1e-3)
 
 
 def the_lines_are_those_of_page_17(names, how_many):
@@ -59,17 +51,15 @@ def the_lines_are_those_of_page_17(names, how_many):
         assert upper * (1 - 1e-3) <= eps <= upper * 1.005
 
 
-def test_the_bits_and_a_line_of_page_17(names):
-    the_bits_are_those_of_page_17(names, 1_000)
+def test_a_line_of_page_17(names):
     the_lines_are_those_of_page_17(names, 1)
 
 
 @pytest.mark.slow
 def test_every_number_of_the_tables_has_its_certificate():
     names = run_page(PAGE, profile="paper").names
-    the_bits_are_those_of_page_17(names, 10_000)
     the_lines_are_those_of_page_17(names, 4)
-    assert names["total"] == 50 + 15 + 15 + 4 + 3
+    assert names["total"] == 50 + 15 + 4 + 2
 
 
 def test_the_tables_say_what_the_files_prove(names):
@@ -80,10 +70,8 @@ def test_the_tables_say_what_the_files_prove(names):
         assert check_certificate.proves(found, check_certificate.delta_of(found))
         assert issued.loc[name, "file"] == f"[JSON](../certificates/{name}.json)"
         assert issued.loc[name, "proved"] == json.loads(certificates[name].text)["eps"]
-    assert names["bits"] == issued.loc["rr-0.5-10000", "proved"]
-    largest = (issued["proved"] / issued["accountant"] - 1).groupby(issued["method"]).max()
-    assert names["clones"] == max(largest["dominating pair"], largest["law of the shuffled bits"]) < 1e-7
-    assert names["others"] == max(largest["privacy blanket"], largest["random allocation"]) < 0.01
+    assert names["aligned"] == issued.loc["aligned-0.5-10000", "proved"]
+    assert names["most"] == (issued["proved"] / issued["accountant"] - 1).max() < 1e-3
 
 
 def test_the_sum_of_three_users_and_the_program_as_a_stranger_runs_it(names):
