@@ -1375,7 +1375,7 @@ def certify(
         OutsideValidity: a setting that certificates do not cover yet.
 
     >>> certify(eps=0.5, n=10_000, delta=1e-4, mechanism="aligned").eps
-    0.00966437499
+    0.009666308
     """
     runs = _mechanism(mechanism)
     if runs.name in COVERED and population is None:

@@ -76,7 +76,7 @@ INSIDE: dict[str, str] = {
         for module, names in {
             "allocation": "Step Dealt Law",
             "asymptotic": "cell_masses solve setting",
-            "certificates": "on_a_line allocated",
+            "certificates": "on_a_line allocated written",
             "exact": "Crowd tries_all",
             "laplace_gaussian": "how_close limit choose population reports_pair",
             "losses": "spread merge gaussian_atoms groups_of atoms automatic_step dominating dominated on_curve Values",
