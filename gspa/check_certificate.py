@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from functools import reduce
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, product
 from math import log2, prod
 from typing import Any, NamedTuple
 
@@ -35,6 +35,7 @@ SIDES = {  # of random allocation: full contributions of the record in either wo
     "replace one record": ((1, -1),),
 }
 SIDED = {"remove one record": ("with", "without"), "add one record": ("without", "with")}
+BITS_ALL = {"inputs": "all"}  # the proof that tries them
 Ranges = dict[str, tuple[str, str] | tuple[int, int]]
 MOST_USERS, MOST_GROUPS, MOST_EPS, MOST_ROUNDS, MOST_NUMBERS = 10**10, 1000, 200, 10**5, 10**4
 LEAST = "1e-100"  # delta
@@ -44,6 +45,7 @@ WORK = 5 * 10**7  # places of all products, about a microsecond each
 # How fine; any choice is valid.
 BITS, PLACES, COARSE = 64, 20_000, 2_000  # of a mass; of a lattice, and of one of the many that rounds need
 CELLS, FINEST, POINTS = 20_000, 1_000, 100  # of a density; places in L's deviation; of a curve on either side of 0
+BLOCK = 40  # inputs of the others that are looked at together
 FORGONE, FAR = 1e-5, 40  # of delta, what may be cut; how far cuts are looked for
 
 
@@ -207,6 +209,8 @@ def read_users(read: dict[str, Any], family: Family) -> None:
         law(proof["base"], len(users[0][0][0]))
     elif family.rounds == 1:
         read_covers(proof, len(users))
+    elif proof == BITS_ALL and read["family"] == "rr":
+        need(read["rounds"] == 1 and all(local == 0 for _, _, local in users), "inputs: one round, no local deltas")
     else:
         fields(proof, "proof", {})
 
@@ -650,6 +654,51 @@ def slope(one: tuple[int, arb, arb], other: tuple[int, arb, arb]) -> arb:
     return (other[2] - one[2]) / (other[1] - one[1])
 
 
+# --- The shuffled bits themselves ---
+# "The worst inputs of randomized response" on the page of proofs. With t the law of the number T of ones among the
+# others, at given inputs, w = p/(1 + p) and D = w - e (1 - w), the best test is a threshold, and delta is the largest
+# D t(m) - (e - 1) P(T > m). Every choice of how many ones each group holds is tried; that covers both orders of the
+# victim's inputs, because the second order is the first with all inputs flipped. The last group's choices share the law
+# of all but BLOCK of its users.
+
+
+def tosses(heads: int, tails: int, q: arb, spare: float) -> Lattice:
+    """The number of ones that so many users send who hold a one, or a zero, each wrong with probability q."""
+    nothing = Lattice(0, arb_poly([1]), arb(0))
+    parts = [Lattice.of({0: 1 - x, 1: x}, arb(0)).times(n, spare) for n, x in ((heads, 1 - q), (tails, q)) if n]
+    return reduce(lambda one, other: one.plus(other, spare), parts, nothing)
+
+
+def bits(found: dict[str, Any]) -> arb:
+    """A ball; its upper end is at least delta(eps)."""
+    users = found["users"]
+    worst = max(range(len(users)), key=lambda i: Decimal(users[i][0]))
+    if Decimal(found["eps"]) >= Decimal(users[worst][0]):
+        return arb(0)
+    p, e = ball(users[worst][0]).exp(), ball(found["eps"]).exp()
+    gain, spare = (p - e) / (1 + p), FORGONE * float(found["delta"]) / 1000
+    groups = sorted((n - (i == worst), 1 / (ball(eps).exp() + 1)) for i, (eps, n, _) in enumerate(users))
+    # Exactly 1/2: a user at eps = 0, whose input is not heard.
+    *few, (last, q) = sorted(groups, key=lambda group: (group[1] != 0.5, group[0]))
+    value = arb(0)
+    small: dict[int, list[Lattice]] = {}
+    for ones in product(*(range(1 if r == 0.5 else n + 1) for n, r in few)):
+        rest = [tosses(one, n - one, r, spare) for (n, r), one in zip(few, ones, strict=True)]
+        for first in range(0, 1 if q == 0.5 else last + 1, BLOCK + 1):
+            free = min(BLOCK, last - first)
+            if free not in small:
+                small[free] = [tosses(b, free - b, q, spare) for b in range(1 if q == 0.5 else free + 1)]
+            base = reduce(lambda one, other: one.plus(other, spare), rest, tosses(first, last - first - free, q, spare))
+            for part in small[free]:
+                masses = (base.masses * part.masses).coeffs()[::-1]
+                spend(len(masses), 3)
+                # Of the product of both the first places belong to the tests: those of `test` are added up to P(T > m).
+                test = arb_poly([gain] + [1 - e] * len(masses))
+                best = reduce(arb.max, (arb_poly(masses) * test).truncate(len(masses)).coeffs())
+                value = value.max(best + gain * (base.lost + part.lost))
+    return value
+
+
 PROOFS = {"discrete": discrete, "allocation": allocation, "laplace": line, "gaussian": line}
 
 
@@ -657,6 +706,8 @@ def delta_of(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps)."""
     delta, rounds, eps = float(found["delta"]), found["rounds"], ball(found["eps"])
     spent[0], ctx.prec = 0.0, 200 - 8 * Decimal(found["delta"]).adjusted()
+    if found["proof"] == BITS_ALL:
+        return bits(found)
     victims = list(PROOFS.get(found["family"], named)(found))
     if rounds == 1:
         at = Decimal(found["eps"])  # a ball around it is not surely at the top

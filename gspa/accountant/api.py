@@ -1359,7 +1359,8 @@ def certify(
 
     What is claimed has passed the check. It is the accountant's upper end and 2e-4 of it more where that is proved, and
     1% at most. Settings that take the checker more than a minute or 500 MB are refused. The upper end is that of
-    `epsilon`, except for randomized response in one round: there it is that of "aligned". Shuffling is certified for a
+    `epsilon`, except for randomized response with more inputs than the checker can try: there it is that of "aligned".
+    Shuffling is certified for a
     victim with more than the least noise, too, where `epsilon` has only measured the worst inputs: users with less
     noise than the victim then hide nobody.
 
