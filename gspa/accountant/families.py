@@ -225,17 +225,21 @@ def piecewise() -> Family:
     keeps the sum of the two values of L and moves them apart, so L grows in the convex order.
     """
 
-    def cells(eps: float) -> tuple[Array, NDArray[np.bool_]]:
-        grown = math.exp(min(eps, _MOST_EPS) / 2)
-        c = (grown + 1) / (grown - 1)
-        ends = np.array([[-c, -1.0], [1.0, c], [-(c - 1) / 2, (c - 1) / 2]])  # of the inputs -1, 1 and 0
-        at = np.unique(ends)
-        middle = 0.5 * (at[1:] + at[:-1])
-        return np.diff(at) / (2 * c), (ends[:, :1] < middle) & (middle < ends[:, 1:])
-
     def table(eps: float) -> Family:
-        base, likely = cells(check.in_range(1e-6, _MOST_EPS, eps=eps))
-        return _Table(base, likely).family("piecewise", "the piecewise mechanism", "")
+        # In units of 2C and with s = e^(-eps/2): of each interval s/(1 + s), also of 0's, which reaches into the others
+        # where s > 1/2. No difference of ends, none of which is a double where eps is large.
+        s, short = math.exp(-eps / 2), -math.expm1(-eps / 2)
+        both = max(s - 0.5, 0.0)
+        cells = {
+            (True, False, True): both,
+            (False, True, True): both,
+            (True, False, False): min(s, 0.5),
+            (False, True, False): min(s, 0.5),
+            (False, False, True): min(s, short),
+            (False, False, False): max(1 - 2 * s, 0.0),
+        }
+        used = _Table.of({which: mass / (1 + s) for which, mass in cells.items()})
+        return used.family("piecewise", "the piecewise mechanism", "")
 
     def clones(eps: Array) -> tuple[Array, Array]:
         return np.exp(-eps / 2) * (1 - 64 * _UNIT), -np.expm1(-eps / 2)

@@ -141,10 +141,11 @@ CASES = {
     "duchi": (duchi, {}, gspa.Duchi(), 4),
 }
 OWN = ("krr", "krr of 2", "rr", "subset", "hashing", "hadamard", "duchi")
+QUICK = {(Fraction(9, 4), 3), (Fraction(10**72), 2)}
 FEW = [
-    pytest.param(name, factor, n, marks=[] if factor == Fraction(9, 4) and n == 3 else pytest.mark.slow)
+    pytest.param(name, factor, n, marks=[] if (factor, n) in QUICK else pytest.mark.slow)
     for name, (*_, most) in CASES.items()
-    for factor in (Fraction(9, 4), Fraction(25), Fraction(10201, 10000))
+    for factor in (Fraction(9, 4), Fraction(25), Fraction(10201, 10000), Fraction(10**72))
     for n in range(1, most + 1)
 ]
 
@@ -163,9 +164,10 @@ class TestEveryDataSet:
             found = gspa.delta(eps=eps, n=n, at_eps=at, mechanism=runs)
             assert found.lower <= true * ROUNDING
             assert true <= found.upper * ROUNDING
-            bound = gspa.epsilon(eps=eps, n=n, delta=true, mechanism=runs)
-            assert bound.lower <= at + 1e-11
-            assert at <= bound.upper + 1e-11
+            if true < 0.999:  # where it is flat a rounding of delta moves eps far
+                bound = gspa.epsilon(eps=eps, n=n, delta=true, mechanism=runs)
+                assert bound.lower <= at + 1e-11
+                assert at <= bound.upper + 1e-11
 
     @pytest.mark.parametrize("factors", [(3, 2, 5), (4, 4, Fraction(3, 2)), (Fraction(101, 100), 30, 30)])
     @pytest.mark.parametrize("name", OWN)
