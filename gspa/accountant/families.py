@@ -9,7 +9,7 @@ inputs are known: then that user is a draw from B with probability c_j, and the 
 >>> items = krr(4)
 >>> q, rest = items.clones(np.array([0.0]))
 >>> round(float(q[0]), 12), items.victim(1.0).base.tolist()  # eps = 0 is a draw from B, the uniform law
-(1.0, [0.25, 0.25, 0.5])
+(1.0, [0.25, 0.25, 0.25, 0.25])
 """
 
 from __future__ import annotations
@@ -105,6 +105,11 @@ def aligned() -> Family:
     return replace(binary(), key="aligned", label=label, valid_for=valid_for, rows=None, bits=False)
 
 
+def _rounded_down(q: Array, rest: Array) -> tuple[Array, Array]:
+    """A probability, and 1 minus it, less what their roundings may be: of a million users none of it may be missing."""
+    return q * (1 - 64 * _UNIT), rest + 64 * _UNIT * q
+
+
 class _Table(NamedTuple):
     """Classes of outputs: B's mass of each, and whether each input makes it e^eps times as likely, shape (r, k)."""
 
@@ -136,7 +141,7 @@ class _Table(NamedTuple):
         def clones(eps: Array) -> tuple[Array, Array]:
             shrunk = np.exp(-eps)
             whole = shrunk + share * -np.expm1(-eps)
-            return shrunk / whole * (1 - 64 * _UNIT), share * -np.expm1(-eps) / whole
+            return _rounded_down(shrunk / whole, share * -np.expm1(-eps) / whole)
 
         def rows(eps: float) -> Array:
             found = factors(eps) * self.base
@@ -242,7 +247,7 @@ def piecewise() -> Family:
         return used.family("piecewise", "the piecewise mechanism", "")
 
     def clones(eps: Array) -> tuple[Array, Array]:
-        return np.exp(-eps / 2) * (1 - 64 * _UNIT), -np.expm1(-eps / 2)
+        return _rounded_down(np.exp(-eps / 2), -np.expm1(-eps / 2))
 
     label = "the piecewise mechanism"
     return Family(
@@ -292,8 +297,8 @@ def unary(k: int, kind: str = "optimized") -> Family:
     def clones(eps: Array) -> tuple[Array, Array]:
         # (1 - p)/(1 - q), and 1 minus it, from the budgets themselves.
         if kind == "symmetric":
-            return np.exp(-eps / 2) * (1 - 64 * _UNIT), -np.expm1(-eps / 2)
-        return 0.5 * (1 + np.exp(-eps)) * (1 - 64 * _UNIT), -0.5 * np.expm1(-eps)
+            return _rounded_down(np.exp(-eps / 2), -np.expm1(-eps / 2))
+        return _rounded_down(0.5 * (1 + np.exp(-eps)), -0.5 * np.expm1(-eps))
 
     def rows(eps: float) -> Array:
         base, ratio = laws(eps)
