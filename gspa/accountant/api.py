@@ -834,9 +834,10 @@ def epsilon(
     [True, True]
     """
     runs = _mechanism(mechanism)
-    settings = _Settings(runs, budgets, rounds, honest, population)
     if (rows := _rows(delta=delta, eps=eps, n=n)) is None:
-        return settings.of(eps, n).epsilon(delta)  # type: ignore[arg-type]
+        one = _setting(runs, eps, n, budgets, rounds, honest, population)  # type: ignore[arg-type]
+        return one.epsilon(delta)  # type: ignore[arg-type]
+    settings = _Settings(runs, budgets, rounds, honest, population)
     return [settings.of(one, users).epsilon(check.probability(allow_zero=False, delta=at)) for at, one, users in rows]
 
 
@@ -889,9 +890,10 @@ def delta(
         OutsideValidity: a setting that cannot be certified.
     """
     runs = _mechanism(mechanism)
-    settings = _Settings(runs, budgets, rounds, honest, population)
     if (rows := _rows(at_eps=at_eps, eps=eps, n=n)) is None:
-        return settings.of(eps, n).delta(check.nonnegative(at_eps=at_eps))  # type: ignore[arg-type]
+        one = _setting(runs, eps, n, budgets, rounds, honest, population)  # type: ignore[arg-type]
+        return one.delta(check.nonnegative(at_eps=at_eps))
+    settings = _Settings(runs, budgets, rounds, honest, population)
     return [settings.of(one, users).delta(check.nonnegative(at_eps=at)) for at, one, users in rows]
 
 

@@ -9,7 +9,7 @@ inputs are known: then that user is a draw from B with probability c_j, and the 
 >>> items = krr(4)
 >>> q, rest = items.clones(np.array([0.0]))
 >>> round(float(q[0]), 12), items.victim(1.0).base.tolist()  # eps = 0 is a draw from B, the uniform law
-(1.0, [0.25, 0.25, 0.5])
+(1.0, [0.25, 0.25, 0.25, 0.25])
 """
 
 from __future__ import annotations
@@ -105,6 +105,11 @@ def aligned() -> Family:
     return replace(binary(), key="aligned", label=label, valid_for=valid_for, rows=None, bits=False)
 
 
+def _rounded_down(q: Array, rest: Array) -> tuple[Array, Array]:
+    """A probability, and 1 minus it, less what their roundings may be: of a million users none of it may be missing."""
+    return q * (1 - 64 * _UNIT), rest + 64 * _UNIT * q
+
+
 class _Table(NamedTuple):
     """Classes of outputs: B's mass of each, and whether each input makes it e^eps times as likely, shape (r, k)."""
 
@@ -136,7 +141,7 @@ class _Table(NamedTuple):
         def clones(eps: Array) -> tuple[Array, Array]:
             shrunk = np.exp(-eps)
             whole = shrunk + share * -np.expm1(-eps)
-            return shrunk / whole * (1 - 64 * _UNIT), share * -np.expm1(-eps) / whole
+            return _rounded_down(shrunk / whole, share * -np.expm1(-eps) / whole)
 
         def rows(eps: float) -> Array:
             found = factors(eps) * self.base
@@ -225,20 +230,24 @@ def piecewise() -> Family:
     keeps the sum of the two values of L and moves them apart, so L grows in the convex order.
     """
 
-    def cells(eps: float) -> tuple[Array, NDArray[np.bool_]]:
-        grown = math.exp(min(eps, _MOST_EPS) / 2)
-        c = (grown + 1) / (grown - 1)
-        ends = np.array([[-c, -1.0], [1.0, c], [-(c - 1) / 2, (c - 1) / 2]])  # of the inputs -1, 1 and 0
-        at = np.unique(ends)
-        middle = 0.5 * (at[1:] + at[:-1])
-        return np.diff(at) / (2 * c), (ends[:, :1] < middle) & (middle < ends[:, 1:])
-
     def table(eps: float) -> Family:
-        base, likely = cells(check.in_range(1e-6, _MOST_EPS, eps=eps))
-        return _Table(base, likely).family("piecewise", "the piecewise mechanism", "")
+        # In units of 2C and with s = e^(-eps/2): of each interval s/(1 + s), also of 0's, which reaches into the others
+        # where s > 1/2. No difference of ends, none of which is a double where eps is large.
+        s, short = math.exp(-eps / 2), -math.expm1(-eps / 2)
+        both = max(s - 0.5, 0.0)
+        cells = {
+            (True, False, True): both,
+            (False, True, True): both,
+            (True, False, False): min(s, 0.5),
+            (False, True, False): min(s, 0.5),
+            (False, False, True): min(s, short),
+            (False, False, False): max(1 - 2 * s, 0.0),
+        }
+        used = _Table.of({which: mass / (1 + s) for which, mass in cells.items()})
+        return used.family("piecewise", "the piecewise mechanism", "")
 
     def clones(eps: Array) -> tuple[Array, Array]:
-        return np.exp(-eps / 2) * (1 - 64 * _UNIT), -np.expm1(-eps / 2)
+        return _rounded_down(np.exp(-eps / 2), -np.expm1(-eps / 2))
 
     label = "the piecewise mechanism"
     return Family(
@@ -288,8 +297,8 @@ def unary(k: int, kind: str = "optimized") -> Family:
     def clones(eps: Array) -> tuple[Array, Array]:
         # (1 - p)/(1 - q), and 1 minus it, from the budgets themselves.
         if kind == "symmetric":
-            return np.exp(-eps / 2) * (1 - 64 * _UNIT), -np.expm1(-eps / 2)
-        return 0.5 * (1 + np.exp(-eps)) * (1 - 64 * _UNIT), -0.5 * np.expm1(-eps)
+            return _rounded_down(np.exp(-eps / 2), -np.expm1(-eps / 2))
+        return _rounded_down(0.5 * (1 + np.exp(-eps)), -0.5 * np.expm1(-eps))
 
     def rows(eps: float) -> Array:
         base, ratio = laws(eps)

@@ -135,8 +135,9 @@ class AtomTable:
 
     def values(self, eps: float, *, up: bool) -> Array:
         """L, rounded to one side."""
-        large = math.exp(min(eps, _LARGEST)) * self.second
-        off = 8 * _UNIT * (self.first + large)
+        with np.errstate(over="ignore"):  # it may be infinite, and L with it
+            large = math.exp(min(eps, _LARGEST)) * self.second
+        off = 8 * _UNIT * self.first + 8 * _UNIT * np.minimum(large, np.finfo(np.float64).max)
         return self.first - large + (off if up else -off)
 
     def outside(self, eps: float, *, up: bool) -> float:

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import attack
 import numpy as np
 
-from gspa.accountant import budgets, families
+from gspa.accountant import budgets, engine, families
 from gspa.accountant import exact as exact_rr
 from gspa.accountant import rounds as composition
+from gspa.accountant.errors import OutsideValidity
 from gspa.accountant.laplace_gaussian import blanket_delta, blanket_epsilon
 from gspa.accountant.one_round import central_delta, central_epsilon, per_user_epsilon
 
@@ -188,6 +189,123 @@ def subset(rng, most):
     return _against(rng, table, families.subset(k, size), text, people, eps[0])
 
 
+# Three items, of whom an output is told by what it says of each; a row of weights is of one item.
+
+
+def _bit_vectors(kind):
+    """Unary encoding: the bits of three items."""
+    vectors = np.array([(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+
+    def law(eps, item):
+        wrong = 1 / (1 + math.exp(eps / 2 if kind == "symmetric" else eps))
+        one = np.full(3, wrong)
+        one[item] = 1 - wrong if kind == "symmetric" else 0.5
+        return np.where(vectors == 1, one, 1 - one).prod(axis=1)
+
+    return law
+
+
+def _hashes(g):
+    """Local hashing: which of three items are hashed to the value that is sent."""
+    hit = np.array([(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]) == 1
+
+    def law(eps, item):
+        weight = np.where(hit, 1 / g, 1 - 1 / g).prod(axis=1) * np.where(hit[:, item], math.exp(eps), 1.0)
+        return weight / weight.sum()
+
+    return law
+
+
+def _columns(rows):
+    """Hadamard response: on which of a matrix's columns three of its rows are +1."""
+
+    def law(eps, item):
+        even = [(rows[item] & column).bit_count() % 2 == 0 for column in range(8)]
+        weight = np.where(even, math.exp(eps), 1.0)
+        return weight / weight.sum()
+
+    return law
+
+
+def _densities(values):
+    """The piecewise mechanism: the masses of the cells between the steps of its densities at these values."""
+
+    def law(eps, item):
+        root = math.exp(eps / 2)
+        c = (root + 1) / (root - 1)
+        starts = [(c + 1) / 2 * x - (c - 1) / 2 for x in values]
+        edges = np.unique([-c, c, *(min(max(e, -c), c) for x in starts for e in (x, x + c - 1))])
+        middle = (edges[1:] + edges[:-1]) / 2
+        inside = (starts[item] < middle) & (middle < starts[item] + c - 1)
+        mass = np.diff(edges) * np.where(inside, root * root, 1.0)
+        return mass / mass.sum()
+
+    return law
+
+
+def _of_items(rng, most, law, mechanism, text):
+    """Others who hold any of three items; own budgets where the mechanism has them."""
+    eps, count = _budgets(rng, most)
+    if mechanism.common:
+        eps, count = eps[:1], count[:1]
+    count[0] += count.sum() == 1
+    laws, many = _held(rng, law, eps, _alone(count), [0, 1, 2])
+    table = attack.Table(np.array([law(eps[0], 0), law(eps[0], 1)]), laws[many > 0], many[many > 0])
+    text = f"{text} eps {eps.tolist()} count {count.tolist()} {laws.tolist()} {many.tolist()}"
+    return _against(rng, table, mechanism, text, budgets.from_array(eps, count=count), eps[0])
+
+
+def unary(rng, most):
+    """Unary encoding of either kind."""
+    kind = str(rng.choice(["optimized", "symmetric"]))
+    return _of_items(rng, most, _bit_vectors(kind), families.unary(int(rng.integers(3, 50)), kind), kind)
+
+
+def hashing(rng, most):
+    """Local hashing, own budgets."""
+    g = _whole(rng, 2, 100)
+    return _of_items(rng, most, _hashes(g), families.local_hashing(int(rng.integers(3, 50)), g), f"hashed to {g}")
+
+
+def hadamard(rng, most):
+    """Hadamard response, own budgets."""
+    rows = (1, 2, 3) if rng.random() < 0.5 else (1, 2, 4)
+    return _of_items(rng, most, _columns(rows), families.hadamard(3 if rows[2] == 3 else 4), f"rows {rows}")
+
+
+def piecewise(rng, most):
+    """The piecewise mechanism, mostly at the ends."""
+    ends = (-1.0, 1.0) if rng.random() < 0.7 else tuple(rng.uniform(-1, 1, 2))
+    values = [*ends, float(rng.uniform(-1, 1))]
+    return _of_items(rng, most, _densities(values), families.piecewise(), f"values {values}")
+
+
+def matrices(rng, most):
+    """Any matrices, zeros among them, in one group or several."""
+    groups, inputs, outputs = int(rng.integers(1, 4)), int(rng.integers(2, 5)), int(rng.integers(2, 7))
+    shape = 0.3 if rng.random() < 0.3 else 3.0
+    tables = rng.dirichlet(np.full(outputs, shape), (groups, inputs)) * (rng.random((groups, 1, outputs)) > 0.1)
+    tables = np.maximum(tables, 1e-12 * (rng.random() < 0.5))
+    tables /= np.maximum(tables.sum(axis=2, keepdims=True), 1e-300)
+    if not np.allclose(tables.sum(axis=2), 1):
+        return Duel(0.0, 1.0, "a row of zeros")
+    count = np.array([_whole(rng, 1, most / groups) for _ in range(groups)])
+    count[0] += count.sum() == 1
+    left, held = _alone(count), tables[np.arange(groups), rng.integers(0, inputs, groups)]
+    table = attack.Table(tables[0, :2], held[left > 0], left[left > 0])
+    people = list(zip(tables, count.tolist(), strict=True))
+    text = f"matrices {tables.tolist()} count {count.tolist()} held {held.tolist()}"
+    if rng.random() < 0.5:
+        delta = _log(rng, 1e-9, 0.3)
+        try:
+            eps = engine.discrete_epsilon(people, delta=delta).upper
+        except OutsideValidity:  # a report that nobody hides
+            return Duel(0.0, 1.0, text)
+        return Duel(attack.delta(table, eps), delta, f"{text} delta {delta!r}: eps {eps!r}")
+    eps = _log(rng, 0.3, 8) / math.sqrt(count.sum())
+    return Duel(attack.delta(table, eps), engine.discrete_delta(people, eps=eps).upper, f"{text} eps {eps!r}")
+
+
 def _some_randomizer(rng, eps):
     """Rows of an eps-LDP randomizer for three inputs: staircases in cyclic shifts, mixed with a mute report."""
     k = int(rng.choice([2, 3, 4, 6, 9]))
@@ -296,6 +414,28 @@ def rounds(rng, most):
         )
         one, points = composition.shuffled(budgets.constant(eps, n=number)), np.array([0, 1])
         text = f"{times} rounds of bits eps {eps!r} n {number}"
+    return _every_round(table, points, one, times, delta, text)
+
+
+def rounds_of_items(rng, most):
+    """The same where others hold a third item, and reports are told by their likelihood ratio."""
+    times, number, delta = _whole(rng, 2, 1000), max(_whole(rng, 2, most), 2), _log(rng, 1e-9, 0.1)
+    eps, kind = _log(rng, 0.05, 4), int(rng.integers(4))
+    law, mechanism = (
+        (_krr(5), families.krr(5)),
+        (_subsets(6, 3), families.subset(6, 3)),
+        (_hashes(4), families.local_hashing(8, 4)),
+        (_bit_vectors("symmetric"), families.unary(9, "symmetric")),
+    )[kind]
+    table = attack.Table(np.array([law(eps, 0), law(eps, 1)]), np.array([law(eps, 2)]), np.array([number - 1]))
+    one = composition.shuffled(budgets.constant(eps, n=number), mechanism=mechanism)
+    ratio = (table.victim[0] - table.victim[1]) / table.laws[0]
+    points = np.rint((ratio - ratio.min()) / (np.ptp(ratio) + 1e-300) * 12).astype(np.int64)
+    text = f"{times} rounds of {mechanism.label} eps {eps!r} n {number}"
+    return _every_round(table, points, one, times, delta, text)
+
+
+def _every_round(table, points, one, times, delta, text):
     p0, p1 = _round_laws(table, points)
     kept = (p0 > 1e-200) & (p1 > 1e-200)
     loss = np.where(kept, np.log(np.where(kept, p0, 1) / np.where(kept, p1, 1)), 0.0)
@@ -322,6 +462,12 @@ FAMILIES = {
     "local delta": (leaking, 400, 10**6),
     "each user": (each_user, 300, 10**6),
     "rounds": (rounds, 300, 1000),
+    "unary encoding": (unary, 400, 10**6),
+    "local hashing": (hashing, 400, 10**6),
+    "Hadamard response": (hadamard, 400, 10**6),
+    "piecewise mechanism": (piecewise, 400, 10**6),
+    "matrices": (matrices, 300, 10**5),
+    "rounds of items": (rounds_of_items, 100, 1000),
 }
 
 
