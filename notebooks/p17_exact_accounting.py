@@ -185,7 +185,7 @@ def named_mechanisms(table: pd.DataFrame) -> Figure:
         name_line(axis, row["certified"], y, f"{row['certified']:.3g}", colour=ROLES["certified"][0], right=9)
     for end, side in (("attack", -9), ("certified", 9)):
         name_line(axis, float(table[end].iloc[0]), -0.55, end, colour=ROLES[end][0], right=side)
-    name_rows(axis, table["mechanism"])
+    name_rows(axis, table["mechanism"], up=-4)
     axis.set(xlabel=r"central $\epsilon$", xlim=(0, 1.15 * float(table["certified"].max()) or 1))
     axis.set_ylim(len(table) - 0.5, -0.9)
     axis.grid(False, axis="y")
