@@ -97,8 +97,7 @@ class TestKaryResponse:
         small = run_page(PAGE, n=100, k=3, **SMALL).names["responses"]
         for _, mine, theirs, at, found, *_ in small.itertuples(index=False):
             exact = histogram_delta([krr(3, mine, 0), krr(3, mine, 1)], [(krr(3, theirs, 2), 99)], at)
-            assert found <= exact
-            assert found == pytest.approx(exact, rel=1e-9)
+            assert exact * (1 - 1e-3) <= found <= exact  # a certified lower end, not the value itself
 
     def test_it_breaks_where_k_times_the_squared_distance_exceeds_2(self, ran):
         """The Gaussian limit's condition for a uniform crowd, 2 k tv^2/n > 4/n; n = 10,000 agrees away from it."""
