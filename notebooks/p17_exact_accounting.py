@@ -33,7 +33,7 @@ from scipy.sparse import coo_array
 from gspa.accountant import laplace_gaussian
 from gspa.accountant.blanket import Noise, Reports, leak, radii
 from gspa.accountant.tradeoff import gdp_epsilon
-from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_line, name_rows, role
+from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_line, role
 
 _INPUTS = (0.0, 1.0)
 _CELLS = 150  # of the linear program, a third of their number; they lose about 1e-4 of mu, to either side
@@ -178,15 +178,16 @@ def _interval(axis: Axes, y: int, attack: float, certified: float) -> None:
 
 @keeps_data
 def named_mechanisms(table: pd.DataFrame) -> Figure:
-    """Each mechanism's interval, under its name; the axis starts at 0."""
-    figure, axis = plt.subplots(figsize=(7, 1 + 0.42 * len(table)), layout="constrained")
+    """Each mechanism's interval beside its name; the axis starts at 0."""
+    figure, axis = plt.subplots(figsize=(5.2, 1 + 0.42 * len(table)), layout="constrained")
     for y, row in enumerate(table.to_dict("records")):
         _interval(axis, y, row["attack"], row["certified"])
+        name_line(axis, row["attack"], y, row["mechanism"], colour="0.1", right=-9)
         name_line(axis, row["certified"], y, f"{row['certified']:.3g}", colour=ROLES["certified"][0], right=9)
+    axis.set_yticks([])
     for end, side in (("attack", -9), ("certified", 9)):
         name_line(axis, float(table[end].iloc[0]), -0.55, end, colour=ROLES[end][0], right=side)
-    name_rows(axis, table["mechanism"], up=-4)
-    axis.set(xlabel=r"central $\epsilon$", xlim=(0, 1.15 * float(table["certified"].max()) or 1))
+    axis.set(xlabel=r"central $\epsilon$", xlim=(0, 1.2 * float(table["certified"].max()) or 1))
     axis.set_ylim(len(table) - 0.5, -0.9)
     axis.grid(False, axis="y")
     return figure
