@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 from scipy.optimize import brentq, linprog
@@ -168,25 +169,46 @@ def per_user(table: pd.DataFrame) -> Figure:
     return figure
 
 
+def _interval(axis: Axes, y: int, attack: float, certified: float) -> None:
+    """A row from what an attack reaches to what is certified."""
+    axis.plot([attack, certified], [y, y], color=ROLES["reference"][0], lw=5, alpha=0.35, solid_capstyle="butt")
+    axis.plot([attack], [y], ">", ms=9, color=ROLES["attack"][0])
+    axis.plot([certified], [y], "<", ms=9, color=ROLES["certified"][0])
+
+
+@keeps_data
+def named_mechanisms(table: pd.DataFrame) -> Figure:
+    """Each mechanism's interval beside its name; the axis starts at 0."""
+    figure, axis = plt.subplots(figsize=(5.2, 1 + 0.42 * len(table)), layout="constrained")
+    for y, row in enumerate(table.to_dict("records")):
+        _interval(axis, y, row["attack"], row["certified"])
+        name_line(axis, row["attack"], y, row["mechanism"], colour="0.1", right=-9)
+        name_line(axis, row["certified"], y, f"{row['certified']:.3g}", colour=ROLES["certified"][0], right=9)
+    axis.set_yticks([])
+    for end, side in (("attack", -9), ("certified", 9)):
+        name_line(axis, float(table[end].iloc[0]), -0.55, end, colour=ROLES[end][0], right=side)
+    axis.set(xlabel=r"central $\epsilon$", xlim=(0, 1.2 * float(table["certified"].max()) or 1))
+    axis.set_ylim(len(table) - 0.5, -0.9)
+    axis.grid(False, axis="y")
+    return figure
+
+
 @keeps_data
 def on_a_line(table: pd.DataFrame) -> Figure:
     """Reports on a line, over the limit: a row a setting, from the attack to the certified bound."""
     figure, axis = plt.subplots(figsize=(7, 1.2 + 0.75 * len(table)), layout="constrained")
     axis.axvline(1, **role("reference"))
     for y, row in enumerate(table.to_dict("records")):
-        attack, certified = row["attack"] / row["limit"], row["ratio"]
-        axis.plot([attack, certified], [y, y], color=ROLES["reference"][0], lw=5, alpha=0.35, solid_capstyle="butt")
-        axis.plot([attack], [y], ">", ms=9, color=ROLES["attack"][0])
-        axis.plot([certified], [y], "<", ms=9, color=ROLES["certified"][0])
+        _interval(axis, y, row["attack"] / row["limit"], row["ratio"])
         axis.plot([row["least ratio"]], [y], "|", ms=24, mew=2, color=ROLES["truth"][0])
-        name_line(axis, certified, y, f"{row['certified']:.3g}", colour=ROLES["certified"][0], right=12)
+        name_line(axis, row["ratio"], y, f"{row['certified']:.3g}", colour=ROLES["certified"][0], right=12)
     for x, kind, words, right in (
         (1.0, "reference", "the limit", -5),
         (float(table["attack"].iloc[0] / table["limit"].iloc[0]), "attack", "attack", 9),
         (float(table["ratio"].iloc[0]), "certified", "certified", 9),
         (float(table["least ratio"].iloc[0]), "truth", "best by one density", -9),
     ):
-        name_line(axis, x, -0.45, words, colour=ROLES[kind][0], right=right)
+        name_line(axis, x, 0.4 if kind == "truth" else -0.45, words, colour=ROLES[kind][0], right=right)
     axis.set_yticks(range(len(table)), [name.replace(", ", ",\n", 1) for name in table["setting"]])
     axis.set(xlabel=r"central $\epsilon$ over that of the Gaussian limit", ylim=(len(table) - 0.5, -0.75))
     most = float(table["ratio"].max())

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import p17_exact_accounting as p
 import pytest
+from exact_shuffle import histogram_delta, krr
 from running import run_page
 from scipy.integrate import quad
 
@@ -162,3 +163,38 @@ def test_each_setting_on_a_line_from_its_attack_to_its_bound(names):
 def test_the_page():
     names = run_page(PAGE).names
     assert names["best_name"] == "Blanket, RR"
+
+
+class TestAnyFiniteRandomizer:
+    def test_the_atoms_are_those_of_3_ary_response_by_hand(self, names):
+        """Answers with masses 4/6, 1/6, 1/6: over a uniform law 2, 1/2, 1/2, and half of every report is uniform."""
+        atoms = names["atoms"]
+        np.testing.assert_allclose([atoms.base, atoms.first, atoms.second], [[1 / 3] * 3, [2, 0.5, 0.5], [0.5, 2, 0.5]])
+        assert names["coverage"] == pytest.approx(0.5, rel=1e-12)
+
+    def test_the_packages_ends_enclose_the_pages_sums(self, names):
+        bound, attack = names["ends"]
+        of_50 = names["of_50"]
+        assert of_50.lower <= attack < bound <= of_50.upper
+        assert (of_50.lower, of_50.upper) == pytest.approx((attack, bound), rel=1e-4)
+
+    def test_the_attacks_sum_is_the_histograms_exact_divergence(self, names):
+        laws = [krr(3, math.log(4), x) for x in range(3)]
+        exact = histogram_delta(laws[:2], [(laws[2], 49)], names["at_eps"])
+        assert names["ends"][1] == pytest.approx(exact, rel=1e-9)
+
+    def test_ten_mechanisms_from_an_attack_to_a_bound_below_the_local_budget(self, names):
+        table = names["mechanisms"].set_index("mechanism")
+        assert len(table) == len(names["named"]) == 10
+        assert (table["attack"] <= table["certified"]).all()
+        assert table["certified"].between(0, 1, inclusive="neither").all()
+        for one, other in (("RAPPOR", "unary encoding, symmetric"), ("Duchi et al.", "randomized response")):
+            assert table.loc[one].tolist() == table.loc[other].tolist()
+        bits = exact_epsilon(budgets.constant(1.0, n=2_000), delta=1e-4)
+        assert table.loc["randomized response", "attack"] == pytest.approx(bits.value, rel=1e-6)
+
+    def test_each_mechanism_has_its_interval(self, names):
+        table = names["mechanisms"].iloc[:2]
+        drawn = names["p"].named_mechanisms(table).axes[0].lines
+        ends = [line.get_xdata().tolist() for line in drawn[::3]]
+        assert ends == table[["attack", "certified"]].to_numpy().tolist()
