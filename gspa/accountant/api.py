@@ -27,6 +27,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from fractions import Fraction
+from numbers import Real
 from os import PathLike
 from typing import Any, ClassVar, overload
 
@@ -87,6 +88,7 @@ _PAIR, _ROUNDS = "the dominating pair, because {}", "rounds compose pairs, not t
 _CLOSE = 1e-6  # relative, of what is found to a target
 _MISSED = 1.0  # how far above, in its logarithm, it is looked for a miss
 _FURTHEST = 40.0  # of the logarithm of what calibrate finds
+_MOST_ASKED = 10**6  # settings in one call
 _CELLS = 600  # of reports on a line, for the lower end
 _SUMMED = 10**6  # users whose scores are added up for it
 _WHICH = "which users to leave out is not known for {!r} with unequal {}"
@@ -912,6 +914,25 @@ class _Settings:
         return self._made[eps, n]
 
 
+def _column(name: str, value: Any) -> NDArray[Any]:
+    """One of several arguments, of which some are arrays: no list is looked into deeper than numpy's rows."""
+
+    def number(x: Any) -> bool:
+        return isinstance(x, Real) and not isinstance(x, bool)
+
+    allowed = f"a number, or an array or list of at most {_MOST_ASKED:,} numbers"
+    if isinstance(value, list | tuple) and len(value) <= _MOST_ASKED:
+        rows = [one if isinstance(one, list | tuple) else (one,) for one in value]
+        if not all(number(x) for row in rows for x in row):
+            raise InvalidValue(name, value, allowed)
+    elif not (isinstance(value, np.ndarray) or number(value)):
+        raise InvalidValue(name, value, allowed)
+    found = check.array(**{name: value})
+    if found.dtype.kind not in "iuf" or found.size > _MOST_ASKED:
+        raise InvalidValue(name, value, allowed)
+    return found
+
+
 def _rows(**given: Any) -> list[tuple[float, float | None, int | None]] | None:
     """Entries of arrays broadcast together; None if all are single numbers."""
     columns = {
@@ -919,15 +940,14 @@ def _rows(**given: Any) -> list[tuple[float, float | None, int | None]] | None:
     }
     if not columns:
         return None
-    arrays = {name: check.array(**{name: value}) for name, value in given.items() if value is not None}
-    for name, column in arrays.items():
-        if column.dtype.kind not in "iuf":
-            raise InvalidValue(name, column.tolist(), "a number or an array of numbers")
+    arrays = {name: _column(name, value) for name, value in given.items() if value is not None}
     try:
         together = np.broadcast_arrays(*arrays.values())
     except ValueError:
         shapes = ", ".join(f"{name} {column.shape}" for name, column in arrays.items())
         raise InvalidValue("shapes", shapes, "shapes that numpy broadcasts together") from None
+    if together[0].size > _MOST_ASKED:
+        raise InvalidValue("shapes", f"{together[0].size:,} settings", f"at most {_MOST_ASKED:,}")
     lists = dict(zip(arrays, (column.ravel().tolist() for column in together), strict=True))
     blank = [None] * together[0].size
     first, *others = given
@@ -1063,7 +1083,7 @@ def calibrate(
     elif runs.line and n is None:
         what = "the largest local eps" if isinstance(runs, Laplace) else "the smallest sigma"
         raise InvalidValue("n", None, "given", f"calibrate finds {what} for a number of users")
-    elif (rounds or 1) == 1:
+    elif (rounds or 1) == 1 and (runs.line or _by_formula(runs.family())):
         found = _once(runs, target_eps, delta, n, eps)
         asked = _Asked(_one(runs, eps, n, 1), eps is None and not isinstance(runs, Gaussian), eps is not None)
         return _told(_passing(found, asked, target_eps, delta), n)
@@ -1085,6 +1105,11 @@ class _Asked:
     setting: Callable[[float], _Setting]
     grows: bool
     whole: bool = False
+
+
+def _by_formula(chosen: Family) -> bool:
+    """Whether one round has an inverse of its own."""
+    return chosen.rows is None or chosen.bits
 
 
 def _noise_of(runs: Mechanism) -> Any:

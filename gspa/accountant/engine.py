@@ -56,6 +56,7 @@ _LONGEST = 1 << 25  # bytes of a file
 _MOST_PAIRS = 5_000  # of inputs, of all randomizers
 _DEPTH = 40.0  # e^-40 of delta may be left out of the law of C
 _GUESS = 1e-6  # of a delta that is asked for
+_DEEP = 200.0  # an eps that is as good as none, where the local one is infinite
 _TRIED = 8  # inputs of the others that the attack tries
 _LEVELS = 24  # of the scores that it adds up
 _EACH = 48  # distinct budgets, of each of which an attack is made
@@ -234,7 +235,7 @@ class _Upper:
 
         The local eps, which may be infinite, if there is none below 200.
         """
-        limit, found = min(top, TOP), 0.0
+        limit, found = top if top <= TOP else _DEEP, 0.0
         if top > TOP and self.worst(limit) > delta:
             return top
         start = min(max(gaussian_guess(one.victim, one.mean + 1, delta) for one in self.victims), 0.95 * limit)
@@ -283,7 +284,7 @@ class _Lower:
         if not self._reached:
             return 0.0
         best = max(self._reached, key=lambda of: of(high))
-        return greatest_epsilon(best, delta, high, BAND)
+        return greatest_epsilon(best if best(high) > 0 else self.delta, delta, high, BAND)
 
 
 def _others(crowd: _Crowd, group: int) -> Array:
@@ -322,7 +323,13 @@ def _attacks(crowd: _Crowd, group: int, laws: Array, victim: Array) -> list[Delt
             gain = first * (1 - 4 * _UNIT) - math.exp(min(eps, _MOST_EPS)) * sent * (1 + 8 * _UNIT)
             return float(np.maximum(gain, 0.0).sum() * (1 - (2 + gain.size) * _UNIT))
 
-        return [lambda eps: max(0.0, table.below(alike, eps)), rare]
+        def same(eps: float) -> float:
+            """Whether all reports are one and the same."""
+            gain = first * (1 - 4 * _UNIT) - math.exp(min(eps, _MOST_EPS)) * second * (1 + 8 * _UNIT)
+            others = float(count.sum())
+            return float((np.maximum(gain, 0.0) * laws[0] ** others).max() * (1 - (4 + 2 * others) * _UNIT))
+
+        return [lambda eps: max(0.0, table.below(alike, eps)), rare, same]
     sent = count @ laws + victim.mean(axis=0)
     ratio = np.divide(victim[0] - victim[1], sent, out=np.zeros(sent.size), where=sent > 0)
     typical = math.sqrt(float(sent @ ratio**2) / crowd.n)
@@ -366,7 +373,7 @@ def discrete_epsilon(population: Sequence[tuple[ArrayLike, int]], *, delta: floa
         return _bound(crowd, 0.0, 0.0, delta=delta)
     high = min(_Upper(crowd, base, delta).epsilon(delta, top) for base in crowd.bases())
     if high == math.inf:
-        least = min(_Upper(crowd, base, delta).worst(TOP) for base in crowd.bases())
+        least = min(_Upper(crowd, base, delta).worst(_DEEP) for base in crowd.bases())
         hint = "with that probability a report shows what some input never sends, and nobody hides it"
         raise OutsideValidity("central epsilon", f"delta > {least:.3g}", hint)
     return _bound(crowd, min(_Lower(crowd).epsilon(delta, high), high), high, delta=delta)
@@ -377,7 +384,7 @@ def discrete_delta(population: Sequence[tuple[ArrayLike, int]], *, eps: float) -
     crowd, eps = _Crowd.of(population), check.nonnegative(eps=eps)
     if eps >= crowd.epsilon:
         return _bound(crowd, 0.0, 0.0, eps=eps)
-    at, high = min(eps, TOP), 1.0  # delta falls with eps
+    at, high = min(eps, _DEEP), 1.0  # delta falls with eps
     for base in crowd.bases():
         found = _Upper(crowd, base, _GUESS).worst(at)
         if found < _GUESS:  # the law of C leaves out e^-40 of what is asked

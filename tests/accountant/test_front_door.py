@@ -362,7 +362,8 @@ class TestHugeBudgets:
             return
         found = gspa.epsilon(eps=eps, n=n, delta=1e-6, mechanism=runs)
         assert found.lower <= eps <= found.upper + 1  # at most log(1 - delta/P(one of the two outcomes)) less
-        assert found.relative_width < 1e-6
+        # Sets that hold both items hide the victim of the attack.
+        assert found.relative_width < (0.1 if isinstance(runs, gspa.SubsetSelection) else 1e-6)
 
     @pytest.mark.parametrize("eps", [1e20])
     @pytest.mark.parametrize(
