@@ -586,7 +586,7 @@ class _Setting:
                 self._round = composition.shuffled_reports(**self._line)
             else:
                 assert self.people is not None
-                self._round = composition.shuffled(self.people, mechanism=self.runs.family())
+                self._round = composition.shuffled(self.people.grouped(), mechanism=self.runs.family())
         return self._round
 
     def epsilon(self, delta: float) -> Bound:
