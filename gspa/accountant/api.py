@@ -1383,8 +1383,9 @@ def certify(
     if runs.name in COVERED:
         people = _people(eps, n, budgets, honest, runs)
         return certificate(people, delta=delta, family=runs.name, rounds=rounds, **asdict(runs))
-    if isinstance(runs, Discrete):
-        raise OutsideValidity("certify", "a named mechanism", "certificates do not cover matrices yet")
+    if not isinstance(runs, Laplace | Gaussian | Allocation):
+        known = ", ".join((*COVERED, Laplace.name, Gaussian.name, Allocation.name))
+        raise OutsideValidity("certify", f"one of {known}", f"certificates do not cover {runs.name!r} yet")
     if rounds != 1:
         raise OutsideValidity("certify", "one round of this mechanism", "other rounds are not covered yet")
     delta = check.probability(allow_zero=False, delta=delta)
@@ -1393,7 +1394,6 @@ def certify(
         width = asked.sensitivity
         crowd = laplace_gaussian.Crowd.of(asked.scales, asked.count, runs.name, (0.0, 1.0), width)
         return on_a_line(crowd, delta=delta)
-    assert isinstance(runs, Allocation)
     run = _Run(runs, eps, n, budgets, honest=honest).asked
     return allocated(run, sigma=enclosed(Fraction(runs.sigma) / Fraction(runs.sensitivity))[0], delta=delta)
 
