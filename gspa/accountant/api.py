@@ -588,7 +588,7 @@ class _Setting:
                 self._round = composition.shuffled_reports(**self._line)
             else:
                 assert self.people is not None
-                self._round = composition.shuffled(self.people, mechanism=self.runs.family())
+                self._round = composition.shuffled(self.people.grouped(), mechanism=self.runs.family())
         return self._round
 
     def epsilon(self, delta: float) -> Bound:
@@ -1422,7 +1422,6 @@ def certify(
         width = asked.sensitivity
         crowd = laplace_gaussian.Crowd.of(asked.scales, asked.count, runs.name, (0.0, 1.0), width)
         return on_a_line(crowd, delta=delta)
-    assert isinstance(runs, Allocation)
     run = _Run(runs, eps, n, budgets, honest=honest).asked
     return allocated(run, sigma=enclosed(Fraction(runs.sigma) / Fraction(runs.sensitivity))[0], delta=delta)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -326,7 +326,9 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = bina
         found = [epsilon_of(delta, problem_of(few, mechanism, i)) for i in range(few.eps.size)]
         where = [np.flatnonzero((few.eps == e) & (few.delta == d))[0] for e, d in zip(budgets.eps, budgets.delta)]  # noqa: B905
         table = np.array([[interval.lower, interval.upper] for interval in found])[where]
-        return UserBounds(table[:, 0], table[:, 1], _method(mechanism), mechanism.valid_for, delta)
+        return _no_worse(
+            UserBounds(table[:, 0], table[:, 1], _method(mechanism), mechanism.valid_for, delta), budgets, mechanism
+        )
     values = np.unique(budgets.delta)
     if values.size > _FEW_DELTAS:
         hint = f"got {few.eps.size} distinct budgets and {values.size} distinct delta_i"
@@ -336,7 +338,13 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = bina
         these = budgets.delta == value
         low, high = _between(budgets, mechanism, budgets.eps[these], float(value), delta)
         lower[these], upper[these] = low, high
-    return UserBounds(lower, upper, _method(mechanism), mechanism.valid_for, delta)
+    return _no_worse(UserBounds(lower, upper, _method(mechanism), mechanism.valid_for, delta), budgets, mechanism)
+
+
+def _no_worse(found: UserBounds, budgets: Budgets, mechanism: Family) -> UserBounds:
+    """With what holds for everybody, which neither brackets nor the order of a sum may exceed."""
+    upper = np.minimum(found.upper, central_epsilon(budgets, delta=found.delta, mechanism=mechanism).upper)
+    return replace(found, lower=np.minimum(found.lower, upper), upper=upper)
 
 
 def _laws(budgets: Budgets, chosen: Family, eps: float, target: float) -> tuple[CloneLaw, CloneLaw]:

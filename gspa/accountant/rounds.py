@@ -643,10 +643,14 @@ def _sides(chosen: Chosen, depth: float, target: float) -> Sides | None:
         else:
             found.append((one, times, one.local_delta, None, one.mu**2))
     total = sum(times * variance for _, times, _, _, variance in found)
-    if total == 0:
+    # A loss that hardly varies may be large.
+    widest = max(
+        (float(np.abs(law.loss).max()) for one, *_, laws, _ in found if one.pair for law in laws or ()), default=0
+    )
+    if total == widest == 0:
         return None
-    count = sum(times for _, times, _, _, variance in found if variance > 0)
-    step = max(math.sqrt(total / count) / _STEPS, 20 * math.sqrt(total) / _POINTS)
+    count = sum(times for _, times, _, _, variance in found if variance > 0) or 1
+    step = max(math.sqrt(total / count) / _STEPS, 20 * math.sqrt(total) / _POINTS, widest / _MOST_CELLS)
     if tops:
         if max(tops) > _MOST_CELLS * step:
             hint = f"a largest loss of {max(tops):g} and steps of {step:.2g}: rare losses are too large for the others"

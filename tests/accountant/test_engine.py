@@ -206,6 +206,16 @@ class TestRefused:
         with pytest.raises(InvalidValue, match=said):
             gspa.epsilon(delta=1e-3, **question)
 
+    @pytest.mark.parametrize("name", ["eps", "n", "delta"])
+    def test_an_array_without_axes(self, name):
+        with pytest.raises(InvalidValue, match=f"{name} = array"):
+            gspa.epsilon(**{"eps": 1.0, "n": 10, "delta": 0.1, name: np.array(1.0)})
+
+    def test_no_eps_is_too_large_for_a_word_of_warning(self, recwarn):
+        for runs in (gspa.KRR(4), gspa.UnaryEncoding(4), gspa.Rappor(4), gspa.HadamardResponse(4), gspa.Piecewise()):
+            assert gspa.epsilon(eps=700.0, n=100, delta=1e-3, mechanism=runs).upper > 690
+        assert not recwarn.list
+
     def test_what_does_not_cover_matrices_says_so(self):
         with pytest.raises(OutsideValidity):
             gspa.to_dp_accounting(n=10, mechanism=gspa.Discrete(response(2, 1.0)))

@@ -12,6 +12,7 @@ from itertools import combinations, combinations_with_replacement, pairwise, per
 import pytest
 
 import gspa
+from gspa.accountant.budgets import from_array
 
 ROUNDING = 1 + 1e-12  # a local eps is a double, the fraction e^eps behind it is not
 
@@ -181,3 +182,45 @@ class TestEveryDataSet:
             found = gspa.delta(budgets=who, at_eps=math.log(share), mechanism=runs)
             assert found.lower <= true * ROUNDING
             assert true <= found.upper * ROUNDING
+
+    @pytest.mark.parametrize(
+        "name", ["krr", "rr", "subset", "hashing", pytest.param("piecewise", marks=pytest.mark.slow)]
+    )
+    @pytest.mark.parametrize("written", [False, True])
+    def test_rounds(self, name, written):
+        """The same users in two rounds: products of the laws of one."""
+        table, sizes, runs, _ = CASES[name]
+        factor, n = Fraction(9, 4), 2
+        rows = table(factor, **sizes)
+        runs = gspa.Discrete([[float(mass) for mass in row] for row in rows]) if written else runs
+        once, share = curves([rows] * n), Fraction(3, 2)
+        twice = ([(p * a, q * b, d * d) for (p, q, d), (a, b, _) in product(one, one)] for one in once)
+        true = truth(twice, share)
+        found = gspa.delta(
+            eps=None if written else math.log(factor), n=n, at_eps=math.log(share), mechanism=runs, rounds=2
+        )
+        assert true <= found.upper * ROUNDING
+        assert found.lower <= true * ROUNDING or not found.reached
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("name", ["krr", "piecewise"])
+    def test_rounds_at_a_huge_eps(self, name):
+        """All losses are 100 but for e^-50 of them: delta(eps) = 1 - e^(eps - 200), nobody to hide among."""
+        found = gspa.epsilon(eps=100.0, n=1, delta=1e-3, mechanism=CASES[name][2], rounds=2)
+        assert found.lower <= 200 + math.log1p(-1e-3) <= found.upper <= found.lower + 1e-5
+
+
+class TestOwnBudgets:
+    def test_no_mass_is_missed(self):
+        """Of each user's chance of a draw 1e-14 was, which two thousand users' law of draws showed."""
+        who = from_array([1.7, 0.1, 0.2], count=[3, 742, 1098])
+        found = gspa.epsilon(budgets=who, delta=1e-6, mechanism=gspa.KRR(k=4))
+        assert 0 < found.lower <= found.upper < 1.7
+
+    @pytest.mark.parametrize(("distinct", "rounds"), [(2, 1), (50, 1), pytest.param(3, 5, marks=pytest.mark.slow)])
+    def test_nobody_is_worse_than_the_worst(self, distinct, rounds):
+        who = from_array([1 / (3 + i) for i in range(distinct)][::-1], count=80)
+        question = {"budgets": who, "delta": 1e-4, "mechanism": gspa.KRR(k=5), "rounds": rounds}
+        each, worst = gspa.per_user(**question), gspa.epsilon(**question)
+        assert each.upper.max() <= worst.upper
+        assert (each.lower <= each.upper).all()
