@@ -196,7 +196,7 @@ def test_every_outcome_of_few_users(family, users, parameters, eps, matrix):
     found = bound(certified(family, users, eps, 1e-9, parameters=parameters))
     assert value * (1 - 1e-9) <= found <= value * (1 + 3e-3)
     if len(others) < 4 and victim.shape[1] < 9:
-        assert truth(victim, others, eps) <= found
+        assert truth(victim, others, eps) <= found * (1 + 1e-12)  # which is no sum of balls
 
 
 @pytest.mark.parametrize("tv", [None, 0.25])

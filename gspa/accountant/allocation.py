@@ -456,7 +456,7 @@ class _Curve:
 _PER_DEVIATION = 36  # points of delta(eps) in a deviation of the loss
 _FALL = 0.12  # of log delta, from point to point, at most about
 _GROWTH = 1.08  # of the distance between points, beyond three deviations
-_MOST_POINTS = 600
+_MOST_POINTS = 300
 _TAIL = 2e-4  # of a copy's share of delta: what may be left to the infinite loss
 _LEAST_FLOOR = 1e-300
 _MOST_LOSS = 700.0  # e^_MOST_LOSS is a double

@@ -1406,6 +1406,7 @@ def certify(
     0.009666308
     """
     runs = _mechanism(mechanism)
+    delta = check.probability(allow_zero=False, delta=delta)
     if runs.name in COVERED and population is None:
         people = _people(eps, n, budgets, honest, runs)
         return certificate(people, delta=delta, family=runs.name, rounds=rounds, **asdict(runs))
@@ -1413,15 +1414,15 @@ def certify(
         raise OutsideValidity("certify", "another name", "Duchi et al.'s reports are those of rr: certify these")
     asked = _setting(runs, eps, n, budgets, rounds, honest, population)
     if isinstance(asked, _Written):
-        return written(asked.groups, delta=check.probability(allow_zero=False, delta=delta))
+        return written(asked.groups, delta=delta)
     if rounds != 1:
         raise OutsideValidity("certify", "one round of this mechanism", "other rounds are not covered yet")
-    delta = check.probability(allow_zero=False, delta=delta)
     if isinstance(runs, Laplace | Gaussian):
         asked = _Setting(runs, eps, n, budgets, honest=honest)
         width = asked.sensitivity
         crowd = laplace_gaussian.Crowd.of(asked.scales, asked.count, runs.name, (0.0, 1.0), width)
         return on_a_line(crowd, delta=delta)
+    assert isinstance(runs, Allocation)
     run = _Run(runs, eps, n, budgets, honest=honest).asked
     return allocated(run, sigma=enclosed(Fraction(runs.sigma) / Fraction(runs.sensitivity))[0], delta=delta)
 

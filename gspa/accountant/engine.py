@@ -41,7 +41,7 @@ from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.exact import sharpest_delta, sharpest_epsilon, sharpest_per_user
 from gspa.accountant.families import Family, binary
-from gspa.accountant.one_round import Problem, UserBounds, central_delta, central_epsilon, per_user_epsilon
+from gspa.accountant.one_round import Problem, UserBounds, central_delta, central_epsilon, per_user_epsilon, require_fit
 from gspa.accountant.pair import BAND, TOP, AtomTable, gaussian_guess, greatest_epsilon, least_epsilon
 from gspa.accountant.rounds import Round, of_tables
 
@@ -456,6 +456,7 @@ def named_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary(
         InvalidValue: an argument out of range.
         OutsideValidity: a setting that cannot be certified; delta not above the local delta.
     """
+    require_fit(mechanism, budgets)
     if mechanism.bits:
         bound = _called(sharpest_epsilon(budgets, delta=delta), mechanism)
     else:
@@ -466,6 +467,7 @@ def named_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary(
 
 def named_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary()) -> Bound:
     """Central delta of shuffled reports at eps >= 0; otherwise as `named_epsilon`."""
+    require_fit(mechanism, budgets)
     if mechanism.bits:
         bound = _called(sharpest_delta(budgets, eps=eps), mechanism)
     else:
@@ -476,6 +478,7 @@ def named_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary()) -
 
 def named_per_user(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> UserBounds:
     """Central eps of each user's own record; otherwise as `named_epsilon` and `one_round.per_user_epsilon`."""
+    require_fit(mechanism, budgets)
     if mechanism.bits:
         found = sharpest_per_user(budgets, delta=delta)
         found = replace(found, valid_for=found.valid_for.replace(binary().label, mechanism.label))

@@ -406,6 +406,8 @@ def shuffled(budgets: Budgets, *, mechanism: Family = binary(), victim: int | No
         OutsideValidity: a setting that the pair cannot certify, or whose worst user is not known.
     """
     require_fit(mechanism, budgets)
+    if victim is not None and check.count(0, victim=victim) >= budgets.eps.size:
+        raise InvalidValue("victim", victim, f"an index of the groups, 0 to {budgets.eps.size - 1}")
     local = budgets.delta_max
     if budgets.eps_max == 0:
         return Round(mechanism.label, mechanism.valid_for, local_delta=local, most=0.0)

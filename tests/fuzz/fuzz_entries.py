@@ -343,7 +343,6 @@ OWN: dict[str, dict[str, Kind]] = {
     | {"rounds": count(1, 3), "honest": optional(count(1, 20)), "at_eps": number(0, 3)}
     | {"fpr": array(1e-6, 0.9, least=1, most=3), "population": optional(_WRITTEN)},
     "accountant.api.Discrete": {"matrix": _MATRIX},
-    "accountant.engine": {"given": _MATRIX, "population": lists_of(together(_MATRIX, count(1, 9)))},
     "accountant.api.calibrate": {"target_eps": number(0.3, 2), "n": optional(count(1, 9))},
     "accountant.api.to_dp_accounting": {"step": number(1e-3, 0.05)},
     "accountant.api.published": {"mechanism": name(None, *published.FAMILIES)},
@@ -387,6 +386,19 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.blanket_forms.wang24_epsilon": {"hidden": FLAG},
     "accountant.one_round.honest_only": {"honest": count(1, 3)},
     **{f"accountant.{module}": {"mechanism": _FAMILY} for module in ("one_round", "rounds")},
+    "accountant.engine": {"mechanism": _FAMILY, "given": _MATRIX}
+    | {"population": lists_of(together(_MATRIX, count(1, 9)))},
+    **{
+        f"accountant.{what}": {"k": count(2, 8)} for what in ("api.Rappor", "api.HadamardResponse", "families.hadamard")
+    },
+    **{
+        f"accountant.{what}": {"k": count(2, 8), "g": count(2, 8)}
+        for what in ("api.LocalHashing", "families.local_hashing")
+    },
+    **{
+        f"accountant.{what}": {"k": count(2, 8), "kind": name("optimized", "symmetric")}
+        for what in ("api.UnaryEncoding", "families.unary")
+    },
     "accountant.families.krr": {"k": count(2, 8)},
     "accountant.families.subset": {"k": count(2, 8)},
     "accountant.families.total_variation": {"tv": number(0.01, 1)},
@@ -403,7 +415,8 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.exact": {"inputs": optional(array(0, 3, least=1, most=3))},
     "accountant.rounds.gaussian": {"mu": number(0.01, 4)},
     "accountant.rounds.shuffled_reports": {"mechanism": name("laplace", "gaussian")},
-    "accountant.interop.from_losses": {"law": made(lambda i: privacy_loss(_problem(i)), either(0))},
+    "accountant.interop.from_losses": {"law": made(lambda i: privacy_loss(_problem(i)), either(0))}
+    | {"exchanged": either(None)},
     "accountant.interop.of_problem": {"step": number(1e-3, 0.05)},
     "accountant.interop.compose_with_dp_accounting": {
         "step": number(1e-3, 0.05),

@@ -125,7 +125,7 @@ class TestNumbers:
         assert len(asked) < 10
 
     def test_a_grid_that_no_memory_holds_is_refused_or_not_needed(self):
-        one = rounds.shuffled(budgets.constant(700.0, n=3), mechanism=krr(3))
+        one = rounds.shuffled(budgets.constant(700.0, n=3))
         with pytest.raises(OutsideValidity, match="a grid of at most"):
             rounds.compose([(one, 10**6), (rounds.gaussian(1e-9), 1)], delta=0.3)
         bound = rounds.compose([(one, 10**6)], delta=0.3)
