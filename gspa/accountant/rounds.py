@@ -476,7 +476,8 @@ def of_tables(
         mu = max(math.sqrt(victim.victim.square / (victim.mean + 1)) for victim in victims)
         if len(crowd) == 1 and law.edges[-1] == 1 and not table.bare.size:  # nobody hides anybody
             return (Atoms(*table.losses, 0.0),) * 2
-        width, corners = min(mu, most, LARGEST), [most] if most < math.inf else []
+        width = min(one for one in (mu, most, LARGEST) if one > 0)  # mu is 0 where nobody hides what differs
+        corners = [most] if most < math.inf else []
         return on_curve(at, width=width, per=_PER_DEVIATION, corners=corners, floor=TAIL * delta / times)
 
     return Round(label, valid_for, pair=pair, local_delta=local_delta, most=most)

@@ -149,6 +149,13 @@ class TestPopulations:
         assert two.upper == pytest.approx(one.upper, rel=1e-3)
         assert two.n == one.n == 900
 
+    @pytest.mark.parametrize("table", [np.eye(2), [[0.5, 0.5, 0], [0.5, 0, 0.5]], [[0.5, 0.5], [0.5, 0.5]]])
+    def test_rounds_in_which_nobody_hides_what_differs(self, table):
+        """Of a report that nobody hides, two rounds miss what each of them misses."""
+        found = gspa.delta(n=2, at_eps=1.0, mechanism=gspa.Discrete(table), rounds=2)
+        told = np.maximum(table[0] - math.e * np.asarray(table[1]), 0).sum()
+        assert found.upper == pytest.approx(1 - (1 - told) ** 2, abs=1e-9)
+
     def test_a_louder_group_is_hidden_by_a_quieter_one(self):
         loud, quiet = gspa.Discrete(response(4, 3.0)), gspa.Discrete(response(4, 0.5))
         alone = gspa.epsilon(population=[(loud, 100)], delta=1e-6)
