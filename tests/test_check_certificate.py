@@ -75,6 +75,45 @@ def bound(fields, program=checker):
     return float(program.delta_of(program.read(dumped(fields))).upper())
 
 
+# --- The shuffled bits ---
+
+
+def bits(local, held, w, at):
+    """delta(at) of a victim of odds w and others of these budgets who hold these bits, from the counts of ones."""
+    law = np.array([1.0])
+    for eps, one in zip(local, held, strict=True):
+        truth = 1 / (1 + math.exp(-eps))
+        law = np.convolve(law, [1 - truth, truth] if one else [truth, 1 - truth])
+    zero, one = np.convolve(law, [w, 1 - w]), np.convolve(law, [1 - w, w])
+    return max(np.maximum(x - math.exp(at) * y, 0).sum() for x, y in ((zero, one), (one, zero)))
+
+
+@pytest.mark.parametrize(
+    "users", [[(1, 1)], [(1, 6)], [(0.5, 3), (2, 2)], [(0, 3), (1, 4)], [(0.3, 2), (1, 2), (1.7, 2)]]
+)
+@pytest.mark.parametrize("at", [0, 0.2, 0.9])
+def test_the_law_of_the_bits(users, at):
+    local = sorted(eps for eps, count in users for _ in range(count))
+    w = 1 / (1 + math.exp(-local[-1]))
+    exact = max(bits(local[:-1], held, w, at) for held in itertools.product((0, 1), repeat=len(local) - 1))
+    found = bound(certified("rr", users, at, 1e-9, proof={"inputs": "all"}))
+    assert exact * (1 - 1e-12) <= found <= exact * (1 + 1e-6) + 1e-15
+    assert found <= bound(certified("rr", users, at, 1e-9)) + 1e-12
+
+
+def test_more_users_than_a_block(monkeypatch):
+    one = certified("rr", [(1, 100), (0.5, 3)], 0.2, 1e-6, proof={"inputs": "all"})
+    found = bound(one)
+    monkeypatch.setattr(checker, "BLOCK", 7)
+    assert bound(one) == pytest.approx(found, rel=1e-6)
+
+
+@pytest.mark.parametrize("change", [{"rounds": 2}, {"users": [[1, 2, 0.1]]}, {"family": "aligned"}])
+def test_the_law_of_the_bits_is_of_one_round_of_randomized_response(change):
+    with pytest.raises(checker.Refused):
+        checker.read(dumped(certified("rr", proof={"inputs": "all"}) | change))
+
+
 # --- The outside values: every randomizer as a matrix ---
 
 

@@ -300,3 +300,18 @@ def test_no_certificate_claims_more_than_local_privacy_guarantees(asked):
 def test_more_users_than_the_program_takes_are_refused_at_once():
     with pytest.raises(OutsideValidity, match="at most 10,000,000,000 users"):
         gspa.certify(eps=1e-6, n=10**12, delta=1e-12, rounds=2)
+
+
+def test_randomized_response_gets_the_law_of_the_bits():
+    found, upper = gspa.certify(eps=1.0, n=200, delta=1e-6), gspa.epsilon(eps=1.0, n=200, delta=1e-6).upper
+    assert upper <= found.eps <= upper * (1 + 5e-4)
+    assert found.eps < gspa.certify(eps=1.0, n=200, delta=1e-6, mechanism="aligned").eps
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [gspa.UnaryEncoding(5), gspa.Rappor(3), gspa.LocalHashing(9, 4), gspa.HadamardResponse(5), gspa.Piecewise()],
+)
+def test_other_named_mechanisms(runs):
+    found, upper = (ask(eps=1.0, n=300, delta=1e-6, mechanism=runs) for ask in (gspa.certify, gspa.epsilon))
+    assert upper.upper <= found.eps <= upper.upper * (1 + 5e-4)
