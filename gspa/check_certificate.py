@@ -704,8 +704,8 @@ PROOFS = {"discrete": discrete, "allocation": allocation, "laplace": line, "gaus
 
 def delta_of(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps)."""
-    delta, rounds, eps = float(found["delta"]), found["rounds"], ball(found["eps"])
     spent[0], ctx.prec = 0.0, 200 - 8 * Decimal(found["delta"]).adjusted()
+    delta, rounds, eps = float(found["delta"]), found["rounds"], ball(found["eps"])
     if found["proof"] == BITS_ALL:
         return bits(found)
     victims = list(PROOFS.get(found["family"], named)(found))

@@ -566,3 +566,18 @@ def test_what_stops_it_is_one_line(tmp_path, capsys, monkeypatch, raised, status
     assert checker.main([str(tmp_path / "c.json")]) == status
     out, err = capsys.readouterr()
     assert (out, err.count("\n"), words in err) == ("", 1, True)
+
+
+def test_the_precision_before_does_not_matter():
+    one = certified(
+        "allocation",
+        [],
+        2.7,
+        parameters={"sigma": 1, "steps": 10},
+        relation="add or remove one record",
+    )
+    found = []
+    for before in (53, 400):
+        flint.ctx.prec = before
+        found.append(bound(one))
+    assert found[0] == found[1]
