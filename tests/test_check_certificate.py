@@ -568,7 +568,8 @@ def test_what_stops_it_is_one_line(tmp_path, capsys, monkeypatch, raised, status
     assert (out, err.count("\n"), words in err) == ("", 1, True)
 
 
-def test_the_precision_before_does_not_matter():
+def test_the_precision_before_does_not_matter(monkeypatch):
+    monkeypatch.setattr(checker, "CELLS", 1_000)
     one = certified(
         "allocation",
         [],
