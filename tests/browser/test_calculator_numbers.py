@@ -137,7 +137,7 @@ def drawn(mechanism: str, size: int) -> list[Setting]:
         setting: Setting = {
             "mechanism": mechanism,
             "delta": float(10 ** rng.uniform(-12, -1)),
-            "k": int(rng.integers(2, 30)),
+            "k": int(rng.integers(3, 30)),  # two items are bits, of which the package has the exact law
         }
         groups = int(rng.integers(1, 4)) if mechanism in ("rr", "aligned", "krr") else 1
         # The exact law is the costliest: few others, or so many that the page says that it is the pair.

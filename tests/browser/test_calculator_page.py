@@ -209,7 +209,7 @@ def test_the_same_question_elsewhere(
     if name in ("laplace", "gaussian"):
         assert re.fullmatch(r"Central eps <= [\d.]+, certified at delta = 1e-6", headline(page))
         assert bound.lower <= float(shown(page, "upper").removeprefix("eps <= ")) <= 1.01 * bound.upper
-    elif "rounds=1" in SETTINGS[name] and name != "krr":
+    elif "rounds=1" in SETTINGS[name] and name not in ("krr", "many"):  # whose lower end is an attack in the package
         assert headline(page).startswith(f"Central {first} at delta = ")
     else:  # on grids, or in blocks, of their own
         low, high = interval(page)

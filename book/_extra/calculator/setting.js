@@ -51,6 +51,7 @@
   const METHODS = {
     exact: "exact law of the number of ones, worst of all inputs",
     pair: "dominating pair, certified sum over the number of clones",
+    law: "reports hidden among draws from one common law",
     often: "composition of dominating pairs, Fourier transform on a grid from both sides",
     line: "privacy blanket",
   };
@@ -315,7 +316,7 @@
       };
     }
     return engine({
-      method: METHODS.pair, note: mechanism === "rr" ? NOTES.many : "", top: problem.eps, points: problem.coin === null ? POINTS : POINTS / 2,
+      method: mechanism === "krr" ? METHODS.law : METHODS.pair, note: mechanism === "rr" ? NOTES.many : "", top: problem.eps, points: problem.coin === null ? POINTS : POINTS / 2,
       epsilon: (delta) => gspa.epsilonOf(problem, delta), delta: (eps) => gspa.deltaOf(problem, eps, FEWER).upper,
     });
   }
@@ -364,7 +365,7 @@
     const { mechanism, people, delta, rounds, n, target } = setting, warnings = warningsOf(setting);
     if (target !== null) {
       const exact = mechanism === "rr" && n <= gspa.MOST_INPUTS, note = mechanism === "rr" && !exact ? NOTES.many : "";
-      const words = { method: exact ? METHODS.exact : METHODS.pair, holds: VALID_FOR[exact ? "exact" : mechanism](setting), note, warnings };
+      const words = { method: exact ? METHODS.exact : mechanism === "krr" ? METHODS.law : METHODS.pair, holds: VALID_FOR[exact ? "exact" : mechanism](setting), note, warnings };
       yield { local: localEpsilon(setting), ...words, own: ownValue(words.method, setting) };
       return;
     }
