@@ -174,7 +174,13 @@ def asked_in_python(setting: Setting) -> Bound:
 def test_drawn_settings(maths: Page, mechanism: str, size: int) -> None:
     settings = drawn(mechanism, size)
     for found, setting in zip(maths.evaluate(ENGINE, settings), settings, strict=True):
-        check(found, asked_in_python(setting), setting)
+        wanted = asked_in_python(setting)
+        if mechanism == "krr":  # blocks of its own, around the package's upper end
+            assert found["lower"] <= wanted.upper, setting
+            assert wanted.lower <= found["upper"], setting
+            assert found["upper"] == pytest.approx(wanted.upper, rel=0.01, abs=1e-9), setting
+        else:
+            check(found, wanted, setting)
 
 
 @pytest.mark.parametrize("size", FEW_AND_ALL)
