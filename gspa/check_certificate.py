@@ -11,7 +11,9 @@ that is at least c_j B. With L = (P0 - e^eps P1)/B under B and C = sum_j Bernoul
 All L_i are alike, so the expectation is E[L_0; L_0 + S > 0], where S = sum_j (L_j with probability c_j, else 0).
 Spreading L makes it larger (Jensen). So each value of L is moved to the two points of a lattice around it, its mean
 kept, and the law of S is a product of polynomials. All is computed in balls, and what is cut off is counted at the most
-that it may add. A check lasts a minute and takes 500 MB at most, on a slow core; what would take more is refused.
+that it may add. A file about randomized response may ask for another proof: the law of the shuffled bits, at all inputs
+of the others ("The worst inputs of randomized response" there). A check lasts a minute and takes 500 MB at most, on a
+slow core; what would take more is refused.
 """
 
 import json
@@ -677,7 +679,7 @@ def bits(found: dict[str, Any]) -> arb:
         return arb(0)
     p, e = ball(users[worst][0]).exp(), ball(found["eps"]).exp()
     gain, spare = (p - e) / (1 + p), FORGONE * float(found["delta"]) / 1000
-    groups = sorted((n - (i == worst), 1 / (ball(eps).exp() + 1)) for i, (eps, n, _) in enumerate(users))
+    groups = [(n - (i == worst), 1 / (ball(eps).exp() + 1)) for i, (eps, n, _) in enumerate(users)]
     # Exactly 1/2: a user at eps = 0, whose input is not heard.
     *few, (last, q) = sorted(groups, key=lambda group: (group[1] != 0.5, group[0]))
     value = arb(0)

@@ -835,12 +835,12 @@ def epsilon(
     >>> [bound.upper < 0.02 for bound in epsilon(eps=0.5, n=[10_000, 10**6], delta=1e-6)]
     [True, True]
     """
-    runs = _mechanism(mechanism)
-    if (rows := _rows(delta=delta, eps=eps, n=n)) is None:
-        one = _setting(runs, eps, n, budgets, rounds, honest, population)  # type: ignore[arg-type]
-        return one.epsilon(delta)  # type: ignore[arg-type]
-    settings = _Settings(runs, budgets, rounds, honest, population)
-    return [settings.of(one, users).epsilon(check.probability(allow_zero=False, delta=at)) for at, one, users in rows]
+
+    def ask(one: _Setting | _Run | _Written, at: float) -> Bound:
+        return one.epsilon(check.probability(allow_zero=False, delta=at))
+
+    common = (budgets, rounds, honest, population)
+    return _answers(ask, _mechanism(mechanism), common, delta=delta, eps=eps, n=n)
 
 
 @overload
@@ -891,27 +891,29 @@ def delta(
         InvalidValue: an argument out of range, missing or superfluous.
         OutsideValidity: a setting that cannot be certified.
     """
-    runs = _mechanism(mechanism)
-    if (rows := _rows(at_eps=at_eps, eps=eps, n=n)) is None:
-        one = _setting(runs, eps, n, budgets, rounds, honest, population)  # type: ignore[arg-type]
-        return one.delta(check.nonnegative(at_eps=at_eps))
-    settings = _Settings(runs, budgets, rounds, honest, population)
-    return [settings.of(one, users).delta(check.nonnegative(at_eps=at)) for at, one, users in rows]
+
+    def ask(one: _Setting | _Run | _Written, at: float) -> Bound:
+        return one.delta(check.nonnegative(at_eps=at))
+
+    common = (budgets, rounds, honest, population)
+    return _answers(ask, _mechanism(mechanism), common, at_eps=at_eps, eps=eps, n=n)
 
 
-class _Settings:
-    """Settings that differ by eps and n alone, each made once."""
-
-    def __init__(
-        self, runs: Mechanism, who: Who, rounds: int, honest: int | None, population: Population | None
-    ) -> None:
-        self._common = (who, rounds, honest, population)
-        self._runs, self._made = runs, dict[tuple[float | None, int | None], _Setting | _Run | _Written]()
-
-    def of(self, eps: float | None, n: int | None) -> _Setting | _Run | _Written:
-        if (eps, n) not in self._made:
-            self._made[eps, n] = _setting(self._runs, eps, n, *self._common)
-        return self._made[eps, n]
+def _answers(
+    ask: Callable[[_Setting | _Run | _Written, float], Bound], runs: Mechanism, common: tuple[Any, ...], **given: Any
+) -> Bound | list[Bound]:
+    """What `ask` says of a setting at a delta or eps, the first of `given`; a setting of eps and n is made once."""
+    made = dict[tuple[float | None, int | None], _Setting | _Run | _Written]()
+    rows = _rows(**given)
+    if rows is None:
+        at, eps, n = given.values()
+        return ask(_setting(runs, eps, n, *common), at)
+    found = []
+    for at, eps, n in rows:
+        if (eps, n) not in made:
+            made[eps, n] = _setting(runs, eps, n, *common)
+        found.append(ask(made[eps, n], at))
+    return found
 
 
 def _column(name: str, value: Any) -> NDArray[Any]:
@@ -935,10 +937,7 @@ def _column(name: str, value: Any) -> NDArray[Any]:
 
 def _rows(**given: Any) -> list[tuple[float, float | None, int | None]] | None:
     """Entries of arrays broadcast together; None if all are single numbers."""
-    columns = {
-        name: value for name, value in given.items() if np.iterable(value) and not isinstance(value, str | bytes)
-    }
-    if not columns:
+    if not any(np.iterable(value) and not isinstance(value, str | bytes) for value in given.values()):
         return None
     arrays = {name: _column(name, value) for name, value in given.items() if value is not None}
     try:

@@ -136,15 +136,15 @@ def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1,
         "rounds": check.count(rounds=rounds),
         "delta": float(delta),
     }
+    top = enclosed(rounds * Fraction(budgets.eps_max))[1] if budgets.delta_max == 0 else math.inf
+    if made.bits and rounds == 1 and tries_all(budgets, most=_MOST_CHOICES):
+        with suppress(OutsideValidity):  # what takes the checker too long is proved for any aligned randomizers
+            everything = sharpest_epsilon(budgets, delta=delta)
+            return _least(fields, everything, lambda eps: {"inputs": "all"}, top)
     if rounds > 1:
         bound = compose([(shuffled(budgets, mechanism=made), rounds)], delta=delta)
     else:
         bound = central_epsilon(budgets, delta=delta, mechanism=made)
-    top = enclosed(rounds * Fraction(budgets.eps_max))[1] if budgets.delta_max == 0 else math.inf
-    if made.bits and rounds == 1 and family == "rr" and tries_all(budgets, most=_MOST_CHOICES):
-        with suppress(OutsideValidity):  # what takes the checker too long is proved for any aligned randomizers
-            everything = sharpest_epsilon(budgets, delta=delta)
-            return _least(fields, everything, lambda eps: {"inputs": "all"}, top)
     return _least(fields, bound, lambda eps: {}, top)
 
 

@@ -418,16 +418,15 @@ def discrete_round(population: Sequence[tuple[ArrayLike, int]], *, delta: float)
 _MOST_GROUPS = 200  # of users, whose scores are added up
 
 
-def _named(budgets: Budgets, mechanism: Family, victim: int | None = None) -> _Lower | None:
-    """The attacks on one user's record, where the randomizer is known; the worst user's if none is named.
+def _known(budgets: Budgets, mechanism: Family) -> _Crowd | None:
+    """The users of a known randomizer; the worst one's record is attacked.
 
     None with local deltas, under which a report may be anything, and with too many distinct budgets.
     """
     if mechanism.rows is None or budgets.delta_max > 0 or budgets.eps.size > _MOST_GROUPS:
         return None
     tables = tuple(mechanism.rows(float(eps)) for eps in budgets.eps)
-    who = int(np.argmax(budgets.eps)) if victim is None else victim
-    return _Lower(_Crowd(tables, budgets.count, ((who, 0, 1),)))
+    return _Crowd(tables, budgets.count, ((int(np.argmax(budgets.eps)), 0, 1),))
 
 
 def _with_attack(bound: Bound, low: float) -> Bound:
@@ -461,8 +460,8 @@ def named_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary(
         bound = _called(sharpest_epsilon(budgets, delta=delta), mechanism)
     else:
         bound = central_epsilon(budgets, delta=delta, mechanism=mechanism)
-    attack = None if bound.reached else _named(budgets.grouped(), mechanism)
-    return bound if attack is None else _with_attack(bound, attack.epsilon(delta, bound.upper))
+    crowd = None if bound.reached else _known(budgets.grouped(), mechanism)
+    return bound if crowd is None else _with_attack(bound, _Lower(crowd).epsilon(delta, bound.upper))
 
 
 def named_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary()) -> Bound:
@@ -472,8 +471,8 @@ def named_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary()) -
         bound = _called(sharpest_delta(budgets, eps=eps), mechanism)
     else:
         bound = central_delta(budgets, eps=eps, mechanism=mechanism)
-    attack = None if bound.reached else _named(budgets.grouped(), mechanism)
-    return bound if attack is None else _with_attack(bound, attack.delta(eps))
+    crowd = None if bound.reached else _known(budgets.grouped(), mechanism)
+    return bound if crowd is None else _with_attack(bound, _Lower(crowd).delta(eps))
 
 
 def named_per_user(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> UserBounds:
@@ -485,13 +484,15 @@ def named_per_user(budgets: Budgets, *, delta: float, mechanism: Family = binary
     else:
         found = per_user_epsilon(budgets, delta=delta, mechanism=mechanism)
     people = budgets.grouped()
-    if found.reached or people.eps.size > _EACH or _named(people, mechanism) is None:
+    crowd = None if found.reached or people.eps.size > _EACH else _known(people, mechanism)
+    if crowd is None:
         return found
     where = np.array([int(np.flatnonzero(people.eps == eps)[0]) for eps in budgets.eps])
     lower = np.zeros(people.eps.size)
     for group in range(people.eps.size):
-        attack, high = _named(people, mechanism, group), float(found.upper[where == group].max())
-        lower[group] = 0.0 if attack is None or high == 0 else attack.epsilon(delta, high)
+        high = float(found.upper[where == group].max())
+        if high > 0:
+            lower[group] = _Lower(replace(crowd, victims=((group, 0, 1),))).epsilon(delta, high)
     return replace(found, lower=np.minimum(lower[where], found.upper), reached=True)
 
 
