@@ -9,11 +9,7 @@ that is at least c_j B. With L = (P0 - e^eps P1)/B under B and C = sum_j Bernoul
     delta(eps) <= E[(L_0 + ... + L_C)_+ / (C + 1)] + sum over y with B(y) = 0 of (P0(y) - e^eps P1(y))_+ .
 
 All L_i are alike, so the expectation is E[L_0; L_0 + S > 0], where S = sum_j (L_j with probability c_j, else 0).
-Spreading L makes it larger (Jensen). So each value of L is moved to the two points of a lattice around it, its mean
-kept, and the law of S is a product of polynomials. All is computed in balls, and what is cut off is counted at the most
-that it may add. A file about randomized response may ask for another proof: the law of the shuffled bits, at all inputs
-of the others ("The worst inputs of randomized response" there). A check lasts a minute and takes 500 MB at most, on a
-slow core; what would take more is refused.
+Raising L makes the sum of both terms larger, and so does spreading it (Jensen). All is computed in balls.
 """
 
 import json
@@ -21,45 +17,46 @@ import sys
 from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from functools import reduce
-from itertools import pairwise, permutations, product
-from math import log2, prod
+from itertools import accumulate, pairwise, permutations
+from math import log, log2, prod
 from typing import Any, NamedTuple
 
-from flint import arb, arb_poly, ctx
+from flint import arb, ctx, fmpz, fmpz_poly
 
-FORMAT = "gspa certificate 2"
+FORMAT = "gspa certificate 3"
 FIELDS = ["format", "statement", "family", "parameters", "users", "relation", "rounds", "eps", "delta", "proof"]
 REPLACE = "replace one user's record"
 SIDES = {  # of random allocation: full contributions of the record in either world
-    "remove one record": ((1, 0),),
-    "add one record": ((0, 1),),
     "add or remove one record": ((1, 0), (0, 1)),
     "replace one record": ((1, -1),),
 }
-SIDED = {"remove one record": ("with", "without"), "add one record": ("without", "with")}
-BITS_ALL = {"inputs": "all"}  # the proof that tries them
-Ranges = dict[str, tuple[str, str] | tuple[int, int]]
 MOST_USERS, MOST_GROUPS, MOST_EPS, MOST_ROUNDS, MOST_NUMBERS = 10**10, 1000, 200, 10**5, 10**4
+MOST_COVERS, MOST_SLOPES, MOST_LETTERS = 4, 8, 10**6
 LEAST = "1e-100"  # delta
+WORK = 2 * 10**7  # places of all products, three microseconds each
 EXACT = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
-MOST_COVERS, MOST_SLOPES = 4, 8
-WORK = 5 * 10**7  # places of all products, about a microsecond each
 # How fine; any choice is valid.
-BITS, PLACES, COARSE = 64, 20_000, 2_000  # of a mass; of a lattice, and of one of the many that rounds need
+PLACES, COARSE = 20_000, 5_000  # of a lattice, and of one of the many that rounds need
 CELLS, FINEST, POINTS = 20_000, 1_000, 100  # of a density; places in L's deviation; of a curve on either side of 0
-BLOCK = 40  # inputs of the others that are looked at together
-FORGONE, FAR = 1e-5, 40  # of delta, what may be cut; how far cuts are looked for
+LONGEST = 10**6  # places of L, for each doubling of the others
+FORGONE = 1e-5  # of delta, what may be cut
+
+
+# --- What a file says ---
 
 
 class Family(NamedTuple):
-    """Who a certificate is about, in words; its parameters' ranges; whether all have one eps; what one's scale is."""
+    """Who a certificate is about, in words; its parameters' ranges; what a user's first number is, and the least."""
 
     words: str
-    parameters: Ranges = {}  # noqa: RUF012
-    one: bool = False
+    parameters: dict[str, tuple[str, str] | tuple[int, int]] = {}  # noqa: RUF012
     unit: str = "local eps"
     least: str = "0"
+    one: bool = False  # number for all users
     rounds: int = MOST_ROUNDS
+    local: str = "0.999999"  # the largest local delta
+    proof: tuple[str, ...] = ()
+    relations: tuple[str, ...] = (REPLACE,)
 
 
 ALIGNED = """any randomizers with these local eps and aligned clones: for all users i and j, any two inputs x and x'
@@ -76,25 +73,29 @@ ANY = "any one randomizer of this local eps, the same for all users"
 KRR = "{k}-ary randomized response (one's own of {k} items with odds e^eps to each other one), own eps each"
 MATRICES = "randomizers by these matrices, a row for each input, a column for each output, each row divided by its sum"
 LAPLACE = "Laplace reports of values in [0, 1], density (eps/2) e^(-eps |report - value|), own eps each"
+GAUSSIAN = "Gaussian reports of values in [0, 1]"
 ALLOCATION = """A record contributes a vector of norm at most 1 to one of {steps} sums, chosen uniformly at random and
 by itself. All sums together, each with Gaussian noise of standard deviation {sigma}"""
-COUNT = (1, 10**6)
+ON_A_LINE: dict[str, Any] = {"rounds": 1, "local": "0", "proof": ("covers",)}
+MANY = (1, 10**6)
 FAMILIES = {
     "rr": Family("binary randomized response (the true bit with odds e^eps), own eps each"),
     "aligned": Family(ALIGNED),
     "common": Family(ANY, one=True),
-    "tv": Family(ANY + ", of total variation at most {tv} between any two inputs", {"tv": ("1e-30", "1")}, True),
+    "tv": Family(ANY + ", of total variation at most {tv} between any two inputs", {"tv": ("1e-30", "1")}, one=True),
     "krr": Family(KRR, {"k": (3, 10**6)}),
-    "subset": Family(SUBSET, {"k": (3, 10**6), "size": COUNT}),
+    "subset": Family(SUBSET, {"k": (3, 10**6), "size": MANY}),
     "local hashing": Family(HASHING, {"g": (2, 10**6)}),
     "hadamard": Family(HADAMARD),
     "piecewise": Family("the piecewise mechanism of Wang et al. 2019 for values in [-1, 1], of this eps", one=True),
     "unary": Family("symmetric " + UNARY.format("1/(1 + e^(-eps/2))", "1/(1 + e^(eps/2))"), one=True),
     "optimized unary": Family("optimized " + UNARY.format("1/2", "1/(1 + e^eps)"), one=True),
-    "discrete": Family(MATRICES, unit="matrix"),
-    "laplace": Family(LAPLACE, least="0.001", rounds=1),
-    "gaussian": Family("Gaussian reports of values in [0, 1]", unit="standard deviation", least="0.01", rounds=1),
-    "allocation": Family(ALLOCATION, {"sigma": ("0.01", "1000000"), "steps": (1, 10**8)}, rounds=1),
+    "discrete": Family(MATRICES, unit="matrix", local="0", proof=("base",)),
+    "laplace": Family(LAPLACE, least="0.001", **ON_A_LINE),
+    "gaussian": Family(GAUSSIAN, unit="standard deviation", least="0.01", **ON_A_LINE),
+    "allocation": Family(
+        ALLOCATION, {"sigma": ("0.01", "1000000"), "steps": (1, 10**8)}, unit="", rounds=1, relations=tuple(SIDES)
+    ),
 }
 
 
@@ -107,16 +108,6 @@ def need(true: bool, words: str) -> None:
         raise Refused(words)
 
 
-spent = [0.0]  # by this check
-
-
-def spend(work: float, times: float = 1) -> None:
-    """Count work before it is done: nothing lasts for hours or fills the memory."""
-    spent[0] += work * times * (1 + ctx.prec / 300)
-    need(spent[0] <= WORK and work <= 10**6, "more than a minute, or 500 MB: fewer users, groups, rounds or steps, or "
-         "a larger delta take less")  # fmt: skip
-
-
 def number(value: Any, name: str, low: str, high: str) -> Decimal:
     """An exact decimal in [low, high]."""
     need(isinstance(value, (int, Decimal)) and not isinstance(value, bool), f"{name}: must be a number")
@@ -126,38 +117,34 @@ def number(value: Any, name: str, low: str, high: str) -> Decimal:
     return found
 
 
-def fields(value: Any, name: str, ranges: Ranges) -> None:
-    """Numbers of these names in these ranges; whole ones where the range is written without quotes."""
-    need(isinstance(value, dict) and set(value) == set(ranges), f"{name}: must be {{{', '.join(ranges)}}}")
-    for key, (low, high) in ranges.items():
-        number(value[key], key, str(low), str(high))
-        need(isinstance(low, str) or type(value[key]) is int, f"{key}: must be a whole number")
+def whole(value: Any, name: str, low: int, high: int) -> None:
+    need(type(value) is int and low <= value <= high, f"{name}: must be {low} to {high}, a whole number")
 
 
-def shown(value: Any) -> str:
-    return f"[{', '.join(map(shown, value))}]" if isinstance(value, list) else str(value)
+def listed(value: Any, name: str, least: int, most: int) -> list[Any]:
+    need(isinstance(value, list) and least <= len(value) <= most, f"{name}: must be a list, {least} to {most} long")
+    return list(value)
 
 
-def statement(read: dict[str, Any]) -> str:
-    """What the other fields say, in words."""
-    family, relation = FAMILIES[read["family"]], read["relation"]
-    words = family.words.format(**read["parameters"]).replace("\n", " ")
-    private = f"are ({read['eps']}, {read['delta']})-differentially private ({relation})"
-    if relation in SIDED:
-        held, bound = SIDED[relation]
-        private = (
-            f"satisfy P(event {held} the record) <= e^{read['eps']} P(event {bound} it) + {read['delta']} for every "
-            f"event. This is one-sided ({relation}): nothing is said of the two exchanged"
-        )
-    if read["family"] == "allocation":
-        return f"{words}, {private}."
-    told = [
-        f"{count} with {family.unit} = {shown(scale)}"
-        + (f" except with probability {local}, when a report is arbitrary" if local != 0 else "")
-        for scale, count, local in read["users"]
-    ]
-    rounds = f" in {read['rounds']} rounds, each like this," if read["rounds"] != 1 else ""
-    return f"The shuffled reports of these users{rounds} {private}: {', '.join(told)}; {words}."
+def fields(value: Any, name: str, names: Any) -> None:
+    need(isinstance(value, dict) and set(value) == set(names), f"{name}: must be {{{', '.join(names)}}}")
+
+
+def law(row: Any, width: int) -> None:
+    """Whether these are so many numbers in [0, 1], not all of them 0."""
+    total = sum(number(x, "a probability", "0", "1") for x in listed(row, "a law", width, width))
+    need(total > 0, "a law: must have a sum above 0")
+
+
+def covered(cover: Any) -> None:
+    """Whether it is what `Cover` needs."""
+    fields(cover, "a cover", ("radius", "slopes", "breaks"))
+    slopes = listed(cover["slopes"], "slopes", 1, MOST_SLOPES)
+    breaks = listed(cover["breaks"], "breaks", len(slopes) - 1, len(slopes) - 1)
+    number(cover["radius"], "radius", "0.5", "1000000")
+    for values in (slopes, breaks):
+        found = [number(value, "a slope, or a break", "0", "1e12") for value in values]
+        need(found == sorted(found), "slopes and breaks: must rise")
 
 
 def parsed(text: str) -> Any:
@@ -167,94 +154,69 @@ def parsed(text: str) -> Any:
         need(len({name for name, _ in pairs}) == len(pairs), "a field is given twice")
         return dict(pairs)
 
-    def constant(word: str) -> None:
-        raise Refused(f"{word} is no number")
-
     try:
-        return json.loads(text, parse_float=Decimal, parse_constant=constant, object_pairs_hook=once)
+        return json.loads(text, parse_float=Decimal, object_pairs_hook=once)
     except (ValueError, RecursionError, ArithmeticError):
         raise Refused("not JSON, or with numbers beyond all bounds") from None
-
-
-def worded(text: str) -> str:
-    """The statement that belongs to the other fields of a file."""
-    return statement(parsed(text))
-
-
-def law(row: Any, width: int) -> None:
-    """Whether these are so many numbers in [0, 1], not all of them 0."""
-    need(isinstance(row, list) and len(row) == width, f"a law: {width} numbers")
-    need(sum(number(x, "a probability", "0", "1") for x in row) > 0, "a law: must have a sum above 0")
-
-
-def read_users(read: dict[str, Any], family: Family) -> None:
-    """Triples [scale, count, local delta], each in its range; the proof where it is one of theirs."""
-    users, proof, discrete = read["users"], read["proof"], read["family"] == "discrete"
-    need(isinstance(users, list) and 1 <= len(users) <= MOST_GROUPS, f"users: 1 to {MOST_GROUPS} groups")
-    for group in users:
-        need(isinstance(group, list) and len(group) == 3, f"users: a list of [{family.unit}, count, local delta]")
-        number(group[2], "a local delta", "0", "0.999999" if family.unit == "local eps" and family.rounds > 1 else "0")
-        need(type(group[1]) is int and 1 <= group[1] <= MOST_USERS, f"a count must be 1 to {MOST_USERS}")
-        if not discrete:
-            number(group[0], f"a user's {family.unit}", family.least, str(MOST_EPS))
-            continue
-        need(isinstance(group[0], list) and len(group[0]) > 1, "a matrix: two rows at least")
-        need(isinstance(group[0][0], list), "a matrix: a list of rows")
-        for row in group[0]:
-            law(row, len(users[0][0][0]))
-    need(sum(count for _, count, _ in users) <= MOST_USERS, f"at most {MOST_USERS} users")
-    need(len({(shown(s), local) for s, _, local in users}) == len(users), "users: two groups are alike")
-    need(not family.one or len(users) == 1, "users: this family needs one eps for all")
-    if discrete:
-        need(sum(len(m) * len(m[0]) for m, _, _ in users) <= MOST_NUMBERS, f"at most {MOST_NUMBERS} probabilities")
-        need(isinstance(proof, dict) and set(proof) == {"base"}, "proof: must be {base}, a law")
-        law(proof["base"], len(users[0][0][0]))
-    elif family.rounds == 1:
-        read_covers(proof, len(users))
-    elif proof == BITS_ALL and read["family"] == "rr":
-        need(read["rounds"] == 1 and all(local == 0 for _, _, local in users), "inputs: one round, no local deltas")
-    else:
-        fields(proof, "proof", {})
-
-
-def read_covers(proof: Any, many: int) -> None:
-    """For each group of users null, or what `Cover` needs."""
-    need(isinstance(proof, dict) and set(proof) == {"covers"}, "proof: must be {covers}")
-    covers = proof["covers"]
-    need(isinstance(covers, list) and len(covers) == many, "covers: one, or null, for each group of users")
-    need(sum(cover is not None for cover in covers) <= MOST_COVERS, f"at most {MOST_COVERS} covers")
-    for cover in (one for one in covers if one is not None):
-        need(
-            isinstance(cover, dict) and set(cover) == {"radius", "slopes", "breaks"}, "a cover: radius, slopes, breaks"
-        )
-        slopes, breaks = cover["slopes"], cover["breaks"]
-        need(isinstance(slopes, list) and isinstance(breaks, list), "slopes and breaks: lists")
-        need(len(breaks) + 1 == len(slopes) <= MOST_SLOPES, f"1 to {MOST_SLOPES} slopes, a break between any two")
-        number(cover["radius"], "radius", "0.5", "1000000")
-        for values, name in ((slopes, "a slope"), (breaks, "a break")):
-            found = [number(value, name, "0", "1e12") for value in values]
-            need(found == sorted(found), f"{name}: must not be smaller than the one before")
 
 
 def read(text: str) -> dict[str, Any]:
     """The fields, each in its range; anything else is refused."""
     found: dict[str, Any] = parsed(text)
-    need(isinstance(found, dict) and found.get("format") == FORMAT, f"format: must be {FORMAT!r}")
-    need(set(found) == set(FIELDS), f"the fields must be {', '.join(FIELDS)}")
+    fields(found, "a certificate", FIELDS)
+    need(found["format"] == FORMAT, f"format: must be {FORMAT!r}")
     need(isinstance(found["family"], str) and found["family"] in FAMILIES, f"family: one of {', '.join(FAMILIES)}")
-    family, alone = FAMILIES[found["family"]], found["family"] == "allocation"
-    need(found["relation"] in (list(SIDES) if alone else [REPLACE]), "relation: none of this family")
-    need(type(found["rounds"]) is int and 1 <= found["rounds"] <= family.rounds, f"rounds: 1 to {family.rounds}")
+    family, users, proof = FAMILIES[found["family"]], found["users"], found["proof"]
+    need(found["relation"] in family.relations, f"relation: one of {', '.join(family.relations)}")
+    whole(found["rounds"], "rounds", 1, family.rounds)
     fields(found["parameters"], "parameters", family.parameters)
-    if alone:
-        need(found["users"] == [], "users: [] for this family")
-        fields(found["proof"], "proof", {})
-    else:
-        read_users(found, family)
+    for name, (low, high) in family.parameters.items():
+        (number if isinstance(low, str) else whole)(found["parameters"][name], name, low, high)  # type: ignore[arg-type]
+    fields(proof, "proof", family.proof)
+    most = 0 if not family.unit else 1 if family.one else MOST_GROUPS
+    for group in listed(users, "users", min(most, 1), most):
+        scale, count, local = listed(group, f"users, [{family.unit}, count, local delta]", 3, 3)
+        whole(count, "a count", 1, MOST_USERS)
+        number(local, "a local delta", "0", family.local)
+        if family.unit == "matrix":
+            for row in listed(scale, "a matrix", 2, MOST_NUMBERS):
+                law(row, len(listed(users[0][0][0], "a row", 1, MOST_NUMBERS)))
+        else:
+            number(scale, f"a user's {family.unit}", family.least, str(MOST_EPS))
+    need(sum(count for _, count, _ in users) <= MOST_USERS, f"at most {MOST_USERS} users")
+    need(len({(shown(scale), local) for scale, _, local in users}) == len(users), "users: two groups are alike")
+    if family.unit == "matrix":
+        need(sum(len(m) * len(m[0]) for m, _, _ in users) <= MOST_NUMBERS, f"at most {MOST_NUMBERS} probabilities")
+        law(proof["base"], len(users[0][0][0]))
+    if "covers" in proof:
+        covers = [one for one in listed(proof["covers"], "covers", len(users), len(users)) if one is not None]
+        need(len(covers) <= MOST_COVERS, f"at most {MOST_COVERS} covers")
+        for cover in covers:
+            covered(cover)
     number(found["eps"], "eps", "0", str(MOST_EPS))
     number(found["delta"], "delta", LEAST, "0.999999")
     need(found["statement"] == statement(found), "the statement in words is not that of the other fields")
     return found
+
+
+def shown(value: Any) -> str:
+    return f"[{', '.join(map(shown, value))}]" if isinstance(value, list) else str(value)
+
+
+def statement(read: dict[str, Any]) -> str:
+    """What the other fields say, in words."""
+    family = FAMILIES[read["family"]]
+    words = family.words.format(**read["parameters"]).replace("\n", " ")
+    private = f"are ({read['eps']}, {read['delta']})-differentially private ({read['relation']})"
+    if not family.unit:
+        return f"{words}, {private}."
+    told = [
+        f"{count} with {family.unit} = {shown(scale)}"
+        + (f" except with probability {local}, when a report is arbitrary" if local != 0 else "")
+        for scale, count, local in read["users"]
+    ]
+    rounds = f" in {read['rounds']} rounds, each like this," if read["rounds"] != 1 else ""
+    return f"The shuffled reports of these users{rounds} {private}: {', '.join(told)}; {words}."
 
 
 def ball(value: object) -> arb:
@@ -267,105 +229,136 @@ Cell = tuple[arb, arb, arb, arb]  # mass under B, integral of L, least and great
 Draws = list[tuple[int, arb]]  # so many others, each a draw from B with this probability
 
 
-class Lattice(NamedTuple):
-    """Masses of the places first, first + 1, ...; `lost` is at least what was cut off at either end."""
-
-    first: int
-    masses: arb_poly
-    lost: arb
-
-    @classmethod
-    def of(cls, placed: dict[int, arb], lost: arb) -> "Lattice":
-        first, last = min(placed), max(placed)
-        spend(last - first)
-        ctx.prec = BITS
-        return cls(first, arb_poly([+placed.get(k, arb(0)) for k in range(first, last + 1)]), lost)
-
-    def plus(self, other: "Lattice", spare: float) -> "Lattice":
-        """The sum of two independent ones, with at most `spare` cut off at either end."""
-        spend(self.masses.length() + other.masses.length(), 3 + abs(log2(spare)) / 20)  # of unlike sizes: slower
-        masses, lost = (self.masses * other.masses).coeffs(), self.lost + other.lost
-        ends = []
-        for places in (range(len(masses)), range(len(masses) - 1, 0, -1)):
-            cut = arb(0)
-            for k in places:
-                more = (cut + masses[k]).upper()
-                if not more <= spare:
-                    break
-                cut = more
-            lost += cut
-            ends.append(k)
-        low, high = ends[0], max(ends)
-        return Lattice(self.first + other.first + low, arb_poly(masses[low : high + 1]), lost)
-
-    def times(self, many: int, spare: float) -> "Lattice":
-        """The sum of so many independent copies."""
-        if many == 1:
-            return self
-        half = self.times(many // 2, spare / 2)  # which counts twice
-        twice = half.plus(half, spare)
-        return twice.plus(self, spare) if many % 2 else twice
+spent = [0.0]  # by this check
 
 
-def whole(x: arb) -> int:
-    """An exact whole number."""
-    found = x.unique_fmpz() if abs(x) < 2**62 else None
+def spend(work: float, times: float = 1) -> None:
+    """Count work before it is done: nothing lasts for hours or fills the memory."""
+    spent[0] += work * times
+    small = spent[0] <= WORK and work <= 2 * 10**6
+    need(small, "more than a minute, or 500 MB: fewer users, groups, rounds or steps, or a larger delta take less")
+
+
+def down(x: arb) -> int:
+    """The largest whole number that is surely not above."""
+    found = x.lower().floor().unique_fmpz() if abs(x) < arb(2) ** 4000 else None
     if found is None:
         raise Refused("the precision does not suffice")
     return int(found)
 
 
+class Law(NamedTuple):
+    """Of a sum: masses of the places first, first + 1, ... of a lattice, in units of 2^-bits and rounded down."""
+
+    first: int
+    masses: fmpz_poly
+    bits: int
+
+    @classmethod
+    def of(cls, placed: dict[int, arb], bits: int) -> "Law":
+        first, last = min(placed), max(placed)
+        spend(last - first)
+        masses = [max(down(placed[k] * 2**bits), 0) if k in placed else 0 for k in range(first, last + 1)]
+        return cls(first, fmpz_poly(masses), bits)
+
+    def plus(self, other: "Law") -> "Law":
+        """The sum of two independent ones."""
+        spend(self.masses.length() + other.masses.length(), self.bits / 100)
+        masses = (self.masses * other.masses // fmpz(2) ** self.bits).coeffs()
+        low = next((k for k, mass in enumerate(masses) if mass), 0)
+        return Law(self.first + other.first + low, fmpz_poly(masses[low:]), self.bits)
+
+    def times(self, many: int) -> "Law":
+        """The sum of so many independent copies."""
+        if many == 1:
+            return self
+        half = self.times(many // 2)
+        twice = half.plus(half)
+        return twice.plus(self) if many % 2 else twice
+
+    @property
+    def lost(self) -> arb:
+        """The mass that rounding took, and what was not placed."""
+        kept: arb = arb(sum(self.masses.coeffs(), fmpz(0))) / 2**self.bits
+        return 1 - kept
+
+
+def bits_for(many: int, delta: float) -> int:
+    """So many that of sums of so many terms little is lost beside delta."""
+    return 50 + many.bit_length() - int(log2(delta))
+
+
 def step_for(cells: list[Cell], draws: Draws, places: int) -> arb:
     """Of the lattice: so fine as the places allow, and with few atoms near them. Any step will do."""
-    deviation = sum(float(total) ** 2 / float(mass) for mass, total, _, _ in cells if mass > 0) ** 0.5
-    draw = 1 + sum(n * float(c) for n, c in draws)
-    length = max(float(cell[3]) for cell in cells) - min(float(cell[2]) for cell in cells)
-    step = max(
-        deviation * min(max(16 * draw**0.5 / places, 1 / FINEST), 1 / (24 if places == PLACES else 4)), length / 200_000
-    )
+    values = [(float(mass), float(total / mass)) for mass, total, _, _ in cells if mass > 0]
+    mean, square = (sum(mass * x**power for mass, x in values) for power in (1, 2))
+    drawn = [(n * float(c), float(c)) for n, c in draws if n * float(c) > 0] or [(1.0, 1.0)]
+    many = sum(n for n, _ in drawn)
+    deviation = sum(n / many * max(square - c * mean**2, 0.0) for n, c in drawn) ** 0.5  # of one of the others
+    step = deviation * min(max(16 * (1 + many) ** 0.5 / places, 1 / FINEST), 1 / (24 if places == PLACES else 4))
+    step = max(step, max(abs(x) for _, x in values) * log2(4 + many) / LONGEST) or 1.0
     if len(cells) > 8:
         return arb(step)
-    values = [(float(mass), abs(float(total / mass))) for mass, total, _, _ in cells if mass > 0]
 
     def moved(step: float) -> float:
         return sum(mass * step**2 * (x / step % 1) * (1 - x / step % 1) for mass, x in values)
 
-    tried = [x / k for _, x in values for k in range(int(x / step / 2) + 1, int(x / step) + 1)[:300]]
+    tried = [abs(x) / k for _, x in values for k in range(int(abs(x) / step / 2) + 1, int(abs(x) / step) + 1)[:300]]
     return arb(min([step, *(s for s in tried if s > 0)], key=moved))
+
+
+def without_tails(cells: list[Cell], others: int, spare: arb) -> tuple[list[Cell], arb]:
+    """Cells between two levels, and what is added for it. What lies above the higher level counts as that level, and
+    its excess is added; what lies below the lower one counts as that level, which is more. With a term so low that no
+    sum is positive it stays so.
+    """
+    excess, free = arb(0), -arb("inf")
+    for end, side in ((2, -1), (3, 1)):
+        cells = sorted(cells, key=lambda cell: side * float(cell[end]))
+        k, mass, total, level = 0, arb(0), arb(0), cells[0][end]
+        for cell in cells:
+            further = level.min(cell[end]) if side < 0 else level.max(cell[end])
+            more, all_of_it = mass + cell[0], total + cell[1]
+            if not (abs(all_of_it - more * further) <= spare or further < free):
+                break
+            k, mass, total, level = k + 1, more, all_of_it, further
+        cells = [(mass, mass * level, level, level), *cells[k:]]
+        if side < 0:
+            excess, free = (total - mass * level).max(arb(0)), -others * max(cell[3] for cell in cells)
+    return cells, excess
 
 
 def expectation(cells: list[Cell], draws: Draws, delta: float, places: int) -> arb:
     """A ball; its upper end is at least E[L_0; L_0 + S > 0]."""
+    many = sum(n for n, _ in draws)
+    cells, excess = without_tails(cells, many, arb(FORGONE * delta))
     step, placed = step_for(cells, draws, places), dict[int, arb]()
     for mass, total, least, greatest in cells:
-        low = whole((least / step).lower().floor())
-        high = max(whole((greatest / step).upper().ceil()), low + 1)
+        low = down(least / step)
+        high = max(-down(-greatest / step), low + 1)
         up = (total / step - low * mass) / (high - low)
         placed[high] = placed.get(high, arb(0)) + up
         placed[low] = placed.get(low, arb(0)) + mass - up
-    most = sum((mass * k * step for k, mass in placed.items() if k > 0), arb(0))  # E[(L_0)_+]
-    spare = FORGONE * delta / (200 * max(len(draws), 1) * max(float(most), 1e-200))
-    parts = []
+    bits = bits_for(many, delta)
+    parts = [Law.of({0: arb(1)}, bits)]
     for count, c in draws:
-        if not count:
-            continue
-        inflated = {k: c * mass for k, mass in placed.items()}
-        inflated[0] = inflated.get(0, arb(0)) + (1 - c)
-        parts.append(Lattice.of(inflated, arb(0)).times(count, spare))
+        if count:
+            inflated = {k: c * mass for k, mass in placed.items()}
+            inflated[0] = inflated.get(0, arb(0)) + (1 - c)
+            parts.append(Law.of(inflated, bits).times(count))
     while len(parts) > 1:
-        two = parts.pop(0), parts.pop(0)
-        parts.append(two[0].plus(two[1], spare))
-    ctx.prec = BITS
-    others = parts[0] if parts else Lattice(0, arb_poly([1]), arb(0))
-    masses, above = others.masses.coeffs(), [arb(0)]
-    for mass in reversed(masses):
-        above.append(above[-1] + mass)
+        parts.append(parts.pop(0).plus(parts.pop(0)))
+    others = parts[0]
+    above = [*accumulate(reversed(others.masses.coeffs()), initial=fmpz(0))]
 
     def over(k: int) -> arb:
         """P(S > k), of what was not lost."""
-        return above[min(max(others.first + len(masses) - 1 - k, 0), len(masses))]
+        return arb(above[min(max(others.first + len(above) - 2 - k, 0), len(above) - 1)]) / 2**bits
 
-    return step * sum((k * mass * over(-k) for k, mass in placed.items()), arb(0)) + others.lost * most
+    known: arb = sum((k * mass * over(-k) for k, mass in placed.items()), arb(0))
+    most: arb = sum((k * mass for k, mass in placed.items() if k > 0), arb(0))  # E[(L_0)_+]
+    found: arb = excess + step * (known + others.lost * most)
+    return found
 
 
 class Victim(NamedTuple):
@@ -570,8 +563,7 @@ def line(found: dict[str, Any]) -> Iterator[Victim]:
 
 # --- One of t noisy sums, chosen at random ---
 # "Largest contributions are the worst" on the page of proofs: B is the noise z, c = 1, and L = e^(u z - u^2/2) -
-# e^eps e^(v z - v^2/2), which is monotone in z. Above the cut it counts as V, its value there; E[(L - V)_+] is added;
-# below the other cut as its value at that one, which is larger.
+# e^eps e^(v z - v^2/2), which is monotone in z.
 
 
 def below(z: arb) -> arb:
@@ -584,11 +576,11 @@ def allocation(found: dict[str, Any]) -> Iterator[Victim]:
     for one, other in SIDES[found["relation"]]:
         sign = 1 if one > 0 else -1  # L rises with sign z, which is called z from here on
         u, v = sign * one * a, sign * other * a
-        yield Victim(lambda e, u=u, v=v: allocated(u, v, e, steps, delta), [(steps - 1, arb(1))])  # type: ignore[misc]
+        yield Victim(lambda e, u=u, v=v: allocated(u, v, e, delta), [(steps - 1, arb(1))])  # type: ignore[misc]
 
 
-def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> tuple[list[Cell], arb]:
-    """Cells of L, and E[(L - V)_+]."""
+def allocated(u: arb, v: arb, e: arb, delta: float) -> tuple[list[Cell], arb]:
+    """Cells of L up to the last place, beyond which L counts as there, and what is added for that."""
 
     def level(z: arb) -> arb:
         return (u * (z - u / 2)).exp() - e * (v * (z - v / 2)).exp()
@@ -597,25 +589,14 @@ def allocated(u: arb, v: arb, e: arb, steps: int, delta: float) -> tuple[list[Ce
         """E[L; noise <= z]."""
         return below(z - u) - e * below(z - v)
 
-    def rest(z: arb) -> arb:
-        return below(u - z) - e * below(v - z) - level(z) * below(-z)
-
-    def fallen(z: arb) -> arb:
-        return level(z) * below(z) - mean(z)
-
-    low, high = -3, 3
-    while high < FAR and not rest(arb(high)) < FORGONE * delta:
-        high += 1
-    least = -steps * level(arb(high))  # with a term below that no sum is positive
-    while low > -FAR and not (fallen(arb(low)) < FORGONE * delta or level(arb(low)) < least):
-        low -= 1
-    z = [low + arb(k) * (high - low) / CELLS for k in range(CELLS + 1)]
+    far = (-2 * log(FORGONE * delta)) ** 0.5 + float(abs(u))
+    z = [arb(far) * (2 * k - CELLS) / CELLS for k in range(CELLS + 1)]
     levels, masses, means = [level(x) for x in z], [below(x) for x in z], [mean(x) for x in z]
-    ends = [(masses[0], levels[0]), (1 - masses[-1], levels[-1])]
-    cells = [(mass, mass * x, x, x) for mass, x in ends]
+    beyond = below(-z[-1]) * levels[-1]
+    cells = [(masses[0], masses[0] * levels[0], levels[0], levels[0]), (below(-z[-1]), beyond, levels[-1], levels[-1])]
     for k in range(CELLS):
         cells.append((masses[k + 1] - masses[k], means[k + 1] - means[k], levels[k], levels[k + 1]))
-    return cells, rest(z[-1])
+    return cells, below(u - z[-1]) - e * below(v - z[-1]) - beyond
 
 
 # --- Several rounds ---
@@ -644,61 +625,16 @@ def composed(once: Callable[[arb], arb], top: Decimal, least: arb, eps: arb, rou
         hull.append((k, x, y))
     slopes = [*(slope(one, other) for one, other in pairwise(hull)), arb(0)]
     masses = {k: x * (slopes[i + 1] - slopes[i]) for i, (k, x, _) in enumerate(hull[1:])}
-    sums = Lattice.of(masses, hull[-1][2]).times(rounds, FORGONE * delta / 60)
-    total = sums.lost
+    sums = Law.of(masses, bits_for(rounds, delta)).times(rounds)
+    total = sums.lost  # and what is infinite
     for k, mass in enumerate(sums.masses.coeffs(), sums.first):
         if not k * step <= eps:
-            total += mass * (1 - (eps - k * step).exp()).max(arb(0))
+            total += arb(mass) / 2**sums.bits * (1 - (eps - k * step).exp()).max(arb(0))
     return total
 
 
 def slope(one: tuple[int, arb, arb], other: tuple[int, arb, arb]) -> arb:
     return (other[2] - one[2]) / (other[1] - one[1])
-
-
-# --- The shuffled bits themselves ---
-# "The worst inputs of randomized response" on the page of proofs. With t the law of the number T of ones among the
-# others, at given inputs, w = p/(1 + p) and D = w - e (1 - w), the best test is a threshold, and delta is the largest
-# D t(m) - (e - 1) P(T > m). Every choice of how many ones each group holds is tried; that covers both orders of the
-# victim's inputs, because the second order is the first with all inputs flipped. The last group's choices share the law
-# of all but BLOCK of its users.
-
-
-def tosses(heads: int, tails: int, q: arb, spare: float) -> Lattice:
-    """The number of ones that so many users send who hold a one, or a zero, each wrong with probability q."""
-    nothing = Lattice(0, arb_poly([1]), arb(0))
-    parts = [Lattice.of({0: 1 - x, 1: x}, arb(0)).times(n, spare) for n, x in ((heads, 1 - q), (tails, q)) if n]
-    return reduce(lambda one, other: one.plus(other, spare), parts, nothing)
-
-
-def bits(found: dict[str, Any]) -> arb:
-    """A ball; its upper end is at least delta(eps)."""
-    users = found["users"]
-    worst = max(range(len(users)), key=lambda i: Decimal(users[i][0]))
-    if Decimal(found["eps"]) >= Decimal(users[worst][0]):
-        return arb(0)
-    p, e = ball(users[worst][0]).exp(), ball(found["eps"]).exp()
-    gain, spare = (p - e) / (1 + p), FORGONE * float(found["delta"]) / 1000
-    groups = [(n - (i == worst), 1 / (ball(eps).exp() + 1)) for i, (eps, n, _) in enumerate(users)]
-    # Exactly 1/2: a user at eps = 0, whose input is not heard.
-    *few, (last, q) = sorted(groups, key=lambda group: (group[1] != 0.5, group[0]))
-    value = arb(0)
-    small: dict[int, list[Lattice]] = {}
-    for ones in product(*(range(1 if r == 0.5 else n + 1) for n, r in few)):
-        rest = [tosses(one, n - one, r, spare) for (n, r), one in zip(few, ones, strict=True)]
-        for first in range(0, 1 if q == 0.5 else last + 1, BLOCK + 1):
-            free = min(BLOCK, last - first)
-            if free not in small:
-                small[free] = [tosses(b, free - b, q, spare) for b in range(1 if q == 0.5 else free + 1)]
-            base = reduce(lambda one, other: one.plus(other, spare), rest, tosses(first, last - first - free, q, spare))
-            for part in small[free]:
-                masses = (base.masses * part.masses).coeffs()[::-1]
-                spend(len(masses), 3)
-                # Of the product of both the first places belong to the tests: those of `test` are added up to P(T > m).
-                test = arb_poly([gain] + [1 - e] * len(masses))
-                best = reduce(arb.max, (arb_poly(masses) * test).truncate(len(masses)).coeffs())
-                value = value.max(best + gain * (base.lost + part.lost))
-    return value
 
 
 PROOFS = {"discrete": discrete, "allocation": allocation, "laplace": line, "gaussian": line}
@@ -708,8 +644,6 @@ def delta_of(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps)."""
     spent[0], ctx.prec = 0.0, 200 - 8 * Decimal(found["delta"]).adjusted()
     delta, rounds, eps = float(found["delta"]), found["rounds"], ball(found["eps"])
-    if found["proof"] == BITS_ALL:
-        return bits(found)
     victims = list(PROOFS.get(found["family"], named)(found))
     if rounds == 1:
         at = Decimal(found["eps"])  # a ball around it is not surely at the top
@@ -744,28 +678,26 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         with open(arguments[0], encoding="utf-8") as file:
-            text = file.read(10**6 + 1)
-        need(len(text) <= 10**6, "longer than a certificate")
+            text = file.read(MOST_LETTERS + 1)
+        need(len(text) <= MOST_LETTERS, "longer than a certificate")
         found = read(text)
         bound = delta_of(found)
         need(bool(bound < 2), "the precision does not suffice")
         proved = proves(found, bound)
-        print(
-            f"{found['statement']}\ndelta(eps) <= {rounded(bound)}\n{'PROVED' if proved else 'NOT PROVED'}", flush=True
-        )
+        said = f"{found['statement']}\ndelta(eps) <= {rounded(bound)}\n{'PROVED' if proved else 'NOT PROVED'}"
+        print(said, flush=True)
+        return 0 if proved else 1
     except KeyboardInterrupt:
         print("INTERRUPTED: nothing was proved", file=sys.stderr)
         return 130
     except Refused as wrong:
-        print(f"REFUSED: {wrong}", file=sys.stderr)
-        return 2
+        reason = str(wrong)
     except (OSError, UnicodeDecodeError):
-        print("REFUSED: no readable text file", file=sys.stderr)
-        return 2
+        reason = "no readable text file"
     except (MemoryError, ArithmeticError, ValueError, RecursionError):
-        print("REFUSED: numbers too far apart for this program, or out of memory", file=sys.stderr)
-        return 2
-    return 0 if proved else 1
+        reason = "numbers too far apart for this program, or out of memory"
+    print(f"REFUSED: {reason}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

@@ -543,7 +543,8 @@ class _Setting:
         if own is None:
             self.people = _people(eps, n, who, honest, runs)
             self.n, self.top = self.people.n, self.rounds * self.people.eps_max
-            self.scales, self.count = self.people, self.people.count
+            self.scales = self.people.grouped()
+            self.count = self.scales.count
         else:
             self.scales, self.count = self._together(*own)
             self.n, self.top = int(self.count.sum()), math.inf
@@ -1385,15 +1386,14 @@ def certify(
 
     What is claimed has passed the check. It is the accountant's upper end and 2e-4 of it more where that is proved, and
     1% at most. Settings that take the checker more than a minute or 500 MB are refused. The upper end is that of
-    `epsilon`, except for randomized response with more inputs than the checker can try: there it is that of "aligned".
-    Shuffling is certified for a
-    victim with more than the least noise, too, where `epsilon` has only measured the worst inputs: users with less
-    noise than the victim then hide nobody.
+    `epsilon`; for randomized response it is that of "aligned". Shuffling is certified for a victim with more than the
+    least noise, too, where `epsilon` has only measured the worst inputs: users with less noise than the victim then
+    hide nobody.
 
     Args:
         delta: central delta, 1e-100 to 0.999999.
         eps: as n, budgets, honest and population, see `epsilon`; at most 1,000 distinct local eps up to 200.
-        mechanism: any but `Duchi`; an `Allocation` of one epoch, k = 1 and Gaussian noise.
+        mechanism: any but `Duchi`; an `Allocation` of one epoch, k = 1, Gaussian noise, "both" or "replace".
         rounds: how often everybody reports; 1 for `Discrete`, on a line and of a training run.
 
     Raises:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import signature
@@ -28,7 +27,6 @@ from gspa.accountant.bound import Bound, enclosed, rounded
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.engine import discrete_epsilon
 from gspa.accountant.errors import DataUnavailable, InvalidValue, OutsideValidity
-from gspa.accountant.exact import sharpest_epsilon, tries_all
 from gspa.accountant.laplace_gaussian import Crowd, blanket_epsilon
 from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.rounds import compose, shuffled
@@ -58,7 +56,6 @@ _THERE: dict[str, tuple[str, tuple[str, ...]]] = {
 COVERED = tuple(_FAMILIES)  # by name
 _ABOVE, MOST_ABOVE = 2e-4, 0.01  # of the accountant's eps: what a lattice may need, and what is issued at most
 _TRIES = 5
-_MOST_CHOICES = 2_000  # of inputs of the others: seconds
 
 
 @dataclass(frozen=True)
@@ -96,8 +93,7 @@ def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1,
     """A checked certificate of the least central eps that the checker's theorem proves.
 
     What is claimed is above the accountant's upper end by 2e-4 of it where that is proved, and by 1% at most: the
-    checker's lattice is coarser. For randomized response in one round that end is the exact law's where the checker can
-    try all inputs, else the bound for any aligned randomizers.
+    checker's lattice is coarser. For randomized response that end is the bound for any aligned randomizers.
 
     Args:
         budgets: local budgets, at most 1,000 distinct ones of 10^10 users.
@@ -137,10 +133,6 @@ def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1,
         "delta": float(delta),
     }
     top = enclosed(rounds * Fraction(budgets.eps_max))[1] if budgets.delta_max == 0 else math.inf
-    if made.bits and rounds == 1 and tries_all(budgets, most=_MOST_CHOICES):
-        with suppress(OutsideValidity):  # what takes the checker too long is proved for any aligned randomizers
-            everything = sharpest_epsilon(budgets, delta=delta)
-            return _least(fields, everything, lambda eps: {"inputs": "all"}, top)
     if rounds > 1:
         bound = compose([(shuffled(budgets, mechanism=made), rounds)], delta=delta)
     else:
@@ -298,7 +290,7 @@ def _checked(given: dict[str, Any]) -> tuple[str, dict[str, Any], float]:
     } | given
     fields = {name: fields[name] for name in checker.FIELDS}
     try:
-        fields["statement"] = checker.worded(json.dumps(fields))
+        fields["statement"] = checker.statement(checker.parsed(json.dumps(fields)))
         text = json.dumps(fields, indent=1) + "\n"
         found = checker.read(text)
         ball = checker.delta_of(found)
