@@ -353,12 +353,13 @@ def expectation(cells: list[Cell], draws: Draws, delta: float, places: int) -> a
 
     def over(k: int) -> arb:
         """P(S > k), of what was not lost."""
-        return arb(above[min(max(others.first + len(above) - 2 - k, 0), len(above) - 1)]) / 2**bits
+        mass: arb = arb(above[min(max(others.first + len(above) - 2 - k, 0), len(above) - 1)]) / 2**bits
+        return mass
 
     known: arb = sum((k * mass * over(-k) for k, mass in placed.items()), arb(0))
     most: arb = sum((k * mass for k, mass in placed.items() if k > 0), arb(0))  # E[(L_0)_+]
-    found: arb = excess + step * (known + others.lost * most)
-    return found
+    value: arb = excess + step * (known + others.lost * most)
+    return value
 
 
 class Victim(NamedTuple):

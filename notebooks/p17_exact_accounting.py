@@ -32,6 +32,8 @@ from scipy.sparse import coo_array
 
 from gspa.accountant import laplace_gaussian
 from gspa.accountant.blanket import Noise, Reports, leak, radii
+from gspa.accountant.bound import Bound
+from gspa.accountant.errors import InvalidValue
 from gspa.accountant.tradeoff import gdp_epsilon
 from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_line, role
 
@@ -87,6 +89,12 @@ def budget_table(choice: pd.DataFrame) -> pd.DataFrame:
     floors = wide.iloc[:, 1:].map(lambda eps: math.floor(100 * eps) / 100)
     heads = [f"$\\epsilon = {central:g}$" for central in floors]
     return pd.concat([wide["n"], floors], axis=1).set_axis(["users", *heads], axis=1)
+
+
+def needs_an_epsilon(certified: Bound) -> None:
+    """Refuse a setting in which there is nothing to compare: shuffling alone meets delta."""
+    if certified.upper == 0:
+        raise InvalidValue("delta", certified.delta, "a smaller one, or fewer users", "here even eps = 0 meets it")
 
 
 @keeps_data
