@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import re
 import shlex
 import subprocess
@@ -18,7 +19,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import gspa
-from gspa.book import parameters, sweep
+from gspa.book import claims, parameters, sweep
 from gspa.book.project import Project
 from gspa.cli import _pairs, app
 
@@ -170,6 +171,24 @@ def test_papermill_and_jupyter_are_given_notebooks_that_exist(page):
     named = re.findall(r"[^\s`]+\.ipynb", text(page))
     assert named
     assert [name for name in named if "/" in name and not (ROOT / name).is_file()] == []
+
+
+def test_the_readmes_answer_is_what_python_prints():
+    (block,) = re.findall(r"^```python\n(.*?)^```", text("README.md"), re.DOTALL | re.MULTILINE)
+    example = doctest.DocTestParser().get_doctest(block, {}, "README", "README.md", 0)
+    assert example.examples
+    assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example).failed == 0
+
+
+def test_the_papers_numbers_are_those_of_the_registry_and_of_the_readme():
+    words = text("paper.md")
+    assert f"{len(claims.registry())} claims" in words
+    assert f"{len(claims.errata())} errata" in words
+    assert f"{len(list((ROOT / 'notebooks').glob('*.ipynb')))} executable notebooks" in words
+    for found in re.findall(r"[\d.]*\d times the certified bound|from [\d.]+ to [\d.]*\d", words, re.IGNORECASE):
+        assert found.lower() in text("README.md").lower(), found
+    cited = set(re.findall(r"@(\w+)", words.partition("# Summary")[2]))
+    assert cited <= set(re.findall(r"^@\w+\{(\w+),", text("book/references.bib"), re.MULTILINE))
 
 
 def test_the_readme_lists_the_notebooks():
