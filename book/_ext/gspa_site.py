@@ -63,8 +63,8 @@ def configure(app, config):
 
 def link_record(app, pagename, templatename, context, doctree):
     """Lead the footer to the build record, from whatever folder the page is in, if this book has one."""
-    here = "build_record" in app.env.found_docs
-    link = f" (<a href='{context['pathto']('build_record')}'>build record</a>)" if here else ""
+    here = "speed" in app.env.found_docs
+    link = f" (<a href='{context['pathto']('speed')}#build-record'>build record</a>)" if here else ""
     context["theme_extra_footer"] = context["theme_extra_footer"].replace(RECORD, link)
 
 
@@ -143,7 +143,7 @@ def claims_first(app, pagename, templatename, context, doctree):
 def measured_times(app, pagename, templatename, context, doctree):
     """A page that was a notebook says how long it ran and where, once the record of this very build is read."""
     folder, _, name = pagename.rpartition("/")
-    if folder != "notebooks" or "build_record" not in app.env.found_docs:
+    if folder != "notebooks" or "speed" not in app.env.found_docs:
         return
     scripts = "".join(f"<script src='../{file}'></script>" for file in ("build-record.js", "_static/build_record.js"))
     said = rf"\1 <span data-ran='{name}'></span>\2"

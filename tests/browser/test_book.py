@@ -46,7 +46,7 @@ SOURCES = ["_modules/index", "_modules/gspa/accountant/bound"]
 PAGES = [*BOOK, "search", "genindex", "py-modindex", *(SOURCES if (SITE / "_modules").is_dir() else ())]
 # For looking things up; nobody reads them from one end to the other.
 REFERENCE = {name for name in BOOK if name.startswith("api")}
-REFERENCE |= {"bibliography", "claims", "differences", "errata", "proofs"}
+REFERENCE |= {"bibliography", "claims", "errata", "proofs"}
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 
 TYPESET = "() => window.MathJax?.startup?.promise"

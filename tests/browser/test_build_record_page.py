@@ -116,7 +116,7 @@ def test_without_its_files_or_without_a_script_the_page_is_whole(browser, made, 
     context.close()
 
 
-@pytest.mark.skipif(not (SITE / "build_record.html").is_file(), reason=f"no site in {SITE}: make book")
+@pytest.mark.skipif(not (SITE / "speed.html").is_file(), reason=f"no site in {SITE}: make book")
 class TestTheSitesOwn:
     @pytest.fixture
     def record(self):
@@ -124,7 +124,7 @@ class TestTheSitesOwn:
 
     @pytest.mark.usefixtures("formulas_raw")
     def test_each_page_has_its_time(self, page, record):
-        page.goto((SITE / "build_record.html").as_uri())
+        page.goto((SITE / "speed.html").as_uri())
         assert page.locator("[data-time]").evaluate_all("cells => cells.map((cell) => cell.dataset.time)") == [
             one["name"] for one in record
         ]
@@ -137,7 +137,7 @@ class TestTheSitesOwn:
     def test_without_a_script_the_file_with_the_times_is_a_click_away(self, browser, record):
         context = browser.new_context(offline=True, java_script_enabled=False)
         page = context.new_page()
-        page.goto((SITE / "build_record.html").as_uri())
+        page.goto((SITE / "speed.html").as_uri())
         assert page.locator("table.gspa-record tbody tr").count() == len(record)
         assert page.locator("#gspa-machine").is_visible()
         target = page.locator("#gspa-machine a").get_attribute("href")
