@@ -64,7 +64,7 @@ def configure(app, config):
 def link_record(app, pagename, templatename, context, doctree):
     """Lead the footer to the build record, from whatever folder the page is in, if this book has one."""
     here = "speed" in app.env.found_docs
-    link = f" (<a href='{context['pathto']('speed')}#build-record'>build record</a>)" if here else ""
+    link = f" (<a href='{context['pathto']('speed').rstrip('#')}#build-record'>build record</a>)" if here else ""
     context["theme_extra_footer"] = context["theme_extra_footer"].replace(RECORD, link)
 
 
