@@ -22,6 +22,7 @@ from gspa.accountant import published as bounds
 from gspa.accountant import rounds as composition
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import constant
+from gspa.accountant.errors import GspaError
 from gspa.cli import run
 
 if TYPE_CHECKING:
@@ -270,6 +271,16 @@ def test_what_each_group_has(turned: Turn) -> None:
     wanted = gspa.per_user(budgets=[0.1] * 190 + [1.0] * 100, delta=1e-5, mechanism=gspa.KRR(k=10))
     found = [float(end) for end in re.findall(r"eps <= ([\d.e-]+)", shown(page, "each"))]
     assert found == pytest.approx([wanted.upper[0], wanted.upper[-1]], rel=1e-3)
+
+
+def test_a_matrix_that_shows_an_input_for_certain(turned: Turn) -> None:
+    page = turned("n=100&delta=1e-6&mechanism=discrete&matrix=1,0;0.5,0.5")
+    assert headline(page) == "No central eps holds, certified at delta = 1e-6"
+    with pytest.raises(GspaError):
+        called(page)
+    page.fill("#calc-matrix", "0.6,0.4\n0.5,0.5")
+    settled(page)
+    assert headline(page).startswith("Central eps <= ")
 
 
 def test_the_command_for_published_bounds(turned: Turn, capsys: pytest.CaptureFixture[str]) -> None:

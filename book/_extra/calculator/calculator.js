@@ -9,7 +9,6 @@
   const find = (id) => document.getElementById(`calc-${id}`);
   const NUMBERS = Object.keys(gspa.RANGES), TEXTS = [...NUMBERS, "mechanism", "kind", "list", "matrix"];
   const WAIT = 150; // ms after the last change until the answer is looked for
-  const HASTE = 12; // ms of work at a time where there is no worker
 
   // ---- fields: what was typed is the truth; a slider writes into its field ----
 
@@ -56,63 +55,41 @@
     }
   }
 
-  // ---- work: in a worker made of the parts' own source, else in short pieces between the page's own ----
+  // ---- work: in a worker made of the parts' own source, else in the page itself, which then waits ----
 
-  let worker = null, busy = false, turn = 0;
-  function work(setting) {
-    const mine = ++turn;
-    const took = (piece) => {
-      if (mine === turn) take(setting, piece);
-    };
-    if (worker && busy) {
-      worker.terminate(); // what it computes is no longer asked for
-      worker = null;
-    }
-    busy = true;
-    result.setAttribute("aria-busy", "true");
-    mark("calc-waiting", true);
-    try {
-      worker = worker || startWorker();
-    } catch {
-      return inPieces(setting, mine, took);
-    }
-    worker.onmessage = ({ data }) => {
-      if (data.turn === turn && data.done) busy = false;
-      took(data);
-    };
-    worker.onerror = (event) => {
-      event.preventDefault();
-      worker = null;
-      inPieces(setting, mine, took);
-    };
-    worker.postMessage({ setting, turn: mine });
+  let worker = null; // at the last question
+  function stop() {
+    worker?.terminate();
+    worker = null;
   }
 
-  function startWorker() {
+  function work(setting) {
+    stop();
+    result.setAttribute("aria-busy", "true");
+    mark("calc-waiting", true);
+    const inPage = () => {
+      for (const piece of gspa.answer(setting)) take(setting, piece);
+      take(setting, { done: true });
+    };
+    try {
+      const mine = (worker = started(setting));
+      mine.onmessage = ({ data }) => mine === worker && take(setting, data);
+      mine.onerror = (event) => {
+        event.preventDefault();
+        if (mine === worker) inPage();
+      };
+    } catch {
+      inPage();
+    }
+  }
+
+  function started(setting) {
     const source = `"use strict"; const gspa = {}; [${parts.map(String).join(",\n")}].forEach((part) => part(gspa));
-      onmessage = ({ data: { setting, turn } }) => {
-        for (const piece of gspa.answer(setting)) postMessage({ ...piece, turn });
-        postMessage({ done: true, turn });
-      };`;
+      for (const piece of gspa.answer(${JSON.stringify(setting)})) postMessage(piece);
+      postMessage({ done: true });`;
     const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" })), made = new Worker(address);
     URL.revokeObjectURL(address);
     return made;
-  }
-
-  function inPieces(setting, mine, took) {
-    const pieces = gspa.answer(setting);
-    (function more() {
-      if (mine !== turn) return;
-      for (const start = performance.now(); performance.now() - start < HASTE; ) {
-        const { value, done } = pieces.next();
-        if (done) {
-          busy = false;
-          return took({ done: true });
-        }
-        took(value);
-      }
-      setTimeout(more);
-    })();
   }
 
   // ---- the answer ----
@@ -180,10 +157,11 @@
   function showCentral(setting, piece) {
     const { upper, mu, paper } = piece, { people, rounds, n, mechanism } = setting, column = gspa.columnOf(setting), known = mu !== null;
     last = { setting, upper, paper: paper ?? Infinity, mu, curve: null };
-    showAnswer(setting, piece, known ? ["rates", "paper"] : ["rates"]);
+    const some = Number.isFinite(upper);
+    showAnswer(setting, piece, known ? ["rates", "paper"] : some ? ["rates"] : []);
     const [first, top] = [people[0], people[people.length - 1]], without = column === "eps" && top ? `; without shuffling, the central eps is ${six(top.eps * rounds)}` : "";
     put({
-      what: "Central", upper: `eps <= ${gspa.rounded(upper, true)}`, rates: "...",
+      what: some ? "Central" : "No central", upper: some ? `eps <= ${gspa.rounded(upper, true)}` : "eps holds", rates: "...",
       people: !top ? users(n) : people.length > 1 ? `${users(n)}, ${column} from ${first[column]} to ${top[column]}${without}`
         : column === "eps" ? `${users(n)} at local eps = ${top.eps}${without}` : `${users(n)} with noise of standard deviation ${top.sigma} on values in [0, ${setting.own.sensitivity}]`,
       mu: !known ? "" : Number.isFinite(mu) ? six(mu) : "none: nobody is left to hide among",
@@ -218,7 +196,7 @@
     find("copy").disabled = hash === null || !setting;
     find("copied").textContent = hash === null ? "The list is too long for a link." : "";
     if (!setting) {
-      turn++; // what is being computed is no longer asked for
+      stop(); // what is being computed is no longer asked for
       result.removeAttribute("aria-busy");
       mark("calc-stale", true);
       return;

@@ -30,24 +30,26 @@
     }
     return { u: (1 - x) / 2, weight: i > 0 ? (1 - x) / (size * before) ** 2 / 2 : 1 / size ** 2 };
   }));
-  const rule = (others) => radau(min(NODES, 2 + Math.ceil(others.reduce((sum, { count }) => sum + count, 0) / 2)));
+  // The same on [from, 1], of as many nodes as are exact for the powers up to the number of others, or NODES.
+  function nodesOf(others, from) {
+    const n = others.reduce((sum, { count }) => sum + count, 0);
+    return radau(min(NODES, 2 + Math.ceil(n / 2))).map(({ u, weight }) => ({ u: 1 - (1 - from) * (1 - u), weight: (1 - from) * weight }));
+  }
 
   // What is known at one tilt of E[e^(tilt S)/m], S the sum of m values: with phi = E[e^(tilt L)] and g(s) = E[s^C] it is
   // the integral of phi g(phi u) over u in [0, 1], because 1/(c + 1) is that of u^c. Radau's quadrature, with its
-  // node at 1, errs upward for every power of u, and what is below `start` is as good as nothing.
-  function moment({ values, masses }, others, tilt, start) {
-    let gain = 0, slope = 0;
+  // node at 1, errs upward for every power of u, and what is below `from` is as good as nothing.
+  function moment({ values, masses }, others, tilt, given = null) {
+    let gain = 0, slope = 0, sum = 0; // phi - 1, and its derivative
     for (let i = 0; i < values.length; i++) {
       const grown = masses[i] * expm1(tilt * values[i]);
       gain += grown;
       slope += (grown + masses[i]) * values[i];
     }
-    const whole = logPower(others, gain), mean = others.reduce((sum, { c, count }) => sum + count * c * (1 + gain) / (1 + c * gain), 0);
-    const from = start ?? max(0, 1 - DEPTH / mean);
-    let sum = 0;
-    for (const { u, weight } of rule(others)) sum += weight * exp(logPower(others, (1 + gain) * (1 - (1 - from) * (1 - u)) - 1) - whole);
-    const size = log1p(gain) + whole + log((1 - from) * sum);
-    return { gain, slope, mean, from, whole, size };
+    const whole = logPower(others, gain), mean = others.reduce((total, { c, count }) => total + count * c * (1 + gain) / (1 + c * gain), 0);
+    const from = max(0, 1 - DEPTH / mean), nodes = given ?? nodesOf(others, from);
+    for (const { u, weight } of nodes) sum += weight * exp(logPower(others, (1 + gain) * u - 1) - whole);
+    return { gain, slope, mean, from, nodes, whole, size: log1p(gain) + whole + log(sum) };
   }
 
   // log g(1 + gain)
@@ -95,9 +97,9 @@
       alone += masses[i] * max(values[i], 0) * (1 + (size + 4) * UNIT);
     }
     if (top === 0 || others.every(({ c, count }) => c * count === 0)) return alone;
-    const tilt = saddle(table, others, top, far), { gain, from, mean, whole, size: height } = moment(table, others, tilt);
+    const tilt = saddle(table, others, top, far), { gain, from, nodes, mean, size: height } = moment(table, others, tilt);
     if (!(height < MOST)) return alone; // values so far apart that no tilt brings them together
-    const images = MULTIPLES.map((a) => moment(table, others, a * tilt, from).size - height + 0.02 * a * a);
+    const images = MULTIPLES.map((a) => moment(table, others, a * tilt, nodes).size - height + 0.02 * a * a);
     let period = max(20, 12 - height);
     if (period > LONGEST) return min(alone, exp(height - 1) / tilt); // x_+ <= e^(lambda x)/(e lambda)
     while (min(...MULTIPLES.map((a, i) => images[i] - (a - 1) * period - 1)) > -14 && period < LONGEST) period *= 1.25;
@@ -110,9 +112,10 @@
       first += p[i] * Math.abs(x[i]);
       plain += masses[i] * Math.abs(x[i]);
     }
-    const { real, imaginary } = characteristic(x, p, step, terms), nodes = rule(others).map(({ u, weight }) => ({ u: 1 - (1 - from) * (1 - u), weight: weight * (1 - from) }));
-    const none = from > 0 ? 0 : exp(logPower(others, -1) - height) * (1 + gain), outside = from > 0 ? from * exp(log1p(gain) + logPower(others, (1 + gain) * from - 1) - 1) : 0;
-    const copies = mean + 1;
+    const { real, imaginary } = characteristic(x, p, step, terms), copies = mean + 1, empty = exp(logPower(others, -1));
+    const none = from > 0 ? 0 : empty * exp(-height); // with all of [0, 1] in the sum, it does not have what needs none
+    let outside = empty * alone;
+    if (from > 0) outside = from * (1 + gain) * exp(logPower(others, (1 + gain) * from - 1) - 1) / tilt; // as above
     let value = 0, error = 0;
     for (let k = 0; k < terms; k++) {
       const t = step * k, a = gain + (1 + gain) * real[k], b = (1 + gain) * imaginary[k]; // phi - 1
@@ -133,15 +136,15 @@
         re += wide * Math.cos(turn);
         im += wide * Math.sin(turn);
       }
-      [re, im] = [re * (1 + a) - im * b - none * (1 + a) * scale, re * b + im * (1 + a) - none * b * scale];
+      re -= none;
+      [re, im] = [re * (1 + a) - im * b, re * b + im * (1 + a)];
       const weight = exp(spread * (1 - t * t) / 2) / (1 + t * t) * (k ? 2 : 1), turn = spread * t - 2 * Math.atan(t);
       value += weight * (re * Math.cos(turn) - im * Math.sin(turn));
-      error += weight * UNIT * (Math.hypot(re, im) + none) * (1024 + copies * ((4 * k + size + 64) * min(t * first, 2) + (size + 64) * plain));
+      error += weight * UNIT * (Math.hypot(re, im) + 2 * none) * (1024 + copies * ((4 * k + size + 64) * min(t * first, 2) + (size + 64) * plain));
     }
     const end = step * (terms - 1), cut = 2 * exp(spread * (1 - end * end) / 2) / (step * end);
     const sum = (value + error + cut) / period + terms * exp(10 - DROPPED);
-    const found = (max(sum, 0) * exp(height) + outside) / tilt + (from > 0 ? 0 : exp(logPower(others, -1)) * alone);
-    return min(alone, found * (1 + 1e-10 + 8 * UNIT * copies));
+    return min(alone, (max(sum, 0) * exp(height) / tilt + outside) * (1 + 1e-10 + 8 * UNIT * copies));
   }
 
   // Not below delta(eps) for a table {base, first, second} of B, P0/B and P1/B, and [P0, P1] of what B misses.
