@@ -47,8 +47,6 @@ ALLOWED = {
     ("12_shuffled_sgd", "0.5"): "Table 2's constant budget",
     ("calculator", "0.001"): "the range of the field",
     ("calculator", "1e-12"): "the range of the field",
-    ("calculator", "1e-6"): "the tolerance that the tests hold the page to",
-    ("calculator", "1%"): "the tolerance that the tests hold the page's noise on a line to",
     ("calculator", "1e4"): "a way to write a number",
     ("19_auditing", "0.01"): "the lower end of the paper's range of budgets",
     ("22_sgd_privacy", "0.5"): "Table 2's constant budget",

@@ -414,7 +414,7 @@ class TestFinding:
         page.goto((SITE / "intro.html").as_uri())
         assert page.locator(".gspa-doors table").first.locator("tr").count() > 2
         page.get_by_role("link", name="calculator", exact=True).first.click()
-        page.check("input[name=mechanism][value=laplace]")
+        page.select_option("#calc-mechanism", "laplace")
         for field, value in (("n", "100,000"), ("eps", "2"), ("delta", "1e-6")):
             page.fill(f"#calc-{field}", value)
         page.get_by_text("certified at delta = 1e-6").first.wait_for()

@@ -4,11 +4,11 @@
   const parts = self.gspaParts, gspa = {};
   parts.forEach((part) => part(gspa));
   const form = document.getElementById("calc"), result = document.getElementById("calc-result");
+  const shown = [document.getElementById("calc-answer"), result];
+  const mark = (name, on) => shown.forEach((part) => part.classList.toggle(name, on));
   const find = (id) => document.getElementById(`calc-${id}`);
-  const NUMBERS = ["n", "eps", "n2", "eps2", "k", "sigma", "sensitivity", "target_eps", "delta", "rounds"];
+  const NUMBERS = Object.keys(gspa.RANGES), TEXTS = [...NUMBERS, "mechanism", "kind", "list", "matrix"];
   const WAIT = 150; // ms after the last change until the answer is looked for
-  const OWN = "the method's own value "; // of what an interval is whose lower end is no attack
-  const HASTE = 12; // ms of work at a time where there is no worker
 
   // ---- fields: what was typed is the truth; a slider writes into its field ----
 
@@ -26,115 +26,93 @@
   }
 
   function texts() {
-    const now = { list: find("list").value };
-    for (const name of ["mechanism", "budgets", "asks"]) now[name] = form.elements[name].value;
-    for (const name of NUMBERS) now[name] = find(name).value;
+    const now = { budgets: form.elements.budgets.value, asks: form.elements.asks.value };
+    for (const name of TEXTS) now[name] = find(name).value;
     return now;
   }
 
   function show(values) {
-    for (const radio of form.elements.mechanism) radio.checked = radio.value === values.mechanism; // or none
     for (const name of ["budgets", "asks"]) form.elements[name].value = values[name];
-    find("list").value = values.list;
-    for (const name of NUMBERS) {
-      find(name).value = values[name];
-      setSlider(name);
-    }
+    for (const name of TEXTS) find(name).value = values[name]; // of a mechanism that is none, none
+    NUMBERS.forEach(setSlider);
     arrange();
   }
 
   // Only the fields, and their names, of what is chosen.
   function arrange() {
-    const now = texts(), kind = gspa.kindOf(now), has = (list, name) => list.split(" ").includes(name);
-    for (const row of form.querySelectorAll("[data-for], [data-unless], [data-mechanism], [data-asks]")) {
-      const { for: kinds = kind, mechanism = now.mechanism, asks = now.asks, unless = "" } = row.dataset;
-      const wanted = has(kinds, kind) && mechanism === now.mechanism && asks === now.asks;
-      row.hidden = !wanted || has(unless, now.mechanism) || has(unless, now.asks);
-    }
+    const now = texts(), used = gspa.usedIn(now);
+    for (const row of form.querySelectorAll(".calc-row")) row.hidden = !used.includes(row.querySelector("input, select, textarea").id.slice(5));
+    for (const word of form.querySelectorAll("[data-for]")) word.hidden = word.dataset.for !== gspa.kindOf(now);
+    for (const word of form.querySelectorAll("[data-column]")) word.textContent = gspa.columnOf(now);
+    find("kinds").hidden = now.mechanism === "discrete";
   }
 
   function complain(complaints) {
-    for (const name of [...NUMBERS, "list", "mechanism"]) {
-      const line = find(`${name}-error`), field = find(name), text = complaints[name] || "";
-      if (line.textContent !== text) line.textContent = text;
-      if (field) field.setAttribute("aria-invalid", String(text !== ""));
+    for (const name of TEXTS) {
+      const line = find(`${name}-error`), text = complaints[name] || "";
+      if (line && line.textContent !== text) line.textContent = text;
+      find(name).setAttribute("aria-invalid", String(text !== ""));
     }
   }
 
-  // ---- work: in a worker made of the parts' own source, else in short pieces between the page's own ----
+  // ---- work: in a worker made of the parts' own source, else in the page itself, which then waits ----
 
-  let worker = null, busy = false, turn = 0;
+  let worker = null; // at the last question
+  function stop() {
+    worker?.terminate();
+    worker = null;
+  }
+
   function work(setting) {
-    const mine = ++turn;
-    const took = (piece) => {
-      if (mine === turn) take(setting, piece);
-    };
-    if (worker && busy) {
-      worker.terminate(); // what it computes is no longer asked for
-      worker = null;
-    }
-    busy = true;
+    stop();
     result.setAttribute("aria-busy", "true");
-    result.classList.add("calc-waiting");
+    mark("calc-waiting", true);
+    const inPage = () => {
+      for (const piece of gspa.answer(setting)) take(setting, piece);
+      take(setting, { done: true });
+    };
     try {
-      worker = worker || startWorker();
+      const mine = (worker = started(setting));
+      mine.onmessage = ({ data }) => mine === worker && take(setting, data);
+      mine.onerror = (event) => {
+        event.preventDefault();
+        if (mine === worker) inPage();
+      };
     } catch {
-      return inPieces(setting, mine, took);
+      inPage();
     }
-    worker.onmessage = ({ data }) => {
-      if (data.turn === turn && data.done) busy = false;
-      took(data);
-    };
-    worker.onerror = (event) => {
-      event.preventDefault();
-      worker = null;
-      inPieces(setting, mine, took);
-    };
-    worker.postMessage({ setting, turn: mine });
   }
 
-  function startWorker() {
+  function started(setting) {
     const source = `"use strict"; const gspa = {}; [${parts.map(String).join(",\n")}].forEach((part) => part(gspa));
-      onmessage = ({ data: { setting, turn } }) => {
-        for (const piece of gspa.answer(setting)) postMessage({ ...piece, turn });
-        postMessage({ done: true, turn });
-      };`;
+      for (const piece of gspa.answer(${JSON.stringify(setting)})) postMessage(piece);
+      postMessage({ done: true });`;
     const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" })), made = new Worker(address);
     URL.revokeObjectURL(address);
     return made;
-  }
-
-  function inPieces(setting, mine, took) {
-    const pieces = gspa.answer(setting);
-    (function more() {
-      if (mine !== turn) return;
-      for (const start = performance.now(); performance.now() - start < HASTE; ) {
-        const { value, done } = pieces.next();
-        if (done) {
-          busy = false;
-          return took({ done: true });
-        }
-        took(value);
-      }
-      setTimeout(more);
-    })();
   }
 
   // ---- the answer ----
 
   const six = (value) => String(Number(value.toPrecision(6)));
   const three = (value) => String(Number(value.toPrecision(3)));
+  const percent = (rate) => `${Number((100 * Number(gspa.rounded(rate, true, 4))).toPrecision(4))}%`; // rounded upwards
   const users = (count) => `${count.toLocaleString("en")} user${count === 1 ? "" : "s"}`;
   const once = (rounds) => (rounds === 1 ? "" : `, ${rounds} rounds`);
+  const put = (words) => Object.entries(words).forEach(([id, text]) => (find(id).textContent = text));
 
-  let last = null; // {setting, exact, mu, paper, curve}
+  let last = null; // {setting, upper, paper, curve}
   function take(setting, piece) {
-    if (piece.exact) showExact(setting, piece);
-    if ("local" in piece) showLocal(setting, piece);
-    if ("bounds" in piece) showBounds(setting, piece.bounds);
+    if ("upper" in piece) showCentral(setting, piece);
+    if ("found" in piece) showFound(setting, piece);
     if (piece.rates) {
-      const each = gspa.RATES.map((rate, i) => `<= ${gspa.percent(piece.rates.tpr[i])} at ${100 * rate}%`).join(" and ");
-      find("rates").textContent = `true-positive rate ${each} false positives; advantage (TPR - FPR) <= ${gspa.percent(piece.rates.advantage)}`;
+      const each = gspa.RATES.map((rate, i) => `<= ${percent(piece.rates.tpr[i])} at ${100 * rate}%`).join(" and ");
+      put({ rates: `true-positive rate ${each} false positives; advantage (TPR - FPR) <= ${percent(piece.rates.advantage)}` });
+    }
+    if (piece.each) {
+      const column = gspa.columnOf(setting);
+      showParts(["rates", "each", ...(last.mu === null ? [] : ["paper"])]);
+      put({ each: setting.people.map((one, i) => `${column} = ${one[column]}: eps <= ${gspa.rounded(piece.each[i], true)}`).join("; ") });
     }
     if (piece.curve) {
       last.curve = piece.curve;
@@ -143,94 +121,70 @@
     if (piece.done) result.removeAttribute("aria-busy");
   }
 
-  // What every answer has, and which of the other parts this one has.
-  function showAnswer(setting, { method, holds, note, warnings }, parts) {
-    const elsewhere = gspa.elsewhere(setting);
-    result.classList.remove("calc-stale", "calc-waiting");
-    find("method").textContent = method;
-    find("note").textContent = note && `. ${note[0].toUpperCase()}${note.slice(1)}.`;
-    find("holds").textContent = holds;
-    find("warnings").replaceChildren(...warnings.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
-    for (const name of ["csv", "command", "python"]) find(name).textContent = elsewhere[name];
-    find("file").hidden = elsewhere.csv === "";
+  function showParts(parts) {
     for (const part of result.querySelectorAll("[data-part]")) part.hidden = !parts.includes(part.dataset.part);
+  }
+
+  // What every answer has, and which of the other parts this one has.
+  function showAnswer(setting, { method, holds, note, warnings, proved }, parts) {
+    const { file, csv, command, python, bounds } = gspa.elsewhere(setting), asked = `delta = ${gspa.smallNumber(setting.delta)}${once(setting.rounds)}`;
+    mark("calc-stale", false);
+    mark("calc-waiting", false);
+    put({
+      method, holds, note: note && `. ${note[0].toUpperCase()}${note.slice(1)}.`, filename: file, csv, command, python, bounds,
+      sure: `, ${proved ? "certified" : "computed"} at ${setting.target === null ? "" : `central eps = ${setting.target}, `}${asked}`,
+    });
+    find("warnings").replaceChildren(...warnings.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+    find("file").hidden = csv === "";
+    find("published").hidden = bounds === "";
+    showParts(parts);
     find("figure").hidden = !parts.includes("rates");
     result.hidden = false;
   }
 
-  function showLocal(setting, piece) {
-    const { target, delta, n } = setting, asked = ` at central eps = ${target}, delta = ${gspa.smallNumber(delta)}`;
+  function showFound(setting, piece) {
+    const { found } = piece, { n, people } = setting, noise = gspa.columnOf(setting) === "sigma", factor = people.length > 1;
     last = null;
     showAnswer(setting, piece, []);
-    const [low, high] = piece.local ? gspa.outwards(piece.local) : [];
-    find("what").textContent = piece.local ? "Local" : "Any local eps up to 600 meets it";
-    find("upper").textContent = piece.local ? `eps <= ${low}` : "";
-    find("interval").textContent = piece.local ? `; the largest ${piece.own ? `by ${OWN}` : ""}is certified in [${low}, ${high}]` : "";
-    find("asked").textContent = asked;
-    find("people").textContent = `${users(n)}, one local eps for all`;
+    const number = gspa.rounded(found, noise);
+    put({
+      what: factor ? `All ${noise ? "noise" : "budgets"} times` : noise ? "Noise of" : "Local",
+      upper: factor ? `${noise ? "at least" : "at most"} ${number}` : noise ? `sigma >= ${number}` : `eps <= ${number}`,
+      people: factor ? `${users(n)} in ${people.length.toLocaleString("en")} groups` : `${users(n)}, ${noise ? "the same noise" : "one local eps"} for all`,
+    });
   }
 
-  function showExact(setting, piece) {
-    const { exact, mu, paper } = piece, { people, delta, rounds, mechanism, n, sigma, sensitivity } = setting;
-    last = { setting, exact, mu, paper, curve: null };
-    showAnswer(setting, piece, mu === null ? ["rates"] : ["rates", "paper"]);
-    const low = exact.lower === null ? null : gspa.rounded(exact.lower, false), high = gspa.rounded(exact.upper, true);
-    find("what").textContent = "Central";
-    find("upper").textContent = `eps <= ${high}`;
-    find("interval").textContent = low === null ? ", certified" : `, ${piece.own ? OWN : ""}certified in [${low}, ${high}]`;
-    find("asked").textContent = ` at delta = ${gspa.smallNumber(delta)}${once(rounds)}`;
-    find("rates").textContent = "...";
-    const top = people[people.length - 1], without = () => `without shuffling, the central eps is ${six(top.eps * rounds)}`;
-    find("people").textContent =
-      people.length === 0 ? `${users(n)} with noise of standard deviation ${sigma} on values in [0, ${sensitivity}]`
-        : people.length === 1 ? `${users(n)} at local eps = ${top.eps}; ${without()}`
-          : `${users(n)}, local eps from ${people[0].eps} to ${top.eps}; the worst off is one with the largest; ${without()}`;
-    if (mu === null) return;
-    find("mu").textContent = Number.isFinite(mu) ? six(mu) : "none: nobody is left to hide among";
-    find("paper").textContent = Number.isFinite(paper) ? six(paper) : "none";
-    find("verdict").textContent = verdict(exact, paper, mechanism);
+  function showCentral(setting, piece) {
+    const { upper, mu, paper } = piece, { people, rounds, n, mechanism } = setting, column = gspa.columnOf(setting), known = mu !== null;
+    last = { setting, upper, paper: paper ?? Infinity, mu, curve: null };
+    const some = Number.isFinite(upper);
+    showAnswer(setting, piece, known ? ["rates", "paper"] : some ? ["rates"] : []);
+    const [first, top] = [people[0], people[people.length - 1]], without = column === "eps" && top ? `; without shuffling, the central eps is ${six(top.eps * rounds)}` : "";
+    put({
+      what: some ? "Central" : "No central", upper: some ? `eps <= ${gspa.rounded(upper, true)}` : "eps holds", rates: "...",
+      people: !top ? users(n) : people.length > 1 ? `${users(n)}, ${column} from ${first[column]} to ${top[column]}${without}`
+        : column === "eps" ? `${users(n)} at local eps = ${top.eps}${without}` : `${users(n)} with noise of standard deviation ${top.sigma} on values in [0, ${setting.own.sensitivity}]`,
+      mu: !known ? "" : Number.isFinite(mu) ? six(mu) : "none: nobody is left to hide among",
+      paper: !known ? "" : Number.isFinite(paper) ? six(paper) : "none",
+      verdict: known ? verdict(piece, mechanism) : "",
+    });
   }
 
-  function verdict({ lower, upper }, paper, mechanism) {
+  function verdict({ upper, paper, refuted }, mechanism) {
     if (!Number.isFinite(paper)) return "";
     if (mechanism === "common") return "It is not established for any one randomizer.";
-    if (paper < lower) return `It is only ${three(paper / lower)} of the certified one: more than can be promised.`;
-    if (upper === 0) return "The certified one is 0.";
-    return paper > upper ? `It is ${three(paper / upper)} times the certified one.` : "It agrees with the certified one.";
-  }
-
-  function showBounds(setting, rows) {
-    const body = find("bounds").tBodies[0];
-    result.querySelector("[data-part=bounds]").hidden = rows === null;
-    if (rows === null) return;
-    body.replaceChildren(
-      ...rows.map((row) => {
-        const line = document.createElement("tr"), name = document.createElement("th");
-        name.scope = "row";
-        name.textContent = row.label;
-        const source = document.createElement("span");
-        source.className = "calc-source";
-        source.textContent = row.source;
-        name.append(source);
-        line.append(name);
-        const kind = !row.valid ? "refused" : row.trivial ? "trivial: no amplification" : row.rigorous ? "valid" : "estimate";
-        for (const text of [!row.valid ? "" : row.rigorous ? gspa.rounded(row.epsilon, true) : six(row.epsilon), kind, row.notes.join("; ")]) line.insertCell().textContent = text;
-        line.dataset.key = row.key;
-        line.className = row.valid ? "" : "calc-refused";
-        return line;
-      }),
-    );
-    find("bounds-rounds").textContent = setting.rounds > 1 ? " They are for one of the rounds." : "";
+    if (refuted) return `It is only ${three(paper / upper)} of the certified one: more than can be promised.`;
+    return upper === 0 ? "The certified one is 0." : `It is ${three(paper / upper)} times the certified one.`;
   }
 
   function drawCurve() {
     if (!last || !last.curve) return;
-    const { setting, exact, paper, curve } = last, { delta, rounds } = setting, figure = find("figure");
-    const words = `delta against central eps${once(rounds)}. At delta = ${gspa.smallNumber(delta)} the certified curve is at eps <= ${gspa.rounded(exact.upper, true)}` +
+    const { setting, upper, paper, curve } = last, { delta, rounds } = setting, figure = find("figure");
+    const words = `delta against central eps${once(rounds)}. At delta = ${gspa.smallNumber(delta)} the certified curve is at eps <= ${gspa.rounded(upper, true)}` +
       (Number.isFinite(paper) ? `, the paper's Gaussian at eps = ${six(paper)}.` : ".");
-    gspaChart.draw(find("curve"), curve, { delta, exact: exact.value, paper, width: figure.clientWidth, words });
+    gspaChart.draw(find("curve"), curve, { delta, exact: upper, paper, width: figure.clientWidth, words });
     const beyond = paper > curve.eps[curve.eps.length - 1];
-    find("beyond").textContent = beyond && Number.isFinite(paper) ? ` The paper's eps, ${six(paper)}, is beyond the right edge.` : "";
+    put({ beyond: beyond && Number.isFinite(paper) ? ` The paper's eps, ${six(paper)}, is beyond the right edge.` : "" });
   }
 
   // ---- together ----
@@ -242,9 +196,9 @@
     find("copy").disabled = hash === null || !setting;
     find("copied").textContent = hash === null ? "The list is too long for a link." : "";
     if (!setting) {
-      turn++; // what is being computed is no longer asked for
+      stop(); // what is being computed is no longer asked for
       result.removeAttribute("aria-busy");
-      result.classList.add("calc-stale");
+      mark("calc-stale", true);
       return;
     }
     if (hash !== null && hash !== location.hash) history.replaceState(null, "", hash);
@@ -262,7 +216,7 @@
       find(name).value = fromSlider(name, Number(target.value));
       target.setAttribute("aria-valuetext", find(name).value);
     } else if (NUMBERS.includes(name)) setSlider(name);
-    if (target.type === "radio") arrange();
+    if (target.type === "radio" || target.id === "calc-mechanism") arrange();
     soon();
   });
   form.addEventListener("submit", (event) => {
@@ -292,7 +246,7 @@
   new ResizeObserver(drawCurve).observe(find("figure"));
 
   find("without").hidden = true;
-  form.hidden = false;
+  form.hidden = shown[0].hidden = false;
   show(gspa.fromHash(location.hash));
   update();
 })();

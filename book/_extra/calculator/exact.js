@@ -1,22 +1,21 @@
 // Binary randomized response without any reduction: the law of the number of ones, gspa/accountant/exact.py.
 //
 // At fixed inputs of the others a threshold on the number of ones is the best test; all inputs are tried. A crowd is
-// {victim, eps, count}: the largest eps, and the others in groups, the number of ones of each group being its input.
+// {victim, eps, count}: the victim's eps, and the others in groups, the number of ones of each group being its input.
 "use strict";
 (self.gspaParts = self.gspaParts || []).push(function (gspa) {
   const MOST_INPUTS = 2 ** 16; // choices of the others' inputs up to which all are tried
   const LEFT_OUT = 44; // e^-44: tilted mass outside one period of the sum, on each side
   const CUT = 50; // terms of the sum below e^-50 are not formed
-  const UNIT = 2 ** -52, LARGEST = 700, KEPT = 32, TINY = 4e-16;
+  const UNIT = 2 ** -52, LARGEST = 700;
+  const BAND = 1e-6; // of delta, in which an eps is good enough: a value is exact but for roundings
   const expit = (x) => 1 / (1 + Math.exp(-x));
   const plus = (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))); // log(1 + e^x)
 
-  // The others of the user with the largest eps; null if they are too many to try all their inputs.
-  function crowdOf(people) {
-    const last = people.length - 1, eps = people.map((group) => group.eps);
-    const count = people.map((group, i) => group.count - (i === last ? 1 : 0));
-    const choices = eps.reduce((product, e, g) => product * (e > 0 ? count[g] + 1 : 1), 1);
-    return choices <= MOST_INPUTS ? { victim: eps[last], eps, count, choices } : null;
+  // The others of a user of one group, and how many choices of inputs they have.
+  function crowdOf(people, of) {
+    const eps = people.map((group) => group.eps), count = people.map((group, i) => group.count - (i === of ? 1 : 0));
+    return { victim: eps[of], eps, count, choices: eps.reduce((product, e, g) => product * (e > 0 ? count[g] + 1 : 1), 1) };
   }
 
   // At eps in [0, eps_n): a function of the numbers of ones to [delta, a bound on its error]. It is the sum over one
@@ -62,35 +61,20 @@
       [kernel[0][f], kernel[1][f], step[0][f], step[1][f]] = [u * weight, v * weight, x * weight, y * weight];
       [blur[f], sway[f]] = [Math.hypot(u, v) * rounding, 2 * rounding];
     }
-    // Sums over all groups but the last, which are kept while the last one's number of ones changes.
-    const last = own.length - 1, logBase = table(), angleBase = table(), left = 4 * Math.exp(-LEFT_OUT);
-    const slack = 16 * UNIT * (2 + 2 * tilt * top + size);
-    let known = null, meanBase = 0, exponentBase = 0;
-    function prepare(ones) {
-      known = ones.slice(0, last);
-      logBase.fill(0);
-      angleBase.fill(0);
-      meanBase = exponentBase = 0;
-      own.forEach((_, g) => {
-        const k = g < last ? ones[g] : 0;
-        meanBase += count[g] * zero[g].p + k * (one[g].p - zero[g].p);
-        exponentBase += count[g] * zero[g].log + k * (one[g].log - zero[g].log);
-        for (let f = 0; f < terms; f++) {
-          logBase[f] += count[g] * logs[g][0][f] + k * logs[g][1][f];
-          angleBase[f] += count[g] * angles[g][0][f] + k * angles[g][1][f];
-        }
-      });
-    }
+    const left = 4 * Math.exp(-LEFT_OUT), slack = 16 * UNIT * (2 + 2 * tilt * top + size);
     return (ones) => {
-      if (!known || known.some((k, g) => k !== ones[g])) prepare(ones);
-      const k = ones[last], more = logs[last][1], turn = angles[last][1];
-      const mean = meanBase + k * (one[last].p - zero[last].p), exponent = exponentBase + k * (one[last].log - zero[last].log);
+      const mean = sum((g) => zero[g].p) + ones.reduce((total, k, g) => total + k * (one[g].p - zero[g].p), 0);
+      const exponent = sum((g) => zero[g].log) + ones.reduce((total, k, g) => total + k * (one[g].log - zero[g].log), 0);
       const m = Math.floor(mean + 8 * UNIT * (1 + mean)), lag = m - mean;
       let below = 0, at = 0, above = 0, before = 0, after = 0, spread = left, shake = left;
       for (let f = 0; f < terms; f++) {
-        const log = logBase[f] + k * more[f];
+        let log = 0, phase = -lag * s[f];
+        for (let g = 0; g < own.length; g++) {
+          log += count[g] * logs[g][0][f] + ones[g] * logs[g][1][f];
+          phase += count[g] * angles[g][0][f] + ones[g] * angles[g][1][f];
+        }
         if (log < -CUT) continue;
-        const wide = Math.exp(log), phase = angleBase[f] + k * turn[f] - lag * s[f], a = wide * Math.cos(phase), b = wide * Math.sin(phase);
+        const wide = Math.exp(log), a = wide * Math.cos(phase), b = wide * Math.sin(phase);
         const c = cos[f], d = sin[f], real = a * kernel[0][f] - b * kernel[1][f], imaginary = a * kernel[1][f] + b * kernel[0][f];
         below += real * c - imaginary * d; // the threshold m - 1, m and m + 1
         at += real;
@@ -114,26 +98,6 @@
     };
   }
 
-  // {lower, value, upper, rows} of the largest delta over rows of numbers of ones, best first.
-  function best(crowd, eps, rows) {
-    if (eps >= crowd.victim) return { lower: 0, value: 0, upper: 0, rows: [crowd.count.map(() => 0)] };
-    const at = tilted(crowd, eps);
-    let kept = [], least = -1, lower = 0, upper = 0;
-    for (const ones of rows) {
-      const [value, error] = at(ones);
-      lower = Math.max(lower, value - error);
-      upper = Math.max(upper, value + error);
-      if (value <= least) continue;
-      kept.push({ value, ones: ones.slice() });
-      if (kept.length < 4 * KEPT) continue;
-      kept = kept.sort((a, b) => b.value - a.value).slice(0, KEPT);
-      least = kept[KEPT - 1].value;
-    }
-    kept = kept.sort((a, b) => b.value - a.value).slice(0, KEPT);
-    const { value } = kept[0];
-    return { lower: Math.min(lower, value), value, upper, rows: kept.map(({ ones }) => ones) };
-  }
-
   // Every choice of the others' inputs, the last group's changing fastest; a report of eps = 0 does not depend on its.
   function* everyInput({ eps, count }) {
     const ones = count.map(() => 0), most = count.map((c, g) => (eps[g] > 0 ? c : 0));
@@ -145,40 +109,29 @@
       ones[g]++;
     }
   }
-  const worst = (crowd, eps) => best(crowd, eps, everyInput(crowd));
 
-  // {lower, value, upper} of delta(eps) at the others' worst inputs.
-  function exactDelta(crowd, eps) {
-    const { lower, value, upper } = worst(crowd, eps);
-    return { lower: Math.max(lower, 0), value: Math.min(value, 1), upper: Math.min(upper, 1) };
-  }
-
-  // {lower, value, upper} of the least eps at delta: a search with the few worst inputs, a check against all, a proof.
-  function exactEpsilon(crowd, delta) {
-    const { victim, eps: own, count } = crowd, zero = worst(crowd, 0), most = delta * (1 - TINY), least = delta * (1 + TINY);
-    if (victim === 0 || zero.upper <= most) return { lower: 0, value: 0, upper: 0 };
-    const at = (y) => victim / (1 + Math.exp(-y)), rows = new Map();
-    const add = (found) => found.rows.forEach((ones) => rows.set(ones.join(), ones));
-    const excess = (y) => {
-      const { value } = best(crowd, at(y), rows.values());
-      return value > 0 ? Math.log(value / delta) : -Infinity;
+  // A problem as `hidden` in families.js has it, and `least`, not above delta(eps); null if the inputs are too many.
+  function exactProblem(people, of = people.length - 1) {
+    const crowd = crowdOf(people, of), known = new Map();
+    if (crowd.choices > MOST_INPUTS) return null;
+    const ends = (eps) => {
+      if (!known.has(eps)) {
+        const at = tilted(crowd, eps), found = { lower: 0, upper: 0 };
+        for (const ones of everyInput(crowd)) {
+          const [value, error] = at(ones);
+          found.lower = Math.max(found.lower, value - error);
+          found.upper = Math.max(found.upper, value + error);
+        }
+        known.set(eps, found);
+      }
+      return known.get(eps);
     };
-    const variance = own.reduce((total, e, g) => total + count[g] * expit(e) * expit(-e), 0);
-    const share = gspa.gaussianGuess({ eps: victim, seen: 1 }, 4 * variance, delta) / victim;
-    let y = Math.log(share / (1 - share)), slope = 0, last = Infinity;
-    add(zero);
-    for (let i = 0; i < 6; i++) {
-      add(worst(crowd, at(y)));
-      if (excess(y) === last) break; // no worse inputs appeared
-      ({ x: y, slope } = gspa.findRoot(excess, y));
-      last = excess(y);
-    }
-    const found = best(crowd, at(y), rows.values()), wide = (found.upper - found.lower) / delta + 2e-11;
-    const push = slope < 0 ? Math.min(2 * wide / -slope, 1) : 1e-9;
-    const upper = gspa.prove((eps) => worst(crowd, eps).upper <= most, y, push, at, victim);
-    const lower = gspa.prove((eps) => best(crowd, eps, rows.values()).lower >= least, y, -push, at, 0);
-    return { lower, value: Math.min(Math.max(at(y), lower), upper), upper };
+    const { victim, eps, count, choices } = crowd, variance = eps.reduce((total, e, g) => total + count[g] * expit(e) * expit(-e), 0);
+    return {
+      top: victim, band: BAND, mu: Math.tanh(victim / 2) / Math.sqrt(variance), choices,
+      delta: (at) => (at >= victim ? 0 : Math.min(ends(at).upper, 1)), least: (at) => (at >= victim ? 0 : ends(at).lower),
+    };
   }
 
-  Object.assign(gspa, { MOST_INPUTS, crowdOf, exactDelta, exactEpsilon });
+  Object.assign(gspa, { exactProblem });
 });

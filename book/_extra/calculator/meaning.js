@@ -4,17 +4,6 @@
   const ROUNDING = 4e-15; // of the few operations on e^eps, FPR and delta
   const TRIES = 10, MOST_EPS = 600, GOLDEN = (Math.sqrt(5) - 1) / 2;
 
-  // z with Phi(z) = p
-  function quantile(p) {
-    let low = -40, high = 40;
-    for (let i = 0; i < 60; i++) {
-      const middle = (low + high) / 2;
-      if (gspa.normal(middle) < p) low = middle;
-      else high = middle;
-    }
-    return (low + high) / 2;
-  }
-
   // {advantage, tpr}: upper ends of TPR - FPR, and of the TPR at each false-positive rate. (eps, delta)-DP in both orders
   // is the same as TPR <= e^eps FPR + delta and TPR <= 1 - e^-eps (1 - FPR - delta) for every attacker (Kairouz, Oh and
   // Viswanath 2015): every eps gives a bound, and the least that is found counts. `deltaAt` gives upper ends; from
@@ -35,7 +24,7 @@
       let best = Math.min(1, bound(0), bound(last), bound(-last));
       if (advantage > 0) {
         // Where a Gaussian with this delta(0) would have its best point, and around it.
-        const mu = advantage < 1 ? -2 * quantile((1 - advantage) / 2) : last, guess = -mu * quantile(alpha) - mu * mu / 2;
+        const mu = advantage < 1 ? 2 * gspa.quantile((1 - advantage) / 2) : last, guess = mu * gspa.quantile(alpha) - mu * mu / 2;
         const inside = (x) => Math.min(Math.max(x, -last), last);
         let low = inside(guess - 3 * mu), high = inside(guess + 3 * mu), a = high - GOLDEN * (high - low), b = low + GOLDEN * (high - low);
         best = Math.min(best, bound(inside(guess)));

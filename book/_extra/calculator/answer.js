@@ -1,0 +1,146 @@
+// What answers a setting: the central eps, what an attacker gains, the curve, each group's own eps, and the inverse.
+"use strict";
+(self.gspaParts = self.gspaParts || []).push(function (gspa) {
+  const { exp, log, max, min } = Math;
+  const POINTS = { exact: 30 * 8192, noise: 25, table: 60 }; // of the curve; for the exact law, over the choices of inputs
+  const PER = { noise: 10, table: 20 }; // values of a round's curve in a standard deviation of its loss
+  const CLOSE = 5e-5, TRIED = 60; // of calibrating: relative to eps; settings
+  const EACH = 8; // groups of which each one's own eps is found
+  const RATES = [0.01, 0.001]; // false-positive rates
+  const PAPERS = ["rr", "duchi", "aligned", "common"]; // where the paper's mu is shown
+  const METHODS = {
+    exact: "exact law of the number of ones, worst of all inputs",
+    pair: "dominating pair, certified sum over the number of clones",
+    table: "reports hidden among draws from one common law",
+    discrete: "reports hidden among draws from one common law, any finite randomizers",
+    noise: "privacy blanket",
+    rounds: "composition of dominating pairs, Fourier transform on a grid from both sides",
+  };
+  const NOTES = {
+    many: "the dominating pair, because the exact law is evaluated up to 65,536 choices of the others' inputs",
+    rounds: "the dominating pair, because rounds compose pairs, not the exact law",
+  };
+
+  // {kind, exact, top, victims(about, only), alone(delta, only)}: the victims, or the one of a group, for about a delta;
+  // what reports with Gaussian noise guarantee if nobody hides them.
+  function problemOf({ mechanism, own, people, n, rounds }) {
+    const known = new Map(), noise = mechanism === "laplace" || mechanism === "gaussian", bits = gspa.isBits({ mechanism, own });
+    const gap = (one) => (mechanism === "laplace" ? one.eps : own.sensitivity / one.sigma);
+    const exact = bits && rounds === 1 ? gspa.exactProblem(people) : null;
+    const make = (about, only) => {
+      if (noise) return gspa.lineVictims(mechanism, people.map((one) => ({ gap: gap(one), count: one.count })), about, rounds, only);
+      if (mechanism === "discrete") return [gspa.matrixProblem(own.matrix, n)];
+      if (exact) return [only === null ? exact : gspa.exactProblem(people, only)];
+      return [gspa.namedProblem(people, bits ? "rr" : mechanism, own, only ?? undefined)];
+    };
+    const victims = (about, only = null) => {
+      const key = `${only} ${noise ? Math.round(Math.log10(about)) : ""}`; // to a power of ten
+      if (!known.has(key)) known.set(key, make(about, only));
+      return known.get(key);
+    };
+    const kind = exact ? "exact" : noise ? "noise" : mechanism === "discrete" ? "discrete" : bits || ["aligned", "common"].includes(mechanism) ? "pair" : "table";
+    return {
+      kind, exact, victims, rounds, top: rounds * victims(1e-6).reduce((most, one) => max(most, one.top), 0),
+      alone: (delta, only = null) => (mechanism === "gaussian"
+        ? gspa.gdpEpsilon(delta, Math.sqrt(rounds) * max(...(only === null ? people : [people[only]]).map(gap))) * (1 + 1e-9) : Infinity),
+    };
+  }
+
+  // A generator of {epsilon, delta(eps), deltas(list)} of a problem at about a delta: upper ends.
+  function* solved(problem, delta, only = null) {
+    const { victims, rounds, kind } = problem;
+    if (rounds > 1) {
+      const all = yield* gspa.composed(victims(delta, only), rounds, delta, PER[kind] ?? PER.table), deltas = (list) => gspa.composedDeltas(all, list);
+      return { epsilon: () => min(gspa.composedEpsilon(all, delta), problem.alone(delta, only)), delta: (eps) => deltas([eps])[0], deltas };
+    }
+    const at = (eps) => {
+      const worst = (about) => victims(about, only).reduce((most, one) => max(most, one.delta(eps)), 0);
+      if (kind !== "noise") return worst(delta);
+      // The best B depends on the delta that comes out: first on that of the limit.
+      let about = victims(delta, only).reduce((most, { mu }) => max(most, gspa.gdpDelta(eps, min(mu, 40))), 0), least = 1;
+      for (let i = 0; i < 3; i++) {
+        about = min(max(about, 1e-30), 0.25);
+        const found = worst(about), good = found > 0.3 * about && found < 3 * about;
+        least = min(least, found);
+        if (good || found === 0) break;
+        about = found;
+      }
+      return least;
+    };
+    return { epsilon: () => gspa.epsilonOf(victims(delta, only), delta), delta: at, deltas: null };
+  }
+
+  // The largest local eps, or the least sigma, or such a factor of all, at which a central eps is met at delta: a number
+  // at which it is, as close as pays.
+  function* calibrated({ target, ...setting }) {
+    const { people, delta, n, rounds, mechanism } = setting, column = gspa.columnOf(setting), sign = column === "eps" ? 1 : -1;
+    const scaled = (y) => {
+      const x = exp(sign * y), given = people.length > 1 ? people.map((one) => ({ ...one, [column]: one[column] * x })) : [{ [column]: x, count: n }];
+      return problemOf({ ...setting, people: given });
+    };
+    let low = { y: -Infinity, spare: Infinity }, high = { y: Infinity, spare: -Infinity }, y = people.length > 1 ? 0 : sign * log(target);
+    for (let i = 1; i < TRIED && high.y - low.y > 1e-9; i++) {
+      const now = { y, spare: log(target / (yield* solved(scaled(y), delta)).epsilon()) };
+      if (now.spare >= 0) low = now;
+      else high = now;
+      if (low.spare < CLOSE) break;
+      const chord = low.y + (high.y - low.y) * (low.spare - 0.5 * CLOSE) / (low.spare - high.spare), step = min(max(Math.abs(now.spare), 0.05), 1) * (1 + i / 4);
+      if (high.y < Infinity && low.y > -Infinity) y = i % 4 && chord > low.y && chord < high.y ? chord : (low.y + high.y) / 2;
+      else y += Math.sign(now.spare) * step;
+    }
+    return exp(sign * low.y);
+  }
+
+  function warningsOf({ delta, n }) {
+    const rests = "this rests on a shuffler that is trusted, and on users who do not collude with the analyzer: if some may, ask the " +
+      "command line with --honest, the number who do not";
+    if (!(delta >= 1 / n)) return [rests];
+    return [`delta = ${gspa.smallNumber(delta)} is at least 1/n: a mechanism that publishes one record in full could meet this`, rests];
+  }
+
+  // Where the curve is drawn: to just beyond both eps, if the paper's is not many times the certified one.
+  function pointsOf(upper, paper, top, points) {
+    const least = max(upper, 1e-3 * top), most = 1.2 * max(least, min(Number.isFinite(paper) ? paper : 0, 8 * least));
+    return Array.from({ length: points }, (_, i) => most * i / (points - 1));
+  }
+
+  // The answer in parts, the quick ones first: {upper, mu, paper, refuted, method, holds, proved, note,
+  // warnings}, {rates}, {each},
+  // {curve: {eps, pair, gaussian}}; to the inverse question {found, ...} alone. Each call of next() is one piece of work.
+  function* answer(setting) {
+    const { mechanism, people, delta, rounds, target } = setting, bits = gspa.isBits(setting);
+    const wordsOf = ({ kind, exact }, proved) => ({
+      method: METHODS[rounds > 1 ? "rounds" : kind], holds: gspa.validFor(setting, exact !== null, proved), proved, warnings: warningsOf(setting),
+      note: mechanism === "rr" && rounds > 1 ? NOTES.rounds : bits && rounds === 1 && !exact ? NOTES.many : "",
+    });
+    const noisy = people.length > 1 && ["laplace", "gaussian"].includes(mechanism); // the worst values are proved for the least noise
+    if (target !== null) {
+      const found = yield* calibrated(setting), column = gspa.columnOf(setting);
+      yield { found, ...wordsOf(problemOf(people.length > 0 ? setting : { ...setting, people: [{ [column]: found, count: setting.n }] }), !noisy) };
+      return;
+    }
+    const problem = problemOf(setting), { kind, exact } = problem, now = yield* solved(problem, delta), upper = now.epsilon();
+    const mu = PAPERS.includes(mechanism) ? gspa.paperMu(people) * Math.sqrt(rounds) : null, paper = mu !== null && Number.isFinite(mu) ? gspa.gdpEpsilon(delta, mu) : Infinity;
+    yield { upper, mu, paper, refuted: exact !== null && paper < upper && exact.least(paper) > delta, ...wordsOf(problem, !noisy || (rounds === 1 && problem.victims(delta).slice(1).every((one) => one.alone(upper) <= delta))) };
+    if (upper === Infinity) return; // a report may show what some input never sends
+    const other = kind === "noise" && rounds > 1 ? yield* solved(problem, 0.01) : now; // whose B suits a larger delta
+    yield { rates: yield* gspa.rates((eps) => min(now.delta(eps), other === now ? 1 : other.delta(eps)), RATES, problem.top) };
+    if (people.length > 1 && people.length <= EACH) {
+      const each = [];
+      for (let i = 0; i < people.length; i++) {
+        each.push(people[i].eps === 0 ? 0 : min(upper, (yield* solved(problem, delta, i)).epsilon()));
+        yield {};
+      }
+      yield { each };
+    }
+    const points = exact ? max(13, min(POINTS.table, Math.floor(POINTS.exact / exact.choices))) : POINTS[kind] ?? POINTS.table;
+    const eps = pointsOf(upper, paper, Number.isFinite(problem.top) ? problem.top : 1, points), pair = now.deltas?.(eps) ?? [];
+    for (const at of pair.length > 0 ? [] : eps) {
+      pair.push(now.delta(at));
+      yield {};
+    }
+    yield { curve: { eps, pair, gaussian: mu === null ? [] : eps.map((at) => (Number.isFinite(mu) ? gspa.gdpDelta(at, mu) : 1)) } };
+  }
+
+  Object.assign(gspa, { RATES, problemOf, solved, calibrated, answer });
+});

@@ -1,0 +1,202 @@
+// The one theorem (gspa/accountant/random_sum.py): C others are draws from one law B, each by itself with probability
+// c_j, and with m = C + 1 and L = (P0 - e^eps P1)/B under B,
+//
+//   delta(eps) <= E[(L_1 + ... + L_m)_+ / m] + sum over what B misses of (P0 - e^eps P1)_+.
+//
+// Each file of this folder but calculator.js and chart.js adds one part, a function of the one namespace `gspa`, that
+// refers to nothing outside itself: the page calls the parts, and writes their source into its worker. So the site
+// works from a folder, without a server, where a browser loads neither modules nor worker files.
+"use strict";
+(self.gspaParts = self.gspaParts || []).push(function (gspa) {
+  const { exp, expm1, log, log1p, max, min } = Math;
+  const UNIT = 2 ** -52;
+  const REACH = 7; // e^(-7^2/2) = 2e-11 ends the Fourier sum
+  const DROPPED = 60; // terms below e^-60 of the largest are not formed
+  const LONGEST = 400, MOST = 500; // of a period, of an exponent
+  const MULTIPLES = [1.1, 1.25, 1.5, 2, 3, 5]; // for Chernoff's bound
+  const FEW = 64, FINE = 0.01, COARSE = 0.04; // smoothing of laws of few values, and of many
+  const NODES = 20, DEPTH = 36; // e^-36 of the integral over u is left to a crude bound
+  const BAND = 1e-4; // of delta, in which an eps is good enough
+  const MOST_EPS = 700; // an eps that is as good as none
+
+  // Nodes and weights of Radau's quadrature on [0, 1], the first node at 1: exact for powers up to 2 size - 2.
+  const rules = [];
+  const radau = (size) => (rules[size] ??= Array.from({ length: size }, (_, i) => {
+    let x = -Math.cos(2 * Math.PI * i / (2 * size - 1)), before = 1, now = x;
+    for (let step = 0; step < 20; step++) {
+      [before, now] = [1, x];
+      for (let k = 2; k <= size; k++) [before, now] = [now, ((2 * k - 1) * x * now - (k - 1) * before) / k];
+      if (i > 0) x -= (before + now) * (1 - x) / (size * (before - now));
+    }
+    return { u: (1 - x) / 2, weight: i > 0 ? (1 - x) / (size * before) ** 2 / 2 : 1 / size ** 2 };
+  }));
+  // The same on [from, 1], of as many nodes as are exact for the powers up to the number of others, or NODES.
+  function nodesOf(others, from) {
+    const n = others.reduce((sum, { count }) => sum + count, 0);
+    return radau(min(NODES, 2 + Math.ceil(n / 2))).map(({ u, weight }) => ({ u: 1 - (1 - from) * (1 - u), weight: (1 - from) * weight }));
+  }
+
+  // What is known at one tilt of E[e^(tilt S)/m], S the sum of m values: with phi = E[e^(tilt L)] and g(s) = E[s^C] it is
+  // the integral of phi g(phi u) over u in [0, 1], because 1/(c + 1) is that of u^c. Radau's quadrature, with its
+  // node at 1, errs upward for every power of u, and what is below `from` is as good as nothing.
+  function moment({ values, masses }, others, tilt, given = null) {
+    let gain = 0, slope = 0, sum = 0; // phi - 1, and its derivative
+    for (let i = 0; i < values.length; i++) {
+      const grown = masses[i] * expm1(tilt * values[i]);
+      gain += grown;
+      slope += (grown + masses[i]) * values[i];
+    }
+    const whole = logPower(others, gain), mean = others.reduce((total, { c, count }) => total + count * c * (1 + gain) / (1 + c * gain), 0);
+    const from = max(0, 1 - DEPTH / mean), nodes = given ?? nodesOf(others, from);
+    for (const { u, weight } of nodes) sum += weight * exp(logPower(others, (1 + gain) * u - 1) - whole);
+    return { gain, slope, mean, from, nodes, whole, size: log1p(gain) + whole + log(sum) };
+  }
+
+  // log g(1 + gain)
+  const logPower = (others, gain) => others.reduce((sum, { c, count }) => sum + count * log1p(c * gain), 0);
+
+  // The tilt at which size - 2 log tilt is least; any is valid.
+  function saddle(table, others, top, far) {
+    const n = others.reduce((sum, { c, count }) => sum + c * count, 1);
+    let low = 1e-3 / n / far, high = 1e3 / top;
+    for (let i = 0; i < 26; i++) {
+      const middle = Math.sqrt(low) * Math.sqrt(high), { slope, whole, size } = moment(table, others, middle);
+      if (middle * slope * exp(whole - size) < 2) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // E[e^(itx)] - 1 at t = 0, step, ...: each turn by the one before, so that the error grows by a unit a step.
+  function characteristic(x, p, step, terms) {
+    const real = new Float64Array(terms), imaginary = new Float64Array(terms);
+    for (let i = 0; i < x.length; i++) {
+      const c = -2 * Math.sin(step * x[i] / 2) ** 2, s = Math.sin(step * x[i]);
+      for (let k = 1, a = c, b = s; k < terms; k++) {
+        real[k] += p[i] * a;
+        imaginary[k] += p[i] * b;
+        const turned = a + c + a * c - b * s;
+        b += s + a * s + b * c;
+        a = turned;
+      }
+    }
+    return { real, imaginary };
+  }
+
+  // Not below E[(L_1 + ... + L_m)_+/m] for {values, masses} of L and others in groups {c, count}. With S tilted by
+  // e^(lambda S), z = 1 + it and t_k = 2 pi k/P,
+  //   lambda E[S_+/m] <= (1/P) sum_k H(lambda z_k) e^(spread z_k^2/2) / z_k^2,   H(z) = E[e^(z S)/m],
+  // because the other periods' terms are positive, and so is what a small independent Gaussian adds. What the sum
+  // leaves out at its end, and roundings, are added. Nobody hides the victim with probability g(0), which needs no sum.
+  function expectation(table, others) {
+    const { values, masses } = table, size = values.length;
+    let top = 0, far = 0, alone = 0;
+    for (let i = 0; i < size; i++) {
+      top = max(top, values[i]);
+      far = max(far, Math.abs(values[i]));
+      alone += masses[i] * max(values[i], 0) * (1 + (size + 4) * UNIT);
+    }
+    if (top === 0 || others.every(({ c, count }) => c * count === 0)) return alone;
+    const tilt = saddle(table, others, top, far), { gain, from, nodes, mean, size: height } = moment(table, others, tilt);
+    if (!(height < MOST)) return alone; // values so far apart that no tilt brings them together
+    const images = MULTIPLES.map((a) => moment(table, others, a * tilt, nodes).size - height + 0.02 * a * a);
+    let period = max(20, 12 - height);
+    if (period > LONGEST) return min(alone, exp(height - 1) / tilt); // x_+ <= e^(lambda x)/(e lambda)
+    while (min(...MULTIPLES.map((a, i) => images[i] - (a - 1) * period - 1)) > -14 && period < LONGEST) period *= 1.25;
+    const smoothing = (size > FEW ? COARSE : FINE) * (period > 150 ? 2 : 1), spread = smoothing * smoothing;
+    const step = 2 * Math.PI / period, terms = Math.ceil(REACH / (smoothing * step)) + 1, scale = 1 / (1 + gain);
+    const x = values.map((value) => tilt * value), p = new Float64Array(size);
+    let first = 0, plain = 0;
+    for (let i = 0; i < size; i++) {
+      p[i] = masses[i] * exp(x[i]) * scale;
+      first += p[i] * Math.abs(x[i]);
+      plain += masses[i] * Math.abs(x[i]);
+    }
+    const { real, imaginary } = characteristic(x, p, step, terms), copies = mean + 1, empty = exp(logPower(others, -1));
+    const none = from > 0 ? 0 : empty * exp(-height); // with all of [0, 1] in the sum, it does not have what needs none
+    let outside = empty * alone;
+    if (from > 0) outside = from * (1 + gain) * exp(logPower(others, (1 + gain) * from - 1) - 1) / tilt; // as above
+    let value = 0, error = 0;
+    for (let k = 0; k < terms; k++) {
+      const t = step * k, a = gain + (1 + gain) * real[k], b = (1 + gain) * imaginary[k]; // phi - 1
+      let re = 0, im = 0;
+      for (const { u, weight } of nodes) {
+        let fall = -height, turn = 0;
+        const x = u * (1 + a) - 1, y = u * b;
+        for (const { c, count } of others) {
+          const r = c * x, s = c * y;
+          fall += 0.5 * count * log1p(max(2 * r + r * r + s * s, -1));
+          turn += count * Math.atan2(s, 1 + r);
+        }
+        if (fall < -DROPPED) {
+          if (1 + a > 0) break; // and smaller still at the other nodes
+          continue;
+        }
+        const wide = weight * exp(fall);
+        re += wide * Math.cos(turn);
+        im += wide * Math.sin(turn);
+      }
+      re -= none;
+      [re, im] = [re * (1 + a) - im * b, re * b + im * (1 + a)];
+      const weight = exp(spread * (1 - t * t) / 2) / (1 + t * t) * (k ? 2 : 1), turn = spread * t - 2 * Math.atan(t);
+      value += weight * (re * Math.cos(turn) - im * Math.sin(turn));
+      error += weight * UNIT * (Math.hypot(re, im) + 2 * none) * (1024 + copies * ((4 * k + size + 64) * min(t * first, 2) + (size + 64) * plain));
+    }
+    const end = step * (terms - 1), cut = 2 * exp(spread * (1 - end * end) / 2) / (step * end);
+    const sum = (value + error + cut) / period + terms * exp(10 - DROPPED);
+    return min(alone, (max(sum, 0) * exp(height) / tilt + outside) * (1 + 1e-10 + 8 * UNIT * copies));
+  }
+
+  // Not below delta(eps) for a table {base, first, second} of B, P0/B and P1/B, and [P0, P1] of what B misses.
+  function deltaOf({ base, first, second, bare = [] }, others, eps) {
+    const grown = exp(min(eps, MOST_EPS)), values = first.map((one, i) => one - grown * second[i] + 8 * UNIT * (one + grown * second[i]));
+    const outside = bare.reduce((sum, [one, other]) => sum + max(one * (1 + 8 * UNIT) - grown * other * (1 - 8 * UNIT), 0), 0);
+    return min(1, expectation({ values, masses: base }, others) + outside * (1 + 1e-12));
+  }
+
+  // The mu at which a Gaussian has this delta at eps.
+  function fitted(eps, delta) {
+    let low = 1e-6, high = 100;
+    while (high > (1 + 1e-9) * low) {
+      const middle = Math.sqrt(low * high);
+      if (gspa.gdpDelta(eps, middle) > delta) high = middle;
+      else low = middle;
+    }
+    return high;
+  }
+
+  // The least eps found with delta(eps) <= target: 0, or a delta within the band below it; `top` if nothing below does.
+  function search({ top, mu, delta, band = BAND }, target, from) {
+    const most = min(top, MOST_EPS);
+    if (!(most > 0) || delta(most) > target) return top;
+    const start = from || (mu > 10 ? 0.9 * most : max(gspa.gdpEpsilon(target, mu), 1e-3 * mu));
+    let low = -1, high = most, eps = min(start, 0.95 * most), last = null;
+    for (let i = 1; i < 40 && high - max(low, 0) > 1e-9 * high; i++) {
+      const found = delta(eps);
+      if (found <= target) {
+        high = eps;
+        if (eps === 0 || found > target * (1 - band)) break;
+      } else low = eps;
+      // Where a Gaussian with this value has the target, its mu carried on along the last two; every third time the middle.
+      let aim = 0;
+      if (i % 4 && found > 0 && found < 1) {
+        const now = { eps, mu: fitted(eps, found) }, slope = last ? (now.mu - last.mu) / (now.eps - last.eps) : 0;
+        aim = gspa.gdpEpsilon(target * (1 - band / 2), now.mu);
+        if (last) aim = gspa.gdpEpsilon(target * (1 - band / 2), max(now.mu + slope * (aim - eps), 0.5 * now.mu));
+        last = now;
+      }
+      const halved = eps < 1e-3 * start ? 0 : eps / 2; // no eps that is too small yet
+      eps = aim > max(low, 0) && aim < high ? aim : low < 0 ? halved : (low + high) / 2;
+    }
+    return high;
+  }
+
+  // Not below the least eps at a delta for all victims {top, mu, delta(eps)}, the one who is likely the worst first.
+  function epsilonOf(victims, target) {
+    let found = 0;
+    for (const one of victims) if (found === 0 || one.delta(found) > target) found = max(found, search(one, target, found));
+    return found;
+  }
+
+  Object.assign(gspa, { deltaOf, epsilonOf, expectation });
+});
