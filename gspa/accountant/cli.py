@@ -171,10 +171,10 @@ def _print(bound: Bound, answer: str, as_json: bool, digits: int = DIGITS) -> No
 
 def _runs(mechanism: str, **parameters: Any) -> Any:
     """The mechanism of that name; a matrix is read from its file."""
-    from gspa.accountant import api, engine
+    from gspa.accountant import api, randomizers
 
     if (path := parameters.pop("matrix", None)) is not None:
-        parameters["matrix"] = engine.read_matrix(path)
+        parameters["matrix"] = randomizers.read_matrix(path)
     return api.mechanism(mechanism, **parameters)
 
 

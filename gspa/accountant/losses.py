@@ -8,10 +8,10 @@ with T = tanh(eps_n/2) (smaller where a "neither" hides, see `gspa.accountant.pa
 P0 and P1 are mirror images, so one direction of everything here is both.
 
 >>> from gspa.accountant import budgets
->>> from gspa.accountant.families import binary
+>>> from gspa.accountant.randomizers import RandomizedResponse
 >>> from gspa.accountant.one_round import problem_of
 >>> crowd = budgets.constant(0.5, n=1000)
->>> problem = problem_of(crowd, binary(), 0)
+>>> problem = problem_of(crowd, RandomizedResponse(), 0)
 >>> above, below = privacy_loss(problem), privacy_loss(problem, pessimistic=False)
 >>> above.delta(0.1) >= below.delta(0.1) > 0.999 * above.delta(0.1)
 True
@@ -343,10 +343,10 @@ def trade_off(problem: Problem, *, depth: float = _DEPTH) -> TradeOff:
         OutsideValidity: see `atoms`.
 
     >>> from gspa.accountant import budgets
-    >>> from gspa.accountant.families import binary
+    >>> from gspa.accountant.randomizers import RandomizedResponse
     >>> from gspa.accountant.one_round import problem_of
     >>> alone = budgets.constant(math.log(3), n=1)
-    >>> curve = trade_off(problem_of(alone, binary(), 0))
+    >>> curve = trade_off(problem_of(alone, RandomizedResponse(), 0))
     >>> curve.alpha.round(12).tolist(), curve.beta.round(12).tolist()
     ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
     """
@@ -374,9 +374,9 @@ def renyi_upper(problem: Problem, order: float) -> float:
     """The upper end of `renyi`, for half of what both cost: arguments, errors and source are `renyi`'s.
 
     >>> from gspa.accountant import budgets
-    >>> from gspa.accountant.families import binary
+    >>> from gspa.accountant.randomizers import RandomizedResponse
     >>> from gspa.accountant.one_round import problem_of
-    >>> alone = problem_of(budgets.constant(1.0, n=1), binary(), 0)
+    >>> alone = problem_of(budgets.constant(1.0, n=1), RandomizedResponse(), 0)
     >>> renyi_upper(alone, 2.0) == renyi(alone, 2.0).upper
     True
     """
@@ -423,10 +423,10 @@ def renyi(problem: Problem, order: float) -> Bound:
         OutsideValidity: a local delta, with which every divergence is infinite; see also `atoms`.
 
     >>> from gspa.accountant import budgets
-    >>> from gspa.accountant.families import binary
+    >>> from gspa.accountant.randomizers import RandomizedResponse
     >>> from gspa.accountant.one_round import problem_of
     >>> alone = budgets.constant(1.0, n=1)
-    >>> round(renyi(problem_of(alone, binary(), 0), 2.0).value, 9)
+    >>> round(renyi(problem_of(alone, RandomizedResponse(), 0), 2.0).value, 9)
     0.735325664
     """
     order = check.in_range(1, 1e300, order=order)

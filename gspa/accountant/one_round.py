@@ -27,8 +27,8 @@ from gspa.accountant.bound import Bound, in_words
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import DEPTH, CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.families import Family, binary
 from gspa.accountant.pair import AtomTable, Interval, Victim, divergence, epsilon_interval, gaussian_guess
+from gspa.accountant.randomizers import BINARY, Randomizer
 
 # --- the worst user ------------------------------------------------------------------------------------------
 
@@ -40,8 +40,8 @@ _FEW_DELTAS = 8  # distinct local deltas for which every candidate victim is eva
 _CHUNK = 1 << 13  # users at a time, in the processor's cache
 
 
-def _method(mechanism: Family) -> str:
-    return METHOD if mechanism.bits or mechanism.rows is None else COMMON_LAW
+def _method(mechanism: Randomizer) -> str:
+    return COMMON_LAW if mechanism.known and not mechanism.bits else METHOD
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ class Problem:
         return float(self.q @ self.count)
 
 
-def require_fit(mechanism: Family, budgets: Budgets) -> None:
+def require_fit(mechanism: Randomizer, budgets: Budgets) -> None:
     """Refuses a family that cannot be accounted for with these budgets."""
-    if not isinstance(mechanism, Family):
-        allowed = "a family of gspa.accountant.families, such as binary() or krr(10)"
-        raise InvalidValue("mechanism", mechanism, allowed, "names and objects such as KRR(k=10) are for gspa.epsilon")
+    if not isinstance(mechanism, Randomizer):
+        allowed = "a randomizer with clones, such as RandomizedResponse() or KRR(k=10)"
+        raise InvalidValue("mechanism", mechanism, allowed, "names, noise and matrices are for gspa.epsilon")
     if mechanism.common and budgets.eps_min < budgets.eps_max:
         hint = (
             f"eps runs from {budgets.eps_min:g} to {budgets.eps_max:g}, so the users' randomizers differ; name "
@@ -90,7 +90,7 @@ def require_fit(mechanism: Family, budgets: Budgets) -> None:
         raise OutsideValidity(mechanism.label, "local delta_i = 0", hint)
 
 
-def others_of(budgets: Budgets, chosen: Family) -> tuple[Array, Array]:
+def others_of(budgets: Budgets, chosen: Randomizer) -> tuple[Array, Array]:
     """Everybody's (q, 1 - q) as a possible clone, or blanket."""
     q, rest = np.empty(budgets.eps.size), np.empty(budgets.eps.size)
     for start in range(0, q.size, _CHUNK):
@@ -103,7 +103,7 @@ def others_of(budgets: Budgets, chosen: Family) -> tuple[Array, Array]:
     return q, rest
 
 
-def problem_of(budgets: Budgets, chosen: Family, index: int) -> Problem:
+def problem_of(budgets: Budgets, chosen: Randomizer, index: int) -> Problem:
     """User `index` of the groups as the victim; the other copies of that user stay."""
     eps = float(budgets.eps[index])
     q, rest = others_of(budgets, chosen)
@@ -112,7 +112,7 @@ def problem_of(budgets: Budgets, chosen: Family, index: int) -> Problem:
     return Problem(chosen.victim(eps), float(budgets.delta[index]), q, rest, count)
 
 
-def candidates(budgets: Budgets, chosen: Family) -> tuple[list[int], bool]:
+def candidates(budgets: Budgets, chosen: Randomizer) -> tuple[list[int], bool]:
     """Users one of whom is the worst, and whether that is certain.
 
     Of two users of equal local delta the one with the larger eps has the larger delta(eps) at every eps.
@@ -135,7 +135,7 @@ def candidates(budgets: Budgets, chosen: Family) -> tuple[list[int], bool]:
     return [int(group[np.argmax(budgets.eps[group])]) for group in of_each], True
 
 
-def _hull(budgets: Budgets, chosen: Family) -> Problem:
+def _hull(budgets: Budgets, chosen: Randomizer) -> Problem:
     """At least as bad as any user: the largest eps and delta, without the largest clone probability."""
     problem = problem_of(budgets, chosen, int(np.argmax(budgets.eps)))
     count = budgets.count.astype(np.float64)
@@ -143,7 +143,7 @@ def _hull(budgets: Budgets, chosen: Family) -> Problem:
     return Problem(problem.victim, budgets.delta_max, problem.q, problem.rest, count)
 
 
-def _worst(budgets: Budgets, chosen: Family, solve: Callable[[Problem], Interval]) -> Interval:
+def _worst(budgets: Budgets, chosen: Randomizer, solve: Callable[[Problem], Interval]) -> Interval:
     """The largest over the users of what `solve` brackets for one."""
     indices, certain = candidates(budgets, chosen)
     found = [solve(problem_of(budgets, chosen, index)) for index in indices if budgets.eps[index] > 0 or certain]
@@ -196,7 +196,7 @@ def epsilon_of(delta: float, problem: Problem) -> Interval:
     return epsilon_interval(problem.victim, law, target=target, slack=slack)
 
 
-def central_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary()) -> Bound:
+def central_delta(budgets: Budgets, *, eps: float, mechanism: Randomizer = BINARY) -> Bound:
     """Central delta(eps) of the worst user after shuffling.
 
     Args:
@@ -223,7 +223,7 @@ def central_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary())
     )
 
 
-def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> Bound:
+def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = BINARY) -> Bound:
     """The least central eps at which the worst user is (eps, delta)-DP after shuffling.
 
     Args:
@@ -296,7 +296,7 @@ class UserBounds:
         return in_words(self.method, self.valid_for, self.relation, self.note, self.warnings)
 
 
-def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> UserBounds:
+def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = BINARY) -> UserBounds:
     """Central eps of each user at the same delta; the largest of them is `central_epsilon`.
 
     Up to 48 distinct (eps_i, delta_i) are solved one by one. Otherwise 40 victims are, against two
@@ -341,13 +341,13 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = bina
     return _no_worse(UserBounds(lower, upper, _method(mechanism), mechanism.valid_for, delta), budgets, mechanism)
 
 
-def _no_worse(found: UserBounds, budgets: Budgets, mechanism: Family) -> UserBounds:
+def _no_worse(found: UserBounds, budgets: Budgets, mechanism: Randomizer) -> UserBounds:
     """With what holds for everybody, which neither brackets nor the order of a sum may exceed."""
     upper = np.minimum(found.upper, central_epsilon(budgets, delta=found.delta, mechanism=mechanism).upper)
     return replace(found, lower=np.minimum(found.lower, upper), upper=upper)
 
 
-def _laws(budgets: Budgets, chosen: Family, eps: float, target: float) -> tuple[CloneLaw, CloneLaw]:
+def _laws(budgets: Budgets, chosen: Randomizer, eps: float, target: float) -> tuple[CloneLaw, CloneLaw]:
     """Without the likeliest clone, and with everybody; in blocks long enough to be fast."""
     q, rest = others_of(budgets, chosen)
     count = budgets.count.astype(np.float64)
@@ -360,7 +360,7 @@ def _laws(budgets: Budgets, chosen: Family, eps: float, target: float) -> tuple[
     return problem.law(depth=depth, slope=slope).merged(_BLOCKS), everybody
 
 
-def _between(budgets: Budgets, chosen: Family, eps: Array, local: float, delta: float) -> tuple[Array, Array]:
+def _between(budgets: Budgets, chosen: Randomizer, eps: Array, local: float, delta: float) -> tuple[Array, Array]:
     """Brackets for users of one local delta from victims at nodes."""
     if not (eps > 0).all():
         lower, upper = np.zeros(eps.size), np.zeros(eps.size)

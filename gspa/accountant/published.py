@@ -58,8 +58,8 @@ from gspa.accountant.closed_forms import (
     require_pure,
 )
 from gspa.accountant.errors import OutsideValidity
-from gspa.accountant.families import Family, binary, common
 from gspa.accountant.one_round import central_epsilon
+from gspa.accountant.randomizers import Common, RandomizedResponse, Randomizer
 from gspa.accountant.tradeoff import gdp_epsilon
 
 __all__ = [
@@ -178,7 +178,7 @@ def _common(name: str, epsilon: Callable[[float, int, float], float]) -> Callabl
     return found
 
 
-def _pair(eps0: float, n: int, delta: float, mechanism: Family) -> float:
+def _pair(eps0: float, n: int, delta: float, mechanism: Randomizer) -> float:
     """Upper end of the certified interval of a clone pair, for one common budget."""
     return central_epsilon(constant(eps0, n=n), delta=delta, mechanism=mechanism).upper
 
@@ -377,7 +377,7 @@ CATALOGUE: Mapping[str, PublishedBound] = {
             families=frozenset({"common"}),
             personalized=False,
             rigorous=True,
-            epsilon=_common(FMT21_NUMERICAL, lambda eps0, n, delta: _pair(eps0, n, delta, common())),
+            epsilon=_common(FMT21_NUMERICAL, lambda eps0, n, delta: _pair(eps0, n, delta, Common())),
         ),
         PublishedBound(
             key="fmt23_numerical",
@@ -388,7 +388,7 @@ CATALOGUE: Mapping[str, PublishedBound] = {
             families=frozenset({"rr"}),
             personalized=False,
             rigorous=True,
-            epsilon=_common(FMT23_NUMERICAL, lambda eps0, n, delta: _pair(eps0, n, delta, binary())),
+            epsilon=_common(FMT23_NUMERICAL, lambda eps0, n, delta: _pair(eps0, n, delta, RandomizedResponse())),
         ),
         PublishedBound(
             key="girgis21",

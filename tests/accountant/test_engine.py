@@ -13,8 +13,9 @@ import pytest
 import gspa
 from gspa.accountant import exact
 from gspa.accountant.budgets import constant
-from gspa.accountant.engine import discrete_delta, discrete_epsilon, read_matrix
+from gspa.accountant.engine import discrete_delta, discrete_epsilon
 from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.randomizers import read_matrix
 
 
 def response(k, eps):

@@ -23,7 +23,7 @@ from gspa.accountant import tradeoff
 from gspa.accountant.bound import Bound, rounded
 from gspa.accountant.budgets import Budgets, from_array, from_csv
 from gspa.accountant.errors import OutsideValidity
-from gspa.accountant.families import binary, common
+from gspa.accountant.randomizers import Common, RandomizedResponse
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -34,7 +34,7 @@ BOOK = Path(__file__).parents[2] / "book"
 TOLERANCE = 1e-6
 
 Group = tuple[float, int]
-FAMILIES = {"rr": binary(), "common": common()}
+FAMILIES = {"rr": RandomizedResponse(), "common": Common()}
 SIZES = (1, 10, 1000, 10_000, 10**6, 10**9)
 LOCAL = (1e-3, 0.1, 0.5, 2.0, 6.0, 20.0)
 DELTAS = (1e-1, 1e-4, 1e-8, 1e-12)
