@@ -92,7 +92,7 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
             return found if abs(found) > close and bracket[1] - bracket[0] > close else 0.0
 
         guess = power * spare(y)
-        return find_root(spare, y + min(max(guess, -5.0), 5.0))[0]
+        return find_root(spare, y + min(max(guess, -5.0), 14.0))[0]
 
     def met(x: float) -> bool:
         return at(x).upper <= eps

@@ -230,9 +230,9 @@ class OnLine(Setting):
     """Values with noise.
 
     Attributes:
-        scales: `Budgets` of Laplace noise, or the distinct scales.
+        scales: distinct ones, or distinct `Budgets` of Laplace noise.
         count: how many users have each.
-        where: of scales that users were given one by one, which is whose.
+        where: which of them is whose.
         width: of the range of the values.
     """
 
@@ -241,7 +241,7 @@ class OnLine(Setting):
         runs: Laplace | Gaussian,
         scales: Budgets | Array,
         count: NDArray[np.int64],
-        where: NDArray[np.intp] | None = None,
+        where: NDArray[np.intp],
     ) -> None:
         self.runs, self.scales, self.count, self.where = runs, scales, count, where
         self.n, self.width = int(count.sum()), float(runs.sensitivity)
@@ -293,14 +293,10 @@ class OnLine(Setting):
 
     def times(self, factor: float) -> Setting:
         scales = _scaled(self.scales, factor) if isinstance(self.scales, Budgets) else self.scales * factor
-        return OnLine(self.runs, scales, self.count).often(self.rounds)
+        return OnLine(self.runs, scales, self.count, self.where).often(self.rounds)
 
     def grouped(self) -> tuple[Setting, NDArray[np.intp]]:
-        if self.where is not None:
-            return self, self.where
-        assert isinstance(self.scales, Budgets)
-        distinct, where = _grouped(self.scales)
-        return OnLine(self.runs, distinct, distinct.count).often(self.rounds), where
+        return self, self.where
 
     def of_user(self, index: int, delta: float) -> Bound:
         if self.rounds == 1:
@@ -419,8 +415,8 @@ def setting(
             if honest is not None and everybody.eps_min < everybody.eps_max:
                 # On a line it is not the smallest budgets whose loss must hurt most: the tails' shapes decide.
                 raise InvalidValue("honest", honest, "left out", _WHICH.format(runs.name, "eps"))
-            everybody = _honest_people(everybody, honest)
-            found = OnLine(runs, everybody, everybody.count)
+            distinct, where = _grouped(_honest_people(everybody, honest))
+            found = OnLine(runs, distinct, distinct.count, where)
         else:
             found = _together(runs, *own, honest)
     elif isinstance(runs, Randomizer):
