@@ -20,10 +20,10 @@ from scipy.stats import binom, norm
 
 from gspa.accountant.budgets import Budgets, constant
 from gspa.accountant.clones import clone_law
+from gspa.accountant.closed_forms import clone_probabilities, gspa_mu, gspa_slack
 from gspa.accountant.discrete import TradeOff, neyman_pearson
 from gspa.accountant.losses import trade_off
 from gspa.accountant.one_round import problem_of
-from gspa.accountant.published import clone_probabilities, gspa_mu, gspa_slack
 from gspa.accountant.randomizers import RandomizedResponse
 from gspa.accountant.tradeoff import gaussian
 from gspa.algorithms.shuffles import Laws, count_pair

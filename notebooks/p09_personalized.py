@@ -18,7 +18,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from gspa.accountant import asymptotic, attacks, budgets, randomizers
-from gspa.accountant import published as bounds
+from gspa.accountant import closed_forms as bounds
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.laplace_gaussian import blanket_epsilon
 from gspa.accountant.one_round import central_delta

@@ -208,10 +208,6 @@ def epsilon(
         A `Bound`; or, where delta, eps or n is an array or a list, one for each entry of the three broadcast together,
         in numpy's order.
 
-    Raises:
-        InvalidValue: an argument out of range, missing or superfluous.
-        OutsideValidity: a setting that cannot be certified.
-
     >>> [bound.upper < 0.02 for bound in epsilon(eps=0.5, n=[10_000, 10**6], delta=1e-6)]
     [True, True]
     """
@@ -266,10 +262,6 @@ def delta(
 
     Returns:
         As `epsilon`.
-
-    Raises:
-        InvalidValue: an argument out of range, missing or superfluous.
-        OutsideValidity: a setting that cannot be certified.
     """
 
     def ask(one: Setting, at: float) -> Bound:
@@ -351,10 +343,6 @@ def risk(
     Args:
         eps: as the other arguments but `fpr`, see `epsilon`.
         fpr: false-positive rates, each in (0, 1).
-
-    Raises:
-        InvalidValue: an argument out of range, missing or superfluous.
-        OutsideValidity: a setting that cannot be certified.
     """
     rates = tuple(
         check.probability(allow_zero=False, **{f"fpr[{i}]": rate}) for i, rate in enumerate(check.row(fpr=fpr))
@@ -391,7 +379,6 @@ def allocation_epsilon(
         delta: in (0, 1).
 
     Raises:
-        InvalidValue: an argument out of range.
         OutsideValidity: one deal kept for several epochs of Laplace noise.
     """
     run = Allocation(sigma, steps, direction, k, epochs, sensitivity, noise, deal)
@@ -507,10 +494,6 @@ def per_user(*, budgets: Who = None, delta: float, mechanism: Mechanism | str = 
 
     Returns:
         One entry for each of the groups of `budgets`, or for each user whose noise the mechanism has.
-
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: as `epsilon`.
     """
     runs = _mechanism(mechanism)
     if not isinstance(runs, Randomizer | Laplace | Gaussian):
@@ -558,7 +541,6 @@ def attack(
         mechanism: any but "aligned", "common" and "tv", of which only some numbers are known.
 
     Raises:
-        InvalidValue: an argument out of range, missing or superfluous.
         OutsideValidity: a mechanism that no attack here is made for.
     """
     delta = check.probability(allow_zero=False, delta=delta)
@@ -579,9 +561,6 @@ def published(
         delta: central delta in (0, 1).
         eps: as n and budgets, see `epsilon`.
         mechanism: only bounds that hold for it: "common", "rr", "krr", "laplace", "clip_laplace", or a `Gaussian`.
-
-    Raises:
-        InvalidValue: an argument out of range, missing or superfluous.
     """
     if isinstance(mechanism, Gaussian):
         users = setting(mechanism, eps, n, budgets)
@@ -621,7 +600,6 @@ def certify(
 
     Raises:
         DataUnavailable: python-flint is not installed; `pip install 'gspa[certify]'`.
-        InvalidValue: an argument out of range, missing or superfluous.
         OutsideValidity: a setting that certificates do not cover yet.
 
     >>> certify(eps=0.5, n=10_000, delta=1e-4, mechanism="aligned").eps
@@ -671,7 +649,6 @@ def to_dp_accounting(
 
     Raises:
         DataUnavailable: dp_accounting is not installed; `pip install 'gspa[dp]'`.
-        InvalidValue: an argument out of range, missing or superfluous.
         OutsideValidity: a worst user that is not known, or a grid too large.
     """
     runs = _mechanism(mechanism)

@@ -98,12 +98,13 @@ def mu(
     eps: Eps = None, n: Size = None, budgets: BudgetsFile = None, delta: Delta = 1e-4, as_json: Json = False
 ) -> None:
     """The paper's mu (Theorem 2) and the central eps that it promises at delta."""
+    from gspa.accountant import closed_forms
     from gspa.accountant import published as bounds
 
     population = _budgets(eps, n, budgets)
     entry = bounds.CATALOGUE["gspa"]
-    value = bounds.gspa_mu(population)
-    central = bounds.gspa_epsilon(population, delta=delta)
+    value = closed_forms.gspa_mu(population)
+    central = closed_forms.gspa_epsilon(population, delta=delta)
     if as_json:
         answer = {"mu": value, "epsilon": central, "delta": delta, "n": population.n, "method": entry.label}
         typer.echo(json.dumps(answer | {"valid_for": entry.valid_for}))

@@ -310,7 +310,6 @@ def discrete_epsilon(population: Sequence[tuple[ArrayLike, int]], *, delta: floa
         `upper` holds for every data set of these users; an attack on some data set reaches `lower`.
 
     Raises:
-        InvalidValue: an argument out of range.
         OutsideValidity: reports that show an input with probability above delta.
     """
     crowd, delta = _Crowd.of(population), check.probability(allow_zero=False, delta=delta)
@@ -346,9 +345,6 @@ def discrete_round(population: Sequence[tuple[ArrayLike, int]], *, delta: float)
     Args:
         population: as `discrete_epsilon`.
         delta: in (0, 1); decides which law B is used.
-
-    Raises:
-        InvalidValue: an argument out of range.
     """
     crowd = _Crowd.of(population)
     sides = [_Upper(crowd, base, delta) for base in crowd.bases()]
@@ -398,7 +394,6 @@ def named_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer) -> B
         where the family is one known randomizer.
 
     Raises:
-        InvalidValue: an argument out of range.
         OutsideValidity: a setting that cannot be certified; delta not above the local delta.
     """
     require_fit(mechanism, budgets)

@@ -353,10 +353,6 @@ def exact_delta(budgets: Budgets, *, eps: float, inputs: ArrayLike | None = None
         Otherwise `lower` and `value` are what the best inputs found certainly give, and `upper` is
         the dominating pair's.
 
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: a local delta_i > 0; more than 10^9 users or 20,000 distinct eps.
-
     >>> from gspa.accountant import budgets
     >>> exact_delta(budgets.constant(1.0, n=3), eps=0.5).note
     'others that hold 1: 2 of 2 at eps 1'
@@ -385,10 +381,6 @@ def exact_epsilon(
     Returns:
         Bound: as for `exact_delta`; 0 where delta is at least delta(0).
 
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: as for `exact_delta`.
-
     >>> from gspa.accountant import budgets
     >>> exact_epsilon(budgets.constant(1.0, n=3), delta=0.9).upper
     0.0
@@ -411,10 +403,6 @@ def least_epsilon(budgets: Budgets, *, delta: float) -> float:
 
     Returns:
         Not above the least eps at which the bits are (eps, delta)-DP.
-
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: as for `exact_delta`.
 
     >>> from gspa.accountant import budgets
     >>> least_epsilon(budgets.constant(1.0, n=3), delta=0.9)
@@ -512,10 +500,6 @@ def sharpest_epsilon(budgets: Budgets, *, delta: float) -> Bound:
     Args:
         budgets: local budgets.
         delta: central delta in (0, 1), above every local delta_i.
-
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: delta not above the local delta.
     """
     pair = central_epsilon(budgets, delta=delta)
     return _sharper(exact_epsilon(budgets, delta=delta), pair) if tries_all(budgets) else _instead(budgets, pair)
@@ -527,9 +511,6 @@ def sharpest_delta(budgets: Budgets, *, eps: float) -> Bound:
     Args:
         budgets: local budgets.
         eps: central eps >= 0.
-
-    Raises:
-        InvalidValue: an argument out of range.
     """
     pair = central_delta(budgets, eps=eps)
     return _sharper(exact_delta(budgets, eps=eps), pair) if tries_all(budgets) else _instead(budgets, pair)
@@ -541,10 +522,6 @@ def sharpest_per_user(budgets: Budgets, *, delta: float) -> UserBounds:
     Args:
         budgets: local budgets.
         delta: central delta in (0, 1), above every local delta_i.
-
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: as `per_user_epsilon`.
     """
     pair = per_user_epsilon(budgets, delta=delta)
     eps, where = np.unique(budgets.eps, return_inverse=True)
@@ -572,7 +549,6 @@ def gap(budgets: Budgets, *, delta: float) -> Bound:
         delta: central delta in (0, 1), below delta(0).
 
     Raises:
-        InvalidValue: an argument out of range.
         OutsideValidity: as for `exact_delta`; delta so large that the exact eps is 0.
 
     >>> from gspa.accountant import budgets

@@ -312,10 +312,6 @@ def privacy_loss(
 
     Returns:
         The masses on the grid, the victim's local delta at +infinity.
-
-    Raises:
-        InvalidValue: step out of range.
-        OutsideValidity: see `atoms`.
     """
     local = problem.local_delta
     found = atoms(problem, depth=check.in_range(0, _DEEPEST, depth=check.positive(depth=depth)), above=pessimistic)
@@ -338,9 +334,6 @@ def trade_off(problem: Problem, *, depth: float = _DEPTH) -> TradeOff:
     Args:
         problem: victim and clones.
         depth: about e^-depth of the mass is given to the attacker.
-
-    Raises:
-        OutsideValidity: see `atoms`.
 
     >>> from gspa.accountant import budgets
     >>> from gspa.accountant.randomizers import RandomizedResponse
@@ -419,7 +412,6 @@ def renyi(problem: Problem, order: float) -> Bound:
         Bound on the pair's divergence; its `upper` holds for the shuffled reports.
 
     Raises:
-        InvalidValue: order below 1 or not finite.
         OutsideValidity: a local delta, with which every divergence is infinite; see also `atoms`.
 
     >>> from gspa.accountant import budgets

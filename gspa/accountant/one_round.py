@@ -207,10 +207,6 @@ def central_delta(budgets: Budgets, *, eps: float, mechanism: Randomizer = BINAR
     Returns:
         Bound on the pair's delta; `upper` holds for every randomizer in `valid_for`.
 
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: a setting that the pair cannot certify.
-
     >>> from gspa.accountant import budgets
     >>> round(central_delta(budgets.constant(1.0, n=1), eps=0.5).value, 9)  # nobody to hide among
     0.287649137
@@ -236,7 +232,6 @@ def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = B
         at least delta(0).
 
     Raises:
-        InvalidValue: an argument out of range.
         OutsideValidity: a setting that the pair cannot certify; delta not above the local delta.
 
     >>> from gspa.accountant import budgets
@@ -313,7 +308,6 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = 
         mechanism: what every user runs.
 
     Raises:
-        InvalidValue: an argument out of range.
         OutsideValidity: as `central_epsilon`; too many distinct budgets to certify each.
     """
     delta = check.probability(allow_zero=False, delta=delta)
@@ -422,9 +416,6 @@ def honest_only(budgets: Budgets, *, honest: int) -> Budgets:
     Args:
         budgets: all N users; one common local delta.
         honest: how many follow the protocol, 1 to N.
-
-    Raises:
-        InvalidValue: honest outside 1 to N, or local deltas that differ.
     """
     honest = check.count(honest=honest)
     if honest > budgets.n:

@@ -62,9 +62,6 @@ def f_eps_delta(alpha: Reals, *, eps: float, delta: float) -> Reals:
         eps: >= 0.
         delta: in [0, 1).
 
-    Raises:
-        InvalidValue: an argument outside its range.
-
     >>> f_eps_delta(0.0, eps=1.0, delta=0.1)
     0.9
     """
@@ -83,9 +80,6 @@ def gaussian(alpha: Reals, *, mu: float) -> Reals:
     Args:
         alpha: type I error(s) in [0, 1].
         mu: >= 0; 0 is perfect privacy, 1 - alpha.
-
-    Raises:
-        InvalidValue: an argument outside its range.
 
     >>> round(gaussian(0.5, mu=1.0), 6)
     0.158655
@@ -142,9 +136,6 @@ def gdp_log_delta(eps: Reals, *, mu: float) -> Reals:
         eps: number(s) >= 0.
         mu: >= 0; mu = 0 gives -inf.
 
-    Raises:
-        InvalidValue: an argument outside its range.
-
     >>> round(gdp_log_delta(100.0, mu=1.0), 6)
     -4960.254554
     """
@@ -169,9 +160,6 @@ def gdp_delta(eps: Reals, *, mu: float) -> Reals:
         eps: number(s) >= 0.
         mu: >= 0.
 
-    Raises:
-        InvalidValue: an argument outside its range.
-
     >>> round(gdp_delta(0.0, mu=1.0), 9)
     0.382924923
     """
@@ -186,9 +174,6 @@ def gdp_log_delta_end(eps: float, *, mu: float, side: int) -> float:
         eps: >= 0.
         mu: >= 0.
         side: 1 or -1.
-
-    Raises:
-        InvalidValue: an argument outside its range.
 
     >>> low, high = (gdp_log_delta_end(1.0, mu=0.5, side=side) for side in (-1, 1))
     >>> 0 < high - low < 3e-11
@@ -209,9 +194,6 @@ def gdp_epsilon(*, delta: float, mu: float) -> float:
         delta: in (0, 1).
         mu: >= 0.
 
-    Raises:
-        InvalidValue: an argument outside its range; delta = 0 would need eps = infinity.
-
     >>> gdp_epsilon(delta=0.5, mu=1.0)
     0.0
     """
@@ -224,9 +206,6 @@ def gdp_epsilon_below(*, delta: float, mu: float) -> float:
     Args:
         delta: in (0, 1).
         mu: >= 0.
-
-    Raises:
-        InvalidValue: an argument outside its range.
 
     >>> 0 < gdp_epsilon(delta=1e-6, mu=1.0) - gdp_epsilon_below(delta=1e-6, mu=1.0) < 1e-10
     True
@@ -273,9 +252,6 @@ def compose_gdp(mus: Iterable[float]) -> float:
 def group_gdp(mu: float, *, k: int) -> float:
     """mu for groups of k records of a mu-GDP mechanism: k mu (Fact 3).
 
-    Raises:
-        InvalidValue: mu negative or not finite, k < 1.
-
     >>> group_gdp(0.5, k=4)
     2.0
     """
@@ -307,9 +283,6 @@ def delta_from_tradeoff(f: Curve, eps: float) -> float:
         f: convex trade-off function that takes an array; symmetric, or delta is one-sided.
         eps: >= 0.
 
-    Raises:
-        InvalidValue: eps out of range.
-
     >>> round(delta_from_tradeoff(lambda a: f_eps_delta(a, eps=1.0, delta=0.25), 1.0), 12)
     0.25
     """
@@ -334,9 +307,6 @@ def tradeoff_from_delta(alpha: Reals, eps_grid: ArrayLike, delta_values: ArrayLi
         alpha: type I error(s) in [0, 1].
         eps_grid: shape (m,), >= 0.
         delta_values: shape (m,), in [0, 1], upper bounds on delta(eps_k).
-
-    Raises:
-        InvalidValue: an argument outside its range, empty grid, unequal lengths.
 
     >>> tradeoff_from_delta(0.0, [0.0, 1.0], [0.5, 0.1])
     0.9

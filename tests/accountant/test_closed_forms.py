@@ -220,8 +220,7 @@ class TestFmt21:
         eps0, n, delta, delta0 = 1.0, 10_000, 1e-5, 1e-10
         eps = fmt21_printed(eps0, n, delta)
         printed = delta + (math.exp(eps) + 1) * (1 + math.exp(-eps0) / 2) * n * delta0
-        total = c.fmt21_total_delta(eps0, n=n, delta=delta, delta0=delta0)
-        assert total == pytest.approx(printed, rel=1e-14)
+        assert self.total(eps0, n, delta, delta0) == pytest.approx(printed, rel=1e-14)
 
     @settings(max_examples=50)
     @given(st.floats(0.01, 2), st.floats(0, 0.4), st.sampled_from([1e-8, 1e-4, 1e-2]))
@@ -238,7 +237,7 @@ class TestFmt21:
 
     @staticmethod
     def total(eps0, n, inner, delta0):
-        return c.fmt21_total_delta(eps0, n=n, delta=inner, delta0=delta0)
+        return inner + c._delta0_price(c.fmt21_epsilon(eps0, n=n, delta=inner), eps0, n, delta0)
 
     def test_too_large_a_delta0_is_refused(self):
         with pytest.raises(

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 import gspa
+from gspa.accountant import closed_forms, tradeoff
 from gspa.accountant import one_round as accountant
 from gspa.accountant import published as bounds
 from gspa.accountant import rounds as composition
-from gspa.accountant import tradeoff
 from gspa.accountant.bound import Bound, rounded
 from gspa.accountant.budgets import Budgets, from_array, from_csv
 from gspa.accountant.errors import OutsideValidity
@@ -244,7 +244,7 @@ def test_mu_and_the_papers_eps(maths: Page) -> None:
     settings = GROUPS + lists() + [[(eps, n)] for n, eps in itertools.product(SIZES[1:], LOCAL)]
     mus = maths.evaluate("(all) => all.map((people) => gspa.paperMu(people))", list(map(people_of, settings)))
     for mu, groups in zip(mus, settings, strict=True):
-        assert mu == pytest.approx(bounds.gspa_mu(budgets_of(groups)), rel=1e-12)
+        assert mu == pytest.approx(closed_forms.gspa_mu(budgets_of(groups)), rel=1e-12)
     asked = [(mu, delta) for mu in [*mus, 1e-6, 1.0, 1e3] for delta in (0.7, *DELTAS)]
     eps = maths.evaluate("(all) => all.map(([mu, delta]) => gspa.gdpEpsilon(delta, mu))", asked)
     for found, (mu, delta) in zip(eps, asked, strict=True):

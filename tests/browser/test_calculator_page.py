@@ -18,6 +18,7 @@ import pytest
 from test_book import DESK
 
 import gspa
+from gspa.accountant import closed_forms
 from gspa.accountant import published as bounds
 from gspa.accountant import rounds as composition
 from gspa.accountant.bound import Bound, rounded
@@ -142,8 +143,8 @@ def test_the_first_answer(page: Page, address: str) -> None:
     assert low <= Decimal(DEFAULT.lower) <= Decimal(DEFAULT.upper) <= high
     assert high - low < Decimal("2e-7") * high
     people = constant(0.5, n=10_000)
-    assert page.inner_text("#calc-mu") == f"{bounds.gspa_mu(people):.6g}"
-    assert page.inner_text("#calc-paper") == f"{bounds.gspa_epsilon(people, delta=1e-4):.6g}"
+    assert page.inner_text("#calc-mu") == f"{closed_forms.gspa_mu(people):.6g}"
+    assert page.inner_text("#calc-paper") == f"{closed_forms.gspa_epsilon(people, delta=1e-4):.6g}"
     rows = bounds.compare(people, delta=1e-4, mechanism="rr")
     shown = page.locator("#calc-bounds tbody tr").evaluate_all("rows => rows.map((row) => row.dataset.key)")
     valid = [row.key for row in rows if row.valid]
@@ -407,7 +408,7 @@ def test_the_fields_are_named_as_the_arguments_are(turned: Turn) -> None:
 def test_where_the_paper_promises_too_much(turned: Turn) -> None:
     page = turned("n=1000&eps=5")
     people = constant(5.0, n=1000)
-    paper = bounds.gspa_epsilon(people, delta=1e-4)
+    paper = closed_forms.gspa_epsilon(people, delta=1e-4)
     exact = gspa.epsilon(budgets=people, delta=1e-4)
     assert paper < exact.lower
     assert f"only {paper / exact.lower:.3g} of the certified one" in page.inner_text("#calc-verdict")

@@ -384,11 +384,10 @@ OWN: dict[str, dict[str, Kind]] = {
     },
     "accountant.discrete": {"p": array(0, 1), "q": array(0, 1)},
     "accountant.discrete.neyman_pearson": {"p": _LAW, "q": _LAW},
-    "accountant.published": {"mechanism": name(None, *published.FAMILIES), "key": name(*published.CATALOGUE)}
+    "accountant.published": {"mechanism": name(None, *published.FAMILIES)}
     | {"keys": optional(lists_of(name(*published.CATALOGUE), least=1, most=2))},
     "accountant.closed_forms": {"reading": name("abstract", "theorem2"), "half_way": name(False, True)},
     "accountant.closed_forms.girgis21_renyi": {"order": count(2, 30)},
-    "accountant.closed_forms.liew22_renyi": {"order": count(2, 30)},
     "accountant.closed_forms.liew22_epsilon": {"largest_order": count(2, 30)},
     "accountant.closed_forms.renyi_to_epsilon": {"divergence": number(0, 5)},
     "accountant.blanket_forms.wang24_epsilon": {"hidden": FLAG},
@@ -587,7 +586,7 @@ TOGETHER: dict[str, tuple[dict[str, Any], ...]] = {
     },
     **{
         f"accountant.closed_forms.{what}": ({"n": 10**6, "eps0": 0.1, "delta": 1e-4},)
-        for what in ("erlingsson19_epsilon", "fmt21_total_delta", "fmt21_epsilon")
+        for what in ("erlingsson19_epsilon", "fmt21_epsilon")
     },
     **{f"accountant.closed_forms.{what}_epsilon": ({"n": 10**5},) for what in ("clones_blog", "fmt23")},
     "accountant.closed_forms.liu23_epsilon": ({"budgets": budgets.constant(0.5, n=10**4)}, {}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gspa.accountant import api, asymptotic, attacks, budgets, one_round, published
+from gspa.accountant import api, asymptotic, attacks, budgets, one_round
 from gspa.accountant.errors import GspaError
 from gspa.accountant.laplace_gaussian import blanket_epsilon
 from gspa.accountant.randomizers import TotalVariation
@@ -44,7 +44,6 @@ REFUSED = [
     (budgets.from_array, {"eps": np.array(0.5)}, "eps"),
     (mean.clipped_normal, {"center": 0.0, "sigma": 1e308, "low": 0.0, "high": 1.0}, "sigma"),
     (sgd.gaussian_sigma, {"eps": [5e-324], "clip": 2.0, "divisor": 1, "delta": 0.1}, "eps"),
-    (published.epsilon_curve, {"key": "clones_blog", "budgets": CROWD, "sizes": None, "delta": 0.1}, "sizes"),
     (accounting.topk, {"local": Laplace(1.0), "k": 1, "n_p": [2], "delta": 0.1, "most_selected": 1}, "n_p"),
     (aggregation.Simple, {"clip": 0.1, "eps": 0.0}, "eps"),
     (aggregation.LocalGaussian, {"clip": -1.0, "sigma": 1.0}, "clip"),
