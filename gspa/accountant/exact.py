@@ -8,7 +8,7 @@ number of clones, so it is an upper bound; this is the value that it bounds:
 >>> exact = exact_epsilon(crowd, delta=1e-4)
 >>> round(exact.value, 6), exact.relative_width < 1e-8
 (0.034289, True)
->>> round(gap(crowd, delta=1e-4).value, 3)  # the pair's eps over this one
+>>> round(central_epsilon(crowd, delta=1e-4).value / exact.value, 3)  # the pair's eps over this one
 1.122
 
 The victim is the user with the largest eps, and the others' inputs are the worst. Why that is right, and cheap:
@@ -535,32 +535,3 @@ def sharpest_per_user(budgets: Budgets, *, delta: float) -> UserBounds:
     upper = np.minimum(np.array([one.upper for one in found])[where], pair.upper)
     lower = np.minimum(np.array([one.lower for one in found])[where], upper)
     return UserBounds(lower, upper, found[0].method, VALID_FOR, delta, reached=True)
-
-
-def gap(budgets: Budgets, *, delta: float) -> Bound:
-    """The dominating pair's eps over the exact one: what revealing the number of clones costs.
-
-    With many users the two Gaussian limits' mu have the ratio sqrt(2 sum_j r_j (1-r_j) / sum_j r_j), sqrt(2 - 2r) for
-    equal budgets: between 1 (eps_j = 0) and sqrt(2) (eps_j large). The ratio of eps at one delta is larger
-    where delta is not far below delta(0), and tends to 1 where there are too few others to hide among.
-
-    Args:
-        budgets: local budgets, every delta_i = 0.
-        delta: central delta in (0, 1), below delta(0).
-
-    Raises:
-        OutsideValidity: as for `exact_delta`; delta so large that the exact eps is 0.
-
-    >>> from gspa.accountant import budgets
-    >>> round(gap(budgets.constant(0.1, n=10_000), delta=1e-6).value, 3)
-    1.026
-    """
-    exact, pair = exact_epsilon(budgets, delta=delta), central_epsilon(budgets, delta=delta)
-    if exact.value == 0:
-        at_zero = exact_delta(budgets, eps=0.0).value
-        raise OutsideValidity("gap", f"delta < {at_zero:g}, the exact law's delta(0)", "at delta its eps is 0")
-    low = pair.lower / exact.upper
-    high = pair.upper / exact.lower if exact.lower > 0 else math.inf
-    value = min(max(pair.value / exact.value, low), high)
-    method = f"eps of the dominating pair / eps of the {exact.method}"
-    return Bound(low, value, high, method, VALID_FOR, delta=delta, n=budgets.n, note=exact.note)
