@@ -24,9 +24,9 @@ from gspa.accountant import arguments as check
 from gspa.accountant.allocation import Allocated
 from gspa.accountant.bound import Bound, enclosed, rounded
 from gspa.accountant.budgets import Budgets
-from gspa.accountant.engine import discrete_epsilon
+from gspa.accountant.engine import discrete_epsilon, named_epsilon
 from gspa.accountant.errors import DataUnavailable, OutsideValidity
-from gspa.accountant.exact import sharpest_epsilon, tries_all
+from gspa.accountant.exact import tries_all
 from gspa.accountant.laplace_gaussian import Crowd, blanket_epsilon
 from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.randomizers import HadamardResponse, LocalHashing, Randomizer, UnaryEncoding
@@ -118,7 +118,7 @@ def certificate(budgets: Budgets, *, delta: float, mechanism: Randomizer, rounds
     top = enclosed(rounds * Fraction(budgets.eps_max))[1] if budgets.delta_max == 0 else math.inf
     if mechanism.bits and rounds == 1 and tries_all(budgets, most=_MOST_CHOICES):
         with suppress(OutsideValidity):  # what takes the checker too long is proved for any aligned randomizers
-            everything = sharpest_epsilon(budgets, delta=delta)
+            everything = named_epsilon(budgets, delta=delta, mechanism=mechanism)
             return _least(fields, everything, lambda eps: {"inputs": "all"}, top)
     if rounds > 1:
         bound = compose([(shuffled(budgets, mechanism=mechanism), rounds)], delta=delta)

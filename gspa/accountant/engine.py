@@ -38,10 +38,10 @@ from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.exact import sharpest_delta, sharpest_epsilon, sharpest_per_user
-from gspa.accountant.one_round import Problem, UserBounds, central_delta, central_epsilon, per_user_epsilon, require_fit
+from gspa.accountant.exact import exact_delta, exact_epsilon, sharper, sharper_each
+from gspa.accountant.one_round import Problem, UserBounds, central_delta, central_epsilon, per_user_epsilon
 from gspa.accountant.pair import BAND, TOP, AtomTable, gaussian_guess, greatest_epsilon, least_epsilon
-from gspa.accountant.randomizers import BINARY, Randomizer, matrix
+from gspa.accountant.randomizers import Randomizer, matrix
 from gspa.accountant.rounds import Round, of_tables
 
 Array = NDArray[np.float64]
@@ -376,54 +376,33 @@ def _with_attack(bound: Bound, low: float) -> Bound:
     return replace(bound, lower=low, value=0.5 * (low + bound.upper), reached=True)
 
 
-def _called(bound: Bound, mechanism: Randomizer) -> Bound:
-    """Of bits, by the name of what sends them."""
-    return replace(bound, valid_for=bound.valid_for.replace(BINARY.label, mechanism.label))
-
-
 def named_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer) -> Bound:
     """Central eps of shuffled reports at delta: `one_round.central_epsilon` or the exact law of shuffled bits.
 
-    Args:
-        budgets: the users' local budgets.
-        delta: central delta in (0, 1), above every local delta_i.
-        mechanism: what every user runs.
-
-    Returns:
-        `upper` holds for every data set; an attack on some data set reaches `lower` where `reached` says so, which is
-        where the family is one known randomizer.
-
-    Raises:
-        OutsideValidity: a setting that cannot be certified; delta not above the local delta.
+    `upper` holds for every data set; an attack on some data set reaches `lower` where `reached` says so, which is
+    where the mechanism is one known randomizer.
     """
-    require_fit(mechanism, budgets)
+    bound = central_epsilon(budgets, delta=delta, mechanism=mechanism)
     if mechanism.bits:
-        bound = _called(sharpest_epsilon(budgets, delta=delta), mechanism)
-    else:
-        bound = central_epsilon(budgets, delta=delta, mechanism=mechanism)
+        bound = sharper(bound, budgets, lambda: exact_epsilon(budgets, delta=delta))
     crowd = None if bound.reached else _known(budgets.grouped(), mechanism)
     return bound if crowd is None else _with_attack(bound, _Lower(crowd).epsilon(delta, bound.upper))
 
 
 def named_delta(budgets: Budgets, *, eps: float, mechanism: Randomizer) -> Bound:
     """Central delta of shuffled reports at eps >= 0; otherwise as `named_epsilon`."""
-    require_fit(mechanism, budgets)
+    bound = central_delta(budgets, eps=eps, mechanism=mechanism)
     if mechanism.bits:
-        bound = _called(sharpest_delta(budgets, eps=eps), mechanism)
-    else:
-        bound = central_delta(budgets, eps=eps, mechanism=mechanism)
+        bound = sharper(bound, budgets, lambda: exact_delta(budgets, eps=eps))
     crowd = None if bound.reached else _known(budgets.grouped(), mechanism)
     return bound if crowd is None else _with_attack(bound, _Lower(crowd).delta(eps))
 
 
 def named_per_user(budgets: Budgets, *, delta: float, mechanism: Randomizer) -> UserBounds:
     """Central eps of each user's own record; otherwise as `named_epsilon` and `one_round.per_user_epsilon`."""
-    require_fit(mechanism, budgets)
+    found = per_user_epsilon(budgets, delta=delta, mechanism=mechanism)
     if mechanism.bits:
-        found = sharpest_per_user(budgets, delta=delta)
-        found = replace(found, valid_for=found.valid_for.replace(BINARY.label, mechanism.label))
-    else:
-        found = per_user_epsilon(budgets, delta=delta, mechanism=mechanism)
+        found = sharper_each(found, budgets, lambda: named_epsilon(budgets, delta=delta, mechanism=mechanism))
     people = budgets.grouped()
     crowd = None if found.reached or people.eps.size > _EACH else _known(people, mechanism)
     if crowd is None:

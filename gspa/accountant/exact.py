@@ -42,7 +42,7 @@ from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.one_round import UserBounds, central_delta, central_epsilon, per_user_epsilon
+from gspa.accountant.one_round import UserBounds, central_delta, central_epsilon
 from gspa.accountant.pair import SURELY_ALL, SURELY_ZERO, Victim, gaussian_guess
 from gspa.accountant.roots import find_root, push_until
 
@@ -469,10 +469,7 @@ def _epsilon(plan: _Plan, delta: float) -> _Found:
     return _Found(lower, min(max(at(y), lower), upper), upper, worst.ones)
 
 
-# --- the sharpest answer that there is -----------------------------------------------------------------------
-# >>> from gspa.accountant import budgets
-# >>> sharpest_epsilon(budgets.constant(0.5, n=10**6), delta=1e-8).note.split(",")[0]
-# 'the dominating pair'
+# --- the sharper of this answer and the pair's ---------------------------------------------------------------
 
 TOO_MANY = f"the exact law is evaluated up to {QUICK:,} choices of the others' inputs"
 _TOO_LARGE = f"the exact law is evaluated up to a local eps of {_MOST_EPS:,.0f}"
@@ -483,55 +480,29 @@ _EACH = (
 _LOCAL = "the exact law is not known with a local delta_i > 0"
 
 
-def _sharper(exact: Bound, pair: Bound) -> Bound:
-    """Both upper ends hold; where they agree in all but the last digits the pair's may be the smaller one."""
-    upper = min(exact.upper, pair.upper)
-    return replace(exact, lower=min(exact.lower, upper), value=min(exact.value, upper), upper=upper)
+def sharper(pair: Bound, budgets: Budgets, exact: Callable[[], Bound]) -> Bound:
+    """The exact answer where all inputs can be tried, never above the pair's; else the pair's, and why."""
+    if not tries_all(budgets):
+        too_large = _TOO_LARGE if budgets.eps_max > _MOST_EPS else TOO_MANY
+        return replace(pair, note=f"the dominating pair, because {_LOCAL if budgets.delta_max > 0 else too_large}")
+    found = exact()
+    # Both upper ends hold; where they agree in all but the last digits the pair's may be the smaller one.
+    upper = min(found.upper, pair.upper)
+    words = pair.valid_for.split(";")[0]  # whose bits they are; there are no local deltas
+    return replace(found, lower=min(found.lower, upper), value=min(found.value, upper), upper=upper, valid_for=words)
 
 
-def _instead(budgets: Budgets, pair: Bound) -> Bound:
-    too_large = _TOO_LARGE if budgets.eps_max > _MOST_EPS else TOO_MANY
-    return replace(pair, note=f"the dominating pair, because {_LOCAL if budgets.delta_max > 0 else too_large}")
-
-
-def sharpest_epsilon(budgets: Budgets, *, delta: float) -> Bound:
-    """`exact_epsilon` where all inputs can be tried, never above the pair's; else the pair's, and the note says why.
-
-    Args:
-        budgets: local budgets.
-        delta: central delta in (0, 1), above every local delta_i.
-    """
-    pair = central_epsilon(budgets, delta=delta)
-    return _sharper(exact_epsilon(budgets, delta=delta), pair) if tries_all(budgets) else _instead(budgets, pair)
-
-
-def sharpest_delta(budgets: Budgets, *, eps: float) -> Bound:
-    """The same of `exact_delta`.
-
-    Args:
-        budgets: local budgets.
-        eps: central eps >= 0.
-    """
-    pair = central_delta(budgets, eps=eps)
-    return _sharper(exact_delta(budgets, eps=eps), pair) if tries_all(budgets) else _instead(budgets, pair)
-
-
-def sharpest_per_user(budgets: Budgets, *, delta: float) -> UserBounds:
-    """`per_user_epsilon` by the law of the shuffled bits, where all inputs can be tried for each group of users.
-
-    Args:
-        budgets: local budgets.
-        delta: central delta in (0, 1), above every local delta_i.
-    """
-    pair = per_user_epsilon(budgets, delta=delta)
+def sharper_each(pair: UserBounds, budgets: Budgets, worst: Callable[[], Bound]) -> UserBounds:
+    """The same for each user, where all inputs can be tried for each group of users."""
     eps, where = np.unique(budgets.eps, return_inverse=True)
     if not tries_all(budgets, most=QUICK // eps.size):
-        worst = sharpest_epsilon(budgets, delta=delta)
-        upper = np.minimum(pair.upper, worst.upper)  # nobody is worse off than the user of the largest eps
-        note = _EACH.format(QUICK // eps.size) if worst.method.startswith(METHOD) else worst.note
+        everybody = worst()
+        upper = np.minimum(pair.upper, everybody.upper)  # nobody is worse off than the user of the largest eps
+        note = _EACH.format(QUICK // eps.size) if everybody.method.startswith(METHOD) else everybody.note
         return replace(pair, lower=np.minimum(pair.lower, upper), upper=upper, note=note)
     first = [int(np.argmax(budgets.eps == one)) for one in eps]
-    found = [exact_epsilon(budgets, delta=delta, victim=index) for index in first]
+    found = [exact_epsilon(budgets, delta=pair.delta, victim=index) for index in first]
     upper = np.minimum(np.array([one.upper for one in found])[where], pair.upper)
     lower = np.minimum(np.array([one.lower for one in found])[where], upper)
-    return UserBounds(lower, upper, found[0].method, VALID_FOR, delta, reached=True)
+    words = pair.valid_for.split(";")[0]
+    return replace(pair, lower=lower, upper=upper, method=found[0].method, valid_for=words, reached=True)
