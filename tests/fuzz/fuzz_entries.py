@@ -83,7 +83,7 @@ INSIDE: dict[str, str] = {
             "randomizers": "Randomizer",
             "settings": "setting people left_out warnings in_range reached",
             "laplace_gaussian": "how_close limit choose population reports_pair",
-            "losses": "spread merge gaussian_atoms groups_of atoms automatic_step dominating dominated on_curve Values",
+            "losses": "spread merge gaussian_atoms atoms automatic_step dominating dominated on_curve Values",
             "rounds": "of_tables table_of held_alike",
             "one_round": "require_fit others_of problem_of tilt_for epsilon_of candidates",
             "risk": "attack_rates",
