@@ -60,11 +60,6 @@ def read(path: str | Path, *, column: str = "eps") -> Columns:
         path: the file, or a pipe: it is read once.
         column: the one that must be there: "eps", beside which there may be `delta` and `count`, or "sigma" or "scale",
             beside which there may be `count`.
-
-    Raises:
-        InvalidBudget: no such file, empty, no text, no header, no such column, or a bad entry; the
-            message names the line (the file's first is line 1) and the column.
-        UnknownName: a column of another name; the nearest is suggested.
     """
     column = check.one_of(("eps", "sigma", "scale"), column=column)
     if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):

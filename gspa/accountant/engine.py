@@ -83,11 +83,7 @@ class _Crowd:
 
     @classmethod
     def of(cls, population: Sequence[tuple[ArrayLike, int]]) -> _Crowd:
-        """Checked.
-
-        Raises:
-            InvalidValue: no group, a matrix that is none, a count below 1, or outputs that differ in number.
-        """
+        """Checked."""
         try:
             groups = [(matrix(table), check.count(n=count)) for table, count in population]
         except (TypeError, ValueError) as error:
@@ -301,16 +297,8 @@ def _valid_for(crowd: _Crowd) -> str:
 def discrete_epsilon(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Bound:
     """Central eps of shuffled reports of any finite randomizers at delta, from both sides.
 
-    Args:
-        population: (matrix, count) for each group; matrix of shape (inputs, outputs), its rows the laws of a report;
-            outputs are the same for all groups.
-        delta: central delta in (0, 1).
-
-    Returns:
-        `upper` holds for every data set of these users; an attack on some data set reaches `lower`.
-
-    Raises:
-        OutsideValidity: reports that show an input with probability above delta.
+    `population` has (matrix, count) for each group: a matrix of shape (inputs, outputs), its rows the laws of a report,
+    outputs the same for all groups. `upper` holds for every data set of these users; an attack on some reaches `lower`.
     """
     crowd, delta = _Crowd.of(population), check.probability(allow_zero=False, delta=delta)
     top = crowd.epsilon
@@ -340,12 +328,7 @@ def discrete_delta(population: Sequence[tuple[ArrayLike, int]], *, eps: float) -
 
 
 def discrete_round(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Round:
-    """A round of `gspa.accountant.rounds` in which these users report, for all of whom about that delta is asked.
-
-    Args:
-        population: as `discrete_epsilon`.
-        delta: in (0, 1); decides which law B is used.
-    """
+    """A round of `gspa.accountant.rounds` in which these users report, for all of whom about that delta is asked."""
     crowd = _Crowd.of(population)
     sides = [_Upper(crowd, base, delta) for base in crowd.bases()]
     best = min(sides, key=lambda one: max(victim.victim.square / (victim.mean + 1) for victim in one.victims))

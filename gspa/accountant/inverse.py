@@ -55,9 +55,6 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
 
     The first is `lower` if the central eps grows with the number, else `upper`. The other is missed so far as the lower
     end of that eps shows; of whole numbers it is the last of which that is not known.
-
-    Raises:
-        OutsideValidity: a target that every number meets, or none.
     """
     sign, power = 1 if asked.grows else -1, 2 if asked.whole else 1  # eps grows like a budget, or the root of users
     best, worst = (asked.least, asked.most) if asked.grows else (asked.most, asked.least)

@@ -92,14 +92,7 @@ class PrivacyLoss:
 
 
 def spread(loss: Array, mass: Array, step: float, infinite: float = 0.0) -> PrivacyLoss:
-    """Each mass to its two neighbours on the grid, mean of e^-loss kept: delta does not fall.
-
-    Args:
-        loss: shape (k,), finite.
-        mass: shape (k,), P0-masses.
-        step: of the grid, > 0.
-        infinite: passed on.
-    """
+    """Each mass to its two neighbours on the grid, mean of e^-loss kept: delta does not fall."""
     cell = np.floor(loss / step)
     part = np.expm1(-np.clip(loss - cell * step, 0.0, step)) / math.expm1(-step)
     first = int(cell.min())
@@ -115,12 +108,6 @@ def merge(loss: Array, mass: Array, step: float, infinite: float = 0.0) -> Priva
 
     From the largest loss down: a heap at the grid point below it takes what follows until its mean is
     that point. What is left at the end is moved down to its point, which does not raise delta either.
-
-    Args:
-        loss: shape (k,), finite.
-        mass: shape (k,), P0-masses.
-        step: of the grid, > 0.
-        infinite: passed on.
     """
     width = step / _FINE
     cell = np.floor(loss / width)
@@ -160,11 +147,6 @@ def gaussian_atoms(mu: float, step: float, depth: float) -> tuple[Array, Array, 
 
     Gauss-Legendre nodes in cells that the grid's cells consist of, so that `spread` and `merge` see
     smooth integrands: relative error below 1e-13 (tests).
-
-    Args:
-        mu: > 0.
-        step: of the grid.
-        depth: what is left out is at most e^-depth.
     """
     reach = math.sqrt(2 * depth) * mu
     parts = _FINE * math.ceil(step / mu)
@@ -227,14 +209,6 @@ def atoms(problem: Problem, *, depth: float = _DEPTH, above: bool = True) -> Ato
 
     Proved: blocks (given the reports with c clones a fair coin can be added), windows (Bernstein for
     C, Hoeffding for A). An allowance of 1e-11 relative in each mass is the caller's to add.
-
-    Args:
-        problem: victim and clones; its local delta is not included.
-        depth: about e^-depth of the mass is left out.
-        above: which side to err on.
-
-    Raises:
-        OutsideValidity: too many outcomes.
     """
     victim, law = problem.victim, problem.law(depth=depth)
     if isinstance(victim, AtomTable):

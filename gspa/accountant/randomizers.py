@@ -496,11 +496,7 @@ _LONGEST = 1 << 25  # bytes of a file
 
 
 def matrix(given: ArrayLike) -> Array:
-    """A randomizer, shape (inputs, outputs), its rows divided by their sums.
-
-    Raises:
-        InvalidValue: not a table of finite numbers >= 0 with at least two rows, or a row whose sum is not 1.
-    """
+    """A randomizer, shape (inputs, outputs), its rows divided by their sums."""
     table = check.floats(matrix=given)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
         raise InvalidValue("matrix", f"shape {table.shape}", "a table with a row for each input, at least two")
@@ -517,11 +513,7 @@ def matrix(given: ArrayLike) -> Array:
 
 
 def read_matrix(path: str | Path) -> Array:
-    """A randomizer from a file: NPY, or text with a row a line and numbers between commas, semicolons or blanks.
-
-    Raises:
-        InvalidValue: no such file, too long, no numbers, or no randomizer.
-    """
+    """A randomizer from a file: NPY, or text with a row a line and numbers between commas, semicolons or blanks."""
     name = Path(path).name
     try:
         if Path(path).stat().st_size > _LONGEST:
