@@ -181,11 +181,15 @@ def tilt_for(victim: Victim | AtomTable, eps: float) -> float:
     return -(math.log(2) + up * math.log(up) + (down * math.log(down) if down > 0 else 0.0))
 
 
-def epsilon_of(delta: float, problem: Problem) -> Interval:
-    local = problem.local_delta
+def _require_above(what: str, delta: float, local: float, whose: str) -> None:
     if delta <= local:
         hint = f"with probability {local:g} a report may reveal everything, shuffled or not"
-        raise OutsideValidity("central epsilon", f"delta > {local:g}, the victim's local delta", hint)
+        raise OutsideValidity(what, f"delta > {local:g}, {whose}", hint)
+
+
+def epsilon_of(delta: float, problem: Problem) -> Interval:
+    local = problem.local_delta
+    _require_above("central epsilon", delta, local, "the victim's local delta")
     target = (delta - local) / (1 - local)
     if problem.victim.eps / 2 == 0:  # the least double among them
         return Interval(0.0, 0.0, problem.victim.eps)
@@ -240,9 +244,7 @@ def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = B
     """
     delta = check.probability(allow_zero=False, delta=delta)
     require_fit(mechanism, budgets)
-    if delta <= budgets.delta_max:
-        hint = f"with probability {budgets.delta_max:g} a report may reveal everything, shuffled or not"
-        raise OutsideValidity("central epsilon", f"delta > {budgets.delta_max:g}, the largest local delta", hint)
+    _require_above("central epsilon", delta, budgets.delta_max, "the largest local delta")
     low, value, high = _worst(budgets, mechanism, lambda problem: epsilon_of(delta, problem))
     return Bound(
         low, value, high, _method(mechanism), mechanism.valid_for, delta=delta, n=budgets.n, reached=budgets.n == 1
@@ -312,9 +314,7 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = 
     """
     delta = check.probability(allow_zero=False, delta=delta)
     require_fit(mechanism, budgets)
-    if delta <= budgets.delta_max:
-        hint = f"with probability {budgets.delta_max:g} a report may reveal everything, shuffled or not"
-        raise OutsideValidity("per-user epsilon", f"delta > {budgets.delta_max:g}, the largest local delta", hint)
+    _require_above("per-user epsilon", delta, budgets.delta_max, "the largest local delta")
     few = budgets.grouped() if budgets.eps.size <= 100_000 else budgets
     if few.eps.size <= _EXACT:
         found = [epsilon_of(delta, problem_of(few, mechanism, i)) for i in range(few.eps.size)]
