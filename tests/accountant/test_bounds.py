@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from gspa.accountant import budgets, closed_forms
 from gspa.accountant import published as bounds
-from gspa.accountant.errors import InvalidValue, UnknownName
+from gspa.accountant.errors import UnknownName
 
 
 class TestCatalogue:
@@ -57,12 +57,6 @@ class TestCatalogue:
         assert rows["fmt21"].epsilon == closed_forms.fmt21_epsilon(0.5, n=10_000, delta=1e-4, delta0=1e-10)
         assert "pure local privacy, delta_i = 0" in rows["erlingsson19"].note
 
-    def test_trivial_values_are_marked(self):
-        rows = {row.key: row for row in bounds.compare(budgets.constant(0.5, n=20), delta=1e-4)}
-        assert rows["gspa"].trivial
-        assert "holds without shuffling" in rows["gspa"].note
-        assert not rows["fmt21"].valid
-
     @pytest.mark.parametrize("eps0", [0.5, 3.0])
     @pytest.mark.parametrize("delta", [1e-4, 0.05])
     def test_one_user_is_refused_by_closed_forms_and_shuffled_among_nobody_by_numerical_ones(self, eps0, delta):
@@ -87,10 +81,6 @@ class TestCatalogue:
             assert rows[key].trivial
             assert "holds without shuffling" in rows[key].note
 
-    def test_bad_delta_is_an_error_not_a_row(self):
-        with pytest.raises(InvalidValue, match=r"delta = 0: must be in \(0, 1\)"):
-            bounds.compare(budgets.constant(0.5, n=10), delta=0)
-
     def test_every_bound_takes_figure_2s_sizes_and_published_order(self):
         # Figure 2: GSPA below FMT21 below Erlingsson19 at eps0 = 0.5 wherever all three speak.
         for n in range(1500, 10_001, 500):
@@ -109,17 +99,6 @@ def exact_delta(eps0, n, eps):
     others = binom.pmf(np.arange(n), n - 1, r)
     laws = np.convolve([1 - r, r], others), np.convolve([r, 1 - r], others)
     return max(float(np.maximum(p - math.exp(eps) * q, 0).sum()) for p, q in (laws, laws[::-1]))
-
-
-@pytest.mark.parametrize("eps0", [0.1, 0.5, 2.0])
-@pytest.mark.parametrize("n", [1500, 20_000])
-@pytest.mark.parametrize("delta", [1e-2, 1e-6])
-def test_a_rigorous_bound_is_never_below_an_exact_protocol(eps0, n, delta):
-    rows = bounds.compare(budgets.constant(eps0, n=n), delta=delta, mechanism="rr")
-    checked = [row for row in rows if row.valid and row.rigorous]
-    for row in checked:
-        assert exact_delta(eps0, n, row.epsilon) <= delta
-    assert len(checked) >= 4
 
 
 def test_the_gaussian_limit_is_no_certificate():

@@ -20,7 +20,7 @@ from gspa.accountant import api, budgets, exact
 from gspa.accountant.errors import GspaError, OutsideValidity
 from gspa.accountant.laplace_gaussian import blanket_delta, blanket_epsilon
 from gspa.accountant.one_round import central_delta, central_epsilon, per_user_epsilon
-from gspa.accountant.rounds import compose, shuffled, shuffled_reports
+from gspa.accountant.rounds import compose, shuffled
 
 TINY = 1e-10
 
@@ -189,11 +189,6 @@ class TestOnALine:
         assert attacked.lower == gspa.attack(eps=0.5, n=100, delta=1e-4, mechanism="laplace").lower
         assert "whose width is 3" in attacked.note
 
-    def test_rounds(self):
-        found = gspa.epsilon(n=300, delta=1e-4, mechanism=gspa.Gaussian(4.0, sensitivity=2.0), rounds=5)
-        one = shuffled_reports([2.0], count=300, mechanism="gaussian")
-        assert found.upper == compose([(one, 5)], delta=1e-4).upper
-
     def test_noise_for_a_target(self):
         found = gspa.calibrate(target_eps=0.2, delta=1e-4, n=300, mechanism=gspa.Gaussian(sensitivity=3.0))
         assert blanket_delta([found.upper / 3], count=300, eps=0.2, mechanism="gaussian").upper <= 1e-4
@@ -348,10 +343,6 @@ class TestCalibrateIsTheInverse:
             passed = gspa.epsilon(eps=found.lower, n=n, delta=at, mechanism=runs)
             assert found.lower >= target
         assert passed.upper <= target
-
-    def test_its_rounds_pass(self):
-        found = gspa.calibrate(target_eps=0.3, delta=1e-6, eps=0.5, n=2000)
-        assert gspa.epsilon(eps=0.5, n=2000, delta=1e-6, rounds=int(found.lower)).upper <= 0.3
 
     @pytest.mark.slow
     @pytest.mark.parametrize(("n", "target"), [(10_000, 1e-3), (1000, 0.1), (3, 1e-6)])
