@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gspa.accountant import arguments as check
-from gspa.accountant import engine, exact, interop, laplace_gaussian, one_round, samplers
+from gspa.accountant import engine, exact, interop, laplace_gaussian, one_round
 from gspa.accountant.bound import Bound, enclosed
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.certificates import Certificate, allocated, certificate, on_a_line, written
@@ -61,6 +61,7 @@ from gspa.accountant.randomizers import (
     UnaryEncoding,
 )
 from gspa.accountant.risk import Risk, attack_rates
+from gspa.accountant.samplers import accounting_for
 from gspa.accountant.settings import (
     REPLACE,
     Allocation,
@@ -371,19 +372,6 @@ def allocation_epsilon(
     """
     run = Allocation(sigma, steps, direction, k, epochs, sensitivity, noise, deal)
     return epsilon(delta=delta, mechanism=run)
-
-
-def accounting_for(*, sampler: str) -> samplers.Accounting:
-    """Which accounting is valid for batches that are drawn so, and which is not; see `gspa.accountant.samplers`.
-
-    Args:
-        sampler: "poisson", "dealt each epoch", "dealt once", "shuffled each epoch" or "shuffled once".
-
-    Raises:
-        InvalidValue: "balls and bins" or "random allocation", which name both samplers that deal.
-        UnknownName: no such sampler.
-    """
-    return samplers.accounting_for(sampler=sampler)
 
 
 def calibrate(

@@ -341,7 +341,6 @@ OWN: dict[str, dict[str, Kind]] = {
         }
         for what in ("settings.Allocation", "api.allocation_epsilon")
     },
-    "accountant.api.accounting_for": {"sampler": name(*samplers.SAMPLERS)},
     "accountant.allocation.shuffled_batches_epsilon": {"direction": name("replace", "zero")},
     "accountant.api.mechanism": {"name": name(*api._KINDS), "k": optional(count(2, 5)), "sigma": optional(SEED)},
     "accountant.api": {
@@ -394,7 +393,7 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.blanket_forms.wang24_epsilon": {"hidden": FLAG},
     "accountant.one_round.honest_only": {"honest": count(1, 3)},
     **{f"accountant.{module}": {"mechanism": _FAMILY} for module in ("one_round", "rounds")},
-    "accountant.engine": {"mechanism": _FAMILY} | {"population": lists_of(together(_MATRIX, count(1, 9)))},
+    "accountant.engine": {"population": lists_of(together(_MATRIX, count(1, 9)))},
     **{
         f"accountant.randomizers.{what}": {"k": count(2, 8)}
         for what in ("KRR", "Rappor", "HadamardResponse", "SubsetSelection")
