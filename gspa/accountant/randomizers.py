@@ -302,7 +302,7 @@ class LocalHashing(_Likely):
 
     @cached_property
     def table(self) -> tuple[Array, Likely]:
-        """By which of the items are hashed to the value that is sent."""
+        # By which of the items are hashed to the value that is sent.
         hits = product((True, False), repeat=min(self.k, 3))
         return _classes({one: math.prod(1 / self.g if hit else 1 - 1 / self.g for hit in one) for one in hits})
 
