@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from gspa.accountant import arguments as check
 from gspa.accountant import laplace_gaussian
@@ -110,15 +110,18 @@ def _one(
     label: str,
     source: str,
     conditions: str,
-    formula: Callable[[float, int, float], float],
+    formula: Callable[..., float],
     family: str = "common",
     valid_for: str = _ANY,
 ) -> PublishedBound:
-    """A bound (eps0, n, delta) for one pure randomizer of all, given the largest eps_i.
+    """A bound formula(eps0, n=, delta=) for one pure randomizer of all, given the largest eps_i.
 
     Populations that agree in these three share one evaluation: half of Figure 2's do.
     """
-    once = lru_cache(maxsize=_REMEMBERED)(formula)
+
+    @lru_cache(maxsize=_REMEMBERED)
+    def once(eps0: float, n: int, delta: float) -> float:
+        return formula(eps0, n=n, delta=delta)
 
     def epsilon(budgets: Budgets, delta: float) -> float:
         require_pure(label, budgets)
@@ -127,12 +130,12 @@ def _one(
     return PublishedBound(key, label, source, conditions, valid_for, epsilon, frozenset({family}))
 
 
-def _pair(eps0: float, n: int, delta: float, mechanism: Randomizer) -> float:
+def _pair(eps0: float, *, n: int, delta: float, mechanism: Randomizer) -> float:
     """Upper end of the certified interval of a clone pair, for one common budget."""
     return central_epsilon(constant(eps0, n=n), delta=delta, mechanism=mechanism).upper
 
 
-def _evaluated(eps0: float, n: int, delta: float) -> float:
+def _evaluated(eps0: float, *, n: int, delta: float) -> float:
     """Upper end of the certified interval of the blanket's value for Laplace noise of one scale."""
     if 0 < eps0 < _SIGMA[0]:
         condition = f"eps0 = 0 or eps0 >= {_SIGMA[0]:g}"
@@ -160,7 +163,7 @@ CATALOGUE: Mapping[str, PublishedBound] = {
         _one(
             *("erlingsson19", "Erlingsson19", "Erlingsson et al., SODA 2019, arXiv:1811.12469"),
             "eps0 <= 1/2, delta <= 0.01, n >= max(1000, 144 log(1/delta))",
-            lambda eps0, n, delta: erlingsson19_epsilon(eps0, n=n, delta=delta),
+            erlingsson19_epsilon,
         ),
         PublishedBound(
             key="fmt21",
@@ -175,11 +178,11 @@ CATALOGUE: Mapping[str, PublishedBound] = {
         ),
         _one(
             *("clones_blog", "Clones blog", "C. Canonne, differentialprivacy.org, 2022, eq. (1)", _CLONES),
-            lambda eps0, n, delta: clones_blog_epsilon(eps0, n=n, delta=delta),
+            clones_blog_epsilon,
         ),
         _one(
             *("fmt23", "FMT23", f"{_FMT23}, Theorem 3.2", "eps0 <= log(n/(8 log(2/delta)) - 1)"),
-            lambda eps0, n, delta: fmt23_epsilon(eps0, n=n, delta=delta),
+            fmt23_epsilon,
             "rr",
             "binary randomized response, and the restricted class of its authors' erratum; "
             "not any eps0-LDP randomizer, as first stated",
@@ -187,7 +190,7 @@ CATALOGUE: Mapping[str, PublishedBound] = {
         _one(
             *("wang24", "Wang24", "Wang et al., 2024, arXiv:2304.05007, closed form at the largest total variation"),
             "n > 8 (e^eps0 + 1) log(4/delta)",
-            lambda eps0, n, delta: wang24_epsilon(eps0, n=n, delta=delta),
+            wang24_epsilon,
             "rr",
             "binary randomized response; stated for any common eps0-LDP randomizer, by a step that fails where a user "
             "may answer neither clone",
@@ -195,21 +198,21 @@ CATALOGUE: Mapping[str, PublishedBound] = {
         _one(
             *("blanket_hoeffding", "Blanket, Hoeffding", f"{_BALLE}, Hoeffding form with the generic constants"),
             _BELOW_EPS0,
-            lambda eps0, n, delta: blanket_epsilon(eps0, n=n, delta=delta, form="hoeffding"),
+            partial(blanket_epsilon, form="hoeffding"),
         ),
         _one(
             *("blanket_bennett", "Blanket, Bennett", f"{_BALLE}, Bennett form with the generic constants"),
             _BELOW_EPS0,
-            lambda eps0, n, delta: blanket_epsilon(eps0, n=n, delta=delta),
+            blanket_epsilon,
         ),
         _one(
             *("blanket_rr", "Blanket, RR", f"{_BALLE}, Hoeffding form for randomized response, k = 2", _BELOW_EPS0),
-            lambda eps0, n, delta: blanket_epsilon(eps0, n=n, delta=delta, form="hoeffding", randomizer="krr"),
+            partial(blanket_epsilon, form="hoeffding", randomizer="krr"),
             *("rr", "binary randomized response"),
         ),
         _one(
             *("blanket_laplace", "Blanket, Laplace", f"{_BALLE}, Bennett form for Laplace noise", _BELOW_EPS0),
-            lambda eps0, n, delta: blanket_epsilon(eps0, n=n, delta=delta, randomizer="laplace"),
+            partial(blanket_epsilon, randomizer="laplace"),
             *("laplace", _ONE_SCALE),
         ),
         _one(
@@ -250,11 +253,11 @@ CATALOGUE: Mapping[str, PublishedBound] = {
         ),
         _one(
             *("fmt21_numerical", "FMT21, numerical", f"{_FMT21}, Theorem 3.1's pair, evaluated", "none"),
-            lambda eps0, n, delta: _pair(eps0, n, delta, Common()),
+            partial(_pair, mechanism=Common()),
         ),
         _one(
             *("fmt23_numerical", "FMT23, numerical", f"{_FMT23}, Theorem 3.2's pair, evaluated", "none"),
-            lambda eps0, n, delta: _pair(eps0, n, delta, RandomizedResponse()),
+            partial(_pair, mechanism=RandomizedResponse()),
             *("rr", "binary randomized response, and the restricted class of its authors' erratum"),
         ),
         _one(
@@ -262,7 +265,7 @@ CATALOGUE: Mapping[str, PublishedBound] = {
             "Girgis et al., CCS 2021, arXiv:2105.05180, converted at the best integer order by "
             "Canonne, Kamath and Steinke 2020, Proposition 12",
             "n >= 2",
-            lambda eps0, n, delta: girgis21_epsilon(eps0, n=n, delta=delta),
+            girgis21_epsilon,
         ),
     )
 }
