@@ -84,14 +84,7 @@ class _Crowd:
     @classmethod
     def of(cls, population: Sequence[tuple[ArrayLike, int]]) -> _Crowd:
         """Checked."""
-        try:
-            groups = [(matrix(table), check.count(n=count)) for table, count in population]
-        except (TypeError, ValueError) as error:
-            if isinstance(error, InvalidValue):
-                raise
-            raise InvalidValue("population", type(population).__name__, "a list of (matrix, count) pairs") from None
-        if not groups:
-            raise InvalidValue("population", [], "at least one (matrix, count) pair")
+        groups = [(matrix(table), check.count(n=count)) for table, count in population]
         outputs = [table.shape[1] for table, _ in groups]
         if len(set(outputs)) > 1:
             raise InvalidValue("population", outputs, "one number of outputs for all; add columns of zeros")

@@ -78,7 +78,7 @@ INSIDE: dict[str, str] = {
             "asymptotic": "cell_masses solve setting",
             "certificates": "on_a_line allocated written",
             "exact": "Crowd tries_all sharper sharper_each",
-            "engine": "named_epsilon named_delta named_per_user",
+            "engine": "named_epsilon named_delta named_per_user discrete_epsilon discrete_delta discrete_round",
             "inverse": "solve Unknown",
             "randomizers": "Randomizer",
             "settings": "setting people left_out warnings in_range reached",
@@ -393,7 +393,6 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.blanket_forms.wang24_epsilon": {"hidden": FLAG},
     "accountant.one_round.honest_only": {"honest": count(1, 3)},
     **{f"accountant.{module}": {"mechanism": _FAMILY} for module in ("one_round", "rounds")},
-    "accountant.engine": {"population": lists_of(together(_MATRIX, count(1, 9)))},
     **{
         f"accountant.randomizers.{what}": {"k": count(2, 8)}
         for what in ("KRR", "Rappor", "HadamardResponse", "SubsetSelection")
