@@ -163,6 +163,16 @@ def clone_slack(law: CloneLaw, *, mu: float, half_way: bool = False) -> float:
     return float(s.min(initial=1.0))
 
 
+def _asked(eps0: float, n: int, delta: float) -> tuple[float, int, float]:
+    return check.nonnegative(eps0=eps0), check.count(n=n), check.probability(allow_zero=False, delta=delta)
+
+
+def _require_clones(bound: str, eps0: float, n: int, delta: float) -> None:
+    if eps0 > math.log(n / 16) - math.log(math.log(2) - math.log(delta)):
+        detail = f"eps0 = {eps0:g}, n = {n}, delta = {delta:g}"
+        raise OutsideValidity(bound, "eps0 <= log(n/(16 log(2/delta)))", detail)
+
+
 def erlingsson19_epsilon(eps0: float, *, n: int, delta: float) -> float:
     """12 eps0 sqrt(log(1/delta)/n) for any common eps0-LDP randomizer.
 
@@ -171,8 +181,7 @@ def erlingsson19_epsilon(eps0: float, *, n: int, delta: float) -> float:
     >>> round(erlingsson19_epsilon(0.5, n=10_000, delta=1e-4), 6)
     0.182091
     """
-    eps0, n = check.nonnegative(eps0=eps0), check.count(n=n)
-    delta = check.probability(allow_zero=False, delta=delta)
+    eps0, n, delta = _asked(eps0, n, delta)
     # Stated for eps0 < 1/2 and delta < 1/100; the ends follow by continuity (replacing the randomizer
     # by a fixed law with a vanishing probability makes its eps strictly smaller).
     if eps0 > 0.5:
@@ -190,9 +199,7 @@ def erlingsson19_epsilon(eps0: float, *, n: int, delta: float) -> float:
 
 def _fmt21(eps0: float, n: int, delta: float) -> float:
     """Theorem 3.1 for valid arguments."""
-    if eps0 > math.log(n / 16) - math.log(math.log(2) - math.log(delta)):
-        detail = f"eps0 = {eps0:g}, n = {n}, delta = {delta:g}"
-        raise OutsideValidity(_FMT21, "eps0 <= log(n/(16 log(2/delta)))", detail)
+    _require_clones(_FMT21, eps0, n, delta)
     growth = math.exp(eps0) / n
     spread = 8 * math.sqrt(growth * (math.log(4) - math.log(delta))) + 8 * growth
     return math.log1p(math.tanh(eps0 / 2) * spread)  # tanh(x/2) = (e^x - 1)/(e^x + 1)
@@ -211,8 +218,7 @@ def fmt21_epsilon(eps0: float, *, n: int, delta: float, delta0: float = 0.0) -> 
     >>> round(fmt21_epsilon(0.5, n=10_000, delta=1e-4), 6)
     0.079015
     """
-    eps0, n = check.nonnegative(eps0=eps0), check.count(n=n)
-    delta = check.probability(allow_zero=False, delta=delta)
+    eps0, n, delta = _asked(eps0, n, delta)
     delta0 = check.probability(delta0=delta0)
     if delta0 == 0:
         return _fmt21(eps0, n, delta)
@@ -260,11 +266,8 @@ def clones_blog_epsilon(eps0: float, *, n: int, delta: float) -> float:
     Its condition there reads "n much larger than e^{eps0} log(1/delta)"; used here is Theorem 3.1's,
     under which the folding is an inequality. Can exceed eps0.
     """
-    eps0, n = check.nonnegative(eps0=eps0), check.count(n=n)
-    delta = check.probability(allow_zero=False, delta=delta)
-    if eps0 > math.log(n / 16) - math.log(math.log(2) - math.log(delta)):
-        detail = f"eps0 = {eps0:g}, n = {n}, delta = {delta:g}"
-        raise OutsideValidity(BLOG, "eps0 <= log(n/(16 log(2/delta)))", detail)
+    eps0, n, delta = _asked(eps0, n, delta)
+    _require_clones(BLOG, eps0, n, delta)
     # The condition gives x = e^{eps0}/n <= 1/(16 log 2) < log 4, so that x <= sqrt(x log(4/delta)).
     return math.log1p(16 * math.tanh(eps0 / 2) * math.sqrt(math.exp(eps0) / n * (math.log(4) - math.log(delta))))
 
@@ -280,8 +283,7 @@ def fmt23_epsilon(eps0: float, *, n: int, delta: float) -> float:
     >>> round(fmt23_epsilon(2.0, n=10_000, delta=1e-4), 6)
     0.342706
     """
-    eps0, n = check.nonnegative(eps0=eps0), check.count(n=n)
-    delta = check.probability(allow_zero=False, delta=delta)
+    eps0, n, delta = _asked(eps0, n, delta)
     room = n / (8 * (math.log(2) - math.log(delta))) - 1
     if room <= 0 or eps0 > math.log(room):
         detail = f"eps0 = {eps0:g}, n = {n}, delta = {delta:g}"
@@ -540,8 +542,7 @@ def girgis21_epsilon(eps0: float, *, n: int, delta: float) -> float:
     >>> girgis21_epsilon(0.5, n=10**6, delta=1e-4) < 0.006
     True
     """
-    eps0, n = check.nonnegative(eps0=eps0), check.count(n=n)
-    delta = check.probability(allow_zero=False, delta=delta)
+    eps0, n, delta = _asked(eps0, n, delta)
     if n < 2:
         raise OutsideValidity(GIRGIS21, "n >= 2 users", f"n = {n}")
     if eps0 == 0:
