@@ -20,11 +20,11 @@ from scipy.stats import binom, norm
 
 from gspa.accountant.budgets import Budgets, constant
 from gspa.accountant.clones import clone_law
+from gspa.accountant.closed_forms import clone_probabilities, gspa_mu, gspa_slack
 from gspa.accountant.discrete import TradeOff, neyman_pearson
-from gspa.accountant.families import binary
 from gspa.accountant.losses import trade_off
 from gspa.accountant.one_round import problem_of
-from gspa.accountant.published import clone_probabilities, gspa_mu, gspa_slack
+from gspa.accountant.randomizers import RandomizedResponse
 from gspa.accountant.tradeoff import gaussian
 from gspa.algorithms.shuffles import Laws, count_pair
 from gspa.book.figures import ROLES, keeps_data, role
@@ -39,7 +39,7 @@ def exact_curve(people: Budgets) -> TradeOff:
 
     As `gspa.accountant.losses.trade_off`: errs downward, by rounding or, for many outcomes, by O(step^2).
     """
-    return trade_off(problem_of(people, binary(), int(np.argmax(people.eps))))
+    return trade_off(problem_of(people, RandomizedResponse(), int(np.argmax(people.eps))))
 
 
 def curve_of(laws: Laws) -> TradeOff:

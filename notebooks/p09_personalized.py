@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from gspa.accountant import asymptotic, attacks, budgets, families
-from gspa.accountant import published as bounds
+from gspa.accountant import asymptotic, attacks, budgets, randomizers
+from gspa.accountant import closed_forms as bounds
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.laplace_gaussian import blanket_epsilon
 from gspa.accountant.one_round import central_delta
@@ -168,7 +168,7 @@ class Case(NamedTuple):
     name: str
     randomizers: tuple[shuffles.Rows, ...]
     ratios: tuple[Fraction, ...]
-    mechanism: families.Family | None
+    mechanism: randomizers.Randomizer | None
 
 
 def _selection(k: int, size: int, *ratios: int) -> Case:
@@ -177,7 +177,7 @@ def _selection(k: int, size: int, *ratios: int) -> Case:
     if size == 1:
         name = "binary response" if k == 2 else f"{k}-ary response"
     rows = tuple(shuffles.subset_selection(k, size, ratio) for ratio in exact)
-    return Case(name, rows, exact, families.subset(k, size))
+    return Case(name, rows, exact, randomizers.SubsetSelection(k, size))
 
 
 def cases() -> list[Case]:
@@ -193,7 +193,7 @@ def cases() -> list[Case]:
         _selection(3, 1, 1, 3),
         _selection(3, 2, 3, 3, 3),
         _selection(4, 2, 1, 4),
-        same._replace(name="3-ary response as any of its TV", mechanism=families.total_variation(2 / 5)),
+        same._replace(name="3-ary response as any of its TV", mechanism=randomizers.TotalVariation(2 / 5)),
         plain._replace(name="binary response, signed", randomizers=signed, mechanism=None),
     ]
 

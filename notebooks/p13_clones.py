@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
 from gspa.accountant import budgets, exact
-from gspa.accountant.families import common
 from gspa.accountant.one_round import central_delta, central_epsilon
+from gspa.accountant.randomizers import Common
 from gspa.algorithms import shuffles as s
 from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_ends, name_line, role
 
@@ -50,7 +50,7 @@ def regime(x: float, n: int, *, delta: float) -> dict[str, float]:
     """The formulas beside what is certified for any common randomizer, and the exact eps of randomized response."""
     people, row = budgets.constant(x, n=n), {"eps_local": x, "n": n, **formulas(x, n, delta=delta)}
     row |= {"valid": n >= least_users(x, delta=delta), "bits": exact.least_epsilon(people, delta=delta)}
-    row["any"] = central_epsilon(people, delta=delta, mechanism=common()).upper
+    row["any"] = central_epsilon(people, delta=delta, mechanism=Common()).upper
     return row | {"loose": row["blog"] / row["any"] if row["any"] > 0 else math.nan}
 
 

@@ -34,14 +34,16 @@ def _only(argument: dict[str, T]) -> tuple[str, T]:
     return name, value
 
 
-def _real(name: str, value: object, allowed: str) -> float:
+def _number(argument: dict[str, object], allowed: str, fits: Callable[[float], bool]) -> float:
+    """A finite real number that fits; -0.0 as 0.0."""
+    name, value = _only(argument)
     # bool is an int in Python, but `eps=True` is a mistake.
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise InvalidValue(name, value, allowed)
     number = _float(value)
-    if not math.isfinite(number):
+    if not (math.isfinite(number) and fits(number)):
         raise InvalidValue(name, value, allowed)
-    return number
+    return number + 0.0
 
 
 def _float(value: Real) -> float:
@@ -53,46 +55,29 @@ def _float(value: Real) -> float:
 
 def real(**argument: object) -> float:
     """A finite real number."""
-    name, value = _only(argument)
-    return _real(name, value, "a finite number")
+    return _number(argument, "a finite number", lambda number: True)
 
 
 def positive(**argument: object) -> float:
     """A finite real number greater than 0."""
-    name, value = _only(argument)
-    number = _real(name, value, "a finite number > 0")
-    if number <= 0:
-        raise InvalidValue(name, value, "a finite number > 0")
-    return number
+    return _number(argument, "a finite number > 0", lambda number: number > 0)
 
 
 def nonnegative(**argument: object) -> float:
     """A finite real number of at least 0."""
-    name, value = _only(argument)
-    number = _real(name, value, "a finite number >= 0")
-    if number < 0:
-        raise InvalidValue(name, value, "a finite number >= 0")
-    return number + 0.0  # -0.0 as 0.0
+    return _number(argument, "a finite number >= 0", lambda number: number >= 0)
 
 
 def probability(*, allow_zero: bool = True, **argument: object) -> float:
     """A delta: in [0, 1), or in (0, 1) where the bound needs it positive."""
-    name, value = _only(argument)
-    allowed = "in [0, 1)" if allow_zero else "in (0, 1)"
-    number = _real(name, value, allowed)
-    if not (0 <= number < 1) or (number == 0 and not allow_zero):
-        raise InvalidValue(name, value, allowed)
-    return number
+    if allow_zero:
+        return _number(argument, "in [0, 1)", lambda number: 0 <= number < 1)
+    return _number(argument, "in (0, 1)", lambda number: 0 < number < 1)
 
 
 def in_range(low: float, high: float, /, **argument: object) -> float:
     """A finite real number in the closed interval [low, high]."""
-    name, value = _only(argument)
-    allowed = f"in [{low:g}, {high:g}]"
-    number = _real(name, value, allowed)
-    if not low <= number <= high:
-        raise InvalidValue(name, value, allowed)
-    return number
+    return _number(argument, f"in [{low:g}, {high:g}]", lambda number: low <= number <= high)
 
 
 def rational(low: float, high: float, /, **argument: Any) -> Fraction | float:
@@ -141,12 +126,9 @@ def array_in(low: float, high: float, /, **argument: object) -> NDArray[np.float
         ...
     gspa.accountant.errors.InvalidValue: alpha[1] = 2.0: must be in [0, 1]
     """
-    name, allowed = _only(argument)[0], f"in [{low:g}, {high:g}]"
-    numbers = array(**argument)
-    if numbers.size and numbers.dtype.kind not in "iuf":
-        raise InvalidValue(name, numbers.tolist(), "a number or an array of numbers")
-    numbers = numbers.astype(np.float64)
-    return _all(name, numbers, (numbers >= low) & (numbers <= high), allowed)  # NaN fails both
+    numbers = floats(**argument)
+    # NaN fails both.
+    return _all(_only(argument)[0], numbers, (numbers >= low) & (numbers <= high), f"in [{low:g}, {high:g}]")
 
 
 def _all(name: str, numbers: NDArray[np.float64], good: NDArray[np.bool_], allowed: str) -> NDArray[np.float64]:
@@ -184,12 +166,6 @@ def count(minimum: int = 1, /, **argument: object) -> int:
     return number
 
 
-def counted(settings: object, *names: str) -> None:
-    """Check fields of a frozen dataclass as `count` does and keep the integers: what was checked is what is used."""
-    for name in names:
-        object.__setattr__(settings, name, count(**{name: getattr(settings, name)}))
-
-
 def integer(text: str) -> int:
     """A text as the integer that it means, as `count` takes 1e4; ValueError where it means none."""
     try:
@@ -214,28 +190,10 @@ def seed(**argument: object) -> int:
     return count(0, **argument)
 
 
-def numbers(low: float, high: float, /, **argument: object) -> list[float]:
-    """Finite numbers in [low, high] in a row, at least one of them.
-
-    >>> numbers(0, 1, deltas=[])
-    Traceback (most recent call last):
-        ...
-    gspa.accountant.errors.InvalidValue: deltas = []: must be a list of numbers, at least one
-    """
-    name, value = _only(argument)
-    return [in_range(low, high, **{f"{name}[{i}]": part}) for i, part in enumerate(_some(name, value))]
-
-
 def counts(minimum: int = 1, /, **argument: object) -> list[int]:
     """Integers of at least `minimum` in a row, at least one of them."""
     name, value = _only(argument)
     return [count(minimum, **{f"{name}[{i}]": part}) for i, part in enumerate(_some(name, value))]
-
-
-def seeds(**argument: object) -> list[int]:
-    """Seeds in a row; there may be none."""
-    name, value = _only(argument)
-    return [seed(**{f"{name}[{i}]": part}) for i, part in enumerate(row(**{name: value}))]
 
 
 def floats(**argument: object) -> NDArray[np.float64]:

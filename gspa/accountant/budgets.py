@@ -60,11 +60,6 @@ def read(path: str | Path, *, column: str = "eps") -> Columns:
         path: the file, or a pipe: it is read once.
         column: the one that must be there: "eps", beside which there may be `delta` and `count`, or "sigma" or "scale",
             beside which there may be `count`.
-
-    Raises:
-        InvalidBudget: no such file, empty, no text, no header, no such column, or a bad entry; the
-            message names the line (the file's first is line 1) and the column.
-        UnknownName: a column of another name; the nearest is suggested.
     """
     column = check.one_of(("eps", "sigma", "scale"), column=column)
     if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
@@ -373,21 +368,19 @@ def constant(eps: float, *, n: int, delta: float = 0.0) -> Budgets:
     return from_array([eps], delta, [n], label=f"Constant {eps:g}")
 
 
-def uniform(low: float, high: float, *, n: int, rng: Seed, delta: float = 0.0) -> Budgets:
+def uniform(low: float, high: float, *, n: int, rng: Seed) -> Budgets:
     """n budgets drawn independently from U(low, high) (Table 2, "Unif").
 
     >>> uniform(0.01, 1, n=1000, rng=0).label
     'U(0.01, 1)'
     """
-    low, high = check.nonnegative(low=low), check.nonnegative(high=high)
-    n, delta = check.count(n=n), check.probability(delta=delta)
+    low, high, n = check.nonnegative(low=low), check.nonnegative(high=high), check.count(n=n)
     if high < low:
         raise InvalidValue("high", high, f">= low = {low:g}")
-    eps = check.rng(rng).uniform(low, high, n)
-    return from_array(eps, delta, label=f"U({low:g}, {high:g})")
+    return from_array(check.rng(rng).uniform(low, high, n), label=f"U({low:g}, {high:g})")
 
 
-def mixed_constant(first: float = 0.5, second: float = 0.01, *, n: int, delta: float = 0.0) -> Budgets:
+def mixed_constant(first: float = 0.5, second: float = 0.01, *, n: int) -> Budgets:
     """Exactly half of n users at each of two budgets (Table 2, "Mixed Constant").
 
     The halves are deterministic. For odd n the extra user has the first budget.
@@ -395,11 +388,10 @@ def mixed_constant(first: float = 0.5, second: float = 0.01, *, n: int, delta: f
     >>> mixed_constant(n=5).count.tolist()
     [3, 2]
     """
-    first, second = check.nonnegative(first=first), check.nonnegative(second=second)
-    n, delta = check.count(n=n), check.probability(delta=delta)
+    first, second, n = check.nonnegative(first=first), check.nonnegative(second=second), check.count(n=n)
     pairs = [(eps, size) for eps, size in ((first, n - n // 2), (second, n // 2)) if size]
     label = f"50% {first:g} + 50% {second:g}"
-    return from_array([eps for eps, _ in pairs], delta, [size for _, size in pairs], label=label)
+    return from_array([eps for eps, _ in pairs], count=[size for _, size in pairs], label=label)
 
 
 @dataclass(frozen=True)
@@ -408,16 +400,14 @@ class Distribution:
 
     title: str
     label: str
-    make: Callable[[int, np.random.Generator, float], Budgets]
+    make: Callable[[int, np.random.Generator], Budgets]
 
 
 TABLE2: Mapping[str, Distribution] = {
-    "unif1": Distribution("Unif 1", "U(0.01, 1)", lambda n, g, d: uniform(0.01, 1, n=n, rng=g, delta=d)),
-    "unif2": Distribution("Unif 2", "U(0.01, 2)", lambda n, g, d: uniform(0.01, 2, n=n, rng=g, delta=d)),
-    "constant": Distribution("Constant", "0.5", lambda n, g, d: constant(0.5, n=n, delta=d)),
-    "mixed": Distribution(
-        "Mixed Constant", "50% 0.5 + 50% 0.01", lambda n, g, d: mixed_constant(0.5, 0.01, n=n, delta=d)
-    ),
+    "unif1": Distribution("Unif 1", "U(0.01, 1)", lambda n, rng: uniform(0.01, 1, n=n, rng=rng)),
+    "unif2": Distribution("Unif 2", "U(0.01, 2)", lambda n, rng: uniform(0.01, 2, n=n, rng=rng)),
+    "constant": Distribution("Constant", "0.5", lambda n, rng: constant(0.5, n=n)),
+    "mixed": Distribution("Mixed Constant", "50% 0.5 + 50% 0.01", lambda n, rng: mixed_constant(0.5, 0.01, n=n)),
 }
 """The four rows of Table 2, Chen et al. 2024.
 
@@ -427,7 +417,7 @@ TABLE2: Mapping[str, Distribution] = {
 DISTRIBUTIONS: Mapping[str, Distribution] = {
     **TABLE2,
     # Introduced only in the text of the MNIST experiment (Figure 4).
-    "unif3": Distribution("Unif 3", "U(0.5, 1)", lambda n, g, d: uniform(0.5, 1, n=n, rng=g, delta=d)),
+    "unif3": Distribution("Unif 3", "U(0.5, 1)", lambda n, rng: uniform(0.5, 1, n=n, rng=rng)),
 }
 """Table 2 and the "Unif 3" of the MNIST experiment.
 
@@ -435,14 +425,13 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
 """
 
 
-def draw(name: str, *, n: int, rng: Seed, delta: float = 0.0) -> Budgets:
+def draw(name: str, *, n: int, rng: Seed) -> Budgets:
     """n budgets from a distribution the paper names.
 
     Args:
         name: a key of `DISTRIBUTIONS`: unif1, unif2, constant, mixed, unif3.
         n: number of users, >= 1.
         rng: generator or seed; the same seed gives the same budgets.
-        delta: common local delta in [0, 1).
 
     Raises:
         UnknownName: no such distribution; the nearest is suggested.
@@ -451,7 +440,7 @@ def draw(name: str, *, n: int, rng: Seed, delta: float = 0.0) -> Budgets:
     [0.5]
     """
     chosen = DISTRIBUTIONS[check.one_of(DISTRIBUTIONS, distribution=name)]
-    return chosen.make(check.count(n=n), check.rng(rng), check.probability(delta=delta))
+    return chosen.make(check.count(n=n), check.rng(rng))
 
 
 def repeat_first(budgets: Budgets, *, n: int) -> Budgets:
@@ -478,15 +467,7 @@ def preference_sizes(
 
     Deterministic largest remainder: each gets floor(f n), the users left over go to
     the largest fractional parts, ties to the earlier group.
-
-    Args:
-        n: number of users, >= 1.
-        f_conservative: fraction in [0, 1] (0.54, Acquisti and Grossklags 2005).
-        f_moderate: fraction in [0, 1] (0.37).
-        f_liberal: fraction in [0, 1]; the remainder (0.09) if not given.
-
-    Raises:
-        InvalidValue: a fraction outside [0, 1], or a sum that is off 1 by over 1e-9.
+    The fractions are those of Acquisti and Grossklags 2005; `f_liberal` is the remainder if not given.
 
     >>> preference_sizes(n=10)
     {'conservative': 5, 'moderate': 4, 'liberal': 1}
@@ -518,7 +499,6 @@ def preference_groups(
     eps_liberal: float = 1.0,
     reading: str = "constants",
     rng: Seed | None = None,
-    delta: float = 0.0,
 ) -> Budgets:
     """Conservative, moderate and liberal users, stored in that order (Figure 3).
 
@@ -537,11 +517,6 @@ def preference_groups(
         eps_liberal: eps_L >= 0.
         reading: "constants" or "ranges".
         rng: generator or seed; needed for "ranges" only.
-        delta: common local delta in [0, 1).
-
-    Raises:
-        InvalidValue: fractions that do not sum to 1; for "ranges" also a missing rng
-            or eps_C <= eps_M <= eps_L violated.
 
     >>> preference_groups(n=10_000).count.tolist()
     [5400, 3700, 900]
@@ -550,12 +525,11 @@ def preference_groups(
     low = check.nonnegative(eps_conservative=eps_conservative)
     middle = check.nonnegative(eps_moderate=eps_moderate)
     high = check.nonnegative(eps_liberal=eps_liberal)
-    delta = check.probability(delta=delta)
     percent = " / ".join(f"{100 * size / n:.3g}%" for size in sizes)
     if check.one_of(("constants", "ranges"), reading=reading) == "constants":
         kept = [(eps, size) for eps, size in zip((low, middle, high), sizes, strict=True) if size]
         label = f"{percent} at {low:g} / {middle:g} / {high:g}"
-        return from_array([eps for eps, _ in kept], delta, [size for _, size in kept], label=label)
+        return from_array([eps for eps, _ in kept], count=[size for _, size in kept], label=label)
     if rng is None:
         raise InvalidValue("rng", rng, "a generator or a seed", 'reading="ranges" draws budgets')
     if not low <= middle <= high:
@@ -564,7 +538,7 @@ def preference_groups(
     ends = ((low, middle), (middle, high), (high, high))
     eps = [generator.uniform(a, b, size) for (a, b), size in zip(ends, sizes, strict=True)]
     label = f"{percent} in [{low:g}, {middle:g}] / [{middle:g}, {high:g}] / {high:g}"
-    return from_array(np.concatenate(eps), delta, label=label)
+    return from_array(np.concatenate(eps), label=label)
 
 
 def from_csv(path: str | Path) -> Budgets:

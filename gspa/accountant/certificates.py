@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,39 +20,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gspa.accountant import arguments as check
-from gspa.accountant import families
 from gspa.accountant.allocation import Allocated
 from gspa.accountant.bound import Bound, enclosed, rounded
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.engine import discrete_epsilon
-from gspa.accountant.errors import DataUnavailable, InvalidValue, OutsideValidity
+from gspa.accountant.errors import DataUnavailable, OutsideValidity
 from gspa.accountant.laplace_gaussian import Crowd, blanket_epsilon
 from gspa.accountant.one_round import central_epsilon
+from gspa.accountant.randomizers import HadamardResponse, LocalHashing, Randomizer, UnaryEncoding
 from gspa.accountant.rounds import compose, shuffled
 
 PROGRAM = Path(__file__).parents[1] / "check_certificate.py"
 """The checker's file, which imports nothing of this package."""
 _HINT = "certificates need python-flint: pip install 'gspa[certify]'"
-_FAMILIES: dict[str, Callable[..., families.Family]] = {
-    "rr": families.binary,
-    "aligned": families.aligned,
-    "common": families.common,
-    "tv": families.total_variation,
-    "krr": families.krr,
-    "subset": families.subset,
-    "unary": families.unary,
-    "rappor": lambda k: families.unary(k, "symmetric"),
-    "hashing": families.local_hashing,
-    "hadamard": families.hadamard,
-    "piecewise": families.piecewise,
-}
-# What the checker calls them, and which of their parameters its theorem needs.
-_THERE: dict[str, tuple[str, tuple[str, ...]]] = {
-    "rappor": ("unary", ()),
-    "hashing": ("local hashing", ("g",)),
-    "hadamard": ("hadamard", ()),
-}
-COVERED = tuple(_FAMILIES)  # by name
 _ABOVE, MOST_ABOVE = 2e-4, 0.01  # of the accountant's eps: what a lattice may need, and what is issued at most
 _TRIES = 5
 
@@ -89,7 +68,18 @@ def _checker() -> ModuleType:
     return check_certificate
 
 
-def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1, **parameters: Any) -> Certificate:
+def _there(mechanism: Randomizer) -> tuple[str, dict[str, Any]]:
+    """What the checker calls it, and those of its parameters that the checker's theorem needs."""
+    if mechanism.bits:  # two items are binary randomized response
+        return "rr", {}
+    if isinstance(mechanism, UnaryEncoding):
+        return "unary" if mechanism.kind == "symmetric" else "optimized unary", {}
+    if isinstance(mechanism, LocalHashing):
+        return "local hashing", {"g": mechanism.g}
+    return mechanism.name, {} if isinstance(mechanism, HadamardResponse) else asdict(mechanism)
+
+
+def certificate(budgets: Budgets, *, delta: float, mechanism: Randomizer, rounds: int = 1) -> Certificate:
     """A checked certificate of the least central eps that the checker's theorem proves.
 
     What is claimed is above the accountant's upper end by 2e-4 of it where that is proved, and by 1% at most: the
@@ -98,9 +88,8 @@ def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1,
     Args:
         budgets: local budgets, at most 1,000 distinct ones of 10^10 users.
         delta: central delta, 1e-100 to 0.999999.
-        family: one of `COVERED`, as the command line names it.
+        mechanism: what every user runs.
         rounds: how often everybody reports, each time with these budgets.
-        **parameters: of the family, as the front door's mechanism has them.
 
     Raises:
         InvalidValue: an argument out of range.
@@ -108,20 +97,10 @@ def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1,
         DataUnavailable: python-flint is not installed.
     """
     _checker()
-    check.one_of(COVERED, family=family)
-    if set(parameters) != set(signature(_FAMILIES[family]).parameters):
-        wanted = ", ".join(signature(_FAMILIES[family]).parameters) or "none"
-        raise InvalidValue("parameters", sorted(parameters), f"those of {family}: {wanted}")
-    made = _FAMILIES[family](**parameters)
-    if made.bits:  # two items are binary randomized response
-        family, parameters = "rr", {}
-    if family == "unary":
-        family, parameters = ("unary" if parameters["kind"] == "symmetric" else "optimized unary"), {}
-    family, needed = _THERE.get(family, (family, tuple(parameters)))
-    parameters = {name: parameters[name] for name in needed}
     if budgets.n > (most := _checker().MOST_USERS):
         raise OutsideValidity("certify", f"at most {most:,} users", f"got n = {budgets.n:,}")
     few = budgets.grouped()
+    family, parameters = _there(mechanism)
     fields: dict[str, Any] = {
         "family": family,
         "parameters": parameters,
@@ -134,9 +113,9 @@ def certificate(budgets: Budgets, *, delta: float, family: str, rounds: int = 1,
     }
     top = enclosed(rounds * Fraction(budgets.eps_max))[1] if budgets.delta_max == 0 else math.inf
     if rounds > 1:
-        bound = compose([(shuffled(budgets, mechanism=made), rounds)], delta=delta)
+        bound = compose([(shuffled(budgets, mechanism=mechanism), rounds)], delta=delta)
     else:
-        bound = central_epsilon(budgets, delta=delta, mechanism=made)
+        bound = central_epsilon(budgets, delta=delta, mechanism=mechanism)
     return _least(fields, bound, lambda eps: {}, top)
 
 

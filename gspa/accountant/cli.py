@@ -26,43 +26,10 @@ BudgetsFile = Annotated[
     typer.Option("--budgets", help="CSV with columns eps[,delta][,count]; for gaussian, sigma[,count]."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Mechanism = Annotated[
-    str,
-    typer.Option(
-        "--mechanism",
-        help="rr, krr, subset, unary, rappor, hashing, hadamard, piecewise, duchi, discrete, laplace, gaussian, "
-        "aligned, common, tv: what users run; or allocation.",
-    ),
-]
 Asked = Annotated[
     str | None,
     typer.Option("--mechanism", help="Only bounds that hold for it: common, rr, krr, laplace, clip_laplace, gaussian."),
 ]
-Items = Annotated[
-    int | None,
-    typer.Option(
-        "--k",
-        **_INTEGER,
-        help="Number of items; steps of a record, for allocation.",
-    ),
-]
-SubsetSize = Annotated[int | None, typer.Option("--size", **_INTEGER, help="Items in a reported subset, for subset.")]
-Kind = Annotated[str | None, typer.Option("--kind", help="optimized (default) or symmetric, for unary.")]
-Values = Annotated[int | None, typer.Option("--g", **_INTEGER, help="Values of a hash, for hashing.")]
-Variation = Annotated[float | None, typer.Option("--tv", help="Total variation of the randomizer, for tv.")]
-MatrixFile = Annotated[
-    Path | None, typer.Option("--matrix", help="CSV or NPY, a row an input, a column an output; for discrete.")
-]
-Steps = Annotated[int | None, typer.Option("--steps", **_INTEGER, help="Steps of an epoch, for allocation.")]
-Direction = Annotated[
-    str | None, typer.Option("--direction", help="Neighbours for allocation: remove, add, both (default) or replace.")
-]
-Epochs = Annotated[int | None, typer.Option("--epochs", **_INTEGER, help="Epochs, for allocation.")]
-Deal = Annotated[
-    str | None,
-    typer.Option("--deal", help="each epoch (default; afresh) or once (kept for all epochs), for allocation."),
-]
-NoiseKind = Annotated[str | None, typer.Option("--noise", help="gaussian (default) or laplace, for allocation.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Where to write it; printed if left out.")]
 Rounds = Annotated[int, typer.Option("--rounds", **_INTEGER, help="How often everybody reports.")]
 Honest = Annotated[
@@ -71,15 +38,6 @@ Honest = Annotated[
 ]
 AtEps = Annotated[float, typer.Option("--at-eps", help="Central eps at which delta is asked, >= 0.")]
 TargetEps = Annotated[float, typer.Option("--target-eps", help="Central eps to meet, > 0.")]
-
-Sigma = Annotated[
-    float | None, typer.Option("--sigma", help="Noise, for gaussian (standard deviation) and allocation.")
-]
-Scale = Annotated[float | None, typer.Option("--scale", help="Scale of the noise, for laplace, instead of --eps.")]
-Sensitivity = Annotated[
-    float | None,
-    typer.Option("--sensitivity", help="Width of the values' range, with --sigma or --scale; 1 if not given."),
-]
 
 
 def _budgets(eps: float | None, n: int | None, file: Path | None) -> Any:
@@ -98,12 +56,13 @@ def mu(
     eps: Eps = None, n: Size = None, budgets: BudgetsFile = None, delta: Delta = 1e-4, as_json: Json = False
 ) -> None:
     """The paper's mu (Theorem 2) and the central eps that it promises at delta."""
+    from gspa.accountant import closed_forms
     from gspa.accountant import published as bounds
 
     population = _budgets(eps, n, budgets)
     entry = bounds.CATALOGUE["gspa"]
-    value = bounds.gspa_mu(population)
-    central = bounds.gspa_epsilon(population, delta=delta)
+    value = closed_forms.gspa_mu(population)
+    central = closed_forms.gspa_epsilon(population, delta=delta)
     if as_json:
         answer = {"mu": value, "epsilon": central, "delta": delta, "n": population.n, "method": entry.label}
         typer.echo(json.dumps(answer | {"valid_for": entry.valid_for}))
@@ -118,8 +77,12 @@ def bounds(
     budgets: BudgetsFile = None,
     delta: Delta = 1e-4,
     mechanism: Asked = None,
-    sigma: Sigma = None,
-    sensitivity: Sensitivity = None,
+    sigma: Annotated[
+        float | None, typer.Option("--sigma", help="Standard deviation of the noise, for gaussian.")
+    ] = None,
+    sensitivity: Annotated[
+        float | None, typer.Option("--sensitivity", help="Width of the range; 1 if not given.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Every published bound side by side, the tightest first, with what it is valid for."""
@@ -171,85 +134,94 @@ def _print(bound: Bound, answer: str, as_json: bool, digits: int = DIGITS) -> No
 
 def _runs(mechanism: str, **parameters: Any) -> Any:
     """The mechanism of that name; a matrix is read from its file."""
-    from gspa.accountant import api, engine
+    from gspa.accountant import api, randomizers
 
     if (path := parameters.pop("matrix", None)) is not None:
-        parameters["matrix"] = engine.read_matrix(path)
+        parameters["matrix"] = randomizers.read_matrix(path)
     return api.mechanism(mechanism, **parameters)
 
 
-def _question(eps: float | None, n: int | None, file: Path | None, mechanism: str, **parameters: Any) -> dict[str, Any]:
+def _question(
+    *, eps: float | None, n: int | None, budgets: Path | None, mechanism: str, **parameters: Any
+) -> dict[str, Any]:
     """Who reports and what they run, as the front door's arguments."""
-    from gspa.accountant import api, budgets
+    from gspa.accountant import api, randomizers
+    from gspa.accountant import budgets as populations
 
     runs = _runs(mechanism, **parameters)
-    if isinstance(runs, api.Discrete):
-        return {"eps": eps, "n": n, "budgets": file, "mechanism": runs}
-    if (
-        isinstance(runs, api.Gaussian | api.Allocation) or getattr(runs, "scale", None) is not None
-    ):  # they say themselves who reports
-        # Read here, for several questions may be asked, and a pipe is empty after the first.
-        who: Path | budgets.Columns | None = file
-        if file is not None and isinstance(runs, api.Gaussian) and runs.sigma is None:
-            who = budgets.read(file, column="sigma")
-        return {"eps": eps, "n": n, "budgets": who, "mechanism": runs}
-    return {"budgets": _budgets(eps, n, file), "mechanism": runs}
+    if isinstance(runs, randomizers.Randomizer) or runs == api.Laplace():
+        return {"budgets": _budgets(eps, n, budgets), "mechanism": runs}
+    # They say themselves who reports. Read here: several questions may be asked, and a pipe is empty after the first.
+    who: Path | populations.Columns | None = budgets
+    if budgets is not None and isinstance(runs, api.Gaussian) and runs.sigma is None:
+        who = populations.read(budgets, column="sigma")
+    return {"eps": eps, "n": n, "budgets": who, "mechanism": runs}
 
 
 # What users run, asked alike by several commands: option by option, in the order of the help.
-_SHARED: dict[str, Any] = {
-    "eps": Eps,
-    "n": Size,
-    "budgets": BudgetsFile,
-    "mechanism": Mechanism,
-    "k": Items,
-    "size": SubsetSize,
-    "kind": Kind,
-    "g": Values,
-    "tv": Variation,
-    "matrix": MatrixFile,
-    "sigma": Sigma,
-    "scale": Scale,
-    "sensitivity": Sensitivity,
-    "steps": Steps,
-    "direction": Direction,
-    "epochs": Epochs,
-    "noise": NoiseKind,
-    "deal": Deal,
+_SHARED: dict[str, tuple[type, str]] = {
+    "mechanism": (
+        str,
+        "rr, krr, subset, unary, rappor, hashing, hadamard, piecewise, duchi, discrete, laplace, gaussian, aligned, "
+        "common, tv: what users run; or allocation.",
+    ),
+    "k": (int, "Number of items; steps of a record, for allocation."),
+    "size": (int, "Items in a reported subset, for subset."),
+    "kind": (str, "optimized (default) or symmetric, for unary."),
+    "g": (int, "Values of a hash, for hashing."),
+    "tv": (float, "Total variation of the randomizer, for tv."),
+    "matrix": (Path, "CSV or NPY, a row an input, a column an output; for discrete."),
+    "sigma": (float, "Noise, for gaussian (standard deviation) and allocation."),
+    "scale": (float, "Scale of the noise, for laplace, instead of --eps."),
+    "sensitivity": (float, "Width of the values' range, with --sigma or --scale; 1 if not given."),
+    "steps": (int, "Steps of an epoch, for allocation."),
+    "direction": (str, "Neighbours for allocation: remove, add, both (default) or replace."),
+    "epochs": (int, "Epochs, for allocation."),
+    "noise": (str, "gaussian (default) or laplace, for allocation."),
+    "deal": (str, "each epoch (default; afresh) or once (kept for all epochs), for allocation."),
 }
+_WHO = {"eps": Eps, "n": Size, "budgets": BudgetsFile}
 
 
-def _asks(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the shared options in place of its `**asked`, as the arguments of the front door."""
-    own = [one for one in signature(command, eval_str=True).parameters.values() if one.kind != Parameter.VAR_KEYWORD]
+def _option(name: str) -> Parameter:
+    if name in _WHO:
+        return Parameter(name, Parameter.KEYWORD_ONLY, annotation=_WHO[name], default=None)
+    kind, said = _SHARED[name]
+    option = typer.Option(f"--{name}", help=said, **(_INTEGER if kind is int else {}))
+    default, taken = ("rr", kind) if name == "mechanism" else (None, kind | None)
+    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=Annotated[taken, option], default=default)
 
-    def run(**given: Any) -> None:
-        shared = {name: given.pop(name) for name in _SHARED}
-        who = [shared.pop(name) for name in ("eps", "n", "budgets", "mechanism")]
-        command(**given, **_question(*who, **shared))
 
-    run.__signature__ = Signature(  # type: ignore[attr-defined]
-        [
-            *(one for one in own if one.default is Parameter.empty),
-            *(
-                Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default="rr" if name == "mechanism" else None)
-                for name, kind in _SHARED.items()
-            ),
-            *(one for one in own if one.default is not Parameter.empty),
+def _asks(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command with these shared options, or all of them, in place of its `**asked`."""
+    shared = names or (*_WHO, *_SHARED)
+
+    def made(command: Callable[..., None]) -> Callable[..., None]:
+        own = [
+            one for one in signature(command, eval_str=True).parameters.values() if one.kind != Parameter.VAR_KEYWORD
         ]
-    )
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    return run
+        own = [one for one in own if one.name not in shared]
+        needed = [one for one in own if one.default is Parameter.empty]
+        options = [*needed, *map(_option, shared), *(one for one in own if one not in needed)]
+
+        def run(**given: Any) -> None:
+            command(**given)
+
+        run.__signature__ = Signature(options)  # type: ignore[attr-defined]
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        return run
+
+    return made
 
 
-@_asks
+@_asks()
 def epsilon(
     *, delta: Delta = 1e-4, rounds: Rounds = 1, honest: Honest = None, as_json: Json = False, **asked: Any
 ) -> None:
     """The certified central eps of the shuffled reports, as an interval, and what it leaves an attacker."""
     from gspa.accountant import api
 
-    asked |= {"rounds": rounds, "honest": honest}
+    asked = _question(**asked) | {"rounds": rounds, "honest": honest}
     bound, risk = api.epsilon(**asked, delta=delta), api.risk(**asked)
     if as_json:
         rates = {"fpr": risk.fpr, "tpr": risk.tpr, "advantage": risk.advantage}
@@ -258,33 +230,26 @@ def epsilon(
     _print(bound, f"eps <= {{upper}}, {{own}}{{word}} in [{{lower}}, {{upper}}]\nany attacker: {risk}", as_json)
 
 
-@_asks
+@_asks()
 def delta(*, at_eps: AtEps, rounds: Rounds = 1, honest: Honest = None, as_json: Json = False, **asked: Any) -> None:
     """The certified central delta at a central eps, as an interval."""
     from gspa.accountant import api
 
-    bound = api.delta(**asked, at_eps=at_eps, rounds=rounds, honest=honest)
+    bound = api.delta(**_question(**asked), at_eps=at_eps, rounds=rounds, honest=honest)
     _print(bound, "delta <= {upper}, {own}{word} in [{lower}, {upper}]", as_json)
 
 
+@_asks("n", "eps", "budgets", "mechanism", "k", "size", "kind", "g", "tv", "matrix", "sigma", "scale", "sensitivity")
 def calibrate(
+    *,
     target_eps: TargetEps,
     delta: Delta = 1e-4,
-    n: Size = None,
-    eps: Eps = None,
-    budgets: BudgetsFile = None,
-    mechanism: Mechanism = "rr",
-    k: Items = None,
-    size: SubsetSize = None,
-    kind: Kind = None,
-    g: Values = None,
-    tv: Variation = None,
-    matrix: MatrixFile = None,
-    sigma: Sigma = None,
-    scale: Scale = None,
-    sensitivity: Sensitivity = None,
+    n: int | None,
+    eps: float | None,
+    budgets: Path | None,
     rounds: Annotated[int | None, typer.Option("--rounds", **_INTEGER, help="How often everybody reports.")] = None,
     as_json: Json = False,
+    **asked: Any,
 ) -> None:
     """What meets a central (eps, delta): the local eps for --n, the least n for --eps, or the rounds for both.
 
@@ -298,22 +263,11 @@ def calibrate(
             "--n, --eps, --budgets: give --n, --eps or both, or --budgets; calibrate finds the local eps, the users, "
             "the rounds or a factor"
         )
-    runs = _runs(
-        mechanism,
-        k=k,
-        size=size,
-        kind=kind,
-        g=g,
-        tv=tv,
-        matrix=matrix,
-        sigma=sigma,
-        scale=scale,
-        sensitivity=sensitivity,
-    )
+    runs = _runs(**asked)
     found = api.calibrate(
         target_eps=target_eps, delta=delta, n=n, eps=eps, budgets=budgets, mechanism=runs, rounds=rounds
     )
-    given = sigma is not None or scale is not None or matrix is not None
+    given = any(asked[name] is not None for name in ("sigma", "scale", "matrix"))
     if budgets is not None:
         noise = isinstance(runs, api.Gaussian)
         words = (
@@ -330,23 +284,14 @@ def calibrate(
         _print(found, "n >= {upper}; the least {by}is {word} in [{lower}, {upper}]", as_json, _WHOLE)
 
 
+@_asks("budgets", "mechanism", "k", "size", "kind", "g", "sensitivity")
 def per_user(
-    budgets: BudgetsFile = None,
-    delta: Delta = 1e-4,
-    mechanism: Mechanism = "rr",
-    k: Items = None,
-    size: SubsetSize = None,
-    kind: Kind = None,
-    g: Values = None,
-    sensitivity: Sensitivity = None,
-    rounds: Rounds = 1,
-    as_json: Json = False,
+    *, budgets: Path | None, delta: Delta = 1e-4, rounds: Rounds = 1, as_json: Json = False, **asked: Any
 ) -> None:
     """The certified central eps of each user's own record, a line for each row of the file."""
     from gspa.accountant import api
 
-    runs = _runs(mechanism, k=k, size=size, kind=kind, g=g, sensitivity=sensitivity)
-    found = api.per_user(budgets=budgets, delta=delta, mechanism=runs, rounds=rounds)
+    found = api.per_user(budgets=budgets, delta=delta, mechanism=_runs(**asked), rounds=rounds)
     if as_json:
         answer = {"lower": found.lower.tolist(), "upper": found.upper.tolist(), "method": found.method}
         answer |= {"valid_for": found.valid_for, "delta": found.delta, "relation": found.relation}
@@ -358,15 +303,15 @@ def per_user(
     typer.echo("\n".join(found.words()))
 
 
-@_asks
+@_asks()
 def attack(*, delta: Delta = 1e-4, as_json: Json = False, **asked: Any) -> None:
     """A central eps below which the shuffled reports are certainly not differentially private at delta."""
     from gspa.accountant import api
 
-    _print(api.attack(**asked, delta=delta), "eps >= {lower}, attacked", as_json)
+    _print(api.attack(**_question(**asked), delta=delta), "eps >= {lower}, attacked", as_json)
 
 
-@_asks
+@_asks()
 def certify(
     *,
     delta: Delta = 1e-4,
@@ -378,7 +323,7 @@ def certify(
     """A certificate of a central eps that a stranger can check: python check_certificate.py cert.json."""
     from gspa.accountant import api
 
-    found = api.certify(**asked, delta=delta, rounds=rounds, honest=honest)
+    found = api.certify(**_question(**asked), delta=delta, rounds=rounds, honest=honest)
     if output is None:
         typer.echo(found.text, nl=False)
         return

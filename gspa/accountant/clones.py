@@ -247,9 +247,6 @@ def clone_law(
         slope: <= 0, about d log(what is averaged)/dc: small laws are computed accurately where
             P(C = c) e^(slope c) is largest.
         above: 'above' is at most e^-above.
-
-    Raises:
-        InternalError: masses are missing.
     """
     shift = 0.0
     if min(q.min(initial=1.0), rest.min(initial=1.0), count.min(initial=1.0)) <= 0:

@@ -1,7 +1,8 @@
 """The published formulas themselves: GSPA's mu, closed forms with clones, and Renyi bounds.
 
-Each is refused outside its stated conditions; `gspa.accountant.published` compares them.
-Roundings are not covered: 1e-15 of a value that is a formula in one line, more where thousands of terms are summed.
+Each is refused outside its stated conditions; `gspa.accountant.published` compares them. `eps0` is a local budget that
+all users have, >= 0, `n` their number, `delta` a central one in (0, 1); `budgets` are pure (delta_i = 0) where nothing
+else is said. Roundings are not covered: 1e-15 of a formula in one line, more where thousands of terms are summed.
 
 >>> round(erlingsson19_epsilon(0.5, n=10_000, delta=1e-4), 6)
 0.182091
@@ -101,15 +102,6 @@ def gspa_epsilon(budgets: Budgets, *, delta: float, reading: str = "abstract") -
     C/sqrt(n-1) of eq. (15) is dropped here, as in the paper's figure, and so is the victim's
     local delta_n; the value may lie below the truth. The conversion itself errs upward.
 
-    Args:
-        budgets: at least 2 users.
-        delta: central delta in (0, 1).
-        reading: as `gspa_mu`.
-
-    Raises:
-        InvalidValue: delta out of range.
-        OutsideValidity: as `gspa_mu`.
-
     >>> from gspa.accountant import budgets
     >>> round(gspa_epsilon(budgets.constant(0.5, n=10_000), delta=1e-4), 4)
     0.0518
@@ -144,10 +136,6 @@ def gspa_slack(budgets: Budgets, *, mu: float | None = None, half_way: bool = Fa
         half_way: whether e(c) for c >= 100 is Uspensky's 0.53/c + e^(-3 sqrt(c)/4), half-way between the counts'
             jumps, and not Hipp and Mattner's 1/sqrt(2 pi c) for a distribution function of c fair coins.
 
-    Raises:
-        InvalidValue: mu out of range.
-        OutsideValidity: as `gspa_mu`.
-
     >>> from gspa.accountant import budgets
     >>> crowd = budgets.constant(0.5, n=10_000)
     >>> round(gspa_slack(crowd), 4), round(gspa_slack(crowd, half_way=True), 5)
@@ -175,25 +163,25 @@ def clone_slack(law: CloneLaw, *, mu: float, half_way: bool = False) -> float:
     return float(s.min(initial=1.0))
 
 
+def _asked(eps0: float, n: int, delta: float) -> tuple[float, int, float]:
+    return check.nonnegative(eps0=eps0), check.count(n=n), check.probability(allow_zero=False, delta=delta)
+
+
+def _require_clones(bound: str, eps0: float, n: int, delta: float) -> None:
+    if eps0 > math.log(n / 16) - math.log(math.log(2) - math.log(delta)):
+        detail = f"eps0 = {eps0:g}, n = {n}, delta = {delta:g}"
+        raise OutsideValidity(bound, "eps0 <= log(n/(16 log(2/delta)))", detail)
+
+
 def erlingsson19_epsilon(eps0: float, *, n: int, delta: float) -> float:
     """12 eps0 sqrt(log(1/delta)/n) for any common eps0-LDP randomizer.
 
     Erlingsson et al. 2019 (arXiv:1811.12469). An upper bound on the central epsilon.
 
-    Args:
-        eps0: common local budget, 0 <= eps0 <= 1/2.
-        n: number of users, >= 1000.
-        delta: central delta in (0, 1), at most 0.01.
-
-    Raises:
-        InvalidValue: an argument outside its domain.
-        OutsideValidity: a condition fails, or the value would exceed eps0.
-
     >>> round(erlingsson19_epsilon(0.5, n=10_000, delta=1e-4), 6)
     0.182091
     """
-    eps0, n = check.nonnegative(eps0=eps0), check.count(n=n)
-    delta = check.probability(allow_zero=False, delta=delta)
+    eps0, n, delta = _asked(eps0, n, delta)
     # Stated for eps0 < 1/2 and delta < 1/100; the ends follow by continuity (replacing the randomizer
     # by a fixed law with a vanishing probability makes its eps strictly smaller).
     if eps0 > 0.5:
@@ -211,9 +199,7 @@ def erlingsson19_epsilon(eps0: float, *, n: int, delta: float) -> float:
 
 def _fmt21(eps0: float, n: int, delta: float) -> float:
     """Theorem 3.1 for valid arguments."""
-    if eps0 > math.log(n / 16) - math.log(math.log(2) - math.log(delta)):
-        detail = f"eps0 = {eps0:g}, n = {n}, delta = {delta:g}"
-        raise OutsideValidity(_FMT21, "eps0 <= log(n/(16 log(2/delta)))", detail)
+    _require_clones(_FMT21, eps0, n, delta)
     growth = math.exp(eps0) / n
     spread = 8 * math.sqrt(growth * (math.log(4) - math.log(delta))) + 8 * growth
     return math.log1p(math.tanh(eps0 / 2) * spread)  # tanh(x/2) = (e^x - 1)/(e^x + 1)
@@ -223,52 +209,16 @@ def _delta0_price(eps: float, eps0: float, n: int, delta0: float) -> float:
     return (math.exp(eps) + 1) * (1 + 0.5 * math.exp(-eps0)) * n * delta0
 
 
-def fmt21_total_delta(eps0: float, *, n: int, delta: float, delta0: float) -> float:
-    """Central delta of Theorem 3.8 as stated: delta + (e^eps + 1)(1 + e^{-eps0}/2) n delta0.
-
-    Feldman, McMillan and Talwar 2021 (arXiv:2012.12803), where eps is that of Theorem 3.1 at
-    `delta`. An upper bound; may exceed 1, and then says nothing.
-
-    Args:
-        eps0: common local budget, 0 <= eps0 <= log(n/(16 log(2/delta))).
-        n: number of users, >= 1.
-        delta: the analysis's own delta, in (0, 1).
-        delta0: common local delta in [0, 1).
-
-    Raises:
-        InvalidValue: an argument outside its domain.
-        OutsideValidity: the condition on eps0 fails.
-
-    >>> fmt21_total_delta(0.5, n=10_000, delta=1e-6, delta0=0.0)
-    1e-06
-    """
-    eps0, n = check.nonnegative(eps0=eps0), check.count(n=n)
-    delta = check.probability(allow_zero=False, delta=delta)
-    delta0 = check.probability(delta0=delta0)
-    return delta + _delta0_price(_fmt21(eps0, n, delta), eps0, n, delta0)
-
-
 def fmt21_epsilon(eps0: float, *, n: int, delta: float, delta0: float = 0.0) -> float:
     """Central epsilon of "Hiding among the clones" for any common (eps0, delta0)-LDP randomizer.
 
     Feldman, McMillan and Talwar 2021 (arXiv:2012.12803), Theorem 3.1, or Theorem 3.8 with
     the best split of `delta` if delta0 > 0. An upper bound. It can exceed eps0 for small eps0.
 
-    Args:
-        eps0: common local budget, 0 <= eps0 <= log(n/(16 log(2/delta))).
-        n: number of users, >= 1.
-        delta: total central delta in (0, 1).
-        delta0: common local delta in [0, 1).
-
-    Raises:
-        InvalidValue: an argument outside its domain.
-        OutsideValidity: the condition on eps0 fails, or delta0 alone costs more than delta.
-
     >>> round(fmt21_epsilon(0.5, n=10_000, delta=1e-4), 6)
     0.079015
     """
-    eps0, n = check.nonnegative(eps0=eps0), check.count(n=n)
-    delta = check.probability(allow_zero=False, delta=delta)
+    eps0, n, delta = _asked(eps0, n, delta)
     delta0 = check.probability(delta0=delta0)
     if delta0 == 0:
         return _fmt21(eps0, n, delta)
@@ -315,27 +265,9 @@ def clones_blog_epsilon(eps0: float, *, n: int, delta: float) -> float:
     `closed_forms.fmt21_epsilon`: the post folds the second term of FMT21's Theorem 3.1 into the first.
     Its condition there reads "n much larger than e^{eps0} log(1/delta)"; used here is Theorem 3.1's,
     under which the folding is an inequality. Can exceed eps0.
-
-    Args:
-        eps0: common local budget, 0 <= eps0 <= log(n/(16 log(2/delta))).
-        n: number of users, >= 1.
-        delta: central delta in (0, 1).
-
-    Raises:
-        InvalidValue: an argument outside its domain.
-        OutsideValidity: the condition on eps0 fails.
-
-    >>> clones_blog_epsilon(5.0, n=10_000, delta=1e-4)
-    Traceback (most recent call last):
-        ...
-    gspa.accountant.errors.OutsideValidity: "Why we should hide among the clones" (2022), eq. (1): \
-needs eps0 <= log(n/(16 log(2/delta))); eps0 = 5, n = 10000, delta = 0.0001
     """
-    eps0, n = check.nonnegative(eps0=eps0), check.count(n=n)
-    delta = check.probability(allow_zero=False, delta=delta)
-    if eps0 > math.log(n / 16) - math.log(math.log(2) - math.log(delta)):
-        detail = f"eps0 = {eps0:g}, n = {n}, delta = {delta:g}"
-        raise OutsideValidity(BLOG, "eps0 <= log(n/(16 log(2/delta)))", detail)
+    eps0, n, delta = _asked(eps0, n, delta)
+    _require_clones(BLOG, eps0, n, delta)
     # The condition gives x = e^{eps0}/n <= 1/(16 log 2) < log 4, so that x <= sqrt(x log(4/delta)).
     return math.log1p(16 * math.tanh(eps0 / 2) * math.sqrt(math.exp(eps0) / n * (math.log(4) - math.log(delta))))
 
@@ -348,20 +280,10 @@ def fmt23_epsilon(eps0: float, *, n: int, delta: float) -> float:
     where the victim may answer neither of the two clones, which randomized response never does;
     they now state the theorem for a restricted class of randomizers. Can exceed eps0.
 
-    Args:
-        eps0: common local budget, 0 <= eps0 <= log(n/(8 log(2/delta)) - 1).
-        n: number of users, >= 1.
-        delta: central delta in (0, 1).
-
-    Raises:
-        InvalidValue: an argument outside its domain.
-        OutsideValidity: the condition on eps0 fails.
-
     >>> round(fmt23_epsilon(2.0, n=10_000, delta=1e-4), 6)
     0.342706
     """
-    eps0, n = check.nonnegative(eps0=eps0), check.count(n=n)
-    delta = check.probability(allow_zero=False, delta=delta)
+    eps0, n, delta = _asked(eps0, n, delta)
     room = n / (8 * (math.log(2) - math.log(delta))) - 1
     if room <= 0 or eps0 > math.log(room):
         detail = f"eps0 = {eps0:g}, n = {n}, delta = {delta:g}"
@@ -403,12 +325,7 @@ def liu23_epsilon(budgets: Budgets, *, delta: float) -> float:
     budgets it is FMT21's Theorem 3.1 with n - 1 instead of n; for one user with a very large eps among
     small ones it is below the exact epsilon (in the tests: 100 among 999 at 0.01, delta = 1e-4).
 
-    Args:
-        budgets: at least 2 users, pure (delta_i = 0).
-        delta: central delta in (0, 1).
-
     Raises:
-        InvalidValue: delta out of range.
         OutsideValidity: a delta_i > 0, or S < 16 log(4/delta).
 
     >>> from gspa.accountant import budgets
@@ -478,20 +395,8 @@ def liu24_epsilon(budgets: Budgets, *, delta: float) -> float:
     theorem: its mu there is below `gspa_mu` by about the square root of 2. Nothing of that sum is in this bound.
     Its variant for Gaussian noise with delta_i > 0 is not here.
 
-    Args:
-        budgets: at least 2 users, pure (delta_i = 0).
-        delta: central delta in (0, 1).
-
     Raises:
-        InvalidValue: delta out of range.
         OutsideValidity: one user, a delta_i > 0, an eps_i > 700, or no eps up to the largest eps_i meets delta.
-
-    >>> from gspa.accountant import budgets
-    >>> liu24_epsilon(budgets.constant(1.0, n=3), delta=1e-6)
-    Traceback (most recent call last):
-        ...
-    gspa.accountant.errors.OutsideValidity: Liu et al. 2024, hypothesis testing and f-DP: \
-needs more clones; no eps up to the largest eps_i = 1 meets delta = 1e-06
     """
     delta = check.probability(allow_zero=False, delta=delta)
     require_pure(LIU24, budgets)
@@ -530,14 +435,7 @@ needs more clones; no eps up to the largest eps_i = 1 meets delta = 1e-06
 
 
 def require_pure(bound: str, budgets: Budgets) -> None:
-    """Refuse a population with a delta_i > 0.
-
-    >>> from gspa.accountant import budgets
-    >>> require_pure("A bound", budgets.constant(0.5, n=2, delta=0.1))
-    Traceback (most recent call last):
-        ...
-    gspa.accountant.errors.OutsideValidity: A bound: needs pure local privacy, delta_i = 0; the largest delta_i is 0.1
-    """
+    """Refuses a population with a delta_i > 0."""
     if budgets.delta_max > 0:
         hint = f"the largest delta_i is {budgets.delta_max:g}"
         raise OutsideValidity(bound, "pure local privacy, delta_i = 0", hint)
@@ -580,20 +478,6 @@ def girgis21_renyi(eps0: float, *, n: int, order: int) -> float:
     Girgis, Data, Diggavi, Suresh and Kairouz 2021 (CCS 2021, arXiv:2105.05180), upper bound, for any common
     eps0-LDP randomizer. Stated for every eps0 and n; while n is small the value is above eps0 and says
     nothing.
-
-    Args:
-        eps0: common local budget, >= 0.
-        n: number of users, >= 2; one is refused.
-        order: integer in [2, 65536].
-
-    Raises:
-        InvalidValue: an argument outside its domain.
-        OutsideValidity: n = 1.
-
-    >>> girgis21_renyi(0.5, n=10_000, order=1)
-    Traceback (most recent call last):
-        ...
-    gspa.accountant.errors.InvalidValue: order = 1: must be an integer >= 2
     """
     eps0, n, order = check.nonnegative(eps0=eps0), check.count(n=n), check.count(2, order=order)
     if n < 2:
@@ -638,9 +522,6 @@ def renyi_to_epsilon(divergence: float, *, order: float, delta: float) -> float:
     (arXiv:2004.00010), Proposition 12, and Balle et al. 2020 (arXiv:1905.09982), Theorem 21. An upper
     bound, for every order.
 
-    Raises:
-        InvalidValue: an argument outside its domain.
-
     >>> round(renyi_to_epsilon(0.01, order=30, delta=1e-4), 6)
     0.176414
     """
@@ -658,20 +539,10 @@ def girgis21_epsilon(eps0: float, *, n: int, delta: float) -> float:
     order gives one: the search doubles the order until the value rises, then halves the bracket.
     Can exceed eps0.
 
-    Args:
-        eps0: common local budget, >= 0.
-        n: number of users, >= 2; one is refused.
-        delta: central delta in (0, 1).
-
-    Raises:
-        InvalidValue: an argument outside its domain.
-        OutsideValidity: n = 1.
-
     >>> girgis21_epsilon(0.5, n=10**6, delta=1e-4) < 0.006
     True
     """
-    eps0, n = check.nonnegative(eps0=eps0), check.count(n=n)
-    delta = check.probability(allow_zero=False, delta=delta)
+    eps0, n, delta = _asked(eps0, n, delta)
     if n < 2:
         raise OutsideValidity(GIRGIS21, "n >= 2 users", f"n = {n}")
     if eps0 == 0:
@@ -734,49 +605,19 @@ def _liew22(sigma: float, n: int, largest: int) -> Array:
     return np.asarray(np.maximum(_liew22_moments(min(sigma, 1e100), n, largest)[2:], 0) / (orders - 1))
 
 
-def liew22_renyi(sigma: float, *, n: int, order: int) -> float:
-    """Renyi divergence of integer order of n shuffled Gaussian reports, one of them moved by 1, in nats.
+def liew22_epsilon(sigma: float, *, n: int, delta: float, largest_order: int = _LARGEST_ORDERS) -> float:
+    """Central eps of n shuffled Gaussian reports of [0, 1], from a Renyi divergence at the best integer order found.
 
-    log(e^{-l/(2 sigma^2)} n^{-l} sum_{k_1 + ... + k_n = l} (l; k_1, ..., k_n) e^{sum k_i^2/(2 sigma^2)})/(l - 1),
-    l = `order`: Liew, Hasegawa and Takahashi 2022 (arXiv:2206.03151; the formula also in the abstract of Liew and
-    Takahashi 2022, arXiv:2206.09569), for reports of [0, 1] with noise of standard deviation sigma. It is the
-    divergence of (1/n) sum_i N(e_i, sigma^2 I) from N(0, sigma^2 I): exact in that direction where all other inputs
-    are equal. That it bounds the other direction, and every choice of the others' inputs, is the paper's claim, not
-    checked here.
+    The divergence, in nats: log(e^{-l/(2 sigma^2)} n^{-l} sum_{k_1 + ... + k_n = l} (l; k_1, ..., k_n)
+    e^{sum k_i^2/(2 sigma^2)})/(l - 1) (Liew, Hasegawa and Takahashi 2022, arXiv:2206.03151; also in the abstract of
+    Liew and Takahashi 2022, arXiv:2206.09569). It is that of (1/n) sum_i N(e_i, sigma^2 I) from N(0, sigma^2 I): exact
+    in that direction where all other inputs are equal. That it bounds the other direction, and every choice of the
+    others' inputs, is the paper's claim, not checked here. Converted by `renyi_to_epsilon`, as the authors' code does
+    (spliew/shuffgauss, `ShuffGaussRDPtoDP`, where `largest_order` is `mxlmbda`, 20 in its examples).
 
     Args:
         sigma: standard deviation of the noise, > 0; below 1e-100 it is refused.
-        n: number of users, >= 1.
-        order: integer in [2, 1024].
-
-    Raises:
-        InvalidValue: an argument outside its domain.
-        OutsideValidity: sigma too small.
-
-    >>> round(liew22_renyi(2.0, n=1, order=8), 12)  # nobody else: the Gaussian's own l/(2 sigma^2)
-    1.0
-    """
-    sigma, n, order = check.positive(sigma=sigma), check.count(n=n), check.count(2, order=order)
-    if order > _LARGEST_ORDERS:
-        raise InvalidValue("order", order, f"at most {_LARGEST_ORDERS}")
-    return float(_liew22(sigma, n, order)[-1])
-
-
-def liew22_epsilon(sigma: float, *, n: int, delta: float, largest_order: int = _LARGEST_ORDERS) -> float:
-    """Central eps from `liew22_renyi` at the best integer order found, converted by `renyi_to_epsilon`.
-
-    What the authors' code computes (spliew/shuffgauss, `ShuffGaussRDPtoDP`, where `largest_order` is `mxlmbda`, 20 in
-    its examples). With the reservations of `liew22_renyi`.
-
-    Args:
-        sigma: standard deviation of the noise on reports of [0, 1], > 0.
-        n: number of users, >= 1.
-        delta: central delta in (0, 1).
         largest_order: the largest order tried, an integer in [2, 1024].
-
-    Raises:
-        InvalidValue: an argument outside its domain.
-        OutsideValidity: sigma too small.
 
     >>> round(liew22_epsilon(1.0, n=600_000, delta=1 / 600_000, largest_order=20), 4)
     0.4913

@@ -56,9 +56,6 @@ def neyman_pearson(p: ArrayLike, q: ArrayLike) -> TradeOff:
         p: probabilities under H0, shape (k,).
         q: probabilities under H1 of the same outcomes, shape (k,).
 
-    Raises:
-        InvalidValue: not probability vectors of one length.
-
     >>> curve = neyman_pearson([0.25, 0.75], [0.75, 0.25])  # randomized response, eps = log 3
     >>> curve.alpha.tolist(), curve.beta.tolist()
     ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
@@ -78,9 +75,6 @@ def neyman_pearson(p: ArrayLike, q: ArrayLike) -> TradeOff:
 def total_variation(p: ArrayLike, q: ArrayLike) -> float:
     """Total variation of two discrete laws, the sup of abs(P(A) - Q(A)) over events A: the TV of eq. (4).
 
-    Raises:
-        InvalidValue: not probability vectors of one length.
-
     >>> total_variation([0.25, 0.75], [0.75, 0.25])
     0.5
     """
@@ -92,9 +86,6 @@ def hockey_stick(p: ArrayLike, q: ArrayLike, eps: float) -> float:
     """sum max(p - e^eps q, 0): the least delta with P(A) <= e^eps Q(A) + delta for all A.
 
     One direction of eq. (1); DP needs both. `eps` may be negative.
-
-    Raises:
-        InvalidValue: not probability vectors of one length, eps not finite.
 
     >>> hockey_stick([0.25, 0.75], [0.75, 0.25], 0.0)
     0.5

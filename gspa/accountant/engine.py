@@ -28,7 +28,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,10 +38,10 @@ from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.exact import sharpest_delta, sharpest_epsilon, sharpest_per_user
-from gspa.accountant.families import Family, binary
-from gspa.accountant.one_round import Problem, UserBounds, central_delta, central_epsilon, per_user_epsilon, require_fit
+from gspa.accountant.exact import exact_delta, exact_epsilon, sharper, sharper_each
+from gspa.accountant.one_round import Problem, UserBounds, central_delta, central_epsilon, per_user_epsilon
 from gspa.accountant.pair import BAND, TOP, AtomTable, gaussian_guess, greatest_epsilon, least_epsilon
+from gspa.accountant.randomizers import Randomizer, matrix
 from gspa.accountant.rounds import Round, of_tables
 
 Array = NDArray[np.float64]
@@ -50,9 +49,6 @@ Array = NDArray[np.float64]
 METHOD = "reports hidden among draws from one common law, any finite randomizers"
 _UNIT = 2.0**-52
 _MOST_EPS = 700.0  # e^eps beyond it is no double
-_SUM = 1e-9  # how far a row may be from 1; it is divided by its sum
-_MOST_CELLS = 10**6
-_LONGEST = 1 << 25  # bytes of a file
 _MOST_PAIRS = 5_000  # of inputs, of all randomizers
 _DEPTH = 40.0  # e^-40 of delta may be left out of the law of C
 _GUESS = 1e-6  # of a delta that is asked for
@@ -60,56 +56,6 @@ _DEEP = 200.0  # an eps that is as good as none, where the local one is infinite
 _TRIED = 8  # inputs of the others that the attack tries
 _LEVELS = 24  # of the scores that it adds up
 _EACH = 48  # distinct budgets, of each of which an attack is made
-
-
-def matrix(given: ArrayLike) -> Array:
-    """A randomizer, shape (inputs, outputs), its rows divided by their sums.
-
-    Raises:
-        InvalidValue: not a table of finite numbers >= 0 with at least two rows, or a row whose sum is not 1.
-    """
-    table = check.floats(matrix=given)
-    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
-        raise InvalidValue("matrix", f"shape {table.shape}", "a table with a row for each input, at least two")
-    if table.size > _MOST_CELLS:
-        raise InvalidValue("matrix", f"{table.size:,} cells", f"at most {_MOST_CELLS:,}")
-    for i, row in enumerate(table):
-        bad = np.flatnonzero(~(np.isfinite(row) & (row >= 0)))
-        if bad.size:
-            raise InvalidValue(f"matrix[{i}, {bad[0]}]", float(row[bad[0]]), "a probability >= 0")
-        total = math.fsum(row.tolist())
-        if not abs(total - 1) <= _SUM:
-            raise InvalidValue(f"matrix[{i}]", f"a row that sums to {total:.12g}", "a law: its sum is 1")
-    return np.array([row / math.fsum(row.tolist()) for row in table])
-
-
-def read_matrix(path: str | Path) -> Array:
-    """A randomizer from a file: NPY, or text with a row a line and numbers between commas, semicolons or blanks.
-
-    Raises:
-        InvalidValue: no such file, too long, no numbers, or no randomizer.
-    """
-    name = Path(path).name
-    try:
-        if Path(path).stat().st_size > _LONGEST:
-            raise InvalidValue(name, f"over {_LONGEST:,} bytes", "a shorter file")
-        if Path(path).suffix.lower() == ".npy":
-            table = np.load(path, allow_pickle=False)
-        else:
-            lines = Path(path).read_text(encoding="utf-8-sig").replace(";", " ").replace(",", " ").splitlines()
-            rows = [[float(word) for word in line.split()] for line in lines if line.strip()]
-            if len({len(row) for row in rows}) != 1:
-                raise InvalidValue(name, [len(row) for row in rows][:5], "rows of one length, without a header")
-            table = np.array(rows)
-    except OSError as error:
-        raise InvalidValue(name, str(path), "a readable file", error.strerror or "cannot be read") from None
-    except InvalidValue:
-        raise
-    except (ValueError, EOFError) as error:
-        raise InvalidValue(
-            name, str(error).split("\n")[0][:80], "a table of numbers, CSV or NPY, with decimal points"
-        ) from None
-    return matrix(table)
 
 
 def _local_epsilon(table: Array) -> float:
@@ -137,19 +83,8 @@ class _Crowd:
 
     @classmethod
     def of(cls, population: Sequence[tuple[ArrayLike, int]]) -> _Crowd:
-        """Checked.
-
-        Raises:
-            InvalidValue: no group, a matrix that is none, a count below 1, or outputs that differ in number.
-        """
-        try:
-            groups = [(matrix(table), check.count(n=count)) for table, count in population]
-        except (TypeError, ValueError) as error:
-            if isinstance(error, InvalidValue):
-                raise
-            raise InvalidValue("population", type(population).__name__, "a list of (matrix, count) pairs") from None
-        if not groups:
-            raise InvalidValue("population", [], "at least one (matrix, count) pair")
+        """Checked."""
+        groups = [(matrix(table), check.count(n=count)) for table, count in population]
         outputs = [table.shape[1] for table, _ in groups]
         if len(set(outputs)) > 1:
             raise InvalidValue("population", outputs, "one number of outputs for all; add columns of zeros")
@@ -355,17 +290,8 @@ def _valid_for(crowd: _Crowd) -> str:
 def discrete_epsilon(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Bound:
     """Central eps of shuffled reports of any finite randomizers at delta, from both sides.
 
-    Args:
-        population: (matrix, count) for each group; matrix of shape (inputs, outputs), its rows the laws of a report;
-            outputs are the same for all groups.
-        delta: central delta in (0, 1).
-
-    Returns:
-        `upper` holds for every data set of these users; an attack on some data set reaches `lower`.
-
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: reports that show an input with probability above delta.
+    `population` has (matrix, count) for each group: a matrix of shape (inputs, outputs), its rows the laws of a report,
+    outputs the same for all groups. `upper` holds for every data set of these users; an attack on some reaches `lower`.
     """
     crowd, delta = _Crowd.of(population), check.probability(allow_zero=False, delta=delta)
     top = crowd.epsilon
@@ -395,15 +321,7 @@ def discrete_delta(population: Sequence[tuple[ArrayLike, int]], *, eps: float) -
 
 
 def discrete_round(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Round:
-    """A round of `gspa.accountant.rounds` in which these users report, for all of whom about that delta is asked.
-
-    Args:
-        population: as `discrete_epsilon`.
-        delta: in (0, 1); decides which law B is used.
-
-    Raises:
-        InvalidValue: an argument out of range.
-    """
+    """A round of `gspa.accountant.rounds` in which these users report, for all of whom about that delta is asked."""
     crowd = _Crowd.of(population)
     sides = [_Upper(crowd, base, delta) for base in crowd.bases()]
     best = min(sides, key=lambda one: max(victim.victim.square / (victim.mean + 1) for victim in one.victims))
@@ -418,12 +336,12 @@ def discrete_round(population: Sequence[tuple[ArrayLike, int]], *, delta: float)
 _MOST_GROUPS = 200  # of users, whose scores are added up
 
 
-def _known(budgets: Budgets, mechanism: Family) -> _Crowd | None:
+def _known(budgets: Budgets, mechanism: Randomizer) -> _Crowd | None:
     """The users of a known randomizer; the worst one's record is attacked.
 
     None with local deltas, under which a report may be anything, and with too many distinct budgets.
     """
-    if mechanism.rows is None or budgets.delta_max > 0 or budgets.eps.size > _MOST_GROUPS:
+    if not mechanism.known or budgets.delta_max > 0 or budgets.eps.size > _MOST_GROUPS:
         return None
     tables = tuple(mechanism.rows(float(eps)) for eps in budgets.eps)
     return _Crowd(tables, budgets.count, ((int(np.argmax(budgets.eps)), 0, 1),))
@@ -434,55 +352,33 @@ def _with_attack(bound: Bound, low: float) -> Bound:
     return replace(bound, lower=low, value=0.5 * (low + bound.upper), reached=True)
 
 
-def _called(bound: Bound, mechanism: Family) -> Bound:
-    """Of bits, by the name of what sends them."""
-    return replace(bound, valid_for=bound.valid_for.replace(binary().label, mechanism.label))
-
-
-def named_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> Bound:
+def named_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer) -> Bound:
     """Central eps of shuffled reports at delta: `one_round.central_epsilon` or the exact law of shuffled bits.
 
-    Args:
-        budgets: the users' local budgets.
-        delta: central delta in (0, 1), above every local delta_i.
-        mechanism: what every user runs.
-
-    Returns:
-        `upper` holds for every data set; an attack on some data set reaches `lower` where `reached` says so, which is
-        where the family is one known randomizer.
-
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: a setting that cannot be certified; delta not above the local delta.
+    `upper` holds for every data set; an attack on some data set reaches `lower` where `reached` says so, which is
+    where the mechanism is one known randomizer.
     """
-    require_fit(mechanism, budgets)
+    bound = central_epsilon(budgets, delta=delta, mechanism=mechanism)
     if mechanism.bits:
-        bound = _called(sharpest_epsilon(budgets, delta=delta), mechanism)
-    else:
-        bound = central_epsilon(budgets, delta=delta, mechanism=mechanism)
+        bound = sharper(bound, budgets, lambda: exact_epsilon(budgets, delta=delta))
     crowd = None if bound.reached else _known(budgets.grouped(), mechanism)
     return bound if crowd is None else _with_attack(bound, _Lower(crowd).epsilon(delta, bound.upper))
 
 
-def named_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary()) -> Bound:
+def named_delta(budgets: Budgets, *, eps: float, mechanism: Randomizer) -> Bound:
     """Central delta of shuffled reports at eps >= 0; otherwise as `named_epsilon`."""
-    require_fit(mechanism, budgets)
+    bound = central_delta(budgets, eps=eps, mechanism=mechanism)
     if mechanism.bits:
-        bound = _called(sharpest_delta(budgets, eps=eps), mechanism)
-    else:
-        bound = central_delta(budgets, eps=eps, mechanism=mechanism)
+        bound = sharper(bound, budgets, lambda: exact_delta(budgets, eps=eps))
     crowd = None if bound.reached else _known(budgets.grouped(), mechanism)
     return bound if crowd is None else _with_attack(bound, _Lower(crowd).delta(eps))
 
 
-def named_per_user(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> UserBounds:
+def named_per_user(budgets: Budgets, *, delta: float, mechanism: Randomizer) -> UserBounds:
     """Central eps of each user's own record; otherwise as `named_epsilon` and `one_round.per_user_epsilon`."""
-    require_fit(mechanism, budgets)
+    found = per_user_epsilon(budgets, delta=delta, mechanism=mechanism)
     if mechanism.bits:
-        found = sharpest_per_user(budgets, delta=delta)
-        found = replace(found, valid_for=found.valid_for.replace(binary().label, mechanism.label))
-    else:
-        found = per_user_epsilon(budgets, delta=delta, mechanism=mechanism)
+        found = sharper_each(found, budgets, lambda: named_epsilon(budgets, delta=delta, mechanism=mechanism))
     people = budgets.grouped()
     crowd = None if found.reached or people.eps.size > _EACH else _known(people, mechanism)
     if crowd is None:

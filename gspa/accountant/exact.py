@@ -8,7 +8,7 @@ number of clones, so it is an upper bound; this is the value that it bounds:
 >>> exact = exact_epsilon(crowd, delta=1e-4)
 >>> round(exact.value, 6), exact.relative_width < 1e-8
 (0.034289, True)
->>> round(gap(crowd, delta=1e-4).value, 3)  # the pair's eps over this one
+>>> round(central_epsilon(crowd, delta=1e-4).value / exact.value, 3)  # the pair's eps over this one
 1.122
 
 The victim is the user with the largest eps, and the others' inputs are the worst. Why that is right, and cheap:
@@ -42,7 +42,7 @@ from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.one_round import UserBounds, central_delta, central_epsilon, per_user_epsilon
+from gspa.accountant.one_round import UserBounds, central_delta, central_epsilon
 from gspa.accountant.pair import SURELY_ALL, SURELY_ZERO, Victim, gaussian_guess
 from gspa.accountant.roots import find_root, push_until
 
@@ -196,7 +196,7 @@ class Tilted:
 METHOD = "exact law of the number of ones"
 VALID_FOR = "binary randomized response, own eps_j each"
 MOST_INPUTS = 1 << 17  # choices of the others' inputs up to which all are tried
-QUICK = 1 << 16  # choices up to which `sharpest_epsilon` tries all: two seconds
+QUICK = 1 << 16  # choices up to which the front door tries all: two seconds
 _MOST_USERS = 10**9
 _MOST_GROUPS = 20_000
 _KEPT = 64  # best choices of inputs that the search for eps looks at
@@ -353,10 +353,6 @@ def exact_delta(budgets: Budgets, *, eps: float, inputs: ArrayLike | None = None
         Otherwise `lower` and `value` are what the best inputs found certainly give, and `upper` is
         the dominating pair's.
 
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: a local delta_i > 0; more than 10^9 users or 20,000 distinct eps.
-
     >>> from gspa.accountant import budgets
     >>> exact_delta(budgets.constant(1.0, n=3), eps=0.5).note
     'others that hold 1: 2 of 2 at eps 1'
@@ -385,10 +381,6 @@ def exact_epsilon(
     Returns:
         Bound: as for `exact_delta`; 0 where delta is at least delta(0).
 
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: as for `exact_delta`.
-
     >>> from gspa.accountant import budgets
     >>> exact_epsilon(budgets.constant(1.0, n=3), delta=0.9).upper
     0.0
@@ -411,10 +403,6 @@ def least_epsilon(budgets: Budgets, *, delta: float) -> float:
 
     Returns:
         Not above the least eps at which the bits are (eps, delta)-DP.
-
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: as for `exact_delta`.
 
     >>> from gspa.accountant import budgets
     >>> least_epsilon(budgets.constant(1.0, n=3), delta=0.9)
@@ -481,10 +469,7 @@ def _epsilon(plan: _Plan, delta: float) -> _Found:
     return _Found(lower, min(max(at(y), lower), upper), upper, worst.ones)
 
 
-# --- the sharpest answer that there is -----------------------------------------------------------------------
-# >>> from gspa.accountant import budgets
-# >>> sharpest_epsilon(budgets.constant(0.5, n=10**6), delta=1e-8).note.split(",")[0]
-# 'the dominating pair'
+# --- the sharper of this answer and the pair's ---------------------------------------------------------------
 
 TOO_MANY = f"the exact law is evaluated up to {QUICK:,} choices of the others' inputs"
 _TOO_LARGE = f"the exact law is evaluated up to a local eps of {_MOST_EPS:,.0f}"
@@ -495,96 +480,29 @@ _EACH = (
 _LOCAL = "the exact law is not known with a local delta_i > 0"
 
 
-def _sharper(exact: Bound, pair: Bound) -> Bound:
-    """Both upper ends hold; where they agree in all but the last digits the pair's may be the smaller one."""
-    upper = min(exact.upper, pair.upper)
-    return replace(exact, lower=min(exact.lower, upper), value=min(exact.value, upper), upper=upper)
+def sharper(pair: Bound, budgets: Budgets, exact: Callable[[], Bound]) -> Bound:
+    """The exact answer where all inputs can be tried, never above the pair's; else the pair's, and why."""
+    if not tries_all(budgets):
+        too_large = _TOO_LARGE if budgets.eps_max > _MOST_EPS else TOO_MANY
+        return replace(pair, note=f"the dominating pair, because {_LOCAL if budgets.delta_max > 0 else too_large}")
+    found = exact()
+    # Both upper ends hold; where they agree in all but the last digits the pair's may be the smaller one.
+    upper = min(found.upper, pair.upper)
+    words = pair.valid_for.split(";")[0]  # whose bits they are; there are no local deltas
+    return replace(found, lower=min(found.lower, upper), value=min(found.value, upper), upper=upper, valid_for=words)
 
 
-def _instead(budgets: Budgets, pair: Bound) -> Bound:
-    too_large = _TOO_LARGE if budgets.eps_max > _MOST_EPS else TOO_MANY
-    return replace(pair, note=f"the dominating pair, because {_LOCAL if budgets.delta_max > 0 else too_large}")
-
-
-def sharpest_epsilon(budgets: Budgets, *, delta: float) -> Bound:
-    """`exact_epsilon` where all inputs can be tried, never above the pair's; else the pair's, and the note says why.
-
-    Args:
-        budgets: local budgets.
-        delta: central delta in (0, 1), above every local delta_i.
-
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: delta not above the local delta.
-    """
-    pair = central_epsilon(budgets, delta=delta)
-    return _sharper(exact_epsilon(budgets, delta=delta), pair) if tries_all(budgets) else _instead(budgets, pair)
-
-
-def sharpest_delta(budgets: Budgets, *, eps: float) -> Bound:
-    """The same of `exact_delta`.
-
-    Args:
-        budgets: local budgets.
-        eps: central eps >= 0.
-
-    Raises:
-        InvalidValue: an argument out of range.
-    """
-    pair = central_delta(budgets, eps=eps)
-    return _sharper(exact_delta(budgets, eps=eps), pair) if tries_all(budgets) else _instead(budgets, pair)
-
-
-def sharpest_per_user(budgets: Budgets, *, delta: float) -> UserBounds:
-    """`per_user_epsilon` by the law of the shuffled bits, where all inputs can be tried for each group of users.
-
-    Args:
-        budgets: local budgets.
-        delta: central delta in (0, 1), above every local delta_i.
-
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: as `per_user_epsilon`.
-    """
-    pair = per_user_epsilon(budgets, delta=delta)
+def sharper_each(pair: UserBounds, budgets: Budgets, worst: Callable[[], Bound]) -> UserBounds:
+    """The same for each user, where all inputs can be tried for each group of users."""
     eps, where = np.unique(budgets.eps, return_inverse=True)
     if not tries_all(budgets, most=QUICK // eps.size):
-        worst = sharpest_epsilon(budgets, delta=delta)
-        upper = np.minimum(pair.upper, worst.upper)  # nobody is worse off than the user of the largest eps
-        note = _EACH.format(QUICK // eps.size) if worst.method.startswith(METHOD) else worst.note
+        everybody = worst()
+        upper = np.minimum(pair.upper, everybody.upper)  # nobody is worse off than the user of the largest eps
+        note = _EACH.format(QUICK // eps.size) if everybody.method.startswith(METHOD) else everybody.note
         return replace(pair, lower=np.minimum(pair.lower, upper), upper=upper, note=note)
     first = [int(np.argmax(budgets.eps == one)) for one in eps]
-    found = [exact_epsilon(budgets, delta=delta, victim=index) for index in first]
+    found = [exact_epsilon(budgets, delta=pair.delta, victim=index) for index in first]
     upper = np.minimum(np.array([one.upper for one in found])[where], pair.upper)
     lower = np.minimum(np.array([one.lower for one in found])[where], upper)
-    return UserBounds(lower, upper, found[0].method, VALID_FOR, delta, reached=True)
-
-
-def gap(budgets: Budgets, *, delta: float) -> Bound:
-    """The dominating pair's eps over the exact one: what revealing the number of clones costs.
-
-    With many users the two Gaussian limits' mu have the ratio sqrt(2 sum_j r_j (1-r_j) / sum_j r_j), sqrt(2 - 2r) for
-    equal budgets: between 1 (eps_j = 0) and sqrt(2) (eps_j large). The ratio of eps at one delta is larger
-    where delta is not far below delta(0), and tends to 1 where there are too few others to hide among.
-
-    Args:
-        budgets: local budgets, every delta_i = 0.
-        delta: central delta in (0, 1), below delta(0).
-
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: as for `exact_delta`; delta so large that the exact eps is 0.
-
-    >>> from gspa.accountant import budgets
-    >>> round(gap(budgets.constant(0.1, n=10_000), delta=1e-6).value, 3)
-    1.026
-    """
-    exact, pair = exact_epsilon(budgets, delta=delta), central_epsilon(budgets, delta=delta)
-    if exact.value == 0:
-        at_zero = exact_delta(budgets, eps=0.0).value
-        raise OutsideValidity("gap", f"delta < {at_zero:g}, the exact law's delta(0)", "at delta its eps is 0")
-    low = pair.lower / exact.upper
-    high = pair.upper / exact.lower if exact.lower > 0 else math.inf
-    value = min(max(pair.value / exact.value, low), high)
-    method = f"eps of the dominating pair / eps of the {exact.method}"
-    return Bound(low, value, high, method, VALID_FOR, delta=delta, n=budgets.n, note=exact.note)
+    words = pair.valid_for.split(";")[0]
+    return replace(pair, lower=lower, upper=upper, method=found[0].method, valid_for=words, reached=True)

@@ -8,10 +8,10 @@ with T = tanh(eps_n/2) (smaller where a "neither" hides, see `gspa.accountant.pa
 P0 and P1 are mirror images, so one direction of everything here is both.
 
 >>> from gspa.accountant import budgets
->>> from gspa.accountant.families import binary
+>>> from gspa.accountant.randomizers import RandomizedResponse
 >>> from gspa.accountant.one_round import problem_of
 >>> crowd = budgets.constant(0.5, n=1000)
->>> problem = problem_of(crowd, binary(), 0)
+>>> problem = problem_of(crowd, RandomizedResponse(), 0)
 >>> above, below = privacy_loss(problem), privacy_loss(problem, pessimistic=False)
 >>> above.delta(0.1) >= below.delta(0.1) > 0.999 * above.delta(0.1)
 True
@@ -92,14 +92,7 @@ class PrivacyLoss:
 
 
 def spread(loss: Array, mass: Array, step: float, infinite: float = 0.0) -> PrivacyLoss:
-    """Each mass to its two neighbours on the grid, mean of e^-loss kept: delta does not fall.
-
-    Args:
-        loss: shape (k,), finite.
-        mass: shape (k,), P0-masses.
-        step: of the grid, > 0.
-        infinite: passed on.
-    """
+    """Each mass to its two neighbours on the grid, mean of e^-loss kept: delta does not fall."""
     cell = np.floor(loss / step)
     part = np.expm1(-np.clip(loss - cell * step, 0.0, step)) / math.expm1(-step)
     first = int(cell.min())
@@ -115,12 +108,6 @@ def merge(loss: Array, mass: Array, step: float, infinite: float = 0.0) -> Priva
 
     From the largest loss down: a heap at the grid point below it takes what follows until its mean is
     that point. What is left at the end is moved down to its point, which does not raise delta either.
-
-    Args:
-        loss: shape (k,), finite.
-        mass: shape (k,), P0-masses.
-        step: of the grid, > 0.
-        infinite: passed on.
     """
     width = step / _FINE
     cell = np.floor(loss / width)
@@ -160,11 +147,6 @@ def gaussian_atoms(mu: float, step: float, depth: float) -> tuple[Array, Array, 
 
     Gauss-Legendre nodes in cells that the grid's cells consist of, so that `spread` and `merge` see
     smooth integrands: relative error below 1e-13 (tests).
-
-    Args:
-        mu: > 0.
-        step: of the grid.
-        depth: what is left out is at most e^-depth.
     """
     reach = math.sqrt(2 * depth) * mu
     parts = _FINE * math.ceil(step / mu)
@@ -185,33 +167,11 @@ _BLOCK = 1e-4  # counts that differ by this, relatively, are treated as one
 _ATOMS = 3e6  # about as many outcomes are looked at
 
 
-class Groups(NamedTuple):
-    """Counts that stand for blocks of counts, with the blocks' masses; shape (g,) each."""
+def _blocks(law: CloneLaw, depth: float, above: bool) -> tuple[Array, Array, float]:
+    """Counts that stand for blocks of them, the blocks' masses, and a bound on the mass that has another loss than 0.
 
-    clones: Array  # how many
-    truth: float  # T
-    lie: float  # 1 - T, to full accuracy
-    mass: Array
-    missing: float  # upper bound on the mass that is in no group and does not have loss 0
-
-
-def groups_of(problem: Problem, depth: float, above: bool) -> Groups:
-    """Blocks by their first count (above) or their last (below): clones only help.
-
-    Above, what is in no group is `missing` or has loss 0. Below, it can be given loss 0.
+    Blocks by their first count (above) or their last (below): clones only help. Below, what is in none has loss 0.
     """
-    victim, law = problem.victim, problem.law(depth=depth)
-    if isinstance(victim, AtomTable):
-        hint = "for an atom table only delta(eps) is at hand: use gspa.accountant.rounds"
-        raise OutsideValidity("privacy loss distribution", "a victim of two outcomes", hint)
-    full = math.tanh(victim.eps / 2)
-    lie = 2 * math.exp(-victim.eps) / (1 + math.exp(-victim.eps))
-    clones, mass, missing = _plain(law, depth, above)
-    used = mass > 0
-    return Groups(clones[used], full, lie, victim.seen * mass[used], missing)
-
-
-def _plain(law: CloneLaw, depth: float, above: bool) -> tuple[Array, Array, float]:
     first, last = law.edges[:-1], law.edges[1:] - 1
     mass = law.mass + law.error if above else np.maximum(law.mass - law.error, 0.0)
     middle, width = float(first[0] + last[-1]) / 2 + 1, float(last[0] - first[0] + 1)
@@ -229,7 +189,6 @@ def _plain(law: CloneLaw, depth: float, above: bool) -> tuple[Array, Array, floa
 
 METHOD = "Renyi divergence of the dominating pair"
 _DEPTH = 60.0
-_DEEPEST = 650.0  # e^-depth is still a double
 _MOST_POINTS = 1e7  # of a grid
 _MOST_ATOMS = 4e7
 _RELATIVE = 1e-11  # allowance on each mass, as in `gspa.accountant.pair`
@@ -250,17 +209,14 @@ def atoms(problem: Problem, *, depth: float = _DEPTH, above: bool = True) -> Ato
 
     Proved: blocks (given the reports with c clones a fair coin can be added), windows (Bernstein for
     C, Hoeffding for A). An allowance of 1e-11 relative in each mass is the caller's to add.
-
-    Args:
-        problem: victim and clones; its local delta is not included.
-        depth: about e^-depth of the mass is left out.
-        above: which side to err on.
-
-    Raises:
-        OutsideValidity: too many outcomes.
     """
-    groups = groups_of(problem, depth, above)
-    m = groups.clones + 1
+    victim, law = problem.victim, problem.law(depth=depth)
+    if isinstance(victim, AtomTable):
+        hint = "for an atom table only delta(eps) is at hand: use gspa.accountant.rounds"
+        raise OutsideValidity("privacy loss distribution", "a victim of two outcomes", hint)
+    truth, lie = math.tanh(victim.eps / 2), 2 * math.exp(-victim.eps) / (1 + math.exp(-victim.eps))
+    clones, held, missing = _blocks(law, depth, above)
+    m, held = clones[held > 0] + 1, victim.seen * held[held > 0]
     lowest = np.maximum(np.ceil(m / 2 - np.sqrt(depth * m / 2)), 0.0)
     size = (np.floor(m / 2) - lowest + 1).astype(np.intp)
     if size.sum() > _MOST_ATOMS:
@@ -269,11 +225,11 @@ def atoms(problem: Problem, *, depth: float = _DEPTH, above: bool = True) -> Ato
     start = np.cumsum(size) - size
     which = np.repeat(np.arange(size.size), size)
     i = np.arange(float(which.size)) - np.repeat(start - lowest, size)
-    total, truth, lie = m[which], groups.truth, groups.lie
-    b = binomial.fair_pmf(i, total) * groups.mass[which]
+    total = m[which]
+    b = binomial.fair_pmf(i, total) * held[which]
     b[2 * i == total] /= 2  # its own mirror image
     lost = 2 * math.exp(-depth) if lowest.any() else 0.0  # Hoeffding, of each count's window
-    found, there = 2 * float(b.sum()), float(groups.mass.sum())
+    found, there = 2 * float(b.sum()), float(held.sum())
     # What is in no window counts as loss 0 below: only what is known to be small may get there.
     if not -_RELATIVE * there <= there - found <= (lost + _RELATIVE) * there:
         raise InternalError(f"the windows of {m.size} counts hold {found!r} of the mass {there!r}")
@@ -281,7 +237,7 @@ def atoms(problem: Problem, *, depth: float = _DEPTH, above: bool = True) -> Ato
     rest = lie + truth * 2 * i / total  # 1 - shift
     with np.errstate(divide="ignore"):
         loss = np.where(shift < 0.5, 2 * np.arctanh(np.minimum(shift, 0.5)), np.log1p(shift) - np.log(rest))
-    missing = groups.missing + lost
+    missing += lost
     # The rest says nothing, or (below) is made to: the windows are symmetric, so P0 and P1 lose the same.
     neutral = max(0.0, 1 - 2 * float(b.sum()) - (missing if above else 0.0))
     mass = np.r_[b * (1 + shift), b * rest, neutral]
@@ -296,9 +252,7 @@ def automatic_step(found: Atoms, most: float) -> float:
     return most / math.ceil(most * _STEPS / math.sqrt(variance)) if variance > 0 else 1.0
 
 
-def privacy_loss(
-    problem: Problem, *, step: float | None = None, depth: float = _DEPTH, pessimistic: bool = True
-) -> PrivacyLoss:
+def privacy_loss(problem: Problem, *, step: float | None = None, pessimistic: bool = True) -> PrivacyLoss:
     """The law of log P0/P1 under P0 on a grid.
 
     Pessimistic: every composition's delta is at least the pair's. Optimistic: at most. Proved, up to an
@@ -307,18 +261,13 @@ def privacy_loss(
     Args:
         problem: victim and clones.
         step: of the grid, > 0; automatic if not given.
-        depth: about e^-depth of the mass goes to +infinity (pessimistic) or is dropped.
         pessimistic: which side to err on.
 
     Returns:
         The masses on the grid, the victim's local delta at +infinity.
-
-    Raises:
-        InvalidValue: step out of range.
-        OutsideValidity: see `atoms`.
     """
     local = problem.local_delta
-    found = atoms(problem, depth=check.in_range(0, _DEEPEST, depth=check.positive(depth=depth)), above=pessimistic)
+    found = atoms(problem, above=pessimistic)
     if step is None:
         chosen = automatic_step(found, problem.victim.eps)
     else:
@@ -329,29 +278,22 @@ def privacy_loss(
     return put(found.loss, (1 - local) * found.mass, chosen, local + (1 - local) * found.missing)
 
 
-def trade_off(problem: Problem, *, depth: float = _DEPTH) -> TradeOff:
+def trade_off(problem: Problem) -> TradeOff:
     """T(P0, P1), the best type II error at each type I error, from below.
 
     Outcomes sorted by likelihood ratio (Neyman-Pearson): exact up to rounding and e^-depth for up to
     20,000 outcomes, else the trade-off function of the pessimistic law, which is lower by O(step^2).
 
-    Args:
-        problem: victim and clones.
-        depth: about e^-depth of the mass is given to the attacker.
-
-    Raises:
-        OutsideValidity: see `atoms`.
-
     >>> from gspa.accountant import budgets
-    >>> from gspa.accountant.families import binary
+    >>> from gspa.accountant.randomizers import RandomizedResponse
     >>> from gspa.accountant.one_round import problem_of
     >>> alone = budgets.constant(math.log(3), n=1)
-    >>> curve = trade_off(problem_of(alone, binary(), 0))
+    >>> curve = trade_off(problem_of(alone, RandomizedResponse(), 0))
     >>> curve.alpha.round(12).tolist(), curve.beta.round(12).tolist()
     ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
     """
     local = problem.local_delta
-    found = atoms(problem, depth=check.in_range(0, _DEEPEST, depth=check.positive(depth=depth)))
+    found = atoms(problem)
     if found.loss.size <= _CORNERS:
         loss, mass = found.loss, found.mass
     else:
@@ -368,19 +310,6 @@ def trade_off(problem: Problem, *, depth: float = _DEPTH) -> TradeOff:
     if alpha[-1] < 1:
         alpha, beta = np.r_[alpha, 1.0], np.r_[beta, 0.0]
     return TradeOff(alpha, np.minimum(beta, 1.0))
-
-
-def renyi_upper(problem: Problem, order: float) -> float:
-    """The upper end of `renyi`, for half of what both cost: arguments, errors and source are `renyi`'s.
-
-    >>> from gspa.accountant import budgets
-    >>> from gspa.accountant.families import binary
-    >>> from gspa.accountant.one_round import problem_of
-    >>> alone = problem_of(budgets.constant(1.0, n=1), binary(), 0)
-    >>> renyi_upper(alone, 2.0) == renyi(alone, 2.0).upper
-    True
-    """
-    return min(max(_renyi_end(problem, order, True), 0.0), problem.victim.eps)
 
 
 def _renyi_end(problem: Problem, order: float, above: bool) -> float:
@@ -419,14 +348,13 @@ def renyi(problem: Problem, order: float) -> Bound:
         Bound on the pair's divergence; its `upper` holds for the shuffled reports.
 
     Raises:
-        InvalidValue: order below 1 or not finite.
         OutsideValidity: a local delta, with which every divergence is infinite; see also `atoms`.
 
     >>> from gspa.accountant import budgets
-    >>> from gspa.accountant.families import binary
+    >>> from gspa.accountant.randomizers import RandomizedResponse
     >>> from gspa.accountant.one_round import problem_of
     >>> alone = budgets.constant(1.0, n=1)
-    >>> round(renyi(problem_of(alone, binary(), 0), 2.0).value, 9)
+    >>> round(renyi(problem_of(alone, RandomizedResponse(), 0), 2.0).value, 9)
     0.735325664
     """
     order = check.in_range(1, 1e300, order=order)

@@ -27,8 +27,8 @@ from gspa.accountant.bound import Bound, in_words
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import DEPTH, CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.families import Family, binary
 from gspa.accountant.pair import AtomTable, Interval, Victim, divergence, epsilon_interval, gaussian_guess
+from gspa.accountant.randomizers import BINARY, Randomizer
 
 # --- the worst user ------------------------------------------------------------------------------------------
 
@@ -40,8 +40,8 @@ _FEW_DELTAS = 8  # distinct local deltas for which every candidate victim is eva
 _CHUNK = 1 << 13  # users at a time, in the processor's cache
 
 
-def _method(mechanism: Family) -> str:
-    return METHOD if mechanism.bits or mechanism.rows is None else COMMON_LAW
+def _method(mechanism: Randomizer) -> str:
+    return COMMON_LAW if mechanism.known and not mechanism.bits else METHOD
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ class Problem:
         return float(self.q @ self.count)
 
 
-def require_fit(mechanism: Family, budgets: Budgets) -> None:
+def require_fit(mechanism: Randomizer, budgets: Budgets) -> None:
     """Refuses a family that cannot be accounted for with these budgets."""
-    if not isinstance(mechanism, Family):
-        allowed = "a family of gspa.accountant.families, such as binary() or krr(10)"
-        raise InvalidValue("mechanism", mechanism, allowed, "names and objects such as KRR(k=10) are for gspa.epsilon")
+    if not isinstance(mechanism, Randomizer):
+        allowed = "a randomizer with clones, such as RandomizedResponse() or KRR(k=10)"
+        raise InvalidValue("mechanism", mechanism, allowed, "names, noise and matrices are for gspa.epsilon")
     if mechanism.common and budgets.eps_min < budgets.eps_max:
         hint = (
             f"eps runs from {budgets.eps_min:g} to {budgets.eps_max:g}, so the users' randomizers differ; name "
@@ -90,7 +90,7 @@ def require_fit(mechanism: Family, budgets: Budgets) -> None:
         raise OutsideValidity(mechanism.label, "local delta_i = 0", hint)
 
 
-def others_of(budgets: Budgets, chosen: Family) -> tuple[Array, Array]:
+def others_of(budgets: Budgets, chosen: Randomizer) -> tuple[Array, Array]:
     """Everybody's (q, 1 - q) as a possible clone, or blanket."""
     q, rest = np.empty(budgets.eps.size), np.empty(budgets.eps.size)
     for start in range(0, q.size, _CHUNK):
@@ -103,7 +103,7 @@ def others_of(budgets: Budgets, chosen: Family) -> tuple[Array, Array]:
     return q, rest
 
 
-def problem_of(budgets: Budgets, chosen: Family, index: int) -> Problem:
+def problem_of(budgets: Budgets, chosen: Randomizer, index: int) -> Problem:
     """User `index` of the groups as the victim; the other copies of that user stay."""
     eps = float(budgets.eps[index])
     q, rest = others_of(budgets, chosen)
@@ -112,7 +112,7 @@ def problem_of(budgets: Budgets, chosen: Family, index: int) -> Problem:
     return Problem(chosen.victim(eps), float(budgets.delta[index]), q, rest, count)
 
 
-def candidates(budgets: Budgets, chosen: Family) -> tuple[list[int], bool]:
+def candidates(budgets: Budgets, chosen: Randomizer) -> tuple[list[int], bool]:
     """Users one of whom is the worst, and whether that is certain.
 
     Of two users of equal local delta the one with the larger eps has the larger delta(eps) at every eps.
@@ -135,7 +135,7 @@ def candidates(budgets: Budgets, chosen: Family) -> tuple[list[int], bool]:
     return [int(group[np.argmax(budgets.eps[group])]) for group in of_each], True
 
 
-def _hull(budgets: Budgets, chosen: Family) -> Problem:
+def _hull(budgets: Budgets, chosen: Randomizer) -> Problem:
     """At least as bad as any user: the largest eps and delta, without the largest clone probability."""
     problem = problem_of(budgets, chosen, int(np.argmax(budgets.eps)))
     count = budgets.count.astype(np.float64)
@@ -143,7 +143,7 @@ def _hull(budgets: Budgets, chosen: Family) -> Problem:
     return Problem(problem.victim, budgets.delta_max, problem.q, problem.rest, count)
 
 
-def _worst(budgets: Budgets, chosen: Family, solve: Callable[[Problem], Interval]) -> Interval:
+def _worst(budgets: Budgets, chosen: Randomizer, solve: Callable[[Problem], Interval]) -> Interval:
     """The largest over the users of what `solve` brackets for one."""
     indices, certain = candidates(budgets, chosen)
     found = [solve(problem_of(budgets, chosen, index)) for index in indices if budgets.eps[index] > 0 or certain]
@@ -181,11 +181,15 @@ def tilt_for(victim: Victim | AtomTable, eps: float) -> float:
     return -(math.log(2) + up * math.log(up) + (down * math.log(down) if down > 0 else 0.0))
 
 
-def epsilon_of(delta: float, problem: Problem) -> Interval:
-    local = problem.local_delta
+def _require_above(what: str, delta: float, local: float, whose: str) -> None:
     if delta <= local:
         hint = f"with probability {local:g} a report may reveal everything, shuffled or not"
-        raise OutsideValidity("central epsilon", f"delta > {local:g}, the victim's local delta", hint)
+        raise OutsideValidity(what, f"delta > {local:g}, {whose}", hint)
+
+
+def epsilon_of(delta: float, problem: Problem) -> Interval:
+    local = problem.local_delta
+    _require_above("central epsilon", delta, local, "the victim's local delta")
     target = (delta - local) / (1 - local)
     if problem.victim.eps / 2 == 0:  # the least double among them
         return Interval(0.0, 0.0, problem.victim.eps)
@@ -196,7 +200,7 @@ def epsilon_of(delta: float, problem: Problem) -> Interval:
     return epsilon_interval(problem.victim, law, target=target, slack=slack)
 
 
-def central_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary()) -> Bound:
+def central_delta(budgets: Budgets, *, eps: float, mechanism: Randomizer = BINARY) -> Bound:
     """Central delta(eps) of the worst user after shuffling.
 
     Args:
@@ -206,10 +210,6 @@ def central_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary())
 
     Returns:
         Bound on the pair's delta; `upper` holds for every randomizer in `valid_for`.
-
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: a setting that the pair cannot certify.
 
     >>> from gspa.accountant import budgets
     >>> round(central_delta(budgets.constant(1.0, n=1), eps=0.5).value, 9)  # nobody to hide among
@@ -223,7 +223,7 @@ def central_delta(budgets: Budgets, *, eps: float, mechanism: Family = binary())
     )
 
 
-def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> Bound:
+def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = BINARY) -> Bound:
     """The least central eps at which the worst user is (eps, delta)-DP after shuffling.
 
     Args:
@@ -236,7 +236,6 @@ def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binar
         at least delta(0).
 
     Raises:
-        InvalidValue: an argument out of range.
         OutsideValidity: a setting that the pair cannot certify; delta not above the local delta.
 
     >>> from gspa.accountant import budgets
@@ -245,9 +244,7 @@ def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binar
     """
     delta = check.probability(allow_zero=False, delta=delta)
     require_fit(mechanism, budgets)
-    if delta <= budgets.delta_max:
-        hint = f"with probability {budgets.delta_max:g} a report may reveal everything, shuffled or not"
-        raise OutsideValidity("central epsilon", f"delta > {budgets.delta_max:g}, the largest local delta", hint)
+    _require_above("central epsilon", delta, budgets.delta_max, "the largest local delta")
     low, value, high = _worst(budgets, mechanism, lambda problem: epsilon_of(delta, problem))
     return Bound(
         low, value, high, _method(mechanism), mechanism.valid_for, delta=delta, n=budgets.n, reached=budgets.n == 1
@@ -296,7 +293,7 @@ class UserBounds:
         return in_words(self.method, self.valid_for, self.relation, self.note, self.warnings)
 
 
-def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = binary()) -> UserBounds:
+def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = BINARY) -> UserBounds:
     """Central eps of each user at the same delta; the largest of them is `central_epsilon`.
 
     Up to 48 distinct (eps_i, delta_i) are solved one by one. Otherwise 40 victims are, against two
@@ -313,14 +310,11 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = bina
         mechanism: what every user runs.
 
     Raises:
-        InvalidValue: an argument out of range.
         OutsideValidity: as `central_epsilon`; too many distinct budgets to certify each.
     """
     delta = check.probability(allow_zero=False, delta=delta)
     require_fit(mechanism, budgets)
-    if delta <= budgets.delta_max:
-        hint = f"with probability {budgets.delta_max:g} a report may reveal everything, shuffled or not"
-        raise OutsideValidity("per-user epsilon", f"delta > {budgets.delta_max:g}, the largest local delta", hint)
+    _require_above("per-user epsilon", delta, budgets.delta_max, "the largest local delta")
     few = budgets.grouped() if budgets.eps.size <= 100_000 else budgets
     if few.eps.size <= _EXACT:
         found = [epsilon_of(delta, problem_of(few, mechanism, i)) for i in range(few.eps.size)]
@@ -341,13 +335,13 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Family = bina
     return _no_worse(UserBounds(lower, upper, _method(mechanism), mechanism.valid_for, delta), budgets, mechanism)
 
 
-def _no_worse(found: UserBounds, budgets: Budgets, mechanism: Family) -> UserBounds:
+def _no_worse(found: UserBounds, budgets: Budgets, mechanism: Randomizer) -> UserBounds:
     """With what holds for everybody, which neither brackets nor the order of a sum may exceed."""
     upper = np.minimum(found.upper, central_epsilon(budgets, delta=found.delta, mechanism=mechanism).upper)
     return replace(found, lower=np.minimum(found.lower, upper), upper=upper)
 
 
-def _laws(budgets: Budgets, chosen: Family, eps: float, target: float) -> tuple[CloneLaw, CloneLaw]:
+def _laws(budgets: Budgets, chosen: Randomizer, eps: float, target: float) -> tuple[CloneLaw, CloneLaw]:
     """Without the likeliest clone, and with everybody; in blocks long enough to be fast."""
     q, rest = others_of(budgets, chosen)
     count = budgets.count.astype(np.float64)
@@ -360,7 +354,7 @@ def _laws(budgets: Budgets, chosen: Family, eps: float, target: float) -> tuple[
     return problem.law(depth=depth, slope=slope).merged(_BLOCKS), everybody
 
 
-def _between(budgets: Budgets, chosen: Family, eps: Array, local: float, delta: float) -> tuple[Array, Array]:
+def _between(budgets: Budgets, chosen: Randomizer, eps: Array, local: float, delta: float) -> tuple[Array, Array]:
     """Brackets for users of one local delta from victims at nodes."""
     if not (eps > 0).all():
         lower, upper = np.zeros(eps.size), np.zeros(eps.size)
@@ -422,9 +416,6 @@ def honest_only(budgets: Budgets, *, honest: int) -> Budgets:
     Args:
         budgets: all N users; one common local delta.
         honest: how many follow the protocol, 1 to N.
-
-    Raises:
-        InvalidValue: honest outside 1 to N, or local deltas that differ.
     """
     honest = check.count(honest=honest)
     if honest > budgets.n:

@@ -224,11 +224,6 @@ def divergence(law: CloneLaw, victim: Victim | AtomTable, eps: float) -> tuple[f
     block bounds it from above and the next block's first from below. The mass outside the window is
     added to the upper bound. Proved: blocks, tails (Bernstein), wrap-around. Allowances for rounding:
     1e-11 relative here and in each mass, 2e-13 of the largest mass in a Fourier sum.
-
-    Args:
-        law: the number of clones.
-        victim: the masses; its own clone is not in `law`.
-        eps: >= 0.
     """
     if eps >= victim.eps:
         return 0.0, 0.0, 0.0
@@ -286,14 +281,8 @@ def epsilon_interval(
     """The eps in [0, eps_n] at which the pair's delta is `target`, or 0 if delta(0) is no larger.
 
     `upper` satisfies (upper bound on delta at it) <= target (1 - slack), and `lower` has (lower bound
-    on delta at it) >= target (1 + slack); delta falls with eps, so the root is between them.
-
-    Args:
-        victim: eps > 0.
-        law: the number of clones.
-        target: in (0, 1).
-        slack: relative rounding of the target.
-        law_of_lower: if given, `lower` is for this law, with at least as many clones.
+    on delta at it) >= target (1 + slack); delta falls with eps, so the root is between them. With `law_of_lower`,
+    `lower` is for that law, with at least as many clones.
     """
     least, most = target * (1 + slack), target * (1 - slack)
     fewer = law if law_of_lower is None else law_of_lower

@@ -99,8 +99,6 @@ def attack_rates(
     mu = -2 * float(ndtri((1 - advantage) / 2)) if advantage < 1 else math.inf
 
     def largest(alpha: float) -> float:
-        z = float(ndtri(alpha))
-
         def bound(slope: float) -> float:
             """By the line of slope e^slope that touches the trade-off curve."""
             delta = known(abs(slope))
@@ -112,7 +110,7 @@ def attack_rates(
         if top < _MOST_EPS:
             best += [bound(top), bound(-top)]
         if mu < math.inf:
-            at = _inside(-mu * z - mu * mu / 2, top)
+            at = min(max(-mu * float(ndtri(alpha)) - mu * mu / 2, -top), top)
             best.append(bound(at))
             delta = known(abs(at))
             if not (0 < delta < 1 and _is_gaussian(abs(at), delta, mu)):
@@ -123,10 +121,6 @@ def attack_rates(
         return min([1.0, *best])
 
     return advantage, tuple(max(alpha, largest(alpha)) for alpha in fpr)
-
-
-def _inside(x: float, top: float) -> float:
-    return min(max(x, -top), top)
 
 
 def _least(bound: Callable[[float], float], between: tuple[float, float], width: float) -> float:

@@ -38,7 +38,6 @@ from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound, enclosed
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.families import Family, binary
 from gspa.accountant.laplace_gaussian import MOST_VICTIMS, Crowd, how_close, reports_pair
 from gspa.accountant.losses import (
     LARGEST,
@@ -55,6 +54,7 @@ from gspa.accountant.losses import (
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon
 from gspa.accountant.one_round import Problem, candidates, problem_of, require_fit
 from gspa.accountant.pair import AtomTable, Interval
+from gspa.accountant.randomizers import BINARY, Randomizer
 from gspa.accountant.roots import crossing, push_until
 
 __all__ = ["METHOD", "Round", "Rounds", "compose", "compose_delta", "gaussian", "shuffled", "shuffled_reports"]
@@ -393,7 +393,7 @@ class Round:
     alone: float = math.inf
 
 
-def shuffled(budgets: Budgets, *, mechanism: Family = binary(), victim: int | None = None) -> Round:
+def shuffled(budgets: Budgets, *, mechanism: Randomizer = BINARY, victim: int | None = None) -> Round:
     """A round in which every user reports once and the reports are shuffled.
 
     Args:
@@ -434,9 +434,9 @@ def table_of(problem: Problem) -> AtomTable:
     return problem.victim
 
 
-def held_alike(budgets: Budgets, mechanism: Family) -> Problem | None:
+def held_alike(budgets: Budgets, mechanism: Randomizer) -> Problem | None:
     """The shuffle where all others hold a third input: no bound, the mechanism itself. None if budgets differ."""
-    if mechanism.rows is None or budgets.eps_min < budgets.eps_max or budgets.delta_max > 0:
+    if not mechanism.known or budgets.eps_min < budgets.eps_max or budgets.delta_max > 0:
         return None
     laws = mechanism.rows(budgets.eps_max)
     if len(laws) < 3:

@@ -10,7 +10,9 @@ error. G_mu is that of one unit-variance Gaussian against another, mu away; its
 >>> round(gdp_epsilon(delta=delta, mu=0.5), 9)
 1.0
 
-The general theory is Dong, Roth and Su 2022 (arXiv:1905.02383).
+The general theory is Dong, Roth and Su 2022 (arXiv:1905.02383). Everywhere `alpha` is a type I error in [0, 1] or an
+array of them, `eps` a number >= 0 (of `gdp_delta` and `gdp_log_delta` also an array), `delta` one in (0, 1) and
+`mu` >= 0; 0 is perfect privacy.
 """
 
 from __future__ import annotations
@@ -57,14 +59,6 @@ def f_eps_delta(alpha: Reals, *, eps: float, delta: float) -> Reals:
 
     Implements Fact 1 (eq. (19)), corrected: exact, piecewise linear, symmetric.
 
-    Args:
-        alpha: type I error(s) in [0, 1].
-        eps: >= 0.
-        delta: in [0, 1).
-
-    Raises:
-        InvalidValue: an argument outside its range.
-
     >>> f_eps_delta(0.0, eps=1.0, delta=0.1)
     0.9
     """
@@ -79,13 +73,6 @@ def gaussian(alpha: Reals, *, mu: float) -> Reals:
     """G_mu, the trade-off function of N(0, 1) against N(mu, 1).
 
     Implements Fact 3: Phi(Phi^-1(1 - alpha) - mu); relative error about 1e-14.
-
-    Args:
-        alpha: type I error(s) in [0, 1].
-        mu: >= 0; 0 is perfect privacy, 1 - alpha.
-
-    Raises:
-        InvalidValue: an argument outside its range.
 
     >>> round(gaussian(0.5, mu=1.0), 6)
     0.158655
@@ -138,13 +125,6 @@ def gdp_log_delta(eps: Reals, *, mu: float) -> Reals:
     Implements Fact 3. Absolute error below 1e-11 for mu in [1e-4, 50] and delta >= 1e-300;
     may err to either side.
 
-    Args:
-        eps: number(s) >= 0.
-        mu: >= 0; mu = 0 gives -inf.
-
-    Raises:
-        InvalidValue: an argument outside its range.
-
     >>> round(gdp_log_delta(100.0, mu=1.0), 6)
     -4960.254554
     """
@@ -165,13 +145,6 @@ def gdp_delta(eps: Reals, *, mu: float) -> Reals:
     cancellation. Relative error below 1e-11 for mu in [1e-4, 50] and delta >= 1e-300; may err
     to either side.
 
-    Args:
-        eps: number(s) >= 0.
-        mu: >= 0.
-
-    Raises:
-        InvalidValue: an argument outside its range.
-
     >>> round(gdp_delta(0.0, mu=1.0), 9)
     0.382924923
     """
@@ -183,12 +156,7 @@ def gdp_log_delta_end(eps: float, *, mu: float, side: int) -> float:
     """Not below log delta(eps) (side 1) or not above it (-1), even if mu is two roundings off.
 
     Args:
-        eps: >= 0.
-        mu: >= 0.
         side: 1 or -1.
-
-    Raises:
-        InvalidValue: an argument outside its range.
 
     >>> low, high = (gdp_log_delta_end(1.0, mu=0.5, side=side) for side in (-1, 1))
     >>> 0 < high - low < 3e-11
@@ -205,13 +173,6 @@ def gdp_epsilon(*, delta: float, mu: float) -> float:
     Implements the other direction of Fact 3. Errs upward: gdp_delta(result) <= delta holds in exact arithmetic too, at
     a cost of about 1e-11 relative in delta up to mu = 50. 0 if delta(0) is below delta by as much.
 
-    Args:
-        delta: in (0, 1).
-        mu: >= 0.
-
-    Raises:
-        InvalidValue: an argument outside its range; delta = 0 would need eps = infinity.
-
     >>> gdp_epsilon(delta=0.5, mu=1.0)
     0.0
     """
@@ -220,13 +181,6 @@ def gdp_epsilon(*, delta: float, mu: float) -> float:
 
 def gdp_epsilon_below(*, delta: float, mu: float) -> float:
     """The same, erring downward: at any smaller eps a mu-GDP mechanism is not (eps, delta)-DP.
-
-    Args:
-        delta: in (0, 1).
-        mu: >= 0.
-
-    Raises:
-        InvalidValue: an argument outside its range.
 
     >>> 0 < gdp_epsilon(delta=1e-6, mu=1.0) - gdp_epsilon_below(delta=1e-6, mu=1.0) < 1e-10
     True
@@ -261,9 +215,6 @@ def _gdp_root(delta: float, mu: float, side: int) -> float:
 def compose_gdp(mus: Iterable[float]) -> float:
     """mu of the composition of mu_i-GDP mechanisms: the root of the sum of squares (Fact 3).
 
-    Raises:
-        InvalidValue: a mu that is negative or not finite.
-
     >>> compose_gdp([3.0, 4.0])
     5.0
     """
@@ -272,9 +223,6 @@ def compose_gdp(mus: Iterable[float]) -> float:
 
 def group_gdp(mu: float, *, k: int) -> float:
     """mu for groups of k records of a mu-GDP mechanism: k mu (Fact 3).
-
-    Raises:
-        InvalidValue: mu negative or not finite, k < 1.
 
     >>> group_gdp(0.5, k=4)
     2.0
@@ -305,10 +253,6 @@ def delta_from_tradeoff(f: Curve, eps: float) -> float:
 
     Args:
         f: convex trade-off function that takes an array; symmetric, or delta is one-sided.
-        eps: >= 0.
-
-    Raises:
-        InvalidValue: eps out of range.
 
     >>> round(delta_from_tradeoff(lambda a: f_eps_delta(a, eps=1.0, delta=0.25), 1.0), 12)
     0.25
@@ -331,12 +275,8 @@ def tradeoff_from_delta(alpha: Reals, eps_grid: ArrayLike, delta_values: ArrayLi
     bound for any grid; it errs downward and rises to the truth as the grid is refined.
 
     Args:
-        alpha: type I error(s) in [0, 1].
         eps_grid: shape (m,), >= 0.
         delta_values: shape (m,), in [0, 1], upper bounds on delta(eps_k).
-
-    Raises:
-        InvalidValue: an argument outside its range, empty grid, unequal lengths.
 
     >>> tradeoff_from_delta(0.0, [0.0, 1.0], [0.5, 0.1])
     0.9

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import gspa
 from gspa.accountant import api, budgets
-from gspa.accountant import inverse as calibrate
 from gspa.accountant import laplace_gaussian as blanket
 from gspa.accountant import one_round as accountant
 from gspa.accountant import rounds as composition
@@ -127,16 +126,10 @@ def test_gaussian_noise_by_sigma_and_sensitivity_or_from_a_file(capsys, tmp_path
 def test_calibrate_finds_noise(capsys):
     given = ["calibrate", "--target-eps", "0.1", "--n", "1000", "--delta", "1e-5", "--mechanism"]
     sigma = answer(capsys, *given, "gaussian", "--sensitivity", "2")
-    asked = {"n": 1000, "at_eps": 0.1}
-    assert api.delta(mechanism=api.Gaussian(sigma["upper"], 2.0), **asked).upper <= 1e-5
-    own = {"count": 1000, "eps": 0.1}
-    less = sigma["lower"] * 0.999
-    assert blanket.blanket_delta([less], mechanism="gaussian", sensitivity=2.0, **own).lower > 1e-5
-    assert sigma["upper"] < 1.01 * sigma["lower"]
-    local = answer(capsys, *given, "laplace")
-    assert api.delta(eps=local["lower"], mechanism="laplace", **asked).upper <= 1e-5
-    assert blanket.blanket_delta([1 / (local["upper"] * 1.001)], **own).lower > 1e-5
-    assert local["upper"] < 1.01 * local["lower"]
+    asked = {"n": 1000, "delta": 1e-5}
+    assert api.epsilon(mechanism=api.Gaussian(sigma["upper"], 2.0), **asked).upper <= 0.1
+    assert api.epsilon(mechanism=api.Gaussian(sigma["upper"] * 0.999, 2.0), **asked).upper > 0.1
+    assert api.attack(mechanism=api.Gaussian(sigma["lower"], 2.0), **asked).lower > 0.1
 
 
 def test_rounds_are_composed(capsys):
@@ -157,24 +150,12 @@ def test_honest_users_are_those_who_count(capsys):
     assert found["upper"] == exact_epsilon(budgets.constant(0.5, n=900), delta=1e-4).upper
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (["--n", "500"], lambda: calibrate.largest_local_epsilon(eps=0.3, delta=1e-5, n=500, exact=True)),
-        (
-            ["--n", "500", "--mechanism", "aligned"],
-            lambda: calibrate.largest_local_epsilon(eps=0.3, delta=1e-5, n=500),
-        ),
-        (["--eps", "1"], lambda: calibrate.least_users(1.0, eps=0.3, delta=1e-5, exact=True)),
-        (
-            ["--eps", "1", "--n", "5000"],
-            lambda: calibrate.most_rounds(composition.shuffled(budgets.constant(1, n=5000)), eps=0.3, delta=1e-5),
-        ),
-    ],
-)
-def test_calibrate_finds_what_is_not_given(capsys, given, expected):
-    found = answer(capsys, "calibrate", "--target-eps", "0.3", "--delta", "1e-5", *given)
-    assert (found["lower"], found["upper"]) == (expected().lower, expected().upper)
+@pytest.mark.parametrize("given", [{"n": 500}, {"n": 500, "mechanism": "aligned"}, {"eps": 1}, {"eps": 1, "n": 5000}])
+def test_calibrate_finds_what_is_not_given(capsys, given):
+    options = [word for name, value in given.items() for word in (f"--{name}", str(value))]
+    found = answer(capsys, "calibrate", "--target-eps", "0.3", "--delta", "1e-5", *options)
+    expected = api.calibrate(target_eps=0.3, delta=1e-5, **given)
+    assert (found["lower"], found["upper"]) == (expected.lower, expected.upper)
 
 
 ENDS = re.compile(r".*certified in \[(.+), (.+)\]")

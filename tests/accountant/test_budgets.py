@@ -121,7 +121,7 @@ class TestTable2:
     @pytest.mark.parametrize(("name", "low", "high"), [("unif1", 0.01, 1), ("unif2", 0.01, 2), ("unif3", 0.5, 1)])
     def test_uniforms(self, name, low, high):
         n = 20_000
-        drawn = b.draw(name, n=n, rng=7, delta=1e-6).eps
+        drawn = b.draw(name, n=n, rng=7).eps
         assert drawn.size == n
         assert low <= drawn.min() <= drawn.max() < high
         # Kolmogorov-Smirnov distance: 1.95/sqrt(n) is exceeded with probability 1e-3, and the seed is fixed.
@@ -129,7 +129,7 @@ class TestTable2:
         assert np.abs(np.sort((drawn - low) / (high - low)) - steps).max() < 1.95 / math.sqrt(n)
 
     def test_constant_and_mixed_are_deterministic(self):
-        assert users(b.draw("constant", n=4, rng=0, delta=1e-6)) == [(0.5, 1e-6)] * 4
+        assert users(b.draw("constant", n=4, rng=0)) == [(0.5, 0.0)] * 4
         assert users(b.draw("mixed", n=4, rng=0)) == [(0.5, 0.0)] * 2 + [(0.01, 0.0)] * 2
         assert users(b.draw("mixed", n=5, rng=0)) == [(0.5, 0.0)] * 3 + [(0.01, 0.0)] * 2
         assert users(b.draw("mixed", n=1, rng=0)) == [(0.5, 0.0)]
@@ -157,7 +157,7 @@ class TestTable2:
         with pytest.raises(InvalidValue, match="eps = nan"):
             b.constant(math.nan, n=1)
         with pytest.raises(InvalidValue, match="delta = 1"):
-            b.mixed_constant(n=2, delta=1)
+            b.constant(0.5, n=2, delta=1)
 
 
 class TestRepeatFirst:
@@ -192,8 +192,8 @@ class TestPreferences:
         assert list(b.preference_sizes(n=3, f_conservative=0.5, f_moderate=0.5).values()) == [2, 1, 0]
 
     def test_constants(self):
-        found = b.preference_groups(n=100, delta=1e-6)
-        assert users(found) == [(0.1, 1e-6)] * 54 + [(0.5, 1e-6)] * 37 + [(1.0, 1e-6)] * 9
+        found = b.preference_groups(n=100)
+        assert users(found) == [(0.1, 0.0)] * 54 + [(0.5, 0.0)] * 37 + [(1.0, 0.0)] * 9
 
     def test_an_empty_group_disappears(self):
         assert b.preference_groups(n=10, f_conservative=0, f_moderate=0).eps.tolist() == [1.0]

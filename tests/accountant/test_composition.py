@@ -14,16 +14,16 @@ from scipy import stats
 from gspa.accountant import attacks as audit
 from gspa.accountant import budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.families import binary, common, krr, subset
 from gspa.accountant.interop import from_losses
 from gspa.accountant.laplace_gaussian import Crowd, blanket_delta, blanket_epsilon, reports_pair
 from gspa.accountant.losses import spread
 from gspa.accountant.one_round import central_delta, central_epsilon
+from gspa.accountant.randomizers import KRR, Common, RandomizedResponse, SubsetSelection
 from gspa.accountant.rounds import compose, compose_delta, gaussian, shuffled, shuffled_reports
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 CROWD = budgets.constant(0.5, n=10_000)
-MECHANISMS = [binary(), krr(3), common(), subset(5, 2)]
+MECHANISMS = [RandomizedResponse(), KRR(3), Common(), SubsetSelection(5, 2)]
 
 
 def overlap(a, b):
@@ -194,7 +194,7 @@ class TestNobodyHides:
         monkeypatch.setattr("gspa.accountant.rounds.tail", refuse)
 
     @pytest.mark.usefixtures("no_grid")
-    @pytest.mark.parametrize("mechanism", [binary(), common()])
+    @pytest.mark.parametrize("mechanism", [RandomizedResponse(), Common()])
     @pytest.mark.parametrize("local", [0.0, 1e-4])
     def test_encloses_the_enumerated_value(self, mechanism, local):
         if local and not mechanism.local_delta:

@@ -70,16 +70,6 @@ class TestExact:
         inner = curve.beta > 0
         np.testing.assert_allclose(mirror(curve.beta[inner]), curve.alpha[inner], atol=1e-9)
 
-    def test_hand_computed(self):
-        # Disjoint supports: perfect test. Equal laws: coin toss.
-        assert d.neyman_pearson([1, 0], [0, 1])(np.array(0.0)) == 0.0
-        np.testing.assert_allclose(d.neyman_pearson([0.2, 0.8], [0.2, 0.8])(ALPHA), 1 - ALPHA, atol=1e-15)
-        # Lemma 4's quaternary pair is f_{eps, delta} exactly.
-        eps, delta = 0.7, 0.1
-        big, small = (1 - delta) / (1 + math.exp(-eps)), (1 - delta) / (1 + math.exp(eps))
-        curve = d.neyman_pearson([delta, big, small, 0], [0, small, big, delta])
-        np.testing.assert_allclose(curve(ALPHA), t.f_eps_delta(ALPHA, eps=eps, delta=delta), atol=1e-14)
-
     def test_tiny_masses_keep_their_digits(self):
         curve = d.neyman_pearson([1 - 1e-200, 1e-200], [1e-250, 1.0])
         assert curve.alpha[1] == 1e-200

@@ -13,8 +13,9 @@ import pytest
 import gspa
 from gspa.accountant import exact
 from gspa.accountant.budgets import constant
-from gspa.accountant.engine import discrete_delta, discrete_epsilon, read_matrix
+from gspa.accountant.engine import discrete_delta, discrete_epsilon
 from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.randomizers import read_matrix
 
 
 def response(k, eps):
@@ -161,12 +162,6 @@ class TestPopulations:
         alone = gspa.epsilon(population=[(loud, 100)], delta=1e-6)
         among = gspa.epsilon(population=[(loud, 100), (quiet, 5_000)], delta=1e-6)
         assert among.upper < alone.lower
-
-    def test_delta_and_epsilon_are_inverse(self):
-        who = [(gspa.Discrete(response(3, 2.0)), 300), (gspa.Discrete(response(3, 1.0)), 700)]
-        bound = gspa.epsilon(population=who, delta=1e-6)
-        assert gspa.delta(population=who, at_eps=bound.upper).upper <= 1e-6 * (1 + 1e-9)
-        assert gspa.delta(population=who, at_eps=bound.lower).lower >= 1e-6 * (1 - 1e-9)
 
     def test_a_report_that_only_some_inputs_send_is_hidden_by_others_who_send_it(self):
         rare = gspa.Discrete([[0.5, 0.5, 0.0], [0.25, 0.5, 0.25]])

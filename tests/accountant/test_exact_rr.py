@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import product
 
 import mpmath
 import numpy as np
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from gspa.accountant import budgets
 from gspa.accountant import exact as exact_rr
 from gspa.accountant.errors import InvalidBudget, InvalidValue, OutsideValidity
-from gspa.accountant.exact import Crowd, Tilted, exact_delta, exact_epsilon, gap
+from gspa.accountant.exact import Crowd, Tilted, exact_delta, exact_epsilon
 from gspa.accountant.one_round import central_delta, central_epsilon
 
 ROUND = 1e-12  # relative: products of ten or so rounded factors
@@ -142,17 +142,6 @@ def test_properties_of_random_crowds(eps, share, seed):
     assert worst.lower <= louder.upper  # a larger eps_j is worse for everybody
 
 
-def test_falls_with_eps_and_delta_and_n():
-    crowd = budgets.from_array([0.3, 1.0], count=[20, 30])
-    deltas = [exact_delta(crowd, eps=e).value for e in np.linspace(0, 1.1, 23)]
-    assert all(a > b or a == b == 0 for a, b in pairwise(deltas))
-    assert deltas[-1] == 0
-    found = [exact_epsilon(crowd, delta=d).value for d in (1e-12, 1e-8, 1e-4, 1e-2)]
-    assert found == sorted(found, reverse=True)
-    by_n = [exact_epsilon(budgets.constant(1.0, n=n), delta=1e-5).value for n in (1, 10, 100, 1000)]
-    assert by_n == sorted(by_n, reverse=True)
-
-
 def test_worst_inputs_are_nearly_equal():
     """The maximum is within a few users of all holding 1, and up to a fifth above all equal in tiny crowds."""
     for eps0, n in ((0.5, 500), (1.0, 2000), (3.0, 1000)):
@@ -194,19 +183,11 @@ def test_a_thousand_distinct_budgets():
 
 
 @pytest.mark.parametrize("eps0", [0.1, 1.0, 4.0])
-def test_gap(eps0):
+def test_what_revealing_the_clones_costs(eps0):
     """Deep enough below delta(0) the ratio of eps is that of the Gaussian limits' mu; here from an attack."""
-    limit = math.sqrt(2 / (1 + math.exp(-eps0)))
-    found = gap(budgets.constant(eps0, n=10**8), delta=1e-12)
-    assert found.value == pytest.approx(limit, rel=0.01)
-    assert found.lower <= 1 <= found.value <= found.upper
-
-
-def test_gap_of_few_and_of_many():
-    assert gap(budgets.constant(4.0, n=100), delta=1e-6).value == pytest.approx(1, abs=1e-5)
-    found = gap(budgets.constant(2.0, n=1000), delta=1e-6)
-    assert 1.2 < found.lower <= found.upper < 1.25
-    assert found.relative_width < 1e-8
+    crowd = budgets.constant(eps0, n=10**8)
+    found = central_epsilon(crowd, delta=1e-12).value / exact_epsilon(crowd, delta=1e-12).lower
+    assert found == pytest.approx(math.sqrt(2 / (1 + math.exp(-eps0))), rel=0.01)
 
 
 def test_corners():
@@ -257,8 +238,3 @@ def test_settings_out_of_reach_are_refused(crowd, words):
     for call in (lambda: exact_delta(crowd, eps=0.1), lambda: exact_epsilon(crowd, delta=1e-3)):
         with pytest.raises(OutsideValidity, match=words):
             call()
-
-
-def test_gap_of_nothing_is_refused():
-    with pytest.raises(OutsideValidity, match=r"needs delta < 0\.\d+, the exact law's delta\(0\)"):
-        gap(budgets.constant(0.1, n=50), delta=0.5)

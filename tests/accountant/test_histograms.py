@@ -19,7 +19,7 @@ from gspa.accountant import exact as exact_rr
 from gspa.accountant import one_round as accountant
 from gspa.accountant.asymptotic import setting
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.families import krr
+from gspa.accountant.randomizers import KRR
 
 
 def solved(delta_at, delta, high):
@@ -102,7 +102,7 @@ class TestWorst:
 
     def test_below_the_certified_bound(self):
         people = budgets.constant(2.0, n=8)
-        certified = accountant.central_epsilon(people, delta=1e-3, mechanism=krr(3))
+        certified = accountant.central_epsilon(people, delta=1e-3, mechanism=KRR(3))
         assert h.worst_epsilon(people, delta=1e-3, k=3).lower <= certified.upper
 
     def test_refusals(self):

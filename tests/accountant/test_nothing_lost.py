@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gspa.accountant import asymptotic, budgets, families
+from gspa.accountant import asymptotic, budgets, randomizers
 from gspa.accountant import blanket as _blanket_law
 from gspa.accountant import clones as clone_law
 from gspa.accountant import losses as _loss_grid
@@ -99,7 +99,7 @@ def test_the_law_of_the_clones(monkeypatch, n):
         clone_law.clone_law(q, 1 - q, count)
 
 
-@pytest.mark.parametrize("mechanism", [families.binary(), families.common()])
+@pytest.mark.parametrize("mechanism", [randomizers.RandomizedResponse(), randomizers.Common()])
 def test_the_outcomes_of_the_pair(monkeypatch, mechanism):
     crowd = budgets.constant(1.0, n=500)
     problem = accountant.problem_of(crowd, mechanism, 0)

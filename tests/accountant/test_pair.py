@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pair_oracle import blanket_delta, hockey_stick, mpf, pair_law, sum_of_bernoullis, uniform_delta
 
 from gspa.accountant.clones import clone_law
-from gspa.accountant.families import krr
 from gspa.accountant.pair import Victim, _terms, divergence
+from gspa.accountant.randomizers import KRR
 
 HALF = mpf(1) / 2
 
@@ -67,7 +67,7 @@ class TestEnumeration:
                 exact = blanket_delta(
                     [mpf(float(v)) for v in o], coin, p * low, low, (k - 2) * low, mpmath.exp(mpf(eps))
                 )
-                lower, _, upper = divergence(law, krr(k).victim(eps_local), eps)
+                lower, _, upper = divergence(law, KRR(k).victim(eps_local), eps)
                 assert lower <= exact <= upper
                 assert upper - lower <= exact * 5e-3 + 1e-18
 

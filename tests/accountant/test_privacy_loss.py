@@ -13,19 +13,19 @@ from exact_pair import composed, delta, losses, pair_law
 from gspa.accountant import budgets
 from gspa.accountant.discrete import neyman_pearson
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.families import binary, common, total_variation
 from gspa.accountant.losses import atoms, gaussian_atoms, merge, privacy_loss, renyi, spread, trade_off
 from gspa.accountant.one_round import central_delta, problem_of
+from gspa.accountant.randomizers import BINARY, Common, RandomizedResponse, TotalVariation
 from gspa.accountant.tradeoff import gdp_delta
 
 CROWDS = {
-    "rr": (budgets.from_array([0.3, 1.0, 2.0], 0.0, [2, 2, 2]), binary()),
-    "tv": (budgets.constant(1.2, n=5), total_variation(0.3)),
-    "common": (budgets.constant(3.0, n=4), common()),
+    "rr": (budgets.from_array([0.3, 1.0, 2.0], 0.0, [2, 2, 2]), RandomizedResponse()),
+    "tv": (budgets.constant(1.2, n=5), TotalVariation(0.3)),
+    "common": (budgets.constant(3.0, n=4), Common()),
 }
 
 
-def problem(crowd, mechanism=binary()):
+def problem(crowd, mechanism=BINARY):
     return problem_of(crowd, mechanism, int(np.argmax(crowd.eps)))
 
 
@@ -183,8 +183,8 @@ def test_renyi_near_order_one_keeps_its_digits(order):
     with mpmath.workdps(60):
         a, w = mpmath.mpf(order), mpmath.e / (1 + mpmath.e)
         truth = mpmath.log(w**a * (1 - w) ** (1 - a) + (1 - w) ** a * w ** (1 - a)) / (a - 1)
-    found = renyi(problem_of(budgets.constant(1.0, n=1), binary(), 0), order)
+    found = renyi(problem_of(budgets.constant(1.0, n=1), RandomizedResponse(), 0), order)
     assert found.lower <= truth <= found.upper
     assert found.relative_width < 1e-10
-    many = problem_of(budgets.constant(1.0, n=1000), binary(), 0)
+    many = problem_of(budgets.constant(1.0, n=1000), RandomizedResponse(), 0)
     assert renyi(many, 1.0).lower <= renyi(many, order).upper <= renyi(many, 2.0).upper

@@ -11,8 +11,17 @@ from pair_oracle import hockey_stick, law_divergence, pair_law, shuffled, sum_of
 
 from gspa.accountant import api, budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity, UnknownName
-from gspa.accountant.families import binary, common, hadamard, krr, local_hashing, subset, total_variation, unary
 from gspa.accountant.one_round import central_delta, central_epsilon
+from gspa.accountant.randomizers import (
+    KRR,
+    Common,
+    HadamardResponse,
+    LocalHashing,
+    RandomizedResponse,
+    SubsetSelection,
+    TotalVariation,
+    UnaryEncoding,
+)
 
 
 def krr_report(x, eps, k):
@@ -29,7 +38,16 @@ def subset_report(x, eps, k, size):
 class TestMasses:
     @pytest.mark.parametrize("eps", [1e-6, 0.1, 1.0, 8.0, 40.0])
     @pytest.mark.parametrize(
-        "family", [binary(), krr(2), krr(7), subset(6, 4), unary(4), local_hashing(5, 3), hadamard(6)]
+        "family",
+        [
+            RandomizedResponse(),
+            KRR(2),
+            KRR(7),
+            SubsetSelection(6, 4),
+            UnaryEncoding(4),
+            LocalHashing(5, 3),
+            HadamardResponse(6),
+        ],
     )
     def test_add_up(self, family, eps):
         np.testing.assert_allclose(family.rows(eps).sum(axis=1), 1, rtol=1e-14)
@@ -41,7 +59,7 @@ class TestMasses:
 
     @pytest.mark.parametrize(("k", "size"), [(3, 1), (4, 2), (5, 3), (6, 5)])
     def test_subset_selection_by_listing(self, k, size):
-        eps, other, found = 1.3, 0.4, subset(k, size)
+        eps, other, found = 1.3, 0.4, SubsetSelection(k, size)
         reports = [subset_report(x, eps, k, size) for x in range(3)]
         # The law below all: the least mass that any input gives a set, everywhere.
         least = min(subset_report(0, other, k, size).values())
@@ -60,39 +78,26 @@ class TestMasses:
             assert sorted(masses[:, column]) == pytest.approx(sorted(listed_masses[:, column]))
 
     def test_two_items_are_bits(self):
-        two = krr(2)
+        two = KRR(2)
         assert two.victim(1.0).neither == 0
-        assert two.victim(1.0).low == pytest.approx(binary().victim(1.0).low, rel=1e-15)
+        assert two.victim(1.0).low == pytest.approx(RandomizedResponse().victim(1.0).low, rel=1e-15)
 
     def test_total_variation_at_its_largest_is_binary(self):
         crowd = budgets.constant(1.0, n=200)
         rr = central_epsilon(crowd, delta=1e-5)
-        known = central_epsilon(crowd, delta=1e-5, mechanism=total_variation(math.tanh(0.5)))
+        known = central_epsilon(crowd, delta=1e-5, mechanism=TotalVariation(math.tanh(0.5)))
         assert known.value == pytest.approx(rr.value, rel=1e-9)
 
     def test_a_known_variation_with_the_third_outcome_revealed(self):
         # delta = (1+p) a E[h_C], C ~ Bin(n-1, 2a): with one other user, by hand at eps = 0,
         # h_0 = tanh(eps0/2) and h_1 = tanh(eps0/2)/2.
         tv, a = 0.2, 0.2 / math.expm1(1.0)
-        found = central_delta(budgets.constant(1.0, n=2), eps=0.0, mechanism=total_variation(tv))
+        found = central_delta(budgets.constant(1.0, n=2), eps=0.0, mechanism=TotalVariation(tv))
         assert found.value == pytest.approx(tv * (1 - a), rel=1e-13)
 
 
 class TestShuffledLawsLieBelow:
     """The full law of what the analyzer sees, for every input of everybody, never exceeds the pair."""
-
-    @pytest.mark.parametrize("budget", [[1.0, 1.0, 1.0], [2.0, 0.3, 1.0], [0.5, 3.0, 0.1, 1.5]])
-    def test_binary(self, budget):
-        self.below(budget, lambda x, eps: krr_report(x, eps, 2), 2, binary())
-
-    @pytest.mark.parametrize("k", [3, 4])
-    @pytest.mark.parametrize("budget", [[1.0, 1.0, 1.0], [2.0, 0.3, 1.0]])
-    def test_k_ary(self, budget, k):
-        self.below(budget, lambda x, eps: krr_report(x, eps, k), k, krr(k))
-
-    @pytest.mark.parametrize(("k", "size"), [(3, 2), (4, 2)])
-    def test_subset(self, k, size):
-        self.below([1.5, 0.4, 1.0], lambda x, eps: subset_report(x, eps, k, size), k, subset(k, size))
 
     def test_total_variation_and_the_published_hidden_pair(self):
         # Two users of 3-ary response at p = e, the other's input equal to the victim's first. The reports
@@ -104,46 +109,24 @@ class TestShuffledLawsLieBelow:
         low = 1 / (p + 2)
         hidden = hockey_stick(pair_law(sum_of_bernoullis([2 * low]), p * low, low, low, 0.5), e)
         assert hidden == pytest.approx(exact / p, rel=1e-12)
-        for family in (krr(3), total_variation((p - 1) / (p + 2))):
+        for family in (KRR(3), TotalVariation((p - 1) / (p + 2))):
             bound = central_delta(budgets.constant(1.0, n=2), eps=math.log(e), mechanism=family)
             assert bound.upper >= exact * (1 - 1e-12)
 
-    @staticmethod
-    def below(budget, report, k, family):
-        crowd = budgets.from_array(budget)
-        tight = False
-        for eps in (0.0, 0.2, 0.7):
-            bound = central_delta(crowd, eps=eps, mechanism=family)
-            worst = 0.0
-            for victim in range(len(budget)):
-                others = [e for i, e in enumerate(budget) if i != victim]
-                for inputs in np.ndindex(*(k,) * len(others)):
-                    rest = [report(x, e) for x, e in zip(inputs, others, strict=True)]
-                    laws = [shuffled([report(x, budget[victim]), *rest]) for x in (0, 1)]
-                    worst = max(worst, law_divergence(*laws, math.exp(eps)), law_divergence(*laws[::-1], math.exp(eps)))
-            assert worst <= bound.upper * (1 + 1e-12)
-            tight |= worst > 0.3 * bound.lower
-        assert tight  # the comparison is not vacuous
-
 
 class TestRefusals:
-    @pytest.mark.parametrize("name", ["gaussian", "laplace"])
-    def test_continuous_reports_are_sent_to_the_blanket_engine(self, name):
-        with pytest.raises(OutsideValidity, match=r"use gspa\.accountant\.laplace_gaussian"):
-            api.mechanism(name, **{"gaussian": {"sigma": 1.0}}.get(name, {})).family()
-
     def test_arbitrary_randomizers_can_carry_names(self):
         with pytest.raises(OutsideValidity, match=r"sender.s name.*common"):
             api.mechanism("any")
 
-    @pytest.mark.parametrize("family", [common(), total_variation(0.1)])
+    @pytest.mark.parametrize("family", [Common(), TotalVariation(0.1)])
     def test_common_randomizers_need_common_budgets(self, family):
         with pytest.raises(OutsideValidity, match="one eps for all users"):
             central_epsilon(budgets.from_array([1.0, 2.0]), delta=1e-4, mechanism=family)
 
     def test_local_deltas_are_refused_where_unknown(self):
         with pytest.raises(OutsideValidity, match="local delta_i = 0"):
-            central_epsilon(budgets.constant(1.0, n=10, delta=1e-9), delta=1e-4, mechanism=common())
+            central_epsilon(budgets.constant(1.0, n=10, delta=1e-9), delta=1e-4, mechanism=Common())
 
     def test_parameters(self):
         with pytest.raises(InvalidValue, match='mechanism "krr" needs it'):
@@ -151,9 +134,9 @@ class TestRefusals:
         with pytest.raises(InvalidValue, match='mechanism "rr" does not use it'):
             api.mechanism("rr", k=3)
         with pytest.raises(InvalidValue, match=r"size = 4: must be in \[1, k - 1\]"):
-            subset(4, 4)
+            SubsetSelection(4, 4)
         with pytest.raises(InvalidValue, match=r"tv = 0\.9"):
-            central_epsilon(budgets.constant(1.0, n=10), delta=1e-4, mechanism=total_variation(0.9))
+            central_epsilon(budgets.constant(1.0, n=10), delta=1e-4, mechanism=TotalVariation(0.9))
         with pytest.raises(UnknownName, match="did you mean 'subset'"):
             api.mechanism("subse")
 
@@ -162,12 +145,12 @@ class TestRefusals:
         for name in ("rr", "aligned", "krr", "subset", "common", "tv", "laplace", "gaussian"):
             found = api.mechanism(name, **parameters.get(name, {}))
             assert found.name == name
-            assert found.line or found.family().key == name
 
-    @pytest.mark.parametrize("wrong", ["krr", api.KRR(3), None, binary])
-    def test_names_and_objects_of_the_front_door(self, wrong):
-        with pytest.raises(InvalidValue, match=r"^mechanism = .*must be a family .*such as binary\(\)"):
+    @pytest.mark.parametrize("wrong", ["krr", api.Gaussian(1.0), api.Discrete([[1.0], [1.0]]), None, KRR])
+    def test_names_noise_and_matrices(self, wrong):
+        with pytest.raises(InvalidValue, match=r"^mechanism = .*must be a randomizer with clones"):
             central_delta(budgets.constant(1.0, n=10), eps=0.1, mechanism=wrong)
 
-    def test_a_family_is_shown_in_words(self):
-        assert repr(subset(6, 4)) == "<subset selection, 4 of 6>"
+    def test_words(self):
+        assert SubsetSelection(6, 4).label == "subset selection, 4 of 6"
+        assert api.Rappor(3).label == "unary encoding of 3 items, symmetric"

@@ -7,12 +7,12 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from exact_shuffle import binary_laws, clone_pair_delta, hockey_stick, krr, rr_delta, rr_delta_worst
+from exact_shuffle import binary_laws, hockey_stick, krr, rr_delta, rr_delta_worst
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gspa.accountant import closed_forms as r
-from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.errors import OutsideValidity
 
 
 def printed(eps0, n, order):
@@ -62,14 +62,6 @@ class TestRenyi:
         assert r.girgis21_renyi(0.0, n=2, order=5) == 0
         assert math.isfinite(r.girgis21_renyi(1.0, n=2**53 - 1, order=2**16))
 
-    def test_bad_arguments(self):
-        with pytest.raises(InvalidValue, match="order = 65537: must be at most 65536"):
-            r.girgis21_renyi(1, n=10, order=65537)
-        with pytest.raises(InvalidValue, match=r"order = 2.5: must be an integer >= 2"):
-            r.girgis21_renyi(1, n=10, order=2.5)
-        with pytest.raises(OutsideValidity, match=r"Girgis et al. 2021, Renyi bound: needs n >= 2 users; n = 1"):
-            r.girgis21_renyi(1, n=1, order=2)
-
 
 class TestConversion:
     @given(st.floats(0.05, 3), st.floats(1.1, 60), st.floats(1e-10, 0.4))
@@ -87,13 +79,6 @@ class TestConversion:
             e, m = mpmath.mpf(eps), mpmath.mpf(mu)
             exact = mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
         assert exact <= delta
-
-    def test_hand_computed(self):
-        # order 2, delta 1/8: 0 + log(1/2) - (log(1/8) + log 2) = log 2.
-        assert r.renyi_to_epsilon(0, order=2, delta=1 / 8) == pytest.approx(math.log(2), rel=1e-14)
-        assert r.renyi_to_epsilon(0, order=2, delta=1 / 2) == 0  # never negative
-        with pytest.raises(InvalidValue, match=r"order = 1.0: must be > 1"):
-            r.renyi_to_epsilon(1, order=1, delta=0.1)
 
 
 class TestEpsilon:
@@ -113,9 +98,6 @@ class TestEpsilon:
         assert rr_delta(eps0, n, eps) <= delta
         assert r.girgis21_epsilon(eps0, n=2 * n, delta=delta) <= eps
         assert r.girgis21_epsilon(eps0, n=n, delta=delta / 2) >= eps
-
-    def test_is_above_the_clone_pair_too(self):
-        assert clone_pair_delta(0.5, 2000, r.girgis21_epsilon(0.5, n=2000, delta=1e-4), math.exp(-0.5) / 2) <= 1e-4
 
     def test_edges(self):
         assert r.girgis21_epsilon(0.0, n=10, delta=1e-4) == 0

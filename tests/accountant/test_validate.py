@@ -63,7 +63,10 @@ def test_no_check_takes_nan_infinity_booleans_or_other_types(validator, value):
         (lambda: check.one_of(["a", "b"], kind=3), "kind = 3: must be one of a, b"),
         (lambda: check.array_in(0, 1, alpha=[[0.5, math.nan]]), "alpha[0, 1] = nan: must be in [0, 1]"),
         (lambda: check.array_in(0, 1, alpha=2), "alpha = 2.0: must be in [0, 1]"),
-        (lambda: check.array_in(0, 1, alpha=["x"]), "alpha = ['x']: must be a number or an array of numbers"),
+        (
+            lambda: check.array_in(0, 1, alpha=["x"]),
+            "alpha = ['x']: must be a number or a rectangular array of numbers",
+        ),
         (
             lambda: check.array_in(0, 1, a=[[1], [1, 1]]),
             "a = [[1], [1, 1]]: must be a rectangular array of numbers",

@@ -24,7 +24,7 @@ import pytest
 import typer
 from small_project import add, make, markdown
 
-from gspa.accountant import budgets
+from gspa.accountant import budgets, closed_forms
 from gspa.accountant import published as bounds
 from gspa.algorithms import _mnist_files
 from gspa.book import claims, parameters, say
@@ -211,8 +211,8 @@ class TestMu:
         found = answer("mu --eps 0.5 --n 10000 --delta 1e-5 --json")
         population = budgets.constant(0.5, n=10_000)
         assert set(found) == {"mu", "epsilon", "delta", "n", "method", "valid_for"}
-        assert found["mu"] == bounds.gspa_mu(population)
-        assert found["epsilon"] == bounds.gspa_epsilon(population, delta=1e-5)
+        assert found["mu"] == closed_forms.gspa_mu(population)
+        assert found["epsilon"] == closed_forms.gspa_epsilon(population, delta=1e-5)
         assert (found["delta"], found["n"]) == (1e-5, 10_000)
         # Theorem 2 by hand: sqrt(2 / (9999 r)) with r = 1 / (1 + e^0.5) = 0.3775406687981454.
         assert found["mu"] == pytest.approx((2 / (9999 * 0.3775406687981454)) ** 0.5, rel=1e-14)
@@ -227,7 +227,7 @@ class TestMu:
         (tmp_path / "b.csv").write_text("eps,count,delta\n0.1,500,0\n2,1500,1e-6\n")
         found = answer(f"mu --budgets {tmp_path / 'b.csv'} --json")
         population = budgets.from_array([0.1, 2.0], [0, 1e-6], [500, 1500])
-        assert found["mu"] == bounds.gspa_mu(population)
+        assert found["mu"] == closed_forms.gspa_mu(population)
         assert found["n"] == 2000
 
 
@@ -669,7 +669,7 @@ class TestProcess:
     def test_an_answer(self):
         done = self.start("mu --eps 0.5 --n 10000 --json")
         assert (done.returncode, done.stderr) == (0, "")
-        assert json.loads(done.stdout)["mu"] == bounds.gspa_mu(budgets.constant(0.5, n=10_000))
+        assert json.loads(done.stdout)["mu"] == closed_forms.gspa_mu(budgets.constant(0.5, n=10_000))
 
     @pytest.mark.parametrize(
         "line",

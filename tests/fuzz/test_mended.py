@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gspa.accountant import api, blanket_forms, budgets, exact, losses, mechanisms, rounds, settings
 from gspa.accountant import arguments as check
-from gspa.accountant import blanket_forms, budgets, exact, inverse, losses, mechanisms, rounds
 from gspa.accountant.attacks import Laws
 from gspa.accountant.errors import GspaError, InvalidBudget, InvalidValue, OutsideValidity
-from gspa.accountant.families import binary, common, krr, subset
 from gspa.accountant.interop import compose_with_dp_accounting
 from gspa.accountant.laplace_gaussian import blanket_epsilon
 from gspa.accountant.one_round import central_epsilon, problem_of
+from gspa.accountant.randomizers import KRR, RandomizedResponse, SubsetSelection
 from gspa.algorithms import frequency, mean, sgd
 from gspa.algorithms.flame import accounting, attacks
 from gspa.algorithms.flame.aggregation import subsets
@@ -41,7 +41,7 @@ class TestAnswers:
 
     def test_an_order_that_is_a_fraction(self):
         crowd = budgets.constant(1.0, n=1)
-        problem = problem_of(crowd, binary(), 0)
+        problem = problem_of(crowd, RandomizedResponse(), 0)
         assert losses.renyi(problem, Fraction(7, 2)) == losses.renyi(problem, 3.5)
 
     def test_a_spread_of_minus_zero(self):
@@ -72,7 +72,7 @@ class TestAnswers:
         assert Buckets(Fraction(7, 2), 2.0) == Buckets(3.5, 2)
 
     def test_a_budget_for_the_least_target(self):
-        found = inverse.largest_local_epsilon(eps=5e-324, delta=0.49, n=812, mechanism=common())
+        found = api.calibrate(target_eps=5e-324, delta=0.49, n=812, mechanism="common")
         assert 0 < found.lower <= found.value <= found.upper
 
     def test_seeds_of_a_training_fit_into_its_table(self):
@@ -112,16 +112,12 @@ class TestNumbers:
         assert check.seed(seed=2**127) == 2**127  # a seed only starts a generator
 
     def test_the_largest_number_of_rounds_is_looked_at_at_once(self, monkeypatch):
-        asked = []
-        real = inverse.compose
-
-        def counted(composed, *, delta):
-            asked.append(composed[0][1])
-            return real(composed, delta=delta)
-
-        monkeypatch.setattr(inverse, "compose", counted)
-        with pytest.raises(OutsideValidity, match="a target that 1,000,000 rounds miss"):
-            inverse.most_rounds(rounds.shuffled(budgets.constant(1e-9, n=5)), eps=1.0, delta=0.1)
+        asked, real = [], settings.Setting.epsilon
+        monkeypatch.setattr(
+            settings.Setting, "epsilon", lambda one, delta: asked.append(one.rounds) or real(one, delta)
+        )
+        with pytest.raises(OutsideValidity, match=r"a target that rounds = 1e\+06 misses"):
+            api.calibrate(target_eps=1.0, delta=0.1, eps=1e-9, n=5)
         assert len(asked) < 10
 
     def test_a_grid_that_no_memory_holds_is_refused_or_not_needed(self):
@@ -132,7 +128,7 @@ class TestNumbers:
         assert bound.lower <= 7e8 + math.log(0.7) <= bound.upper
         assert bound.relative_width < 1e-9
 
-    @pytest.mark.parametrize("mechanism", [krr(3), subset(4, 2)])
+    @pytest.mark.parametrize("mechanism", [KRR(3), SubsetSelection(4, 2)])
     def test_a_budget_beyond_every_double_hides_nothing(self, mechanism):
         with pytest.raises(OutsideValidity, match="eps <= 700"):
             central_epsilon(budgets.constant(1e308, n=2), delta=0.1, mechanism=mechanism)

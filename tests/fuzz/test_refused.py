@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gspa.accountant import api, asymptotic, attacks, budgets, inverse, one_round, published
+from gspa.accountant import api, asymptotic, attacks, budgets, one_round
 from gspa.accountant.errors import GspaError
-from gspa.accountant.families import total_variation
 from gspa.accountant.laplace_gaussian import blanket_epsilon
+from gspa.accountant.randomizers import TotalVariation
 from gspa.algorithms import frequency, mean, sgd
 from gspa.algorithms.flame import accounting, aggregation, federated, protocols
 from gspa.algorithms.flame import attacks as flame_attacks
@@ -18,7 +18,7 @@ from gspa.algorithms.testing import HadamardResponse, walsh_hadamard
 RESPONSE = HadamardResponse.of(4, eps=1.0)
 RNG = np.random.default_rng(0)
 CROWD = budgets.constant(1.0, n=4)
-TINY = {"mechanism": total_variation(1e-300)}
+TINY = {"mechanism": TotalVariation(1e-300)}
 NOISY = {"mechanism": api.Gaussian(1.0), "delta": 0.1}
 
 # (function, what it is called with, the argument that is at fault).
@@ -44,7 +44,6 @@ REFUSED = [
     (budgets.from_array, {"eps": np.array(0.5)}, "eps"),
     (mean.clipped_normal, {"center": 0.0, "sigma": 1e308, "low": 0.0, "high": 1.0}, "sigma"),
     (sgd.gaussian_sigma, {"eps": [5e-324], "clip": 2.0, "divisor": 1, "delta": 0.1}, "eps"),
-    (published.epsilon_curve, {"key": "clones_blog", "budgets": CROWD, "sizes": None, "delta": 0.1}, "sizes"),
     (accounting.topk, {"local": Laplace(1.0), "k": 1, "n_p": [2], "delta": 0.1, "most_selected": 1}, "n_p"),
     (aggregation.Simple, {"clip": 0.1, "eps": 0.0}, "eps"),
     (aggregation.LocalGaussian, {"clip": -1.0, "sigma": 1.0}, "clip"),
@@ -64,7 +63,6 @@ REFUSED = [
     (api.TotalVariation, {"tv": float("nan")}, "tv"),
     (api.Mechanism, {}, "mechanism"),
     (one_round.central_epsilon, {"budgets": CROWD, "delta": 0.1, "mechanism": "rr"}, "mechanism"),
-    (inverse.least_users, {"eps0": 1.0, "eps": 0.5, "delta": 0.1, "mechanism": api.KRR(3)}, "mechanism"),
 ]
 
 

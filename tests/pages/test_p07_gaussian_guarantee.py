@@ -15,9 +15,9 @@ from running import Planted, in_readings, recorded, run_page, settle
 from scipy.stats import binom, norm, poisson
 
 from gspa.accountant import budgets
+from gspa.accountant.closed_forms import gspa_epsilon, gspa_mu, gspa_slack
 from gspa.accountant.discrete import neyman_pearson
 from gspa.accountant.one_round import central_delta
-from gspa.accountant.published import gspa_epsilon, gspa_mu, gspa_slack
 from gspa.accountant.tradeoff import gdp_delta
 
 PAGE = "07_gaussian_guarantee"

@@ -11,9 +11,9 @@ from running import Planted, in_readings, recorded, run_page, settle
 from scipy import optimize, stats
 
 from gspa.accountant import budgets
-from gspa.accountant.families import binary, common
 from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.published import CATALOGUE
+from gspa.accountant.randomizers import Common, RandomizedResponse
 from gspa.accountant.tradeoff import gdp_epsilon
 
 PAGE = "08_comparison"
@@ -48,7 +48,7 @@ class TestTables:
         mu = math.sqrt(2 / (2_000 * r[0] + 1_999 * r[1]))
         assert ran.names["mu"]["Mixed Constant: 50% 0.5 + 50% 0.01", 4_000] == pytest.approx(mu, rel=1e-12)
         at = ran.names["eps"].xs(4_000, level="n")
-        for key, mechanism in (("fmt21_numerical", common()), ("fmt23_numerical", binary())):
+        for key, mechanism in (("fmt21_numerical", Common()), ("fmt23_numerical", RandomizedResponse())):
             value = central_epsilon(budgets.constant(0.5, n=4_000), delta=1e-4, mechanism=mechanism).upper
             assert at.loc[LAWS[2:], key].tolist() == [value, value]
 

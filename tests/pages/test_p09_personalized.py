@@ -19,7 +19,7 @@ from running import Planted, in_readings, run_page, settle
 from scipy.stats import binom
 
 from gspa.accountant import budgets
-from gspa.accountant import published as bounds
+from gspa.accountant import closed_forms as bounds
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 PAGE = "09_personalized"

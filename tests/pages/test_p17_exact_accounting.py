@@ -14,9 +14,9 @@ from scipy.integrate import quad
 
 from gspa.accountant import budgets
 from gspa.accountant import one_round as accountant
+from gspa.accountant.closed_forms import gspa_mu
 from gspa.accountant.exact import exact_delta, exact_epsilon
 from gspa.accountant.laplace_gaussian import blanket_epsilon
-from gspa.accountant.published import gspa_mu
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 PAGE = "17_exact_accounting"

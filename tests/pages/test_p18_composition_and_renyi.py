@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gspa.accountant import budgets
+from gspa.accountant.closed_forms import gspa_mu, renyi_to_epsilon
 from gspa.accountant.one_round import central_epsilon
-from gspa.accountant.published import gspa_mu, renyi_to_epsilon
 from gspa.accountant.tradeoff import gdp_epsilon
 
 PAGE = "18_composition_and_renyi"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import attack
 import numpy as np
 
-from gspa.accountant import budgets, engine, families
+from gspa.accountant import budgets, engine, randomizers
 from gspa.accountant import exact as exact_rr
 from gspa.accountant import rounds as composition
 from gspa.accountant.errors import OutsideValidity
@@ -136,7 +136,7 @@ def bits(rng, most):
     if rng.random() < 0.3:
         at = eps[0] * min(0.9, _log(rng, 0.3, 5) / math.sqrt(people.n))
         return Duel(attack.delta(table, at), exact_rr.exact_delta(people, eps=at).upper, f"exact {text} eps {at!r}")
-    return _against(rng, table, families.binary(), text, people, eps[0])
+    return _against(rng, table, randomizers.RandomizedResponse(), text, people, eps[0])
 
 
 def _krr(k):
@@ -159,7 +159,7 @@ def krr(rng, most):
     people = budgets.from_array(eps, count=count)
     held = laws.argmax(axis=1).tolist()
     text = f"{k}-ary eps {eps.tolist()} count {count.tolist()} others hold {held}, {many.tolist()}"
-    return _against(rng, table, families.krr(k), text, people, eps[0])
+    return _against(rng, table, randomizers.KRR(k), text, people, eps[0])
 
 
 def _subsets(k, size):
@@ -186,7 +186,7 @@ def subset(rng, most):
     table = attack.Table(np.array([law(eps[0], 0), law(eps[0], 1)]), laws[many > 0], many[many > 0])
     people = budgets.from_array(eps, count=count)
     text = f"subset {size} of {k} eps {eps.tolist()} count {count.tolist()} {laws.tolist()} {many.tolist()}"
-    return _against(rng, table, families.subset(k, size), text, people, eps[0])
+    return _against(rng, table, randomizers.SubsetSelection(k, size), text, people, eps[0])
 
 
 # Three items, of whom an output is told by what it says of each; a row of weights is of one item.
@@ -258,26 +258,26 @@ def _of_items(rng, most, law, mechanism, text):
 def unary(rng, most):
     """Unary encoding of either kind."""
     kind = str(rng.choice(["optimized", "symmetric"]))
-    return _of_items(rng, most, _bit_vectors(kind), families.unary(int(rng.integers(3, 50)), kind), kind)
+    return _of_items(rng, most, _bit_vectors(kind), randomizers.UnaryEncoding(int(rng.integers(3, 50)), kind), kind)
 
 
 def hashing(rng, most):
     """Local hashing, own budgets."""
     g = _whole(rng, 2, 100)
-    return _of_items(rng, most, _hashes(g), families.local_hashing(int(rng.integers(3, 50)), g), f"hashed to {g}")
+    return _of_items(rng, most, _hashes(g), randomizers.LocalHashing(int(rng.integers(3, 50)), g), f"hashed to {g}")
 
 
 def hadamard(rng, most):
     """Hadamard response, own budgets."""
     rows = (1, 2, 3) if rng.random() < 0.5 else (1, 2, 4)
-    return _of_items(rng, most, _columns(rows), families.hadamard(3 if rows[2] == 3 else 4), f"rows {rows}")
+    return _of_items(rng, most, _columns(rows), randomizers.HadamardResponse(3 if rows[2] == 3 else 4), f"rows {rows}")
 
 
 def piecewise(rng, most):
     """The piecewise mechanism, mostly at the ends."""
     ends = (-1.0, 1.0) if rng.random() < 0.7 else tuple(rng.uniform(-1, 1, 2))
     values = [*ends, float(rng.uniform(-1, 1))]
-    return _of_items(rng, most, _densities(values), families.piecewise(), f"values {values}")
+    return _of_items(rng, most, _densities(values), randomizers.Piecewise(), f"values {values}")
 
 
 def matrices(rng, most):
@@ -335,9 +335,9 @@ def common(rng, most):
     )
     if rng.random() < 0.5 and 0 < tv < math.tanh(eps / 2):
         tv = min(float(tv) * (1 + 1e-12), math.tanh(eps / 2))
-        mechanism, text = families.total_variation(tv), f"{text} tv {tv!r}"
+        mechanism, text = randomizers.TotalVariation(tv), f"{text} tv {tv!r}"
     else:
-        mechanism = families.common()
+        mechanism = randomizers.Common()
     return _against(rng, table, mechanism, text, people, eps)
 
 
@@ -422,10 +422,10 @@ def rounds_of_items(rng, most):
     times, number, delta = _whole(rng, 2, 1000), max(_whole(rng, 2, most), 2), _log(rng, 1e-9, 0.1)
     eps, kind = _log(rng, 0.05, 4), int(rng.integers(4))
     law, mechanism = (
-        (_krr(5), families.krr(5)),
-        (_subsets(6, 3), families.subset(6, 3)),
-        (_hashes(4), families.local_hashing(8, 4)),
-        (_bit_vectors("symmetric"), families.unary(9, "symmetric")),
+        (_krr(5), randomizers.KRR(5)),
+        (_subsets(6, 3), randomizers.SubsetSelection(6, 3)),
+        (_hashes(4), randomizers.LocalHashing(8, 4)),
+        (_bit_vectors("symmetric"), randomizers.UnaryEncoding(9, "symmetric")),
     )[kind]
     table = attack.Table(np.array([law(eps, 0), law(eps, 1)]), np.array([law(eps, 2)]), np.array([number - 1]))
     one = composition.shuffled(budgets.constant(eps, n=number), mechanism=mechanism)

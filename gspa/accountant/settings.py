@@ -1,0 +1,528 @@
+"""Who reports, what they run and how often: checked once, then asked for eps, delta or a round.
+
+>>> from gspa.accountant.randomizers import KRR
+>>> one = setting(KRR(k=10), 0.5, 10_000, None)
+>>> one.n, one.top, one.epsilon(1e-6).upper < 0.02
+(10000, 0.5, True)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gspa.accountant import arguments as check
+from gspa.accountant import budgets as populations
+from gspa.accountant import engine, laplace_gaussian
+from gspa.accountant import rounds as composition
+from gspa.accountant.allocation import Allocated
+from gspa.accountant.attacks import attack_delta, attack_epsilon
+from gspa.accountant.bound import Bound
+from gspa.accountant.budgets import Budgets
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.one_round import honest_only
+from gspa.accountant.randomizers import Discrete, Gaussian, Laplace, Mechanism, RandomizedResponse, Randomizer
+
+Array = NDArray[np.float64]
+Who = Budgets | ArrayLike | str | PathLike[str] | None
+Population = Sequence[tuple[Discrete, int]]
+
+REPLACE = "replace one user's record"
+CELLS = 600  # of reports on a line, for the lower end
+_SUMMED = 10**6  # users whose scores are added up for it
+_GUESSED = 1e-6  # a delta for which a law B is chosen
+_BY_PAIRS = "the dominating pair, because rounds compose pairs, not the exact law"
+
+
+@dataclass(frozen=True)
+class Allocation(Mechanism):
+    """A training run that deals: each record to k of t noisy steps of an epoch, by itself.
+
+    Attributes:
+        sigma: of the noise in each step, > 0.
+        steps: of an epoch.
+        direction: "remove", "add", "both" or "replace": which neighbours.
+        k: steps of an epoch in which each record takes part.
+        epochs: of `steps` each.
+        sensitivity: largest norm of a record's contribution to a step.
+        noise: "gaussian" or "laplace".
+        deal: "each epoch", afresh, or "once", kept for all epochs. Both are called "balls and bins": jax_privacy's
+            BallsInBinsSampling is "once"; see `accounting_for`.
+    """
+
+    name = "allocation"
+    line = True
+    sigma: float
+    steps: int
+    direction: str = "both"
+    k: int = 1
+    epochs: int = 1
+    sensitivity: float = 1.0
+    noise: str = "gaussian"
+    deal: str = "each epoch"
+
+    def __post_init__(self) -> None:
+        self.asked()
+        check.fields(self, check.count, "steps", "k", "epochs")
+
+    def asked(self) -> Allocated:
+        """Its accountant."""
+        return Allocated.of(
+            self.sigma, self.steps, self.direction, self.k, self.epochs, self.sensitivity, self.noise, self.deal
+        )
+
+
+def warnings(delta: float, n: int | None, honest: int | None) -> tuple[str, ...]:
+    """What a reader of an answer should not overlook."""
+    said = []
+    if n is not None and delta >= 1 / n:
+        said.append(
+            f"delta = {delta:.3g} is at least 1/n: a mechanism that publishes one record in full could meet this"
+        )
+    rests = "this rests on a shuffler that is trusted"
+    if honest is None:
+        rests += ", and on users who do not collude with the analyzer: if some may, give honest, the number who do not"
+    return (*said, rests)
+
+
+class Setting:
+    """One kind of users and what they run; the kinds are below.
+
+    Attributes:
+        n: number of users; None of a training run.
+        top: an eps beyond which delta(eps) is flat, such as the largest local eps of all rounds together.
+        rounds: how often everybody reports.
+        honest: how many of the users follow the protocol, if that was given.
+        by_pairs: what to say of several rounds.
+    """
+
+    n: int | None
+    top: float = math.inf
+    rounds = 1
+    honest: int | None = None
+    by_pairs = ""
+
+    def one_epsilon(self, delta: float) -> Bound:
+        """Central eps of one round."""
+        raise NotImplementedError
+
+    def one_delta(self, eps: float) -> Bound:
+        """Central delta of one round."""
+        raise NotImplementedError
+
+    def round(self, delta: float = _GUESSED) -> composition.Round:
+        """One of the rounds, for composition, of which about that delta is asked."""
+        raise NotImplementedError
+
+    def attack(self, delta: float) -> Bound:
+        """A central eps that an attack reaches."""
+        return self.epsilon(delta)
+
+    def times(self, factor: float) -> Setting:
+        """The same with all local eps, or all noise, times a factor."""
+        raise InvalidValue("budgets", "given", "left out", "the matrix says how private a report is")
+
+    def grouped(self) -> tuple[Setting, NDArray[np.intp]]:
+        """The same with one entry for each distinct budget or scale, and which is whose."""
+        raise NotImplementedError
+
+    def of_user(self, index: int, delta: float) -> Bound:
+        """Central eps of a user of that entry."""
+        raise NotImplementedError
+
+    def often(self, rounds: int) -> Setting:
+        """The same in that many rounds."""
+        many = copy(self)
+        many.rounds, many.top = rounds, self.top / self.rounds * rounds
+        return many
+
+    def epsilon(self, delta: float) -> Bound:
+        """The certified central eps."""
+        if self.rounds == 1:
+            return self.stated(self.one_epsilon(delta), delta)
+        return self.stated(composition.compose([(self.round(delta / self.rounds), self.rounds)], delta=delta), delta)
+
+    def lower(self, delta: float) -> float:
+        """Its lower end."""
+        return self.epsilon(delta).lower
+
+    def delta(self, eps: float) -> Bound:
+        """The certified central delta."""
+        if self.rounds == 1:
+            bound = self.one_delta(eps)
+        else:
+            bound = composition.compose_delta([(self.round(), self.rounds)], eps=eps)
+        return self.stated(bound, bound.upper)
+
+    def stated(self, bound: Bound, delta: float) -> Bound:
+        """With the relation, the warnings, and what else the engine behind it does not know."""
+        notes = [self.by_pairs if self.rounds > 1 else "", bound.note]
+        said = warnings(delta, self.n, self.honest)
+        return replace(bound, n=self.n, note="; ".join(filter(None, notes)), relation=REPLACE, warnings=said)
+
+
+class Shuffled(Setting):
+    """Users of one kind of randomizer, by their local budgets."""
+
+    def __init__(self, runs: Randomizer, people: Budgets) -> None:
+        self.runs, self.people, self.n, self.top = runs, people, people.n, people.eps_max
+        if runs.bits:
+            self.by_pairs = _BY_PAIRS
+
+    def one_epsilon(self, delta: float) -> Bound:
+        return engine.named_epsilon(self.people, delta=delta, mechanism=self.runs)
+
+    def one_delta(self, eps: float) -> Bound:
+        return engine.named_delta(self.people, eps=eps, mechanism=self.runs)
+
+    @cached_property
+    def _round(self) -> composition.Round:
+        return composition.shuffled(self.people.grouped(), mechanism=self.runs)
+
+    def round(self, delta: float = _GUESSED) -> composition.Round:
+        return self._round
+
+    def attack(self, delta: float) -> Bound:
+        if not self.runs.known:
+            hint = f"of {self.runs.name!r} only some numbers are known: attack a randomizer that has them, such as rr"
+            raise OutsideValidity("attack", "a known randomizer", hint)
+        found = self.epsilon(delta)
+        if not found.reached:
+            hint = "local deltas, or too many users of too many budgets"
+            raise OutsideValidity("attack", "a setting whose reports can be told apart", hint)
+        return found
+
+    def times(self, factor: float) -> Setting:
+        return Shuffled(self.runs, _scaled(self.people, factor)).often(self.rounds)
+
+    def grouped(self) -> tuple[Setting, NDArray[np.intp]]:
+        distinct, where = _grouped(self.people)
+        return Shuffled(self.runs, distinct).often(self.rounds), where
+
+    def of_user(self, index: int, delta: float) -> Bound:
+        one = composition.shuffled(self.people, mechanism=self.runs, victim=index)
+        return composition.compose([(one, self.rounds)], delta=delta)
+
+
+def _grouped(people: Budgets) -> tuple[Budgets, NDArray[np.intp]]:
+    """The distinct budgets, and which is whose."""
+    found = people.grouped()
+    index = {key: i for i, key in enumerate(zip(found.eps.tolist(), found.delta.tolist(), strict=True))}
+    where = [index[key] for key in zip(people.eps.tolist(), people.delta.tolist(), strict=True)]
+    return found, np.array(where, dtype=np.intp)
+
+
+def _scaled(people: Budgets, factor: float) -> Budgets:
+    if people.eps_max == 0:
+        raise InvalidValue("budgets", people.eps.tolist()[:3], "one that is above 0", "there is nothing to multiply")
+    return replace(people, eps=people.eps * factor)
+
+
+class OnLine(Setting):
+    """Values with noise.
+
+    Attributes:
+        scales: distinct ones, or distinct `Budgets` of Laplace noise.
+        count: how many users have each.
+        where: which of them is whose.
+        width: of the range of the values.
+    """
+
+    def __init__(
+        self,
+        runs: Laplace | Gaussian,
+        scales: Budgets | Array,
+        count: NDArray[np.int64],
+        where: NDArray[np.intp],
+    ) -> None:
+        self.runs, self.scales, self.count, self.where = runs, scales, count, where
+        self.n, self.width = int(count.sum()), float(runs.sensitivity)
+        if isinstance(scales, Budgets):
+            self.top = scales.eps_max
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """As the engine of reports on a line takes them."""
+        return {"scales": self.scales, "count": self.count, "mechanism": self.runs.name, "sensitivity": self.width}
+
+    @property
+    def attacked(self) -> dict[str, Any]:
+        """As `gspa.accountant.attacks` takes them: values in units of their range."""
+        scales = self.scales if isinstance(self.scales, Budgets) else self.scales / self.width
+        return {"scales": scales, "count": self.count, "mechanism": self.runs.name}
+
+    @property
+    def _quick(self) -> dict[str, Any]:
+        """What a linear score of few cells tells, in milliseconds."""
+        assert self.n is not None
+        return self.attacked | {"cells": CELLS} | ({"statistic": "linear"} if self.n <= _SUMMED else {})
+
+    def one_epsilon(self, delta: float, victim: int | None = None) -> Bound:
+        bound = laplace_gaussian.blanket_epsilon(delta=delta, victim=victim, **self.line)
+        return reached(bound, lambda: attack_epsilon(delta=delta, victim=victim, **self._quick))
+
+    def one_delta(self, eps: float) -> Bound:
+        bound = laplace_gaussian.blanket_delta(eps=eps, **self.line)
+        return reached(bound, lambda: attack_delta(eps=eps, **self._quick))
+
+    def lower(self, delta: float) -> float:
+        quick = self.rounds == 1 and self.n is not None and self.n <= _SUMMED  # no upper end is needed for it
+        return attack_epsilon(delta=delta, **self._quick).lower if quick else super().lower(delta)
+
+    @cached_property
+    def _round(self) -> composition.Round:
+        return composition.shuffled_reports(**self.line)
+
+    def round(self, delta: float = _GUESSED) -> composition.Round:
+        return self._round
+
+    def attack(self, delta: float) -> Bound:
+        found = attack_epsilon(delta=delta, **self.attacked)
+        if self.width != 1:
+            units = f"values and inputs in units of their range, whose width is {self.width:g}"
+            found = replace(found, note=units)
+        return replace(found, n=self.n, relation=REPLACE)
+
+    def times(self, factor: float) -> Setting:
+        scales = _scaled(self.scales, factor) if isinstance(self.scales, Budgets) else self.scales * factor
+        return OnLine(self.runs, scales, self.count, self.where).often(self.rounds)
+
+    def grouped(self) -> tuple[Setting, NDArray[np.intp]]:
+        return self, self.where
+
+    def of_user(self, index: int, delta: float) -> Bound:
+        if self.rounds == 1:
+            bound = self.one_epsilon(delta, index)
+        else:
+            one = composition.shuffled_reports(victim=index, **self.line)
+            bound = composition.compose([(one, self.rounds)], delta=delta)
+        return replace(bound, valid_for=in_range(bound.valid_for, self.width))
+
+    def stated(self, bound: Bound, delta: float) -> Bound:
+        return super().stated(replace(bound, valid_for=in_range(bound.valid_for, self.width)), delta)
+
+
+def in_range(words: str, width: float) -> str:
+    """What the engine says of values in [0, 1], for values in a range of another width."""
+    if width == 1:
+        return words
+    return words.replace("[0, 1]", f"[0, {width:g}]").replace("; 0 and 1 as", f"; 0 and {width:g} as")
+
+
+def reached(bound: Bound, attack: Callable[[], Bound]) -> Bound:
+    """With the lower end of an attack, where one can be evaluated."""
+    if bound.reached or bound.upper == 0:
+        return bound
+    try:
+        low = min(attack().lower, bound.upper)
+    except OutsideValidity:  # more users than a sum is evaluated for
+        return bound
+    return replace(bound, lower=low, value=0.5 * (low + bound.upper), reached=True)
+
+
+class Written(Setting):
+    """Users of randomizers that are written down."""
+
+    def __init__(self, groups: list[tuple[ArrayLike, int]]) -> None:
+        self.groups, self.n = groups, sum(count for _, count in groups)
+
+    def one_epsilon(self, delta: float) -> Bound:
+        return engine.discrete_epsilon(self.groups, delta=delta)
+
+    def one_delta(self, eps: float) -> Bound:
+        return engine.discrete_delta(self.groups, eps=eps)
+
+    def round(self, delta: float = _GUESSED) -> composition.Round:
+        return engine.discrete_round(self.groups, delta=delta)
+
+    def epsilon(self, delta: float) -> Bound:
+        found = super().epsilon(delta)
+        if found.upper == math.inf:
+            hint = "with more than that a report shows what some input never sends, and nobody hides it"
+            raise OutsideValidity("central epsilon", "a larger delta", hint)
+        return found
+
+
+class Dealt(Setting):
+    """A training run."""
+
+    n = None
+
+    def __init__(self, runs: Allocation) -> None:
+        self.runs, self.asked = runs, runs.asked()
+
+    def one_epsilon(self, delta: float) -> Bound:
+        return self.asked.epsilon(delta)
+
+    def one_delta(self, eps: float) -> Bound:
+        return self.asked.delta(eps)
+
+    def attack(self, delta: float) -> Bound:
+        if self.runs.k > 1:
+            raise OutsideValidity("attack", "k = 1", f"got k = {self.runs.k}: only the blocks' own eps is known")
+        return self.epsilon(delta)
+
+    def stated(self, bound: Bound, delta: float) -> Bound:
+        said = "each record must be dealt by itself: batches of one fixed size are not of this kind"
+        if self.runs.deal == "each epoch":
+            said += (
+                ", nor is one deal that all epochs keep, as jax_privacy's BallsInBinsSampling does: give deal 'once'"
+            )
+        return replace(bound, warnings=(said,))
+
+
+# --- which setting the arguments mean ------------------------------------------------------------------------
+
+
+def setting(
+    runs: Mechanism,
+    eps: float | None,
+    n: int | None,
+    who: Who,
+    rounds: int = 1,
+    honest: int | None = None,
+    population: Population | None = None,
+) -> Setting:
+    """The setting that the front door's arguments mean; refuses what contradicts itself."""
+    rounds = check.count(rounds=rounds)
+    honest = None if honest is None else check.count(honest=honest)
+    if population is not None:
+        given = None if runs == RandomizedResponse() else runs.name
+        left_out("a population says who reports, and by what", eps=eps, n=n, budgets=who, mechanism=given)
+        found: Setting = Written(_honest_groups(_groups(population), honest))
+    elif isinstance(runs, Discrete):
+        left_out("the matrix says how private a report is", eps=eps, budgets=who)
+        if n is None:
+            raise InvalidValue("n", None, "given", "say how many report, or give a population")
+        found = Written(_honest_groups([(runs.matrix, check.count(n=n))], honest))
+    elif isinstance(runs, Allocation):
+        left_out("a training run has steps, not users who report", eps=eps, n=n, budgets=who, honest=honest)
+        if rounds > 1:
+            raise InvalidValue("rounds", rounds, "left out", "a training run has epochs")
+        return Dealt(runs)
+    elif isinstance(runs, Laplace | Gaussian):
+        own = _scales(runs, eps, n, who)
+        if own is None:
+            everybody = people(eps, n, who)
+            if honest is not None and everybody.eps_min < everybody.eps_max:
+                # On a line it is not the smallest budgets whose loss must hurt most: the tails' shapes decide.
+                raise InvalidValue("honest", honest, "left out", _WHICH.format(runs.name, "eps"))
+            distinct, where = _grouped(_honest_people(everybody, honest))
+            found = OnLine(runs, distinct, distinct.count, where)
+        else:
+            found = _together(runs, *own, honest)
+    elif isinstance(runs, Randomizer):
+        found = Shuffled(runs, _honest_people(people(eps, n, who), honest))
+    else:
+        raise InvalidValue("mechanism", runs, "one of its kinds, such as RandomizedResponse() or KRR(k=10)")
+    found.honest = honest
+    return found if rounds == 1 else found.often(rounds)
+
+
+_WHICH = "which users to leave out is not known for {!r} with unequal {}"
+
+
+def left_out(why: str, **given: object) -> None:
+    """Refuses arguments beside what says the same."""
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidValue(name, value, "left out", why)
+
+
+def people(eps: float | None, n: int | None, who: Who) -> Budgets:
+    """The users' budgets; refuses what contradicts itself."""
+    if who is not None:
+        if eps is not None or n is not None:
+            raise InvalidValue("budgets", who, "given without eps and n")
+        if isinstance(who, Budgets):
+            return who
+        return populations.from_csv(str(who)) if isinstance(who, str | PathLike) else populations.from_array(who)
+    if eps is None or n is None:
+        missing = "eps" if eps is None else "n"
+        raise InvalidValue(missing, None, "given", "say who reports: eps and n, or budgets")
+    return populations.constant(eps, n=n)
+
+
+def _honest_people(everybody: Budgets, honest: int | None) -> Budgets:
+    return everybody if honest is None else honest_only(everybody, honest=honest)
+
+
+def _groups(population: Population) -> list[tuple[ArrayLike, int]]:
+    pairs = "a list of (Discrete(matrix), count) pairs, at least one"
+    try:
+        groups = [(runs, check.count(count=count)) for runs, count in population]
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InvalidValue):
+            raise
+        raise InvalidValue("population", type(population).__name__, pairs) from None
+    for i, (runs, _) in enumerate(groups):
+        if not isinstance(runs, Discrete):
+            raise InvalidValue(f"population[{i}]", type(runs).__name__, pairs)
+    if not groups:
+        raise InvalidValue("population", [], pairs)
+    return [(runs.matrix, count) for runs, count in groups]
+
+
+def _honest_groups(groups: list[tuple[ArrayLike, int]], honest: int | None) -> list[tuple[ArrayLike, int]]:
+    if honest is None:
+        return groups
+    (table, count), *others = groups
+    if others:
+        raise InvalidValue("honest", honest, "left out", "which users to leave out of several groups is not known")
+    if honest > count:
+        raise InvalidValue("honest", honest, f"at most n = {count}")
+    return [(table, honest)]
+
+
+def _scales(runs: Laplace | Gaussian, eps: float | None, n: int | None, who: Who) -> tuple[Array, Array] | None:
+    """Each scale as it is given, and how many users have it; None if local eps say who reports."""
+    word, given = ("scale", runs.scale) if isinstance(runs, Laplace) else ("sigma", runs.sigma)
+    if given is None and isinstance(runs, Laplace):
+        return None
+    if eps is not None:
+        no_eps = (
+            "its scale says how much noise there is" if word == "scale" else "Gaussian noise has no finite local eps"
+        )
+        raise InvalidValue("eps", eps, "left out", no_eps)
+    if given is None and who is not None:
+        if n is not None or not isinstance(who, str | PathLike | populations.Columns):
+            name, value = ("n", n) if n is not None else ("budgets", who)
+            allowed = "left out beside budgets" if n is not None else "a CSV file with columns sigma[,count]"
+            raise InvalidValue(name, value, allowed, "or give Gaussian(sigma=[...]), a sigma for each user")
+        columns = who if isinstance(who, populations.Columns) else populations.read(str(who), column=word)
+        return columns[word], columns.get("count", np.ones(columns[word].size))
+    if given is None:
+        hint = f'mechanism "{runs.name}" needs it, or a CSV file of them as budgets'
+        raise InvalidValue(word, None, "a number", hint)
+    if who is not None:
+        raise InvalidValue("budgets", who, "left out", f"{word} says who reports")
+    if isinstance(given, Sequence):
+        if n is not None and check.count(n=n) != len(given):
+            raise InvalidValue("n", n, f"left out, or {len(given)}", f"there are as many values of {word}")
+        return np.array(given), np.ones(len(given))
+    if n is None:
+        raise InvalidValue("n", n, "given", "say how many report")
+    return np.array([given]), np.array([check.count(n=n)])
+
+
+def _together(runs: Laplace | Gaussian, given: Array, count: Array, honest: int | None) -> OnLine:
+    """Of the distinct scales, and how many honest users have each."""
+    values, where = np.unique(given, return_inverse=True)
+    if count.sum() > check.MOST:
+        raise InvalidValue("sum of count", float(count.sum()), "at most 2^53 - 1")
+    many = np.bincount(where, count).astype(np.int64)
+    if honest is not None:
+        if honest > many.sum():
+            raise InvalidValue("honest", honest, f"at most n = {many.sum()}")
+        if values.size > 1:
+            raise InvalidValue("honest", honest, "left out", _WHICH.format(runs.name, "noise"))
+        many = np.array([honest])
+    return OnLine(runs, values, many, where)
