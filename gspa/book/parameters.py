@@ -17,7 +17,7 @@ import math
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources.abc import Traversable
@@ -312,29 +312,20 @@ def departures(name: str, used: Mapping[str, Value]) -> list[str]:
     ]
 
 
-def between(entry: Mapping[str, Any]) -> str:
-    """What stands between two values of a parameter where a sweep lists them."""
-    return ";" if entry["type"] == "array" else ","
-
-
-def command(notebook: Notebook, changed: Mapping[str, Value], axes: Mapping[str, Sequence[str]] | None = None) -> str:
-    """The command line that repeats a run, or a sweep if there are axes.
+def command(notebook: Notebook, changed: Mapping[str, Value]) -> str:
+    """The command line that repeats a run.
 
     Args:
         notebook: which.
         changed: the run's values that differ from the schema's defaults, as papermill injects them.
-        axes: a sweep's parameters, each with its values as the command line takes them.
     """
     profile = str(changed.get("profile", "paper"))
     usual = notebook.defaults(profile)
     values = {name: entry["default"] for name, entry in notebook.properties.items()} | dict(changed)
-    verb = "sweep" if axes else "run"
-    words = ["gspa", verb, notebook.name, *(["--profile", profile] if profile != "paper" else [])]
+    words = ["gspa", "run", notebook.name, *(["--profile", profile] if profile != "paper" else [])]
     for name, value in values.items():
         if value != usual[name]:
             words += ["-p", name, shlex.quote(written(value))]
-    for name, texts in (axes or {}).items():
-        words += ["-p", name, shlex.quote(between(notebook.properties[name]).join(texts))]
     return " ".join(words)
 
 

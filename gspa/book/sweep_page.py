@@ -15,7 +15,7 @@ from gspa.accountant.errors import GspaError, InvalidValue
 from gspa.book import run, sweep
 from gspa.book.figures import DASHES, PALETTE, keeps_data
 from gspa.book.parameters import Notebook, read_yaml
-from gspa.book.project import Project
+from gspa.files import write_atomically
 
 _MOST_LINES = len(PALETTE)
 
@@ -63,7 +63,9 @@ def write(
     }
     path = Path(__file__).parent / "templates" / "sweep_page.ipynb"
     template = Notebook("sweep_page", path, read_yaml(path.with_suffix(".schema.yaml")))
-    run.run_notebook(Project(page.resolve().parent), template, template.validate(chosen), page.resolve())
+    with run.Here(1, dict) as place:
+        task = run.Task.of(template, template.validate(chosen))
+        write_atomically(page, run.one(place, task, place.identity(needs_data=False)).text)
 
 
 def _spans_decades(table: pd.DataFrame, column: str) -> bool:

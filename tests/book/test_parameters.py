@@ -551,16 +551,3 @@ def test_a_profile_departs_from_nothing_that_the_paper_states():
     for name, notebook in parameters.discover(parameters.find()).items():
         for profile in parameters.PROFILES:
             assert parameters.departures(name, notebook.defaults(profile)) == []
-
-
-def test_the_command_of_a_sweep_is_read_as_it_was_meant(tmp_path):
-    """A list has commas of its own."""
-    properties = PROPERTIES | {
-        "low": {"type": "array", "default": [1], "items": {"type": "number"}, "description": "d"}
-    }
-    notebook = add(make(tmp_path), "01_page", "1", properties=properties)
-    axes = {"n": ["2", "4"], "low": ["0.5,0.1", "0.2"]}
-    words = shlex.split(parameters.command(notebook, {}, axes))
-    assert words[:3] == ["gspa", "sweep", "01_page"]
-    given = dict(zip(words[4::3], words[5::3], strict=True))
-    assert {name: sweep.values_of(notebook, name, text) for name, text in given.items()} == axes

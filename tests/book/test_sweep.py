@@ -17,10 +17,11 @@ import pytest
 from small_project import add, make
 
 from gspa.accountant.errors import GspaError, InvalidOutput, InvalidValue, ProcessDied, UnknownName
-from gspa.book import cluster, provenance, sweep
-from gspa.book.cluster import TRIES, Target
+from gspa.book import provenance, sweep
+from gspa.book import run as pipeline
 from gspa.book.parameters import select
-from gspa.book.sweep import LAST_COLUMNS, Here, Journal, rows_of, settings
+from gspa.book.run import Executed, Here
+from gspa.book.sweep import LAST_COLUMNS, Journal, rows_of, settings
 from gspa.cli import run
 
 pytestmark = pytest.mark.xdist_group("pipeline")
@@ -48,12 +49,25 @@ def asked(monkeypatch):
     """No kernel: the settings that were run, each with six times its n as the result."""
     found: list[dict[str, object]] = []
 
-    def compute(target, task, children):
+    def six(task):
         found.append(dict(task.values))
         return {"six": 6 * task.values["n"], "share": np.float64(0.1) * task.values["c"]}
 
-    monkeypatch.setattr(sweep, "_run", compute)
+    instead(monkeypatch, six)
     return found
+
+
+def instead(monkeypatch, results):
+    """No kernel: a function of the task gives the results, or raises."""
+
+    def compute(task, expected, data, report, stopped):
+        try:
+            found, error = results(task), ""
+        except ZeroDivisionError as failure:
+            found, error = {}, f"ZeroDivisionError: {failure}"
+        return Executed(pipeline._record(task, task.within(expected), error) | {"results": found})
+
+    monkeypatch.setattr(pipeline, "compute", compute)
 
 
 class TestSettings:
@@ -121,13 +135,8 @@ class TestSettings:
 class TestRun:
     @staticmethod
     def swept(notebook, axes, output="t.csv", **more):
-        place = Here(1, dict)
-        try:
-            return sweep.run(
-                Target.of(notebook), settings(notebook, axes), place=place, output=Path(output).absolute(), **more
-            )
-        finally:
-            place.close()
+        with Here(1, dict) as place:
+            return sweep.run(notebook, settings(notebook, axes), place=place, output=Path(output).absolute(), **more)
 
     def test_a_row_has_parameters_results_and_how_it_came_about(self, notebook, asked):
         self.swept(notebook, {"n": [10, 100]})
@@ -157,7 +166,7 @@ class TestRun:
     @pytest.mark.parametrize("what", ["source", "versions", "notebook", "module"])
     def test_other_sources_versions_or_another_notebook_run_again(self, here, notebook, asked, what, monkeypatch):
         self.swept(notebook, {"n": [10]})
-        cluster.identity.cache_clear()
+        pipeline.identity.cache_clear()
         if what == "source":
             monkeypatch.setattr(provenance, "source_digest", lambda: "0" * 64)
         elif what == "versions":
@@ -167,32 +176,19 @@ class TestRun:
         else:
             notebook = add(here, "01_page", *BODY, "1")
         self.swept(notebook, {"n": [10]})
-        cluster.identity.cache_clear()
+        pipeline.identity.cache_clear()
         assert len(asked) == 2
-
-    def test_the_module_beside_the_notebook_travels_with_it(self, notebook):
-        notebook.helper.write_text("SIX = 6\n")
-        target = Target.of(notebook)
-        notebook.helper.unlink()
-        with target.unpacked() as (_, one):
-            assert one.helper.read_text() == "SIX = 6\n"
-
-    def test_a_worker_that_is_not_what_the_sweep_says_computes_nothing(self, notebook, asked):
-        facts = cluster.identity(None) | {"source": "0" * 64}
-        record = sweep.compute(Target.of(notebook), sweep.Task("", notebook.defaults("quick")), facts, dict)
-        assert record["error"].startswith("this worker has another source than the sweep")
-        assert asked == []
 
     def test_a_setting_that_fails_is_told_and_tried_again_next_time(self, notebook, monkeypatch):
         tried = []
 
-        def moody(target, task, children):
+        def moody(task):
             tried.append(task.values["n"])
             if task.values["n"] == 2:
                 raise ZeroDivisionError("no luck\nat all")
             return {"value": 1, "error": 0.25, "n": task.values["n"] + 1}
 
-        monkeypatch.setattr(sweep, "_run", moody)
+        instead(monkeypatch, moody)
         assert self.swept(notebook, {"n": [1, 2, 3]}).failed == 1
         rows = sweep.read_table("t.csv")
         assert rows["status"].tolist() == ["done", "failed", "done"]
@@ -204,8 +200,8 @@ class TestRun:
         assert tried == [1, 2, 3, 2]
 
     def test_an_interrupt_leaves_a_table_of_what_was_finished(self, notebook, asked):
-        def interrupt(done, total, failed):
-            if done == 2:
+        def interrupt(label, done, cells, state):
+            if label == "setting 3":
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
@@ -245,17 +241,14 @@ class TestRun:
         assert list(rows) == list(found)
         assert rows["six"].tolist() == found["six"].tolist()
 
-    def test_a_notebook_whose_process_keeps_dying_is_one_failed_row(self, notebook, monkeypatch):
-        tries = []
+    def test_a_notebook_whose_kernel_dies_is_one_failed_row(self, notebook, monkeypatch):
+        def dies(task):
+            raise ProcessDied("notebook 01_page, cell 3 (x): DeadKernelError: Kernel died\nTry --jobs 1.")
 
-        def dies(*given, **named):
-            tries.append(1)
-            raise ProcessDied("notebook 01_page: its process ended with status -9")
-
-        monkeypatch.setattr(cluster, "run_notebook", dies)
-        rows = self.swept(notebook, {"n": [1]}).table
-        assert len(tries) == TRIES
-        assert rows["error"].iloc[0] == f"notebook 01_page: its process ended with status -9 ({TRIES} tries)"
+        instead(monkeypatch, dies)
+        found = self.swept(notebook, {"n": [1]})
+        assert found.failed == 1
+        assert found.table["error"].iloc[0] == "notebook 01_page, cell 3 (x): DeadKernelError: Kernel died"
 
 
 @pytest.mark.slow  # real kernels
@@ -284,17 +277,6 @@ class TestCommand:
         images = [o for cell in page.cells for o in cell.get("outputs", []) if "image/svg+xml" in o.get("data", {})]
         assert len(images) == 1
         assert "- six: from 18 at n = 3 to 24 at 4." in said
-
-    def test_a_notebook_whose_process_died_is_tried_again(self, here):
-        flag = here.root / "died"
-        dies = (
-            f"import os, pathlib, psutil\nflag = pathlib.Path({str(flag)!r})\n"
-            "if not flag.exists():\n    flag.touch()\n    psutil.Process().parents()[0].kill()"
-        )
-        add(here, "02_dies", dies, "word = 1", *SAYS)
-        assert run(shlex.split("sweep 02_dies -p n 3 -o t.csv")) == 0
-        assert flag.exists()
-        assert sweep.read_table("t.csv")["six"].tolist() == [18]
 
     @pytest.mark.parametrize(
         ("line", "words"),
@@ -340,7 +322,7 @@ class TestCommand:
         assert "the same command goes on from there" in err
         assert "Traceback" not in err
         assert sweep.read_table(here.root / "t.csv")["six"].tolist() == [6]
-        assert [json.loads(line)["record"]["status"] for line in journal.read_text().splitlines()] == ["done"]
+        assert [json.loads(line)["status"] for line in journal.read_text().splitlines()] == ["done"]
 
 
 def test_the_template_is_in_the_committed_form():
