@@ -270,7 +270,6 @@ class TestRun:
             other.locator("#gspa-runs li").filter(has_text=f"n_max = {n}").wait_for()  # one: two would be an error
 
 
-
 class TestWithoutAServer:
     def test_the_form_fills_in_the_command(self, browser, served):
         context = browser.new_context(offline=True, viewport=PHONE)
