@@ -334,18 +334,7 @@ def is_loopback(host: str) -> bool:
 
 
 def serve(bench: Bench, *, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; what is at work then is ended.
-
-    Args:
-        bench: whose project is served.
-        host: an address of this machine.
-        port: 0 picks a free one.
-        ready: told the address, with its token, when the server listens.
-
-    Raises:
-        InvalidValue: the address or the port cannot be had.
-        KeyboardInterrupt: after a SIGINT.
-    """
+    """Serve until SIGINT or SIGTERM; what is at work then is ended."""
     try:
         asyncio.run(_serve(bench, host, port, ready))
     finally:

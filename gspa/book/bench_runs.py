@@ -116,13 +116,7 @@ class Job:
 
 
 class Bench:
-    """The queue and the store of one checkout; one server at a time has it.
-
-    Args:
-        project: the checkout, with a built site.
-        place: gives where a notebook runs.
-        usable: refuses parameters that this machine cannot serve.
-    """
+    """The queue and the store of one checkout; one server at a time has it."""
 
     def __init__(
         self, project: Project, *, place: Callable[[], run.Place], usable: Callable[[Mapping[str, Any]], None]
@@ -182,13 +176,7 @@ class Bench:
             return place.identity(needs_data=needs_data)
 
     def ask(self, name: str, given: Mapping[str, Value]) -> dict[str, Any]:
-        """A run with these parameters: a kept one, one under way, or a new one.
-
-        Raises:
-            UnknownName: a notebook that the site does not have, or a parameter that it does not.
-            InvalidValue: a value out of its range.
-            Refused: the queue is full, or the package is no longer the one that this server has imported.
-        """
+        """A run with these parameters: a kept one, one under way, or a new one."""
         notebook = self._notebook(name)
         profile = str(given.get("profile", self.profile or parameters.PROFILES[0]))
         values = notebook.validate(given, profile=profile)
@@ -365,12 +353,7 @@ class Bench:
             return ""
 
     def download(self, identifier: str, kind: str) -> tuple[str, bytes]:
-        """A file's name and its bytes.
-
-        Args:
-            identifier: the run's.
-            kind: notebook; csv, the page's tables; html, the page with all that it needs.
-        """
+        """A file's name and its bytes."""
         facts = self.one(identifier)
         folder = self.path(identifier)
         name = f"{facts['notebook']}-{identifier[:8]}"

@@ -78,12 +78,8 @@ def _executed(
     jobs: int | None,
     names: list[str] | None = None,
     scheduler: str | None = None,
-    begun: Callable[[], None] = lambda: None,
 ) -> tuple[Any, Any]:
-    """The project, and its notebooks' results at this profile: kept ones, or new runs, here or on a cluster.
-
-    `begun` is called whenever a notebook runs.
-    """
+    """The project, and its notebooks' results at this profile: kept ones, or new runs, here or on a cluster."""
     from gspa.book import parameters, project, run
     from gspa.book.progress import Display
 
@@ -92,13 +88,7 @@ def _executed(
     # A short notebook waits for its processes most of the time; one more at once uses it.
     usual = project.cores() + (profile == "quick")
     with _place(jobs, scheduler, usual=usual)() as place, Display(len(wanted)) as display:
-
-        def told(name: str, done: int, total: int, state: str) -> None:
-            if state == "running":
-                begun()
-            display.update(name, done, total, state)
-
-        return here, run.run_all(here, wanted, profile=profile, place=place, progress=told)
+        return here, run.run_all(here, wanted, profile=profile, place=place, progress=display.update)
 
 
 def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = None) -> None:
@@ -108,9 +98,8 @@ def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = 
 
     profile, jobs = _profile(profile), _jobs(jobs)
     _place(jobs, scheduler, usual=1)
-    with site.exclusive(project.find()), site.importing(project.find()) as begun:
-        with site.packing(project.find()):
-            here, runs = _executed(profile, jobs, scheduler=scheduler, begun=begun)
+    with site.exclusive(project.find()):
+        here, runs = _executed(profile, jobs, scheduler=scheduler)
         typer.echo("Rendering the site ...")
         changed = site.render(here, runs, profile=profile)
     state = "is ready" if changed else "is unchanged"
@@ -249,7 +238,7 @@ def sweep(
     file: Annotated[
         Path | None, typer.Option("--settings", help="A CSV of settings: a column a parameter, a row a setting.")
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", help="The table: FILE.csv or FILE.parquet.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", help="The table: FILE.csv.")] = None,
     page: Annotated[Path | None, typer.Option("--page", help="Also a notebook FILE.ipynb that shows it.")] = None,
     x: Annotated[str, typer.Option("--x", help="The page's horizontal axis (default: the first axis).")] = "",
     y: Annotated[str, typer.Option("--y", help="Its vertical axis (default: the first result).")] = "",
@@ -340,13 +329,7 @@ def serve(
 
 
 def register(app: typer.Typer, data: Callable[[], dict[str, str]], usable: Callable[[Mapping[str, Any]], None]) -> None:
-    """Add these commands to the application.
-
-    Args:
-        app: the application.
-        data: gives file name to SHA-256 of the data set that notebooks would read now.
-        usable: refuses a notebook's parameters that this machine cannot serve.
-    """
+    """Add these commands to the application."""
     global _data, _usable
     _data, _usable = data, usable
     app.command(epilog="Example: gspa build --profile quick")(build)

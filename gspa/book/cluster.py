@@ -18,16 +18,7 @@ _CONNECT = 15  # seconds
 
 
 class Cluster:
-    """A `gspa.book.run.Place`: the workers of a cluster that somebody else started and will stop.
-
-    Args:
-        scheduler: its scheduler's address, such as tcp://10.0.0.5:8786, or the path of its scheduler file (.json).
-        data: asked on the workers.
-
-    Raises:
-        GspaError: dask.distributed is not installed.
-        InvalidValue: nothing answers there.
-    """
+    """A `gspa.book.run.Place`: the workers of a cluster that somebody else started and will stop."""
 
     def __init__(self, scheduler: str, data: Data) -> None:
         try:
@@ -63,13 +54,7 @@ class Cluster:
         self._client.close()
 
     def identity(self, *, needs_data: bool) -> Identity:
-        """What the workers of this moment compute with, this machine's but for the data; waits for the first one.
-
-        Raises:
-            KeyboardInterrupt: it was stopped.
-            GspaError: a worker lacks the package, has other sources or versions than this process, or other data than
-                the others.
-        """
+        """What the workers of this moment compute with, this machine's but for the data; waits for the first one."""
         while not self._client.nthreads():
             self.check()
             time.sleep(0.2)

@@ -43,23 +43,7 @@ def execute(
     report: Report = lambda done, cells: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[str, dict[str, float]]:
-    """The finished notebook as text, and what its kernel used.
-
-    Args:
-        name: the notebook's.
-        source: its file.
-        parameters: what papermill injects.
-        cwd: where its kernel works.
-        own: an empty folder for what a kernel writes beside its results.
-        timeout: seconds that a cell may take.
-        report: told of each cell.
-        stopped: asked each second.
-
-    Raises:
-        CheckFailed: a cell raised; the message names the notebook, the cell and the error.
-        ProcessDied: the kernel ended.
-        KeyboardInterrupt: it was stopped.
-    """
+    """The finished notebook as text, and what its kernel used."""
     manager = _Manager(stopped, config=Config({"KernelManager": _connection(own)}))
     try:
         notebook = papermill.execute_notebook(

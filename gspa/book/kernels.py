@@ -56,11 +56,7 @@ class Kernel:
     stdin = stdout = stderr = None
 
     def __init__(self, connection_file: str, environment: Mapping[str, str], cwd: str) -> None:
-        """Have it forked.
-
-        Raises:
-            ProcessDied: the server ended before it could.
-        """
+        """Have it forked."""
         with _LOCK:
             server = _running(environment)
             self._line, its = socket.socketpair()
@@ -139,13 +135,6 @@ class Forked(LocalProvisioner):
 
 _LOCK = Lock()
 _server: tuple[subprocess.Popen[bytes], socket.socket] | None = None
-
-
-def heat(environment: Mapping[str, str]) -> None:
-    """Start the server, if it does not run, before there is work for it."""
-    if POSSIBLE:
-        with _LOCK:
-            _running(environment)
 
 
 def _running(environment: Mapping[str, str]) -> socket.socket:

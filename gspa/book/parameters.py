@@ -116,16 +116,7 @@ class Notebook:
         return values
 
     def validate(self, given: Mapping[str, Value], *, profile: str = "paper") -> dict[str, Value]:
-        """All parameters for a run, or one clear error.
-
-        Args:
-            given: the values that the caller sets, in any of the forms that `checked` takes.
-            profile: which defaults the rest takes, unless `given` has a profile.
-
-        Raises:
-            UnknownName: a parameter the notebook does not have (the nearest is suggested).
-            InvalidValue: a wrong type, or a value outside its range.
-        """
+        """All parameters for a run, or one clear error."""
         for name in given:
             if name not in self.properties:
                 raise UnknownName(f"{self.name}: parameter", name, self.properties)
@@ -137,11 +128,7 @@ class Notebook:
         return values
 
     def checked(self, name: str, value: object) -> Value:
-        """One parameter's value as the type that the schema asks for; the same whichever way it came.
-
-        Raises:
-            InvalidValue: a wrong type, or a value outside its range.
-        """
+        """One parameter's value as the type that the schema asks for; the same whichever way it came."""
         entry = self.properties[name]
         read = _read(value, entry)
         parts, kind = read if isinstance(read, list) else [read], entry.get("items", entry)["type"]
@@ -297,10 +284,6 @@ def from_file(path: Path) -> dict[str, Value]:
 def departures(name: str, used: Mapping[str, Value]) -> list[str]:
     """What a run changed that the paper states: `fixed` in the schema, and not at its default.
 
-    Args:
-        name: the notebook's name.
-        used: its parameters, from `of_notebook`.
-
     Returns:
         `name = value` for each; a claim about the paper's own setting is not settled by such a run.
     """
@@ -313,12 +296,7 @@ def departures(name: str, used: Mapping[str, Value]) -> list[str]:
 
 
 def command(notebook: Notebook, changed: Mapping[str, Value]) -> str:
-    """The command line that repeats a run.
-
-    Args:
-        notebook: which.
-        changed: the run's values that differ from the schema's defaults, as papermill injects them.
-    """
+    """The command line that repeats a run."""
     profile = str(changed.get("profile", "paper"))
     usual = notebook.defaults(profile)
     values = {name: entry["default"] for name, entry in notebook.properties.items()} | dict(changed)
@@ -341,10 +319,6 @@ def of_notebook(name: str, namespace: Mapping[str, Any]) -> dict[str, Value]:
 
     A parameter that has the schema's default takes its profile's value, so that `profile = "quick"` in the cell shrinks
     the page. One that has another value keeps it, and so does one that papermill's cell names, whatever its value.
-
-    Args:
-        name: the notebook's own name.
-        namespace: its `globals()`.
     """
     notebook = select(find(), name)
     missing = [key for key in notebook.properties if key not in namespace]

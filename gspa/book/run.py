@@ -175,19 +175,7 @@ def compute(
     report: Callable[[int, int], None] = lambda done, cells: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Executed:
-    """Run one task in this thread, here or on a worker. What fails is told; only a death is raised.
-
-    Args:
-        task: what to run.
-        expected: the `Identity` that is asked for; a worker of another one computes nothing.
-        data: gives the data set's identity.
-        report: told of cells done, and cells in all.
-        stopped: asked each second.
-
-    Raises:
-        ProcessDied: the kernel ended before it could say why; another try may succeed.
-        KeyboardInterrupt: it was stopped.
-    """
+    """Run one task in this thread, here or on a worker. What fails is told; only a death is raised."""
     from gspa.book.execute import execute
 
     if stopped():
@@ -281,11 +269,7 @@ def each(
 
 
 def one(place: Place, task: Task, expected: Identity, progress: Progress = lambda *_: None) -> Executed:
-    """Run one task.
-
-    Raises:
-        CheckFailed: it failed.
-    """
+    """Run one task."""
     ((_, found),) = each(place, [task], expected, progress)
     if found.record["error"]:
         raise CheckFailed(found.record["error"])
@@ -304,18 +288,7 @@ class Run:
 def run_all(
     project: Project, notebooks: Iterable[Notebook], *, profile: str, place: Place, progress: Progress = lambda *_: None
 ) -> list[Run]:
-    """Run every notebook whose result is not at hand; keep each as soon as it is whole.
-
-    Args:
-        project: the checkout.
-        notebooks: which.
-        profile: with which defaults.
-        place: where; an interrupt ends what is at work there, and keeps what was finished.
-        progress: told of each cell.
-
-    Raises:
-        CheckFailed: one or more notebooks failed, all named.
-    """
+    """Run every notebook whose result is not at hand; keep each as soon as it is whole."""
     folder = ensure_writable(project.executed(profile))
     # The longest first, so that none is left alone with the last.
     order = sorted(notebooks, key=lambda notebook: -notebook.timeout)

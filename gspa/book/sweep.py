@@ -6,15 +6,12 @@ the journal is not run again. The table holds the settings asked for, in their o
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -63,34 +60,15 @@ def values_of(notebook: Notebook, name: str, text: str) -> list[str]:
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
-    """Settings from a CSV file: a column a parameter, a row a setting; an empty cell is the default.
-
-    Raises:
-        GspaError: not readable, no header, a column twice, a row of another length (the line is named).
-    """
+    """Settings from a CSV file: a column a parameter, a row a setting; an empty cell is the default."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            first = lines.readline()
-            mark = next((one for one in ";\t" if one in first), ",")  # as spreadsheets write where commas are decimal
-            reader = csv.reader(chain([first], lines), delimiter=mark)
-            header = [name.strip() for name in next(reader, [])]
-            found = []
-            if not header or not all(header) or len(set(header)) < len(header):
-                raise GspaError(f"{path.name} line 1: must name each parameter once")
-            for row in reader:
-                if row and len(row) != len(header):
-                    raise GspaError(
-                        f"{path.name} line {reader.line_num}: must have {len(header)} values: {','.join(header)}"
-                    )
-                if row:
-                    found.append({name: cell for name, cell in zip(header, row, strict=True) if cell.strip()})
-    except OSError as error:
-        raise GspaError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (ValueError, csv.Error) as error:  # a NUL in the name, too
-        raise GspaError(f"{path}: is not a CSV file in UTF-8 ({error})") from None
-    if not found:
+        read = pd.read_csv(path, dtype=str, encoding="utf-8-sig", skipinitialspace=True, index_col=False)
+    except (OSError, ValueError) as error:  # a NUL in the name, too
+        reason = getattr(error, "strerror", None) or next(iter(str(error).splitlines()), "")
+        raise GspaError(f"{path}: cannot be read as a CSV file in UTF-8 ({reason})") from None
+    if read.empty:
         raise GspaError(f"{path.name}: has no settings below its header")
-    return found
+    return [{str(name): cell for name, cell in row.dropna().items()} for _, row in read.iterrows()]
 
 
 def settings(
@@ -100,18 +78,7 @@ def settings(
     *,
     profile: str = "paper",
 ) -> list[dict[str, Value]]:
-    """Every row with every combination of the axes, the last axis fastest; all checked before anything runs.
-
-    Args:
-        notebook: whose parameters they are.
-        axes: values by parameter name.
-        rows: settings that the axes are combined with, such as those of a file.
-        profile: which defaults the rest takes.
-
-    Raises:
-        InvalidValue: a value out of its range, more than 100,000 settings, or an axis that a row sets too.
-        UnknownName: a parameter that there is not.
-    """
+    """Every row with every combination of the axes, the last axis fastest; all checked before anything runs."""
     rows = list(rows)
     many = len(rows)
     for name, values in axes.items():
@@ -138,19 +105,7 @@ def run(
     output: Path,
     progress: Progress = lambda *_: None,
 ) -> Swept:
-    """Run what the journal does not have; write the table at the end, every few seconds, and when interrupted.
-
-    Args:
-        notebook: what to repeat.
-        wanted: from `settings`.
-        place: where.
-        output: the table, .csv or .parquet; its journal is the same name with .jsonl added.
-        progress: told of each setting by its number.
-
-    Raises:
-        InvalidOutput: the table cannot be written, or is there without its journal.
-        CheckFailed: the cluster went away; what was finished is kept.
-    """
+    """Run what the journal does not have; write the table at the end, every few seconds, and when interrupted."""
     check_output(output)
     first = Task.of(notebook, wanted[0])
     expected = place.identity(needs_data=first.needs_data)
@@ -254,10 +209,8 @@ def _cell(value: Value) -> Value:
 
 def check_output(output: Path) -> None:
     """Refuse, before any work, a table that cannot be written or would replace what no sweep made."""
-    if output.suffix not in (".csv", ".parquet") or "\0" in str(output) or output.is_dir():
-        raise InvalidValue("-o", str(output), "a file name that ends in .csv or .parquet")
-    if output.suffix == ".parquet" and find_spec("pyarrow") is None:
-        raise InvalidValue("-o", str(output), "a .csv file", "for .parquet install pyarrow")
+    if output.suffix != ".csv" or "\0" in str(output) or output.is_dir():
+        raise InvalidValue("-o", str(output), "a file name that ends in .csv")
     ensure_writable(output.resolve().parent)
     if output.exists() and not Path(f"{output}.jsonl").exists():
         raise InvalidOutput(f"{output}: is there without its journal {output.name}.jsonl; choose another name")
@@ -266,38 +219,18 @@ def check_output(output: Path) -> None:
 def write_table(rows: pd.DataFrame, output: Path) -> None:
     """Replace the table in one step."""
     try:
-        if output.suffix == ".parquet":
-            _write_parquet(rows, output)
-        else:
-            write_atomically(output, rows.to_csv(index=False, lineterminator="\n"))
-    except (OSError, ValueError, ImportError) as error:  # ValueError: a NUL in the name; ImportError: no pyarrow
+        write_atomically(output, rows.to_csv(index=False, lineterminator="\n"))
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise InvalidOutput(f"{' '.join(str(output).split())}: cannot be written ({reason})") from None
 
 
-def _write_parquet(rows: pd.DataFrame, output: Path) -> None:
-    # A column has one type there: what is of several, such as counts that are numbers in some rows, becomes text.
-    plain = rows.copy()
-    for name in rows:
-        if rows[name].dtype == object:
-            plain[name] = rows[name].map(str, na_action="ignore")
-    data = io.BytesIO()
-    plain.to_parquet(data, index=False)
-    temporary = output.with_name(f".{output.name}.{os.getpid()}")
-    temporary.write_bytes(data.getvalue())
-    os.replace(temporary, output)
-
-
 def read_table(path: Path | str) -> pd.DataFrame:
-    """A sweep's table from its file; an empty cell of a CSV file is NaN.
-
-    Raises:
-        GspaError: no such file, or not a table that a sweep wrote.
-    """
+    """A sweep's table from its file; an empty cell of a CSV file is NaN."""
     path = Path(path)
     try:
-        rows = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, **_EXACT)
-    except (OSError, ValueError, ImportError) as error:
+        rows: pd.DataFrame = pd.read_csv(path, **_EXACT)
+    except (OSError, ValueError) as error:
         raise GspaError(f"{path}: cannot be read ({next(iter(str(error).splitlines()), '')})") from None
     if not set(LAST_COLUMNS) <= set(rows):
         raise GspaError(f"{path}: is no table of gspa sweep; its columns {', '.join(LAST_COLUMNS)} are not there")

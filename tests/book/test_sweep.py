@@ -78,10 +78,9 @@ class TestSettings:
         assert settings(notebook, {}) == [found[0] | {"n": 3, "c": 0.5}]
 
     def test_a_file_of_settings_and_an_axis_are_combined(self, notebook, tmp_path):
-        for mark in (",", ";", "\t"):
-            (tmp_path / "s.csv").write_text("n,c\n10,0.25\n\n20,\n".replace(",", mark), encoding="utf-8")
-            rows = rows_of(tmp_path / "s.csv")
-            assert rows == [{"n": "10", "c": "0.25"}, {"n": "20"}]
+        (tmp_path / "s.csv").write_text("\ufeffn, c\n10,0.25\n\n20,\n", encoding="utf-8")
+        rows = rows_of(tmp_path / "s.csv")
+        assert rows == [{"n": "10", "c": "0.25"}, {"n": "20"}]
         found = settings(notebook, {"profile": ["paper", "quick"]}, rows)
         assert [(one["n"], one["c"], one["profile"]) for one in found] == [
             (10, 0.25, "paper"),
@@ -93,23 +92,22 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("text", "words"),
         [
-            ("", "s.csv line 1: must name each parameter once"),
-            ("n,n\n1,2\n", "s.csv line 1: must name each parameter once"),
+            ("", "s.csv: cannot be read as a CSV file in UTF-8 (No columns to parse from file)"),
             ("n,eps\n", "s.csv: has no settings below its header"),
-            ("n,eps\n1,2\n3\n", "s.csv line 3: must have 2 values: n,eps"),
+            ("n,eps\n1,2\n3,4,5\n", "s.csv: cannot be read as a CSV file in UTF-8 (Error tokenizing data"),
         ],
     )
-    def test_a_bad_file_is_named_with_its_line(self, tmp_path, text, words):
+    def test_a_bad_file_is_named(self, tmp_path, text, words):
         (tmp_path / "s.csv").write_text(text)
         with pytest.raises(GspaError) as refusal:
             rows_of(tmp_path / "s.csv")
-        assert str(refusal.value) == words
+        assert words in str(refusal.value)
 
     def test_no_file_and_no_text(self, tmp_path):
         with pytest.raises(GspaError, match="No such file"):
             rows_of(tmp_path / "none.csv")
         (tmp_path / "b.csv").write_bytes(b"n\n\xff\n")
-        with pytest.raises(GspaError, match="not a CSV file in UTF-8"):
+        with pytest.raises(GspaError, match="cannot be read as a CSV file in UTF-8"):
             rows_of(tmp_path / "b.csv")
 
     def test_what_is_wrong_is_refused_before_anything_runs(self, notebook):
@@ -223,23 +221,13 @@ class TestRun:
         with pytest.raises(InvalidOutput, match="is there without its journal"):
             self.swept(notebook, {"n": [1]})
         assert Path("t.csv").read_text() == "mine\n"
-        with pytest.raises(InvalidValue, match=r"ends in .csv or .parquet"):
+        with pytest.raises(InvalidValue, match="ends in .csv"):
             self.swept(notebook, {"n": [1]}, output="t.xlsx")
         Path("other.csv").write_text("a,b\n1,2\n")
         with pytest.raises(GspaError, match="is no table of gspa sweep"):
             sweep.read_table("other.csv")
         with pytest.raises(GspaError, match="cannot be read"):
             sweep.read_table("none.csv")
-
-    def test_parquet_where_pyarrow_is(self, notebook, asked):
-        if find_spec("pyarrow") is None:
-            with pytest.raises(InvalidValue, match=r"for .parquet install pyarrow"):
-                self.swept(notebook, {"n": [1]}, output="t.parquet")
-            return
-        found = self.swept(notebook, {"n": [1, 2]}, output="t.parquet").table
-        rows = sweep.read_table("t.parquet")
-        assert list(rows) == list(found)
-        assert rows["six"].tolist() == found["six"].tolist()
 
     def test_a_notebook_whose_kernel_dies_is_one_failed_row(self, notebook, monkeypatch):
         def dies(task):
@@ -287,9 +275,12 @@ class TestCommand:
             ("sweep 01_page -p n 3,,4", "-p n = '3,,4': must be values with ',' between them, none of them empty"),
             ("sweep 01_page -p n 3 -p n 4", "-p n: is given twice; put all of its values into one list"),
             ("sweep 01_page -p n", "-p: needs a name and a value, for instance -p n_max 3000"),
-            ("sweep 01_page -o t.txt", "-o = 't.txt': must be a file name that ends in .csv or .parquet"),
+            ("sweep 01_page -o t.txt", "-o = 't.txt': must be a file name that ends in .csv"),
             ("sweep 01_page --page t.html", "--page = 't.html': must be a file name that ends in .ipynb"),
-            ("sweep 01_page --settings no.csv", "no.csv: cannot be read (No such file or directory)"),
+            (
+                "sweep 01_page --settings no.csv",
+                "no.csv: cannot be read as a CSV file in UTF-8 (No such file or directory)",
+            ),
             ("sweep 01_page --jobs 0", "jobs = 0: must be an integer >= 1"),
             ("sweep 01_page --jobs 2 --scheduler x", "--jobs, --scheduler: give one;"),
             ("sweep 01_page --profile fast", "profile 'fast': does not exist"),
