@@ -24,13 +24,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from filelock import FileLock, Timeout
-from jsonschema import Draft202012Validator
 
 from gspa.accountant.errors import CheckFailed, GspaError, UnknownName
 from gspa.book import build_record, moved, parameters, provenance, run, site
 from gspa.book.parameters import Notebook, Value
 from gspa.book.project import Project
-from gspa.files import ensure_writable, remove_abandoned, write_atomically
+from gspa.files import digest, ensure_writable, remove_abandoned, write_atomically
 
 QUEUED = 20
 """Runs that may wait."""
@@ -40,22 +39,6 @@ _UNDER_WAY = ("queued", "running", "rendering")
 _ENDED = ("failed", "stopped")
 _RECORD, _NOTEBOOK, _PAGE = "run.json", "notebook.ipynb", "page"
 _DATA = "_static/data"
-_TEXT, _NUMBER = {"type": "string"}, {"type": "number", "minimum": 0, "maximum": 1e12}
-_TEXTS = {"type": "object", "additionalProperties": _TEXT}
-_FORM = {
-    "id": {"pattern": "^[0-9a-f]{16}$"},
-    "notebook": {"type": "string", "pattern": r"^\w+\Z"},
-    "profile": {"enum": list(parameters.PROFILES)},
-    "state": {"const": "done"},
-    "changed": {"type": "array", "items": {**_TEXTS, "required": ["name", "value", "was"]}},
-    **dict.fromkeys(("title", "reason", "command", "link"), _TEXT),
-    "values": _TEXTS,
-    **dict.fromkeys(("done", "cells", "seconds", "finished"), _NUMBER),
-}
-_SOUND = Draft202012Validator(
-    {"type": "object", "properties": _FORM, "required": list(_FORM), "additionalProperties": False}
-)
-"""What a kept run's facts are: those of `Job.told`, on which the pages rely."""
 _APART = (
     "No comparison is possible: there is no page of the profile {0}, and of another one everything differs. "
     "Run the page once with the defaults of {0}; then this shows what moved."
@@ -140,11 +123,8 @@ class Bench:
         kept = []
         for folder in self.folder.iterdir():
             if re.fullmatch("[0-9a-f]{16}", folder.name):  # else it is not ours
-                try:
-                    facts = json.loads((folder / _RECORD).read_text(encoding="utf-8"), parse_constant=lambda _: None)
-                except (OSError, ValueError, RecursionError):
-                    facts = None
-                if _SOUND.is_valid(facts) and facts["id"] == folder.name and self._is_whole(facts):
+                facts = _read(folder / _RECORD)
+                if facts.get("id") == folder.name and self._is_whole(facts):
                     kept.append(facts)
                 else:
                     shutil.rmtree(folder, ignore_errors=True)
@@ -301,7 +281,7 @@ class Bench:
     def _keep(self, job: Job, folder: Path) -> None:
         job.finished = time.time()
         facts = job.told() | {"state": "done"}
-        write_atomically(folder / _RECORD, json.dumps(facts))
+        write_atomically(folder / _RECORD, _sealed(facts))
         with self._lock:
             self._kept[job.id] = facts
             self._jobs.pop(job.id, None)
@@ -375,6 +355,21 @@ class Bench:
                         if root == page or not path.is_relative_to(self.project.html / _DATA):
                             archive.write(path, f"{name}/{path.relative_to(base)}")
         return f"{name}-{kind}.zip", packed.getvalue()
+
+
+def _sealed(facts: Mapping[str, Any]) -> str:
+    """A run's facts as they are kept: with a digest, so that others' are none."""
+    return json.dumps({"facts": facts, "sha256": digest(json.dumps(facts))})
+
+
+def _read(record: Path) -> dict[str, Any]:
+    """The facts of a record; empty if it is not what was written."""
+    try:
+        text = record.read_text(encoding="utf-8")
+        facts: dict[str, Any] = json.loads(text)["facts"]
+        return facts if _sealed(facts) == text else {}
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return {}
 
 
 @lru_cache(maxsize=32)

@@ -64,7 +64,7 @@ def a_kept_run(here, **facts):
     (folder / "page" / "notebooks").mkdir(parents=True)
     (folder / "page" / "notebooks" / "01_page.html").write_text(HTML)
     (folder / "notebook.ipynb").write_text(executed(4))
-    (folder / "run.json").write_text(json.dumps(facts))
+    (folder / "run.json").write_text(bench_runs._sealed(facts))
     return folder
 
 
@@ -672,26 +672,13 @@ class TestRuns:
         assert {path.name for path in (here.build / "bench").iterdir() if path.is_dir()} == set(ids[1:])
         assert reader.ask("GET", f"/bench/runs/{ids[0]}")[0] == 404
 
-    @pytest.mark.parametrize(
-        "odd",
-        [
-            *({"id": one} for one in ("fedcba9876543210", "../../html", "", None, 7)),
-            *({"finished": one} for one in ("1", None, True, [], {}, float("nan"), float("inf"), -1, 10**400)),
-            *({"state": one} for one in ("running", "queued", "failed", "", None, ["done"])),
-            *({"notebook": one} for one in ("../../x", "a/b", "", 3, "01_page\n")),
-            *({"profile": one} for one in ("other", None, [])),
-            *({"changed": one} for one in (None, "n", [1], [{}], [{"name": 1, "value": "", "was": ""}])),
-            *({"values": one} for one in (None, [], {"n": [4]})),
-            *({"seconds": one} for one in ("fast", None, [1])),
-            *({name: None} for name in ("title", "reason", "command", "link", "done", "cells")),
-            {"more": {"than": "we wrote"}},
-        ],
-        ids=repr,
-    )
-    def test_an_odd_record_takes_away_no_other_run(self, here, instant, odd):
+    @pytest.mark.parametrize("odd", [{"finished": 2.0}, {"id": "../../html"}, {"notebook": "../../x"}, {"more": {}}])
+    def test_a_record_that_was_edited_takes_away_no_other_run(self, here, instant, odd):
         kept = a_kept_run(here)
         shutil.copytree(kept, kept.with_name(16 * "f"))
-        (kept.with_name(16 * "f") / "run.json").write_text(json.dumps(FACTS | {"id": 16 * "f"} | odd))
+        own = bench_runs._sealed(FACTS | {"id": 16 * "f"})
+        edited = json.dumps({**json.loads(own), "facts": FACTS | {"id": 16 * "f"} | odd})
+        (kept.with_name(16 * "f") / "run.json").write_text(edited)
         with closing(opened(here)) as runs:
             assert [one["id"] for one in runs.listed()] == [kept.name]
 

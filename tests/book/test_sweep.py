@@ -221,7 +221,7 @@ class TestRun:
         with pytest.raises(InvalidOutput, match="is there without its journal"):
             self.swept(notebook, {"n": [1]})
         assert Path("t.csv").read_text() == "mine\n"
-        with pytest.raises(InvalidValue, match="ends in .csv"):
+        with pytest.raises(InvalidValue, match=r"ends in \.csv"):
             self.swept(notebook, {"n": [1]}, output="t.xlsx")
         Path("other.csv").write_text("a,b\n1,2\n")
         with pytest.raises(GspaError, match="is no table of gspa sweep"):

@@ -100,7 +100,12 @@ def test_the_bench_sends_runs_there(cluster, here, monkeypatch):
     for path in ("notebooks/01_page.html", "_sources/notebooks/01_page.ipynb"):
         (here.html / path).parent.mkdir(parents=True)
         (here.html / path).write_text('{"cells": []}')
-    monkeypatch.setattr(site, "render_page", lambda project, name, output, folder, *, profile: folder.mkdir())
+
+    def render_page(project, name, output, folder, *, profile):
+        (folder / "notebooks").mkdir(parents=True)
+        (folder / "notebooks" / f"{name}.html").touch()
+
+    monkeypatch.setattr(site, "render_page", render_page)
     with closing(Bench(here, place=lambda: Cluster(cluster.scheduler_address, dict), usable=lambda _: None)) as bench:
         asked = bench.ask("01_page", {"n": 4})["id"]
         deadline = time.monotonic() + 120
