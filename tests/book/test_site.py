@@ -76,7 +76,7 @@ def executed(project, name, outputs=(), cells=(), used=None):
     path = project.executed("quick") / f"{name}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(nbformat.writes(notebook), encoding="utf-8")
-    return Run(name, path, False, 0.0)
+    return Run(name, path, False)
 
 
 SAID = r"Within $-2.5 \times 10^{-7}$; see [the notation](../book/notation.md)."

@@ -154,6 +154,7 @@ def harmless(tmp_path_factory):
 
         patch.setattr(datasets, "fetch", no_data)
         patch.setattr(pipeline, "compute", lambda *_: pipeline.Executed({"error": "", "status": "done"}, "{}"))
+        patch.setattr(files, "write_atomically", lambda output, text: None)
         patch.setattr(pipeline, "run_all", lambda *_, **__: [])
         patch.setattr(sweep, "run", _swept)
         patch.setattr(cluster, "Cluster", no_cluster)
