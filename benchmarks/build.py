@@ -35,7 +35,7 @@ from typing import Any
 import install
 from timing import best, write
 
-from gspa.book import warm
+from gspa.book import kernels
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "benchmarks" / "build.json"
@@ -381,7 +381,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--page", help="only the causes of this page's cells, as JSON")
     asked = parser.parse_args(arguments)
     if asked.page is not None:
-        for module in warm.IMPORTED:  # as in a build, which imports them once for all pages
+        for module in kernels.IMPORTED:  # as in a build, which imports them once for all pages
             importlib.import_module(module)
         print(json.dumps(sampled(lambda: cells(asked.page, asked.profile))))
         return

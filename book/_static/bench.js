@@ -29,16 +29,11 @@
   const WORDS = { queued: "waits for its turn", running: "is running", rendering: "has its numbers; its page is being made",
     done: "is done", failed: "has failed", stopped: "was stopped" };
   const working = (run) => ["queued", "running", "rendering"].includes(run.state);
-  const asked = (run) => {
-    const parts = run.changed.map((one) => `${one.name} = ${one.value}`);
-    for (const [name, values] of Object.entries(run.axes)) parts.push(`${name} in ${values}`);
-    return parts.length ? parts.join(", ") : "the defaults";
-  };
+  const asked = (run) => run.changed.map((one) => `${one.name} = ${one.value}`).join(", ") || "the defaults";
   const page = (run) => `${run.at}/page/notebooks/${run.notebook}.html#gspa-moved`;
   const results = (run) => {
-    const files = run.kind === "sweep" ? ["notebook", "csv"] : ["notebook", "html", "csv"];
-    const found = run.kind === "sweep" ? [] : [link("Open the page", page(run)), " · "];
-    for (const file of files) found.push(link(file === "notebook" ? file : file.toUpperCase(), `${run.at}/${file}`), " ");
+    const found = [link("Open the page", page(run)), " · "];
+    for (const file of ["notebook", "html", "csv"]) found.push(link(file === "notebook" ? file : file.toUpperCase(), `${run.at}/${file}`), " ");
     return found;
   };
   // A number is a quotation's worth only where a shell would read more than a word.
@@ -61,7 +56,7 @@
   function panel(box) {
     const { notebook, profile: site } = box.dataset;
     const ordered = JSON.parse(box.dataset.ordered);
-    const [form, sweep] = box.querySelectorAll("form");
+    const form = box.querySelector("form");
     const fields = [...form.querySelectorAll("input, select")];
     const field = (name) => fields.find((one) => one.name === name);
     const value = (one) => (one.type === "checkbox" ? String(one.checked) : one.value.trim());
@@ -71,8 +66,8 @@
     let profile = site;
     const usual = (one) => one.dataset[profile];
     const same = (one) => value(one) === usual(one) || (one.type === "number" && one.value !== "" && Number(one.value) === Number(usual(one)));
-    const changed = (without = []) => fields.filter((one) => one.name !== "profile" && !same(one) && !without.includes(one.name));
-    const given = (without) => Object.fromEntries([["profile", profile], ...changed(without).map((one) => [one.name, value(one)])]);
+    const changed = () => fields.filter((one) => one.name !== "profile" && !same(one));
+    const given = () => Object.fromEntries([["profile", profile], ...changed().map((one) => [one.name, value(one)])]);
 
     // What the schema says and a number's input does not: an open end, a list, an order.
     function fault(one) {
@@ -108,23 +103,6 @@
       const words = ["gspa", "run", notebook, ...(profile === "paper" ? [] : ["--profile", profile])];
       for (const one of changed()) words.push("-p", one.name, quoted(value(one)));
       form.querySelector("[data-bench-command]").textContent = words.join(" ");
-      const axes = axesOf();
-      const swept = ["gspa", "sweep", notebook, ...(profile === "paper" ? [] : ["--profile", profile])];
-      for (const one of changed(Object.keys(axes))) swept.push("-p", one.name, quoted(value(one)));
-      for (const [name, values] of Object.entries(axes)) swept.push("-p", name, quoted(values));
-      sweep.querySelector("[data-bench-command]").textContent = `${swept.join(" ")} --page sweep.ipynb`;
-    }
-
-    function axesOf() {
-      const found = {};
-      for (const box of sweep.querySelectorAll(".gspa-field")) {
-        const name = box.querySelector("select").value;
-        const text = box.querySelector("input").value;
-        const mark = field(name)?.dataset.list ? ";" : ",";
-        const values = text.split(mark).map((part) => part.trim()).filter(Boolean);
-        if (name && values.length) found[name] = values.join(mark);
-      }
-      return found;
     }
 
     function follow(next) { // the profile's other defaults
@@ -142,12 +120,9 @@
       if (event.target.name === "profile") follow(event.target.value);
       shown();
     });
-    sweep.addEventListener("input", shown);
     form.addEventListener("reset", () => setTimeout(() => { follow(site); for (const one of fields) put(one, usual(one)); shown(); }));
-    for (const one of [form, sweep]) {
-      copying(one.querySelector("[data-bench-copy]"), one.querySelector("[data-bench-command]"));
-      one.addEventListener("submit", (event) => event.preventDefault());
-    }
+    copying(form.querySelector("[data-bench-copy]"), form.querySelector("[data-bench-command]"));
+    form.addEventListener("submit", (event) => event.preventDefault());
     box.querySelector("[data-bench-reset]").hidden = false;
 
     // A link may bring values: PAGE.html?n_max=3000#bench; the page of a run brings the run's own.
@@ -182,7 +157,7 @@
         const bar = made("progress", {});
         const word = made("span", {});
         const stop = made("button", { type: "button" }, "Stop");
-        const item = made("li", {}, made("span", {}, `${run.kind === "sweep" ? "The sweep of" : "The run with"} ${asked(run)} `), word, " ", bar, " ", stop);
+        const item = made("li", {}, made("span", {}, `The run with ${asked(run)} `), word, " ", bar, " ", stop);
         bar.setAttribute("aria-label", `Progress of ${asked(run)}`);
         stop.setAttribute("aria-label", `Stop the run with ${asked(run)}`);
         stop.addEventListener("click", () => ask(`runs/${run.id}`, "DELETE").catch((error) => say(error.message)));
@@ -190,7 +165,7 @@
         rows.set(run.id, { bar, word, stop, item });
       }
       const { bar, word, stop, item } = rows.get(run.id);
-      const of = run.cells ? `: ${run.done} of ${run.cells} ${run.kind === "sweep" ? "settings" : "cells"}` : "";
+      const of = run.cells ? `: ${run.done} of ${run.cells} cells` : "";
       word.textContent = WORDS[run.state] + (run.state === "running" ? of : "") + (run.reason ? `. ${run.reason}` : "");
       if (run.state === "running" && run.cells) { bar.max = run.cells; bar.value = run.done; } else bar.removeAttribute("value");
       stop.hidden = !["queued", "running"].includes(run.state);
@@ -205,12 +180,11 @@
       let before = "";
       for (;;) {
         const state = row(run);
-        if (state !== before) say(`${run.kind === "sweep" ? "The sweep" : "The run"} ${SAID[state]}`);
+        if (state !== before) say(`The run ${SAID[state]}`);
         before = state;
         if (run.moved && result.dataset.of !== run.id && (mine || !working(run))) {
           result.dataset.of = run.id;
-          const head = run.kind === "sweep" ? "The sweep" : "What moved";
-          result.replaceChildren(made("h3", {}, `${head} with ${asked(run)}`), made("div", { innerHTML: run.moved }));
+          result.replaceChildren(made("h3", {}, `What moved with ${asked(run)}`), made("div", { innerHTML: run.moved }));
           window.MathJax?.typesetPromise?.([result]);
         }
         if (!working(run)) break;
@@ -230,7 +204,7 @@
         delete result.dataset.of;
         const done = await watch(working(run) ? run : await ask(`runs/${run.id}`), true);
         const alone = ![...rows.values()].some((one) => one.stop.isConnected && !one.stop.hidden);
-        if (done.state === "done" && done.kind === "run" && alone) location.assign(page(done));
+        if (done.state === "done" && alone) location.assign(page(done));
       } catch (error) {
         refusal.hidden = false;
         refusal.textContent = error.message;
@@ -238,10 +212,6 @@
       }
     }
     form.addEventListener("submit", (event) => start(event, { notebook, parameters: given() }));
-    sweep.addEventListener("submit", (event) => {
-      const axes = axesOf();
-      start(event, { notebook, parameters: given(Object.keys(axes)), axes });
-    });
     // What was under way when the page was left, or in another tab.
     ask("runs").then(({ runs }) => {
       box.querySelector("[data-bench-how]").textContent = "The page runs on this machine, with the numbers that you put here.";
@@ -265,7 +235,7 @@
       const state = run.state === "running" && run.cells ? `is running: ${run.done} of ${run.cells}` : WORDS[run.state];
       const after = run.seconds ? `, after ${run.seconds.toFixed(1)} seconds` : "";
       const when = run.finished ? `, ${new Date(run.finished * 1000).toLocaleString()}${after}` : "";
-      const about = made("p", {}, `The ${run.kind} ${state}${when}. ${run.reason}`);
+      const about = made("p", {}, `The run ${state}${when}. ${run.reason}`);
       if (run.state === "done") about.append(...results(run), " · ");
       about.append(link("The same numbers again", run.link));
       if (["queued", "running"].includes(run.state)) {

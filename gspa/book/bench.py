@@ -178,17 +178,13 @@ class Runs(Guarded):
     async def post(self) -> None:
         try:
             asked = json.loads(self.body)
-            name, given, axes = asked["notebook"], asked.get("parameters", {}), asked.get("axes", {})
-            if not isinstance(name, str) or not isinstance(given, dict) or not isinstance(axes, dict):
-                raise TypeError
-            if set(asked) - {"notebook", "parameters", "axes"} or not all(
-                isinstance(one, str) for one in axes.values()
-            ):
+            name, given = asked["notebook"], asked.get("parameters", {})
+            if not isinstance(name, str) or not isinstance(given, dict) or set(asked) - {"notebook", "parameters"}:
                 raise TypeError
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise Refused(422, "body: must be JSON with notebook, parameters and, for a sweep, axes") from None
+            raise Refused(422, "body: must be JSON with notebook and parameters") from None
         try:
-            self.finish(self.told(await apart(self.bench.ask, name, given, axes)))
+            self.finish(self.told(await apart(self.bench.ask, name, given)))
         except OverflowError:
             raise Refused(422, "parameters: a number is too large") from None
 
@@ -338,18 +334,7 @@ def is_loopback(host: str) -> bool:
 
 
 def serve(bench: Bench, *, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; what is at work then is ended.
-
-    Args:
-        bench: whose project is served.
-        host: an address of this machine.
-        port: 0 picks a free one.
-        ready: told the address, with its token, when the server listens.
-
-    Raises:
-        InvalidValue: the address or the port cannot be had.
-        KeyboardInterrupt: after a SIGINT.
-    """
+    """Serve until SIGINT or SIGTERM; what is at work then is ended."""
     try:
         asyncio.run(_serve(bench, host, port, ready))
     finally:
@@ -377,7 +362,6 @@ async def _serve(bench: Bench, host: str, port: int, ready: Callable[[str], None
     guard = Guard(host, port)
     server = Server(application(guard, bench))
     server.add_socket(listening)
-    bench.warm_up()
     named = f"[{host}]" if ":" in host else host
     shown = "127.0.0.1" if host in _ANYWHERE else named
     ready(f"http://{shown}:{port}/bench/#token={guard.token}")

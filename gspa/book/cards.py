@@ -41,12 +41,7 @@ _LINK = re.compile(r"\]\((?=\w+\.ipynb)")
 
 
 class Found:
-    """What this build's notebooks found, as the templates ask for it.
-
-    Args:
-        outcomes: by claim id.
-        pages: notebooks that the book contains; others are named without a link.
-    """
+    """What this build's notebooks found, as the templates ask for it."""
 
     def __init__(self, outcomes: Mapping[str, Outcome], pages: Collection[str]) -> None:
         self.outcomes, self.pages = outcomes, pages
@@ -120,12 +115,7 @@ def _conclusions() -> list[str]:
 
 
 def parts(found: Found, executed: Iterable[Path]) -> dict[str, str]:
-    """The generated parts of the book's pages (MyST Markdown), by name.
-
-    Args:
-        found: this build's outcomes.
-        executed: its notebooks, in reading order.
-    """
+    """The generated parts of the book's pages (MyST Markdown), by name."""
     names = ("dashboard", "highlights", "findings", "claims", "corrections", "errata", "standards")
     errata = claims.errata()
     shown = sum(one.row(found.outcomes) is not None for one in errata)
@@ -174,12 +164,7 @@ def index(found: Found) -> str:
 
 
 def rows(found: Found, tests: Mapping[str, str]) -> dict[str, str]:
-    """By file name, a script for each claim that hands what its row unfolds to over to the claims page.
-
-    Args:
-        found: this build's outcomes.
-        tests: where an error is planted for a claim's check.
-    """
+    """By file name, a script for each claim that hands what its row unfolds to over to the claims page."""
     made = {}
     for entry in found.registry.values():
         above = [one for one in found.registry.values() if entry.id in one.rests_on]

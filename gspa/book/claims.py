@@ -314,13 +314,16 @@ def _data(value: Any) -> Any:
 
 def outcomes(paths: Iterable[Path]) -> dict[str, Outcome]:
     """The outcomes that executed notebooks show on their cards, by claim id."""
-    found = {}
+    found: dict[str, Outcome] = {}
     for path in paths:
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            for output in cell.get("outputs", []):
-                if (data := output.get("data", {}).get(MIME)) is not None:
-                    found[data["claim"]] = Outcome.from_dict(data)
+        found |= shown(json.loads(path.read_text(encoding="utf-8")))
     return found
+
+
+def shown(notebook: Mapping[str, Any]) -> dict[str, Outcome]:
+    """The outcomes that one executed notebook shows."""
+    outputs = [output.get("data", {}) for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    return {data[MIME]["claim"]: Outcome.from_dict(data[MIME]) for data in outputs if MIME in data}
 
 
 def verdict_of(name: str, found: Mapping[str, Outcome]) -> Verdict:

@@ -56,51 +56,39 @@ def _profile(name: str) -> str:
     return one_of(PROFILES, profile=name)
 
 
-def _jobs(asked: int | None, profile: str = "paper") -> int:
-    """So many at once. A short notebook waits for its processes most of the time; one more uses it."""
-    from gspa.book import project
-
-    return project.cores() + (profile == "quick") if asked is None else count(1, jobs=asked)
+def _jobs(asked: int | None) -> int | None:
+    return None if asked is None else count(1, jobs=asked)
 
 
-def _one_place(jobs: int | None, scheduler: str | None) -> None:
-    if jobs is not None and scheduler is not None:
+def _place(jobs: int | None, scheduler: str | None, *, usual: int) -> Callable[[], Any]:
+    """Gives the place where notebooks run: a cluster, or so many at once here."""
+    from gspa.book.run import Here
+
+    if scheduler is None:
+        return lambda: Here(usual if jobs is None else jobs, _data)
+    if jobs is not None:
         raise GspaError("--jobs, --scheduler: give one; the cluster's workers say how much runs at once")
+    from gspa.book.cluster import Cluster
+
+    return lambda: Cluster(scheduler, _data)
 
 
 def _executed(
     profile: str,
-    jobs: int,
+    jobs: int | None,
     names: list[str] | None = None,
     scheduler: str | None = None,
-    begun: Callable[[], None] = lambda: None,
 ) -> tuple[Any, Any]:
-    """The project, and its notebooks' results at this profile: kept ones, or new runs, here or on a cluster.
-
-    `begun` is called whenever a notebook runs.
-    """
+    """The project, and its notebooks' results at this profile: kept ones, or new runs, here or on a cluster."""
     from gspa.book import parameters, project, run
-    from gspa.book.cluster import Cluster
     from gspa.book.progress import Display
 
     here = project.find()
-    notebooks = parameters.discover(here)
-    wanted = [notebook for name, notebook in notebooks.items() if names is None or name in names]
-    place = Cluster(scheduler, _data) if scheduler is not None else None
-    try:
-        with Display() as display:
-
-            def told(name: str, done: int, total: int, state: str) -> None:
-                if state == "running":
-                    begun()
-                display.update(name, done, total, state)
-
-            many = jobs if place is None else len(wanted)  # the cluster's workers say how many run at once
-            runs = run.run_all(here, wanted, profile=profile, jobs=many, data=_data, progress=told, elsewhere=place)
-    finally:
-        if place is not None:
-            place.close()
-    return here, runs
+    wanted = [one for name, one in parameters.discover(here).items() if names is None or name in names]
+    # A short notebook waits for its processes most of the time; one more at once uses it.
+    usual = project.cores() + (profile == "quick")
+    with _place(jobs, scheduler, usual=usual)() as place, Display(len(wanted)) as display:
+        return here, run.run_all(here, wanted, profile=profile, place=place, progress=display.update)
 
 
 def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = None) -> None:
@@ -108,11 +96,10 @@ def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = 
     _installed()
     from gspa.book import project, site
 
-    at_once = _jobs(jobs, _profile(profile))
-    _one_place(jobs, scheduler)
-    with site.exclusive(project.find()), site.importing(project.find()) as begun:
-        with site.packing(project.find()):
-            here, runs = _executed(profile, at_once, scheduler=scheduler, begun=begun)
+    profile, jobs = _profile(profile), _jobs(jobs)
+    _place(jobs, scheduler, usual=1)
+    with site.exclusive(project.find()):
+        here, runs = _executed(profile, jobs, scheduler=scheduler)
         typer.echo("Rendering the site ...")
         changed = site.render(here, runs, profile=profile)
     state = "is ready" if changed else "is unchanged"
@@ -151,8 +138,10 @@ def run_one(
         raise InvalidValue("-o", str(output), "a file name that ends in .ipynb")
     files.ensure_writable(output.resolve().parent)
     folder = site.page_folder(output) if show else None
-    with Display() as display:
-        run.run_notebook(here, source, values, output.resolve(), progress=display.update)
+    with run.Here(1, _data) as place, Display(1) as display:
+        expected = place.identity(needs_data=source.needs_data)
+        found = run.one(place, run.Task.of(source, values), expected, display.update)
+    files.write_atomically(output.resolve(), found.text)
     typer.echo(f"Wrote {output}")
     if folder is not None:
         page = site.render_page(here, source.name, output, folder, profile=str(values["profile"]))
@@ -198,7 +187,7 @@ def verify(
 
     profile = _profile(profile)
     wanted = list(claims.registry().values()) if claim is None else [claims.claim(name) for name in claim]
-    _, runs = _executed(profile, _jobs(jobs, profile), sorted({entry.notebook for entry in wanted} - {""}))
+    _, runs = _executed(profile, _jobs(jobs), sorted({entry.notebook for entry in wanted} - {""}))
     found = claims.outcomes(run.path for run in runs)
     results: list[dict[str, Any]] = []
     unchecked = Counter[str]()
@@ -249,7 +238,7 @@ def sweep(
     file: Annotated[
         Path | None, typer.Option("--settings", help="A CSV of settings: a column a parameter, a row a setting.")
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", help="The table: FILE.csv or FILE.parquet.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", help="The table: FILE.csv.")] = None,
     page: Annotated[Path | None, typer.Option("--page", help="Also a notebook FILE.ipynb that shows it.")] = None,
     x: Annotated[str, typer.Option("--x", help="The page's horizontal axis (default: the first axis).")] = "",
     y: Annotated[str, typer.Option("--y", help="Its vertical axis (default: the first result).")] = "",
@@ -265,11 +254,9 @@ def sweep(
     _installed()
     from gspa import files
     from gspa.book import parameters, project, sweep, sweep_page
-    from gspa.book.cluster import Cluster, Target
-    from gspa.book.progress import Countdown
+    from gspa.book.progress import Display
 
-    _one_place(jobs, scheduler)
-    at_once = count(1, jobs=jobs) if jobs is not None else None
+    open_place = _place(_jobs(jobs), scheduler, usual=project.cores())
     here = project.find()
     notebook = parameters.select(here, what)
     axes: dict[str, list[str]] = {}
@@ -288,16 +275,14 @@ def sweep(
         if page.suffix != ".ipynb":
             raise InvalidValue("--page", str(page), "a file name that ends in .ipynb")
         files.ensure_writable(page.resolve().parent)
-    place = Cluster(scheduler, _data) if scheduler is not None else sweep.Here(at_once, _data)
     try:
-        typer.echo(f"{_settings(len(wanted))} of {what} on {place.label}", err=True)
-        with Countdown() as bar:
-            found = sweep.run(Target.of(notebook), wanted, place=place, output=output, progress=bar.update)
+        with open_place() as place:
+            typer.echo(f"{_settings(len(wanted))} of {what} on {place.label}", err=True)
+            with Display(len(wanted)) as bar:
+                found = sweep.run(notebook, wanted, place=place, output=output, progress=bar.update)
     except KeyboardInterrupt:
         typer.echo(f"{output} has what was finished; the same command goes on from there", err=True)
         raise
-    finally:
-        place.close()
     done = len(found.table) - found.failed
     typer.echo(f"Wrote {output}: {done} done, {found.reused} of them before, {found.failed} failed")
     if page is not None and done:
@@ -318,17 +303,13 @@ def serve(
     host: Annotated[
         str, typer.Option("--host", help="Another address to serve at: whoever reaches it and has the token runs code.")
     ] = "127.0.0.1",
-    jobs: Jobs = None,
     scheduler: Scheduler = None,
 ) -> None:
     """Open the built site and run its pages with the numbers that a reader asks for there."""
     _installed()
     from gspa.book import bench, bench_runs, project
-    from gspa.book.cluster import Cluster
 
     in_range(0, 65535, port=port)
-    _one_place(jobs, scheduler)
-    at_once = _jobs(jobs)
     here = project.find()
     if not (here.html / "index.html").is_file():
         raise GspaError(f"{here.html}: no site yet; run gspa build first")
@@ -340,23 +321,15 @@ def serve(
         if browser:  # one in this terminal would be waited for, and it waits for an answer from here
             Thread(target=_browse, args=[_hidden(address, here.build)], daemon=True).start()
 
-    place = Cluster(scheduler, _data) if scheduler is not None else None
-    try:
-        runs = bench_runs.Bench(here, jobs=at_once, data=_data, usable=_usable, cluster=place)
-        bench.serve(runs, host=host, port=port, ready=ready)
-    finally:
-        if place is not None:
-            place.close()
+    place = _place(None, scheduler, usual=1)
+    with place():  # which refuses a scheduler that is none
+        pass
+    runs = bench_runs.Bench(here, place=place, usable=_usable)
+    bench.serve(runs, host=host, port=port, ready=ready)
 
 
 def register(app: typer.Typer, data: Callable[[], dict[str, str]], usable: Callable[[Mapping[str, Any]], None]) -> None:
-    """Add these commands to the application.
-
-    Args:
-        app: the application.
-        data: gives file name to SHA-256 of the data set that notebooks would read now.
-        usable: refuses a notebook's parameters that this machine cannot serve.
-    """
+    """Add these commands to the application."""
     global _data, _usable
     _data, _usable = data, usable
     app.command(epilog="Example: gspa build --profile quick")(build)

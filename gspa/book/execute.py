@@ -1,32 +1,190 @@
-"""Run one notebook in this process and write it only if it succeeded.
-
-`python -m gspa.book.execute` reads one JSON job, a line of standard input, and reports on standard
-output, a JSON object a line: `{"cells": N}`, `{"done": i}`, then `{"ok": true, "cpu": seconds, "memory": MiB}` or
-`{"error": {...}}`. The pipeline starts one such process a notebook. Where the job names a
-`temporary` folder, the end of standard input tells that the caller is gone: the process removes
-the folder and ends.
-"""
+"""Run one notebook with papermill, in a kernel of its own, in the thread that asks."""
 
 from __future__ import annotations
 
-import json
+import logging
 import os
 import re
 import sys
-import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import nbformat
 import papermill
 import zmq
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_core.utils import ensure_event_loop
 from nbclient.exceptions import DeadKernelError
+from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
+from papermill.log import logger
 from traitlets.config import Config
 
-from gspa.book import kernels, processes
+from gspa.accountant.errors import CheckFailed, ProcessDied
+from gspa.book import processes
+from gspa.book.kernels import PROVISIONER, SAID
 from gspa.book.notebook_source import INJECTED, KERNEL, stable_ids
-from gspa.files import write_atomically
+
+Report = Callable[[int, int], None]
+"""Called with cells done and cells in all."""
+_DEAD = "Its process was killed or crashed. Most often memory ran out: try --jobs 1, or --profile quick."
+
+
+def execute(
+    name: str,
+    source: Path,
+    parameters: Mapping[str, Any],
+    *,
+    cwd: Path,
+    own: Path,
+    timeout: int,
+    report: Report = lambda done, cells: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> tuple[str, dict[str, float]]:
+    """The finished notebook as text, and what its kernel used."""
+    manager = _Manager(stopped, config=Config({"KernelManager": _connection(own)}))
+    try:
+        notebook = papermill.execute_notebook(
+            str(source),
+            None,  # nothing is written until the whole notebook has succeeded
+            parameters=dict(parameters),
+            engine_name="gspa",
+            kernel_name=KERNEL["name"],
+            language=KERNEL["language"],
+            progress_bar=False,
+            execution_timeout=timeout,
+            manager=manager,
+            begin={"env": environment(own), "cwd": str(cwd)},
+            report=report,
+        )
+        _refuse_errors(notebook)
+    except papermill.PapermillExecutionError as error:
+        if stopped():
+            raise KeyboardInterrupt from None
+        died = error.ename == DeadKernelError.__name__
+        raise (ProcessDied if died else CheckFailed)(_told(name, error, injected=bool(parameters))) from None
+    except Exception as error:  # before any cell
+        if stopped():
+            raise KeyboardInterrupt from None
+        said = own / SAID
+        last = said.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-12:] if said.is_file() else []
+        kind = ProcessDied if isinstance(error, RuntimeError) else CheckFailed
+        raise kind("\n".join([f"notebook {name}: {type(error).__name__}: {error}", *last])) from None
+    finally:
+        ensure_event_loop().close()  # this thread's, of which nbclient leaves the end to others
+    normalise(notebook)
+    return nbformat.writes(notebook) + "\n", dict(getattr(manager.provisioner, "used", {}))
+
+
+def environment(own: Path) -> dict[str, str]:
+    """A kernel's variables, with settings and history in the empty folder `own`."""
+    # A hash seed would make the order of sets differ between two runs.
+    found = os.environ | processes.settings(own) | {"PYTHONHASHSEED": "0"}
+    found.pop("MPLBACKEND", None)  # the kernel's inline backend sets its own
+    # Sums in another order differ in their last digits: one thread, so that the number of cores does not matter.
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        found.setdefault(f"{library}_NUM_THREADS", "1")
+    found.pop("PYTHONSTARTUP", None)  # a kernel would run it
+    if "GSPA_DATA_DIR" in found:  # the kernel works in another folder
+        found["GSPA_DATA_DIR"] = str(Path(found["GSPA_DATA_DIR"]).resolve())
+    return found
+
+
+def _connection(own: Path) -> dict[str, str]:
+    """The kernel's connection file in a folder of its own, and its sockets as files there, where the system has such.
+
+    A port is free when it is chosen and may be taken when the kernel asks for it: of many kernels that start at once,
+    one dies now and then.
+    """
+    short = len(os.fsencode(own)) < 90  # a socket's path has 104 bytes at most
+    local = {"transport": "ipc", "ip": str(own / "kernel")} if short and zmq.has("ipc") else {}
+    return {"connection_file": str(own / "kernel.json"), **local}
+
+
+class _Manager(AsyncKernelManager):
+    """Starts this installation's kernel, whatever kernels a user has; a kernel that is to stop counts as dead."""
+
+    def __init__(self, stopped: Callable[[], bool], **options: Any) -> None:
+        super().__init__(**options)
+        self._stopped = stopped
+
+    @property
+    def kernel_spec(self) -> KernelSpec:
+        return KernelSpec(
+            argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+            metadata={"kernel_provisioner": {"provisioner_name": PROVISIONER}},
+            **KERNEL,
+        )
+
+    async def _async_is_alive(self) -> bool:
+        return not self._stopped() and await super()._async_is_alive()
+
+    is_alive = _async_is_alive
+
+
+class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no type hints
+    """papermill's own engine, with a kernel of ours, telling how far it is."""
+
+    @classmethod
+    def execute_managed_notebook(
+        cls,
+        nb_man: Any,
+        kernel_name: str,
+        *,
+        manager: _Manager,
+        begin: Mapping[str, Any],
+        report: Report,
+        execution_timeout: int,
+        **_: Any,
+    ) -> None:
+        stable_ids(nb_man.nb)
+        cells = len(nb_man.nb.cells)
+        report(0, cells)
+        finish = nb_man.cell_complete
+        done = 0
+
+        def finished(cell: Any, cell_index: int = 0, **extra: Any) -> None:
+            nonlocal done
+            finish(cell, cell_index=cell_index, **extra)
+            done = cell_index + 1
+            report(done, cells)
+
+        nb_man.cell_complete = finished
+        client = PapermillNotebookClient(nb_man, km=manager, timeout=execution_timeout, log=logger)
+        try:
+            client.execute(cleanup_kc=True, **begin)
+        except Exception as error:  # a kernel that died or a cell that took too long says not which cell it was
+            if not done:
+                raise
+            what, *more = str(error).splitlines() or [""]
+            if isinstance(error, DeadKernelError):
+                more.append(_DEAD)
+            source = nb_man.nb.cells[done - 1].source
+            raise papermill.PapermillExecutionError(done - 1, None, source, type(error).__name__, what, more) from error
+
+
+papermill_engines.register("gspa", _Engine)
+logger.addHandler(logging.NullHandler())  # what fails is told by whoever asked
+
+
+def _refuse_errors(notebook: Any) -> None:
+    """Raise for an error that papermill let pass: it takes sys.exit(0) for success and skips the other cells."""
+    for index, cell in enumerate(notebook.cells):
+        for output in cell.get("outputs", []):
+            if output.output_type == "error":
+                raise papermill.PapermillExecutionError(
+                    index, None, cell.source, output.ename, output.evalue, output.traceback
+                )
+
+
+def _told(name: str, error: Any, *, injected: bool) -> str:
+    """The failure in one screen: which notebook, which cell of its source, which has no injected one, and the error."""
+    number = error.cell_index + (0 if injected else 1)
+    head = next((line for line in error.source.splitlines() if line.strip()), "")
+    trace = [line for block in error.traceback for line in re.sub(r"\x1b\[[0-9;]*m", "", block).splitlines()][-16:]
+    return "\n".join([f"notebook {name}, cell {number} ({head}): {error.ename}: {error.evalue}", *trace])
 
 
 def normalise(notebook: Any) -> None:
@@ -41,157 +199,3 @@ def normalise(notebook: Any) -> None:
     notebook.metadata["kernelspec"] = KERNEL
     kept = notebook.metadata.get("papermill", {})
     notebook.metadata["papermill"] = {key: kept[key] for key in ("parameters", "version") if key in kept}
-
-
-_DEAD = "Its process was killed or crashed. Most often memory ran out: try --jobs 1, or --profile quick."
-
-
-class _Reporting(NBClientEngine):  # type: ignore[misc]  # papermill has no type hints
-    """papermill's own engine, telling how far it is."""
-
-    channel: TextIO = sys.stdout
-
-    @classmethod
-    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
-        stable_ids(nb_man.nb)
-        _say(cls.channel, cells=len(nb_man.nb.cells))
-        finish = nb_man.cell_complete
-        done = 0
-
-        def finished(cell: Any, cell_index: int = 0, **extra: Any) -> None:
-            nonlocal done
-            finish(cell, cell_index=cell_index, **extra)
-            done = cell_index + 1
-            _say(cls.channel, done=done)
-
-        nb_man.cell_complete = finished
-        try:
-            super().execute_managed_notebook(nb_man, kernel_name, **options)
-        except Exception as error:  # a kernel that died or a cell that took too long says not which cell it was
-            if not done:
-                raise
-            what, *more = str(error).splitlines() or [""]
-            if isinstance(error, DeadKernelError):
-                more.append(_DEAD)
-            source = nb_man.nb.cells[done - 1].source
-            raise papermill.PapermillExecutionError(done - 1, None, source, type(error).__name__, what, more) from error
-
-
-def _say(channel: TextIO, **message: object) -> None:
-    print(json.dumps(message), file=channel, flush=True)
-
-
-def _sockets(folder: str) -> Config:
-    """The kernel's connection file in a folder of its own, and its sockets as files there, where the system has such.
-
-    A port is free when it is chosen and may be taken when the kernel asks for it: of many kernels that start at once,
-    one dies now and then.
-    """
-    short = len(os.fsencode(folder)) < 90  # a socket's path has 104 bytes at most
-    local = {"transport": "ipc", "ip": os.path.join(folder, "kernel")} if short and zmq.has("ipc") else {}
-    at = {"connection_file": os.path.join(folder, "kernel.json"), **local}
-    return Config({"KernelManager": at} if folder else {})
-
-
-def execute(source: Path, output: Path, parameters: dict[str, Any], *, timeout: int, cwd: Path, own: str = "") -> None:
-    """Run `source` with `parameters` and move the finished notebook to `output`.
-
-    Raises:
-        papermill.PapermillExecutionError: a cell raised; `output` is left as it was.
-    """
-    notebook = papermill.execute_notebook(
-        str(source),
-        None,  # nothing is written until the whole notebook has succeeded
-        parameters=parameters,
-        engine_name="gspa",
-        kernel_name=KERNEL["name"],
-        language=KERNEL["language"],
-        progress_bar=False,
-        execution_timeout=timeout,
-        cwd=str(cwd),
-        config=_sockets(own),
-    )
-    _refuse_errors(notebook)
-    normalise(notebook)
-    write_atomically(output, nbformat.writes(notebook) + "\n")
-
-
-def _refuse_errors(notebook: Any) -> None:
-    """Raise for an error that papermill let pass: it takes sys.exit(0) for success and skips the other cells."""
-    for index, cell in enumerate(notebook.cells):
-        for output in cell.get("outputs", []):
-            if output.output_type == "error":
-                raise papermill.PapermillExecutionError(
-                    index, None, cell.source, output.ename, output.evalue, output.traceback
-                )
-
-
-def _describe(error: BaseException, *, injected: bool) -> dict[str, object]:
-    """What failed, where the failure is counted in the source's cells: it has no injected one."""
-    if isinstance(error, papermill.PapermillExecutionError):
-        head = next((line for line in error.source.splitlines() if line.strip()), "")
-        return {
-            "cell": error.cell_index + (0 if injected else 1),
-            "source": head,
-            "what": f"{error.ename}: {error.evalue}",
-            "traceback": [_plain(line) for line in error.traceback],
-        }
-    return {"cell": None, "source": "", "what": f"{type(error).__name__}: {error}", "traceback": []}
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"\x1b\[[0-9;]*m", "", text)
-
-
-def main(*, forked: bool = False) -> int:
-    """One job from standard input; 0 when the notebook ran, 1 when it raised.
-
-    Args:
-        forked: whether this process was forked from one that had imported what a kernel needs.
-    """
-    with open(0, encoding="utf-8", closefd=False) as asked:  # sys.stdin is the server's, if this process was forked
-        job = json.loads(asked.readline())
-    # The protocol has standard output to itself; whatever else prints goes to standard error.
-    _Reporting.channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    if "environment" in job:
-        os.environ.clear()
-        os.environ.update(job["environment"])
-    if forked:
-        kernels.Kernel.waiting = kernels.Kernel(_Reporting.channel.fileno())
-        os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = kernels.PROVISIONER
-    if "temporary" in job:
-        processes.hold(job["temporary"])
-    papermill_engines.register("gspa", _Reporting)
-    try:
-        execute(
-            Path(job["source"]),
-            Path(job["output"]),
-            job["parameters"],
-            timeout=job["timeout"],
-            cwd=Path(job["cwd"]),
-            own=job.get("temporary", ""),
-        )
-    except Exception as error:  # reported as data: the parent decides what to show
-        _say(_Reporting.channel, error=_describe(error, injected=bool(job["parameters"])))
-        return 1
-    _say(_Reporting.channel, ok=True, **_used())
-    return 0
-
-
-def _used() -> dict[str, float]:
-    """CPU seconds of this process and its kernel, with what they started, and the largest one's memory in MiB."""
-    if sys.platform == "win32":
-        return {"cpu": time.process_time(), "memory": 0}
-    import resource
-
-    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return {
-        "cpu": round(sum(one.ru_utime + one.ru_stime for one in both), 1),
-        "memory": round(max(one.ru_maxrss for one in both) / unit),
-    }
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -10,12 +10,7 @@ from gspa.book.parameters import PROFILES, Notebook, allowed, command, written
 
 
 def html(notebook: Notebook, profile: str) -> str:
-    """The form, with the defaults of a profile.
-
-    Args:
-        notebook: which.
-        profile: the site's.
-    """
+    """The form, with the defaults of a profile."""
     usual = {name: notebook.defaults(name) for name in PROFILES}
     fields = [
         {

@@ -17,7 +17,7 @@ import math
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources.abc import Traversable
@@ -116,16 +116,7 @@ class Notebook:
         return values
 
     def validate(self, given: Mapping[str, Value], *, profile: str = "paper") -> dict[str, Value]:
-        """All parameters for a run, or one clear error.
-
-        Args:
-            given: the values that the caller sets, in any of the forms that `checked` takes.
-            profile: which defaults the rest takes, unless `given` has a profile.
-
-        Raises:
-            UnknownName: a parameter the notebook does not have (the nearest is suggested).
-            InvalidValue: a wrong type, or a value outside its range.
-        """
+        """All parameters for a run, or one clear error."""
         for name in given:
             if name not in self.properties:
                 raise UnknownName(f"{self.name}: parameter", name, self.properties)
@@ -137,11 +128,7 @@ class Notebook:
         return values
 
     def checked(self, name: str, value: object) -> Value:
-        """One parameter's value as the type that the schema asks for; the same whichever way it came.
-
-        Raises:
-            InvalidValue: a wrong type, or a value outside its range.
-        """
+        """One parameter's value as the type that the schema asks for; the same whichever way it came."""
         entry = self.properties[name]
         read = _read(value, entry)
         parts, kind = read if isinstance(read, list) else [read], entry.get("items", entry)["type"]
@@ -297,10 +284,6 @@ def from_file(path: Path) -> dict[str, Value]:
 def departures(name: str, used: Mapping[str, Value]) -> list[str]:
     """What a run changed that the paper states: `fixed` in the schema, and not at its default.
 
-    Args:
-        name: the notebook's name.
-        used: its parameters, from `of_notebook`.
-
     Returns:
         `name = value` for each; a claim about the paper's own setting is not settled by such a run.
     """
@@ -312,29 +295,15 @@ def departures(name: str, used: Mapping[str, Value]) -> list[str]:
     ]
 
 
-def between(entry: Mapping[str, Any]) -> str:
-    """What stands between two values of a parameter where a sweep lists them."""
-    return ";" if entry["type"] == "array" else ","
-
-
-def command(notebook: Notebook, changed: Mapping[str, Value], axes: Mapping[str, Sequence[str]] | None = None) -> str:
-    """The command line that repeats a run, or a sweep if there are axes.
-
-    Args:
-        notebook: which.
-        changed: the run's values that differ from the schema's defaults, as papermill injects them.
-        axes: a sweep's parameters, each with its values as the command line takes them.
-    """
+def command(notebook: Notebook, changed: Mapping[str, Value]) -> str:
+    """The command line that repeats a run."""
     profile = str(changed.get("profile", "paper"))
     usual = notebook.defaults(profile)
     values = {name: entry["default"] for name, entry in notebook.properties.items()} | dict(changed)
-    verb = "sweep" if axes else "run"
-    words = ["gspa", verb, notebook.name, *(["--profile", profile] if profile != "paper" else [])]
+    words = ["gspa", "run", notebook.name, *(["--profile", profile] if profile != "paper" else [])]
     for name, value in values.items():
         if value != usual[name]:
             words += ["-p", name, shlex.quote(written(value))]
-    for name, texts in (axes or {}).items():
-        words += ["-p", name, shlex.quote(between(notebook.properties[name]).join(texts))]
     return " ".join(words)
 
 
@@ -350,10 +319,6 @@ def of_notebook(name: str, namespace: Mapping[str, Any]) -> dict[str, Value]:
 
     A parameter that has the schema's default takes its profile's value, so that `profile = "quick"` in the cell shrinks
     the page. One that has another value keeps it, and so does one that papermill's cell names, whatever its value.
-
-    Args:
-        name: the notebook's own name.
-        namespace: its `globals()`.
     """
     notebook = select(find(), name)
     missing = [key for key in notebook.properties if key not in namespace]

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from gspa.files import lock_of, own_folder
 
@@ -27,11 +26,11 @@ Task = TypeVar("Task")
 Found = TypeVar("Found")
 
 
-def hold(*temporary: str) -> None:
-    """End this process as soon as its standard input ends; remove the `temporary` folders first, and their locks."""
+def hold(*temporary: str, lifeline: int = 0) -> None:
+    """End this process as soon as its lifeline ends; remove the `temporary` folders first, and their locks."""
 
     def follow() -> None:
-        while os.read(0, 4096):  # not sys.stdin: its lock would be held when this process ends by itself
+        while os.read(lifeline, 4096):  # not sys.stdin: its lock would be held when this process ends by itself
             pass
         for folder in temporary:
             shutil.rmtree(folder, ignore_errors=True)
@@ -39,14 +38,6 @@ def hold(*temporary: str) -> None:
         os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()
-
-
-def leave(status: int) -> NoReturn:
-    """End a forked process: what its parent will clear up at its own end is the parent's."""
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):
-            stream.flush()
-    os._exit(status)
 
 
 def each(function: Callable[[Task], Found], tasks: Sequence[Task], *, jobs: int | None = None) -> list[Found]:

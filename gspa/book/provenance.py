@@ -101,12 +101,7 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def footer(parameters: Mapping[str, Any], *, data: Mapping[str, str] | None = None) -> object:
-    """The provenance block that ends a notebook, as an object a notebook displays.
-
-    Args:
-        parameters: name to value, the seed included.
-        data: file name to SHA-256 of the payload, for notebooks that read a data set.
-    """
+    """The provenance block that ends a notebook, as an object a notebook displays."""
     from IPython.display import Markdown
 
     lines = [

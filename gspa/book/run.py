@@ -1,35 +1,279 @@
-"""Run notebooks in processes of their own, skip what has not changed, collect what they found."""
+"""Run notebooks, here or on a cluster: one task, one key, one record, whoever asks.
+
+A notebook travels with its task and runs in a project made for it, so that a worker needs the installed package and
+nothing else, and an edit of the checkout meanwhile changes nothing. The command that builds keeps whole notebooks, a
+sweep only their numbers.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import platform
 import shutil
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from threading import Lock
+from threading import Event
 from typing import Any, Protocol
 
-from gspa.accountant.errors import CheckFailed, ProcessDied
-from gspa.book import processes, provenance, warm
-from gspa.book.parameters import Notebook, Value, to_inject
+from gspa.accountant.errors import CheckFailed, GspaError, ProcessDied
+from gspa.book import claims, provenance, say
+from gspa.book.parameters import Notebook, Value, read_yaml, to_inject
 from gspa.book.project import Project
 from gspa.files import digest, ensure_writable, own_folder, write_atomically
 
-_OWN = "gspa-kernel-"  # temporary folders of running notebooks
+OWN = "gspa-kernel-"
+"""How the temporary folders of running notebooks begin."""
 
+Data = Callable[[], dict[str, str]]
+"""Gives file name to SHA-256 of the data set at hand; a function at a module's top, so that a cluster can call it."""
+Identity = Mapping[str, Any]
+"""What computes: `source`, the package's digest; `versions`; `data`, empty where they do not matter."""
+Record = dict[str, Any]
+"""What one run gave and what it was made from, ready for JSON: `key`, `status` ("done" or "failed"), `error`,
+`results` by name, `seconds`, `cpu`, `memory`, `started`, `worker`, `machine`, and an `Identity`."""
 Progress = Callable[[str, int, int, str], None]
-"""Called with a notebook's name, cells done, cells in all, and a state word."""
+"""Called with a task's label, cells done, cells in all, and a state word."""
 
 
-Child = subprocess.Popen[str] | warm.Process
+@dataclass(frozen=True)
+class Task:
+    """One notebook with its parameters: all that travels to where it runs.
+
+    Attributes:
+        name: the notebook's.
+        files: source, schema, the module beside it if there is one, and its claims, by their paths in a checkout.
+        made_of: a hash of what of these decides a result.
+        values: every parameter's.
+        needs_data: whether its result depends on the data set that is at hand.
+        label: what progress calls it.
+    """
+
+    name: str
+    files: Mapping[str, str]
+    made_of: str
+    values: Mapping[str, Value]
+    needs_data: bool
+    label: str
+
+    @classmethod
+    def of(cls, notebook: Notebook, values: Mapping[str, Value]) -> Task:
+        """A notebook as it is now."""
+        schema = notebook.path.with_suffix(".schema.yaml")
+        texts = {
+            f"notebooks/{path.name}": path.read_text(encoding="utf-8")
+            for path in (notebook.path, notebook.helper)
+            if path.is_file()
+        }
+        texts["book/claims.yaml"] = Project(notebook.path.parents[1]).claims_of(notebook.name)
+        # Of the schema, what is stated: its words may change.
+        stated = {name: [entry["default"], entry.get("fixed", False)] for name, entry in notebook.properties.items()}
+        made_of = digest(*texts.values(), json.dumps(stated, sort_keys=True))
+        texts[f"notebooks/{schema.name}"] = schema.read_text(encoding="utf-8")
+        return cls(notebook.name, texts, made_of, values, notebook.needs_data, notebook.name)
+
+    def within(self, identity: Identity) -> Identity:
+        """What of an identity the result depends on."""
+        return identity if self.needs_data else {**identity, "data": {}}
+
+    def key(self, identity: Identity) -> str:
+        """Everything that the result depends on, as one hash."""
+        return digest(self.name, self.made_of, json.dumps([dict(self.values), self.within(identity)], sort_keys=True))
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A task that has run: its record, and the notebook as text unless it failed."""
+
+    record: Record
+    text: str = ""
+
+
+class Place(AbstractContextManager["Place"], Protocol):
+    """Where tasks run: `Here`, or `gspa.book.cluster.Cluster`; what is at work ends with the block."""
+
+    label: str
+
+    def identity(self, *, needs_data: bool) -> Identity:
+        """What computes there."""
+
+    def ahead(self) -> int:
+        """How many tasks to hand out before one has ended."""
+
+    def submit(self, task: Task, identity: Identity, report: Progress) -> Future[Executed]:
+        """Hand out one task."""
+
+    def result(self, future: Future[Executed]) -> Executed:
+        """What `submit` promised, once it is there."""
+
+    def check(self) -> None:
+        """Raise if there is nothing more to wait for."""
+
+    def stop(self) -> None:
+        """End what is at work."""
+
+
+class Here:
+    """This machine: each notebook in a kernel of its own, so many at once."""
+
+    def __init__(self, jobs: int, data: Data) -> None:
+        self._jobs, self._data = jobs, data
+        self.label = f"{jobs} kernel{'s' * (jobs != 1)}"
+        self._pool, self._stopping = ThreadPoolExecutor(jobs), Event()
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self._pool.shutdown()
+
+    def identity(self, *, needs_data: bool) -> Identity:
+        return identity(self._data if needs_data else None)
+
+    def ahead(self) -> int:
+        return self._jobs
+
+    def submit(self, task: Task, expected: Identity, report: Progress) -> Future[Executed]:
+        def told(done: int, cells: int) -> None:
+            report(task.label, done, cells, "running")
+
+        return self._pool.submit(compute, task, expected, self._data, told, self._stopping.is_set)
+
+    def result(self, future: Future[Executed]) -> Executed:
+        return future.result()
+
+    def check(self) -> None:
+        if self._stopping.is_set():
+            raise KeyboardInterrupt
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+
+@cache
+def identity(data: Data | None) -> dict[str, Any]:
+    """What this process computes with."""
+    return {
+        "source": provenance.source_digest(),
+        "versions": provenance.versions(),
+        "data": data() if data is not None else {},
+    }
+
+
+def compute(
+    task: Task,
+    expected: Identity,
+    data: Data,
+    report: Callable[[int, int], None] = lambda done, cells: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Executed:
+    """Run one task in this thread, here or on a worker. What fails is told; only a death is raised."""
+    from gspa.book.execute import execute
+
+    if stopped():
+        raise KeyboardInterrupt
+    expected = task.within(expected)
+    started, begin = datetime.now(UTC), time.monotonic()
+    text, used, results, error = "", Record(), Record(), ""
+    try:
+        here = identity(data if task.needs_data else None)
+        if here != expected:
+            odd = ", ".join(name for name in here if here[name] != expected.get(name))
+            raise GspaError(f"notebook {task.name}: the worker has another {odd}; install the same everywhere")
+        with own_folder(OWN) as own:
+            project, notebook = _unpacked(task, own / "project")
+            injected = to_inject(notebook, task.values)
+            text, used = execute(
+                task.name,
+                notebook.path,
+                injected,
+                cwd=project.root,
+                own=own,
+                timeout=notebook.timeout,
+                report=report,
+                stopped=stopped,
+            )
+        results = results_of(json.loads(text))
+    except ProcessDied:
+        raise
+    except Exception as failure:  # one task's failure must not stop the others
+        error = str(failure) if isinstance(failure, GspaError) else f"{type(failure).__name__}: {failure}"
+    record = _record(task, expected, error) | {
+        "results": results,
+        "seconds": round(time.monotonic() - begin, 3),
+        "started": started.isoformat(timespec="seconds"),
+        **used,
+    }
+    return Executed(record, text)
+
+
+def _record(task: Task, expected: Identity, error: str) -> Record:
+    return {
+        "key": task.key(expected),
+        "status": "failed" if error else "done",
+        "error": error,
+        "results": {},
+        "seconds": 0.0,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "worker": f"{platform.node()}:{os.getpid()}",
+        "machine": provenance.machine(),
+        **expected,
+    }
+
+
+def _unpacked(task: Task, root: Path) -> tuple[Project, Notebook]:
+    """The notebook in a project made for it."""
+    project = Project(root)
+    for folder in (project.notebooks, project.book):
+        folder.mkdir(parents=True)
+    project.config.touch()
+    for name, text in task.files.items():
+        (root / name).write_text(text, encoding="utf-8")
+    path = project.notebooks / f"{task.name}.ipynb"
+    return project, Notebook(task.name, path, read_yaml(path.with_suffix(".schema.yaml")))
+
+
+def results_of(notebook: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers that an executed notebook's texts name, and the verdicts on its cards as `verdict ID`."""
+    numbers = {name: one for name, one in say.values_of(notebook).items() if isinstance(one, int | float)}
+    return numbers | {f"verdict {name}": one.words for name, one in claims.shown(notebook).items()}
+
+
+def each(
+    place: Place, tasks: Sequence[Task], expected: Identity, progress: Progress
+) -> Iterator[tuple[Task, Executed]]:
+    """Each task with what it gave, in the order in which they end; few are handed out before they are needed."""
+    left, running = list(reversed(tasks)), dict[Future[Executed], Task]()
+    while left or running:
+        while left and len(running) < place.ahead():
+            task = left.pop()
+            running[place.submit(task, expected, progress)] = task
+        while not (ended := wait(running, timeout=0.5, return_when=FIRST_COMPLETED).done):
+            place.check()
+        for future in ended:
+            task = running.pop(future)
+            try:
+                found = place.result(future)
+            except ProcessDied as death:
+                found = Executed(_record(task, expected, str(death)))
+            progress(task.label, 1, 1, found.record["status"])
+            yield task, found
+
+
+def one(place: Place, task: Task, expected: Identity, progress: Progress = lambda *_: None) -> Executed:
+    """Run one task."""
+    ((_, found),) = each(place, [task], expected, progress)
+    if found.record["error"]:
+        raise CheckFailed(found.record["error"])
+    return found
 
 
 @dataclass(frozen=True)
@@ -39,322 +283,48 @@ class Run:
     name: str
     path: Path
     reused: bool
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Executed:
-    """A notebook that a worker ran: the file as text, what it used and where; or why there is none."""
-
-    text: str = ""
-    used: Mapping[str, float] = field(default_factory=dict)
-    machine: Mapping[str, Any] = field(default_factory=dict)
-    error: str = ""
-
-
-class Elsewhere(Protocol):
-    """Where notebooks run if not here: `gspa.book.cluster.Cluster`."""
-
-    def execute(self, notebook: Notebook, values: Mapping[str, Value], data: Mapping[str, str]) -> Executed:
-        """One notebook, with these parameters and this data."""
-
-    def stop(self) -> None:
-        """End all waiting."""
-
-
-class Children:
-    """The processes at work, so that an interrupt can end them all."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._processes: set[Child] = set()
-        self.stopping = False
-
-    def start(self, make: Callable[[], Child]) -> Child:
-        with self._lock:
-            if self.stopping:
-                raise KeyboardInterrupt
-            process = make()
-            self._processes.add(process)
-            return process
-
-    def stop(self) -> None:
-        with self._lock:
-            self.stopping = True
-            _end(self._processes)
-
-
-_GRACE = 10.0
-"""Seconds that a process has to end its kernel."""
-
-
-def _end(processes: Iterable[Child]) -> None:
-    """Tell processes to end; cut the lifeline of those that do not.
-
-    nbclient ends its kernel on SIGTERM and can then wait for that kernel's answer for ever.
-    """
-    processes = list(processes)
-    for process in processes:
-        process.terminate()
-    deadline = time.monotonic() + _GRACE
-    for process in processes:
-        try:
-            process.wait(max(0.0, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            assert process.stdin is not None
-            process.stdin.close()
-
-
-def key(notebook: Notebook, parameters: dict[str, Value], data: dict[str, str]) -> str:
-    """Everything that a notebook's output depends on, as one hash."""
-    stated = {name: [entry["default"], entry.get("fixed", False)] for name, entry in notebook.properties.items()}
-    return digest(
-        notebook.path.read_bytes(),
-        notebook.helper.read_bytes() if notebook.helper.is_file() else b"",
-        Project(notebook.path.parents[1]).claims_of(notebook.name),
-        json.dumps([parameters, stated], sort_keys=True),
-        provenance.source_digest(),
-        json.dumps(provenance.versions(), sort_keys=True),
-        json.dumps(data if notebook.needs_data else {}, sort_keys=True),
-    )
-
-
-def run_notebook(
-    project: Project,
-    notebook: Notebook,
-    parameters: dict[str, Value],
-    output: Path,
-    *,
-    progress: Progress | None = None,
-    children: Children | None = None,
-) -> dict[str, float]:
-    """Run one notebook in a new process; `output` appears only when every cell succeeded.
-
-    Returns:
-        What it used: `cpu`, seconds of all its processes; `memory`, MiB of the largest one.
-
-    Raises:
-        CheckFailed: a cell raised; the message names the notebook, the cell and the error.
-        ProcessDied: the process or its kernel ended before it could finish.
-    """
-    with own_folder(_OWN) as own:
-        return _run_in(own, project, notebook, parameters, output, progress, children)
-
-
-def _run_in(
-    own: Path,
-    project: Project,
-    notebook: Notebook,
-    parameters: dict[str, Value],
-    output: Path,
-    progress: Progress | None,
-    children: Children | None,
-) -> dict[str, float]:
-    """`run_notebook` with a temporary folder of its own for what a kernel writes beside its results."""
-    report = progress or (lambda name, done, total, state: None)
-    job = {
-        "source": str(notebook.path),
-        "output": str(output),
-        "parameters": to_inject(notebook, parameters),
-        "timeout": notebook.timeout,
-        "cwd": str(project.root),
-        "temporary": str(own),
-    }
-    environment = _environment(own)
-    job["environment"] = environment
-    process = (children or Children()).start(lambda: _start(environment))
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    noise = _Drain(process.stderr)
-    total, error, used = 1, None, None
-    try:
-        with suppress(BrokenPipeError):  # it ended already: its status and last words tell why
-            process.stdin.write(json.dumps(job) + "\n")
-            process.stdin.flush()  # and stays open: its end would tell the child that this process is gone
-        for line in process.stdout:
-            message = json.loads(line)
-            total = message.get("cells", total)
-            if "done" in message or "cells" in message:
-                report(notebook.name, message.get("done", 0), total, "running")
-            error = message.get("error", error)
-            if message.get("ok"):
-                used = {name: message[name] for name in ("cpu", "memory")}
-    except BaseException:
-        _end([process])
-        raise
-    finally:
-        said = noise.text()  # ends when the kernel has ended too: none outlives this call
-        with suppress(BrokenPipeError):
-            process.stdin.close()
-        process.stdout.close()
-        status = process.wait()
-    if used is None:
-        report(notebook.name, total, total, "failed")
-        died = error is None or error["what"].startswith("DeadKernelError")
-        raise (ProcessDied if died else CheckFailed)(_explain(notebook.name, status, error, said))
-    report(notebook.name, total, total, "done")
-    return used
-
-
-def _environment(own: Path) -> dict[str, str]:
-    """A notebook's variables, with settings and history in the empty folder `own`."""
-    # A hash seed would make the order of sets differ between two runs.
-    environment = os.environ | processes.settings(own) | {"PYTHONHASHSEED": "0"}
-    environment.pop("MPLBACKEND", None)  # the kernel's inline backend sets its own
-    # Sums in another order differ in their last digits: one thread, so that the number of cores does not matter.
-    for library in ("OMP", "OPENBLAS", "MKL"):
-        environment.setdefault(f"{library}_NUM_THREADS", "1")
-    environment.pop("PYTHONSTARTUP", None)  # a kernel would run it
-    if "GSPA_DATA_DIR" in environment:  # the kernel works in another folder
-        environment["GSPA_DATA_DIR"] = str(Path(environment["GSPA_DATA_DIR"]).resolve())
-    return environment
-
-
-def warm_up() -> None:
-    """Start what notebooks' processes are forked from, so that the first notebook need not wait for its imports."""
-    with own_folder(_OWN) as own:
-        environment = _environment(own)
-        if _forks(environment):
-            warm.heat(environment)
-
-
-def _forks(environment: Mapping[str, str]) -> bool:
-    """Whether a process with these variables can be forked: not where Matplotlib's cache is its own."""
-    return warm.POSSIBLE and environment.get("MPLCONFIGDIR") == os.environ.get("MPLCONFIGDIR")
-
-
-def _start(environment: dict[str, str]) -> subprocess.Popen[str] | warm.Process:
-    """A process that waits for its job: forked where that is possible."""
-    if _forks(environment):
-        return warm.start(environment)
-    return subprocess.Popen(
-        [sys.executable, "-m", "gspa.book.execute"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        errors="replace",  # what a library prints need not be UTF-8
-        env=environment,
-    )
-
-
-class _Drain:
-    """Reads a pipe to its end in the background, so that the writer never blocks on it."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self._pool = ThreadPoolExecutor(1)
-        self._future = self._pool.submit(stream.read)
-
-    def text(self) -> str:
-        self._pool.shutdown()
-        self._stream.close()
-        return str(self._future.result())
-
-
-def _explain(name: str, status: int, error: dict[str, Any] | None, noise: str) -> str:
-    """The failure in one screen: which notebook, which cell, what happened."""
-    if error is None:
-        last = noise.strip().splitlines()[-12:]
-        return "\n".join([f"notebook {name}: its process ended with status {status} before it finished", *last])
-    where = f", cell {error['cell']} ({error['source']})" if error["cell"] else ""
-    trace = [line for block in error["traceback"] for line in block.splitlines()][-16:]
-    return "\n".join([f"notebook {name}{where}: {error['what']}", *trace])
 
 
 def run_all(
-    project: Project,
-    notebooks: Iterable[Notebook],
-    *,
-    profile: str,
-    jobs: int,
-    data: Callable[[], dict[str, str]],
-    progress: Progress | None = None,
-    elsewhere: Elsewhere | None = None,
+    project: Project, notebooks: Iterable[Notebook], *, profile: str, place: Place, progress: Progress = lambda *_: None
 ) -> list[Run]:
-    """Run every notebook whose result is not at hand; keep each as soon as it is whole.
-
-    An interrupt ends the running processes and keeps what was finished.
-
-    Args:
-        project: the checkout.
-        notebooks: which.
-        profile: with which defaults.
-        jobs: how many at once.
-        data: gives file name to SHA-256 of the data set at hand; asked when some notebook needs one.
-        progress: told of each cell.
-        elsewhere: what runs the notebooks; None: processes of this machine.
-
-    Raises:
-        CheckFailed: one or more notebooks raised, all named.
-    """
+    """Run every notebook whose result is not at hand; keep each as soon as it is whole."""
     folder = ensure_writable(project.executed(profile))
-    report = progress or (lambda name, done, total, state: None)
-    notebooks = list(notebooks)
-    files = data() if any(notebook.needs_data for notebook in notebooks) else {}
-    children = Children()
-
-    def one(notebook: Notebook) -> Run:
-        parameters = notebook.validate({}, profile=profile)
-        output, record = folder / f"{notebook.name}.ipynb", folder / f"{notebook.name}.json"
-        wanted = key(notebook, parameters, files)
-        if _is_current(output, record, wanted):
-            report(notebook.name, 1, 1, "unchanged")
-            return Run(notebook.name, output, True, 0.0)
-        begin = time.monotonic()
-        if elsewhere is None:
-            used: Mapping[str, float] | None
-            used = run_notebook(project, notebook, parameters, output, progress=progress, children=children)
-            machine: Mapping[str, Any] = provenance.machine()
+    # The longest first, so that none is left alone with the last.
+    order = sorted(notebooks, key=lambda notebook: -notebook.timeout)
+    tasks = [Task.of(notebook, notebook.validate({}, profile=profile)) for notebook in order]
+    expected = place.identity(needs_data=any(task.needs_data for task in tasks))
+    paths = {task.name: folder / f"{task.name}.ipynb" for task in tasks}
+    missing = [task for task in tasks if not _is_current(paths[task.name], task.key(expected))]
+    for task in tasks:
+        if task not in missing:
+            progress(task.label, 1, 1, "unchanged")
+    failures = []
+    for task, found in each(place, missing, expected, progress):
+        if found.record["error"]:
+            failures.append(found.record["error"])
         else:
-            report(notebook.name, 0, 1, "running")
-            found = elsewhere.execute(notebook, parameters, files)
-            write_atomically(output, found.text)
-            used, machine = found.used, found.machine
-            report(notebook.name, 1, 1, "done")
-        seconds = time.monotonic() - begin
-        facts = {
-            "key": wanted,
-            "sha256": _sha256(output),
-            "seconds": round(seconds, 1),
-            **(used or {}),
-            "machine": machine,
-            "data": files if notebook.needs_data else {},
-        }
-        write_atomically(record, json.dumps(facts))
-        return Run(notebook.name, output, False, seconds)
-
-    runs, failures = [], []
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
-        # The longest first, so that none is left alone with the last.
-        futures = [pool.submit(one, notebook) for notebook in sorted(notebooks, key=lambda one: -one.timeout)]
-        try:
-            for future in as_completed(futures):
-                try:
-                    runs.append(future.result())
-                except CheckFailed as failure:
-                    failures.append(str(failure))
-        except BaseException:
-            children.stop()
-            if elsewhere is not None:
-                elsewhere.stop()
-            pool.shutdown(cancel_futures=True)
-            raise
+            keep(paths[task.name], found)
     if failures:
         raise CheckFailed("\n\n".join(failures) + "\n\nThe site was not replaced; finished notebooks are kept.")
-    return sorted(runs, key=lambda run: run.name)
+    computed = {task.name for task in missing}
+    return [Run(name, path, name not in computed) for name, path in sorted(paths.items())]
+
+
+def keep(output: Path, found: Executed) -> None:
+    """The finished notebook, and its record beside it, which is written last."""
+    write_atomically(output, found.text)
+    write_atomically(output.with_suffix(".json"), json.dumps(found.record | {"sha256": _sha256(output)}))
 
 
 def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _is_current(output: Path, record: Path, wanted: str) -> bool:
+def _is_current(output: Path, wanted: str) -> bool:
     """Whether a kept result is the one wanted and still has the bytes it was written with."""
     try:
-        facts = json.loads(record.read_text(encoding="utf-8"))
+        facts = json.loads(output.with_suffix(".json").read_text(encoding="utf-8"))
         return bool(facts["key"] == wanted and facts["sha256"] == _sha256(output))
     except (OSError, ValueError, KeyError, TypeError):
         return False

@@ -8,11 +8,9 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
 
 from filelock import FileLock, Timeout
 
@@ -62,9 +60,6 @@ def render(project: Project, runs: Sequence[Run], *, profile: str) -> bool:
 
     Returns:
         False when the site was already what this would make.
-
-    Raises:
-        CheckFailed: Sphinx warned or the rendered site fails a check; the old site stays.
     """
     place(project, runs)
     _generate(project, runs, profile)
@@ -86,14 +81,6 @@ def render(project: Project, runs: Sequence[Run], *, profile: str) -> bool:
     shutil.rmtree(staging, ignore_errors=True)
     write_atomically(kept, json.dumps({"key": wanted, "html": digest_tree(project.html, ("*",))}))
     return True
-
-
-@contextmanager
-def packing(project: Project) -> Iterator[None]:
-    """Make what readers download meanwhile: `render` finds it there, and makes anew what could not be made."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(download.write, project, project.book / "_generated" / download.FOLDER)
-        yield
 
 
 def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
@@ -205,74 +192,32 @@ def _jupyter_book(
         "PYTHONHASHSEED": "0",
         "GSPA_PROFILE": profile,
     }
-    process = _ready.pop(project.root, None) or _start(project)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    # A process that has ended breaks the pipe, here and when the block closes it; what it said is read all the same.
-    with suppress(BrokenPipeError), process:
-        with suppress(BrokenPipeError):
-            process.stdin.write(json.dumps({"arguments": arguments, "environment": environment}) + "\n")
-            process.stdin.flush()
-        said = process.stdout.read()
-    return subprocess.CompletedProcess(arguments, process.returncode, said)
-
-
-_ready: dict[Path, subprocess.Popen[str]] = {}
-"""By checkout, a process that has imported Jupyter Book and waits for what it is to render."""
-
-# Sphinx keeps millions of small objects until it ends: looking for cycles among them takes a third of its time, and
-# at its end another second.
-_CODE = """
-import atexit, gc, json, os, sys
-gc.disable()
-atexit.register(gc.freeze)
-import jupyter_book.sphinx, myst_nb.sphinx_ext, sphinx.builders.html, sphinx.ext.autodoc, sphinx_book_theme
-from jupyter_book.cli.main import main
-from gspa.book import processes
-asked = sys.stdin.readline()
-if not asked:
-    sys.exit(1)
-processes.hold()
-asked = json.loads(asked)
-os.environ.clear()
-os.environ.update(asked["environment"])
-sys.argv[1:] = asked["arguments"]
-sys.exit(main())
-"""
-
-
-def _start(project: Project) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", _CODE],
+    with subprocess.Popen(
+        [sys.executable, "-c", _CODE, *arguments],
         cwd=project.root,
-        env=os.environ | {"PYTHONHASHSEED": "0"},
-        stdin=subprocess.PIPE,
+        env=environment,
+        stdin=subprocess.PIPE,  # its lifeline
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",  # not the locale's, which may be unable to say a path
         errors="replace",
-    )
+    ) as process:
+        assert process.stdout is not None
+        said = process.stdout.read()
+    return subprocess.CompletedProcess(arguments, process.returncode, said)
 
 
-@contextmanager
-def importing(project: Project) -> Iterator[Callable[[], None]]:
-    """What is given starts Jupyter Book's imports, beside the notebooks; calls after the first do nothing."""
-    lock = Lock()
-    started = False
-
-    def begin() -> None:
-        nonlocal started
-        with lock:
-            if not started:
-                started, _ready[project.root] = True, _start(project)
-
-    try:
-        yield begin
-    finally:
-        if unused := _ready.pop(project.root, None):
-            unused.kill()
-            with unused:  # its pipes are closed
-                pass
+# Sphinx keeps millions of small objects until it ends: looking for cycles among them takes a third of its time, and
+# at its end another second.
+_CODE = """
+import atexit, gc, sys
+gc.disable()
+atexit.register(gc.freeze)
+from gspa.book import processes
+processes.hold()
+from jupyter_book.cli.main import main
+sys.exit(main())
+"""
 
 
 def _complaints(done: subprocess.CompletedProcess[str]) -> str:
@@ -282,11 +227,7 @@ def _complaints(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def page_folder(executed: Path) -> Path:
-    """Where the page of an executed notebook goes: beside it.
-
-    Raises:
-        InvalidOutput: something that is not a rendered page is there; it would be replaced.
-    """
+    """Where the page of an executed notebook goes: beside it."""
     folder = executed.resolve().with_name(f"{executed.stem}_html")
     if folder.exists() and not (folder / ".buildinfo").is_file():  # which Sphinx leaves in every site
         raise InvalidOutput(f"{folder}: is there already and is no rendered page; move it or choose another -o")
@@ -299,18 +240,8 @@ def render_page(project: Project, notebook: str, executed: Path, folder: Path, *
 
     It is a book of one page: links to the book's other pages are plain text.
 
-    Args:
-        project: where the book's configuration and style are.
-        notebook: the notebook's name.
-        executed: the run, from `run.run_notebook`.
-        folder: from `page_folder`; becomes the page's own small site.
-        profile: the run's, for the footer.
-
     Returns:
         The page's file.
-
-    Raises:
-        CheckFailed: Jupyter Book gave up.
     """
     ensure_writable(project.build)
     # Inside of the checkout, from where the configuration's extensions find the notebook's parameters.

@@ -15,7 +15,7 @@ from gspa.accountant.errors import GspaError, InvalidValue
 from gspa.book import run, sweep
 from gspa.book.figures import DASHES, PALETTE, keeps_data
 from gspa.book.parameters import Notebook, read_yaml
-from gspa.book.project import Project
+from gspa.files import write_atomically
 
 _MOST_LINES = len(PALETTE)
 
@@ -23,22 +23,7 @@ _MOST_LINES = len(PALETTE)
 def write(
     page: Path, output: Path, table: pd.DataFrame, notebook: Notebook, axes: Sequence[str], *, x: str, y: str, by: str
 ) -> None:
-    """Run the template notebook on the table just written.
-
-    Args:
-        page: the notebook to write.
-        output: the table's file.
-        table: what is in it.
-        notebook: what was swept.
-        axes: the parameters that were varied on the command line, in its order.
-        x: horizontal axis; "" for the first parameter that varies, before it those of too many values for lines.
-        y: vertical axis; "" for the first result that varies.
-        by: a line for each value of it; "" for the next parameter that varies.
-
-    Raises:
-        GspaError: nothing varies, or no result is a number.
-        UnknownName: no such column.
-    """
+    """Run the template notebook on the table just written."""
     varied = [name for name in notebook.properties if table[name].nunique() > 1]
     order = [name for name in axes if name in varied] + [name for name in varied if name not in axes]
     order.sort(key=lambda name: table[name].nunique() <= _MOST_LINES)
@@ -63,7 +48,9 @@ def write(
     }
     path = Path(__file__).parent / "templates" / "sweep_page.ipynb"
     template = Notebook("sweep_page", path, read_yaml(path.with_suffix(".schema.yaml")))
-    run.run_notebook(Project(page.resolve().parent), template, template.validate(chosen), page.resolve())
+    with run.Here(1, dict) as place:
+        task = run.Task.of(template, template.validate(chosen))
+        write_atomically(page, run.one(place, task, place.identity(needs_data=False)).text)
 
 
 def _spans_decades(table: pd.DataFrame, column: str) -> bool:
@@ -95,20 +82,7 @@ def _lines(rows: pd.DataFrame, x: str, y: str, by: str) -> dict[str, pd.DataFram
 
 @keeps_data
 def lines(rows: pd.DataFrame, *, x: str, y: str, by: str = "", log_x: bool = False, log_y: bool = False) -> Figure:
-    """A result against a parameter. Settings that share x are averaged; the band is their range.
-
-    Args:
-        rows: from `gspa.book.sweep.read_table`.
-        x: a column; words are drawn as categories.
-        y: a column of numbers.
-        by: a column of at most 7 values, a line each; "" for one line.
-        log_x: logarithmic horizontal axis.
-        log_y: logarithmic vertical axis.
-
-    Raises:
-        UnknownName: no such column.
-        InvalidValue: nothing finished, y not numeric, or too many lines.
-    """
+    """A result against a parameter. Settings that share x are averaged; the band is their range."""
     figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
     words = not pd.api.types.is_numeric_dtype(rows[x]) if x in rows else False
     ticks = {value: i for i, value in enumerate(sorted(map(str, rows[x].unique())))} if words else {}

@@ -19,7 +19,12 @@ def run_of(project, name, text="{}", **facts):
     path.write_text(text, encoding="utf-8")
     if facts:
         path.with_suffix(".json").write_text(json.dumps(facts), encoding="utf-8")
-    return Run(name, path, True, 0.0)
+    return Run(name, path, True)
+
+
+def ran(project, notebooks):
+    with pipeline.Here(1, dict) as place:
+        return pipeline.run_all(project, notebooks, profile="quick", place=place)
 
 
 @pytest.fixture
@@ -41,7 +46,7 @@ def test_this_machine_has_a_name_cores_and_memory():
 def test_a_run_leaves_its_time_machine_and_data(project):
     small_project.add(project, "01_one", "x = 1")
     notebooks = parameters.discover(project).values()
-    (run,) = pipeline.run_all(project, notebooks, profile="quick", jobs=1, data=dict)
+    (run,) = ran(project, notebooks)
     found = build_record.facts(run)
     assert found["seconds"] > 0
     assert found["cpu"] > 0
@@ -49,7 +54,7 @@ def test_a_run_leaves_its_time_machine_and_data(project):
     assert found["machine"] == provenance.machine()
     assert found["data"] == {}
     # Unchanged, it is not run again, and the record is of the run that was.
-    (again,) = pipeline.run_all(project, notebooks, profile="quick", jobs=1, data=dict)
+    (again,) = ran(project, notebooks)
     assert again.reused
     assert build_record.facts(again) == found
 

@@ -1,12 +1,9 @@
-"""One notebook in one process: the job and its report, what a finished notebook looks like, what fails."""
+"""One notebook: its report, what a finished one looks like, what fails, and what travels to where it runs."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import stat
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +11,10 @@ import nbformat
 import pytest
 from small_project import add, code, make, markdown
 
+from gspa.book import kernels
 from gspa.book.notebook_source import INJECTED
 from gspa.book.parameters import Notebook
-from gspa.book.project import Project
+from gspa.book.run import OWN, Executed, Task, compute, identity
 
 pytestmark = pytest.mark.xdist_group("execute")  # the module's fixtures run real kernels: once is enough
 
@@ -31,21 +29,12 @@ BODY = [
 ]
 
 
-def start(project: Project, notebook: Notebook, output: Path, **parameters: Any) -> subprocess.CompletedProcess[str]:
-    job = {
-        "source": str(notebook.path),
-        "output": str(output),
-        "parameters": parameters,
-        "timeout": 60,
-        "cwd": str(project.root),
-    }
-    return subprocess.run(
-        [sys.executable, "-m", "gspa.book.execute"], input=json.dumps(job), capture_output=True, text=True, timeout=120
-    )
-
-
-def messages(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def started(notebook: Notebook, **given: Any) -> tuple[Executed, list[tuple[int, int]]]:
+    """What a run gave, and what it reported."""
+    task = Task.of(notebook, notebook.defaults("paper") | given)
+    told: list[tuple[int, int]] = []
+    found = compute(task, task.within(identity(None)), dict, lambda done, cells: told.append((done, cells)))
+    return found, told
 
 
 def saved_by_vs_code(path: Path, kernelspec: dict[str, str]) -> None:
@@ -63,30 +52,27 @@ def finished(tmp_path_factory):
     project = make(tmp_path_factory.mktemp("finished") / "project")
     notebook = add(project, "page", *BODY)
     saved_by_vs_code(notebook.path, {"display_name": ".venv", "language": "python", "name": "of-another-machine"})
-    output = project.root / "out" / "page.ipynb"
-    output.parent.mkdir()
-    return notebook, output, start(project, notebook, output, n=7)
+    return notebook, *started(notebook, n=7)
 
 
 class TestAFinishedNotebook:
     @pytest.fixture
     def text(self, finished) -> str:
-        return finished[1].read_text(encoding="utf-8")
+        return finished[1].text
 
     @pytest.fixture
     def cells(self, text) -> list[dict[str, Any]]:
         return json.loads(text)["cells"]
 
-    def test_the_report_counts_cells_and_ends_well(self, finished, cells):
-        done = finished[2]
-        assert done.returncode == 0
-        first, *rest, last = messages(done)
-        assert first == {"cells": len(cells)} == {"cells": 9}
-        assert rest == [{"done": i} for i in range(1, 10)]
-        assert last.pop("ok") is True
-        assert last.keys() == {"cpu", "memory"}
-        assert 0.3 < last["cpu"] < 100  # papermill alone takes as much to be imported
-        assert 50 < last["memory"] < 2000
+    def test_the_report_counts_cells_and_the_record_says_what_it_took(self, finished, cells):
+        _, found, told = finished
+        assert told == [(i, 9) for i in range(10)]
+        assert len(cells) == 9
+        assert (found.record["status"], found.record["error"]) == ("done", "")
+        assert found.record["results"] == {"users": 7000}
+        if kernels.POSSIBLE:
+            assert 0 < found.record["cpu"] < 100
+            assert 50 < found.record["memory"] < 2000
 
     def test_given_values_are_injected_after_the_parameters_cell(self, cells):
         assert cells[1]["metadata"]["tags"] == ["parameters"]
@@ -101,7 +87,8 @@ class TestAFinishedNotebook:
         recorded = json.loads(text)["metadata"]["papermill"]
         assert recorded["parameters"] == {"n": 7}
         assert set(recorded) == {"parameters", "version"}
-        assert str(finished[1].parents[2]) not in text
+        assert str(finished[0].path.parents[1]) not in text
+        assert OWN not in text
 
     def test_ids_are_place_and_source(self, finished, cells):
         sources = [cell.source for cell in nbformat.read(finished[0].path, as_version=4).cells]
@@ -114,18 +101,15 @@ class TestAFinishedNotebook:
     def test_the_installed_kernel_ran_it_whatever_the_editor_chose(self, text):
         assert json.loads(text)["metadata"]["kernelspec"]["name"] == "python3"
 
-    def test_the_kernel_worked_at_the_projects_root(self, cells):
-        assert "['_config.yml', 'notebooks', 'out'] 0" in "".join(cells[8]["outputs"][-1]["text"])
+    def test_the_kernel_worked_at_the_root_of_a_project_made_for_it(self, cells):
+        assert "['_config.yml', 'book', 'notebooks'] 0" in "".join(cells[8]["outputs"][-1]["text"])
 
-    def test_it_is_one_readable_file_and_valid(self, finished, text):
-        output = finished[1]
-        assert [path.name for path in output.parent.iterdir()] == ["page.ipynb"]
-        assert stat.S_IMODE(output.stat().st_mode) == 0o644
+    def test_it_is_valid(self, text):
         assert text.endswith("}\n")
         nbformat.validate(nbformat.reads(text, as_version=4))
 
 
-def test_a_failure_is_reported_and_leaves_the_older_output(tmp_path):
+def test_a_failure_is_told_with_its_cell_in_the_source(tmp_path):
     project = make(tmp_path)
     body = [
         markdown("First."),
@@ -134,17 +118,25 @@ def test_a_failure_is_reported_and_leaves_the_older_output(tmp_path):
         "1 + 1",
     ]
     notebook = add(project, "page", *body)
-    output = tmp_path / "page.ipynb"
-    output.write_text("the older output")
     saved_by_vs_code(notebook.path, {})
-    done = start(project, notebook, output, n=7)
-    assert done.returncode == 1
-    error = messages(done)[-1]["error"]
+    found, _ = started(notebook, n=7)
+    assert (found.record["status"], found.text) == ("failed", "")
     # The fifth cell of the source, though the run had an injected one before it.
-    assert (error["cell"], error["source"]) == (5, "# setup")
-    assert error["what"] == "ValueError: no luck with 7"
-    trace = "\n".join(error["traceback"])
-    assert "raise ValueError" in trace
-    assert "\x1b" not in trace
-    assert output.read_text() == "the older output"
-    assert {path.name for path in tmp_path.iterdir()} == {"_config.yml", "notebooks", "page.ipynb"}
+    first, *trace = found.record["error"].splitlines()
+    assert first == "notebook page, cell 5 (# setup): ValueError: no luck with 7"
+    assert "raise ValueError" in "\n".join(trace)
+    assert "\x1b" not in found.record["error"]
+
+
+def test_a_worker_that_is_not_what_is_asked_for_computes_nothing(tmp_path):
+    task = Task.of(add(make(tmp_path), "page", "1"), {"n": 3})
+    found = compute(task, identity(None) | {"source": "0" * 64}, dict)
+    assert found.record["error"] == "notebook page: the worker has another source; install the same everywhere"
+
+
+def test_the_module_beside_the_notebook_travels_with_it(tmp_path):
+    notebook = add(make(tmp_path), "page", "1")
+    notebook.helper.write_text("SIX = 6\n")
+    task = Task.of(notebook, {"n": 3})
+    notebook.helper.unlink()
+    assert task.files["notebooks/ppage.py"] == "SIX = 6\n"

@@ -21,6 +21,7 @@ from gspa.accountant.errors import InvalidValue, UnknownName
 from gspa.book import figures, sweep_page
 from gspa.book.figures import as_csv, bundle, keeps_data, tables_of
 from gspa.book.parameters import Notebook
+from gspa.book.run import Executed
 
 
 @pytest.fixture(autouse=True)
@@ -217,7 +218,8 @@ class TestTheSweepsFigure:
 
     def test_a_parameter_of_too_many_values_for_lines_is_the_horizontal_axis(self, tmp_path, monkeypatch):
         drawn = []
-        monkeypatch.setattr(sweep_page.run, "run_notebook", lambda project, page, chosen, to: drawn.append(chosen))
+        monkeypatch.setattr(sweep_page.run.Task, "of", lambda page, chosen: drawn.append(chosen))
+        monkeypatch.setattr(sweep_page.run, "one", lambda *_: Executed({}))
         frame = pd.DataFrame(
             [(a, b, a * b) for a in range(2) for b in range(8)], columns=["few", "many", "value"]
         ).assign(status="done")

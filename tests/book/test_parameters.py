@@ -72,40 +72,6 @@ class TestValidate:
         assert notebook.validate({}, profile="middle") == notebook.validate({}) | {"profile": "middle"}
         assert [notebook.small(profile) for profile in parameters.PROFILES] == [False, False, True]
 
-    @pytest.mark.parametrize(
-        ("name", "text", "value"),
-        [
-            ("delta", "1e-5", 1e-5),
-            ("delta", "0.25", 0.25),
-            ("n_users", "300", 300),
-            ("n_users", "3e2", 300),
-            ("n_users", " 7 ", 7),
-            ("noise", "true", True),
-            ("noise", "False", False),
-            ("label", "3000", "3000"),
-            ("split", "per_epoch", "per_epoch"),
-            ("sizes", "5", [5]),
-            ("sizes", "1, 20,3", [1, 20, 3]),
-            ("shares", "0.5,1e-3", [0.5, 0.001]),
-            ("low", "-3", -3.0),
-            # One more than a double can hold: by way of a float it would be another seed.
-            ("seed", "9007199254740993", 9007199254740993),
-        ],
-    )
-    def test_text_from_the_command_line_takes_the_schemas_type(self, notebook, name, text, value):
-        found = notebook.validate({name: text})[name]
-        assert found == value
-        assert type(found) is type(value)
-
-    @pytest.mark.parametrize(
-        ("name", "value", "kind"),
-        [("delta", 0.5, float), ("low", 0, float), ("n_users", 20.0, int), ("noise", False, bool)],
-    )
-    def test_values_of_the_right_type_pass(self, notebook, name, value, kind):
-        found = notebook.validate({name: value})[name]
-        assert found == value
-        assert type(found) is kind
-
     @pytest.mark.parametrize("value", ["abc", "", "1,5", math.nan, math.inf, -math.inf, "nan", "inf", "-inf", "1e999"])
     def test_a_number_is_finite_and_a_number(self, notebook, value):
         assert "must be a finite number" in refused(notebook, "low", value)
@@ -507,12 +473,6 @@ class TestOfNotebook:
     def test_the_schemas_names_are_taken_and_no_others(self, inside):
         assert parameters.of_notebook("page", inside) == {"profile": "paper", "n": 4, "c": 0.25}
 
-    def test_a_value_that_papermill_let_pass_is_refused(self, inside):
-        with pytest.raises(InvalidValue, match="page: n = 400: must be an integer >= 1 and <= 100; how many"):
-            parameters.of_notebook("page", inside | {"n": 400})
-        with pytest.raises(InvalidValue, match="page: profile = 'qick': must be one of paper, middle, quick"):
-            parameters.of_notebook("page", inside | {"profile": "qick"})
-
     def test_a_parameters_cell_that_lacks_names_is_said(self, inside):
         del inside["n"], inside["c"]
         with pytest.raises(GspaError, match="page: the parameters cell lacks n, c, which the schema lists"):
@@ -551,16 +511,3 @@ def test_a_profile_departs_from_nothing_that_the_paper_states():
     for name, notebook in parameters.discover(parameters.find()).items():
         for profile in parameters.PROFILES:
             assert parameters.departures(name, notebook.defaults(profile)) == []
-
-
-def test_the_command_of_a_sweep_is_read_as_it_was_meant(tmp_path):
-    """A list has commas of its own."""
-    properties = PROPERTIES | {
-        "low": {"type": "array", "default": [1], "items": {"type": "number"}, "description": "d"}
-    }
-    notebook = add(make(tmp_path), "01_page", "1", properties=properties)
-    axes = {"n": ["2", "4"], "low": ["0.5,0.1", "0.2"]}
-    words = shlex.split(parameters.command(notebook, {}, axes))
-    assert words[:3] == ["gspa", "sweep", "01_page"]
-    given = dict(zip(words[4::3], words[5::3], strict=True))
-    assert {name: sweep.values_of(notebook, name, text) for name, text in given.items()} == axes

@@ -24,7 +24,6 @@ FAILING = {
     "leaves": ["import sys", "sys.exit(0)", "print('never reached')"],
     "dies": ["import os", "os._exit(1)"],
     "slow": ["import time", "time.sleep(60)"],
-    "killed": ["import os, signal", "os.kill(os.getppid(), signal.SIGTERM)"],
     "unsaid": ["from gspa.book import say; say.install()", "%%say\nThere are {{ nothing }} of them."],
 }
 GOOD = {
@@ -50,8 +49,8 @@ def mixed(tmp_path_factory):
             states[name].append((done, total, state))
 
     notebooks = parameters.discover(project).values()
-    with pytest.raises(CheckFailed) as caught:
-        pipeline.run_all(project, notebooks, profile="quick", jobs=3, data=dict, progress=progress)
+    with pytest.raises(CheckFailed) as caught, pipeline.Here(3, dict) as place:
+        pipeline.run_all(project, notebooks, profile="quick", place=place, progress=progress)
     # One paragraph a failure, then one about the site.
     told = {
         re.match(r"notebook (\w+)", part)[1]: part
@@ -81,7 +80,6 @@ class TestFailures:
                 "notebook slow, cell 4 (time.sleep(60)): CellTimeoutError: "
                 "A cell timed out while it was being executed, after 1 seconds.",
             ),
-            ("killed", "notebook killed: its process ended with status -15 before it finished"),
             ("unsaid", "notebook unsaid, cell 4 (%%say): GspaError: %%say: 'nothing' is undefined"),
         ],
     )
@@ -95,7 +93,7 @@ class TestFailures:
 
     def test_progress_counts_cells_and_ends_with_the_result(self, mixed):
         assert set(mixed.states) == set(FAILING) | set(GOOD)
-        assert mixed.states["counts"] == [(i, 5, "running") for i in range(6)] + [(5, 5, "done")]
+        assert mixed.states["counts"] == [(i, 5, "running") for i in range(6)] + [(1, 1, "done")]
         assert {states[-1][2] for name, states in mixed.states.items() if name in FAILING} == {"failed"}
 
 
@@ -103,18 +101,20 @@ class TestFinished:
     def test_they_are_kept_and_not_run_again(self, mixed):
         before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in mixed.folder.iterdir()}
         notebooks = [parameters.select(mixed.project, name) for name in GOOD]
-        runs = pipeline.run_all(mixed.project, notebooks, profile="quick", jobs=2, data=dict)
-        assert [(run.name, run.reused, run.seconds) for run in runs] == [(name, True, 0.0) for name in sorted(GOOD)]
+        with pipeline.Here(2, dict) as place:
+            runs = pipeline.run_all(mixed.project, notebooks, profile="quick", place=place)
+        assert [(run.name, run.reused) for run in runs] == [(name, True) for name in sorted(GOOD)]
         assert [run.path for run in runs] == [mixed.folder / f"{name}.ipynb" for name in sorted(GOOD)]
         assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in mixed.folder.iterdir()} == before
 
-    def test_the_same_run_twice_is_the_same_bytes(self, mixed, tmp_path, monkeypatch):
+    def test_the_same_run_twice_is_the_same_bytes(self, mixed, monkeypatch):
         """Even with the order of a set of strings on the page, which depends on the hash seed."""
         monkeypatch.delenv("PYTHONHASHSEED", raising=False)
         notebook = parameters.select(mixed.project, "counts")
-        values = notebook.defaults("quick")
-        pipeline.run_notebook(mixed.project, notebook, values, tmp_path / "again.ipynb")
-        assert (tmp_path / "again.ipynb").read_bytes() == (mixed.folder / "counts.ipynb").read_bytes()
+        with pipeline.Here(1, dict) as place:
+            task = pipeline.Task.of(notebook, notebook.defaults("quick"))
+            found = pipeline.one(place, task, place.identity(needs_data=False))
+        assert found.text == (mixed.folder / "counts.ipynb").read_text()
 
     @pytest.mark.skipif(os.name == "nt", reason="sockets are no files there")
     def test_kernels_that_start_at_once_compete_for_no_ports(self, mixed):
@@ -137,22 +137,27 @@ class TestWhatIsRunAgain:
         for name in ("plain", "with_data"):
             add(project, name, "n", properties=properties, needs_data=name == "with_data", profiles={"quick": {"n": 1}})
         ran: list[str] = []
-        state = SimpleNamespace(project=project, ran=ran, data={"images": "aa"}, fail=())
+        state = SimpleNamespace(project=project, ran=ran, data={"images": "aa"}, fail=(), interrupt=())
 
-        def run_notebook(project, notebook, values, output, *, progress=None, children=None):
-            if notebook.name in state.fail:
-                raise CheckFailed(f"notebook {notebook.name}: failed")
-            ran.append(notebook.name)
-            output.write_text(json.dumps([notebook.path.read_text(), values, len(ran)]))
+        def compute(task, expected, data, report, stopped):
+            if task.name in state.interrupt:
+                raise KeyboardInterrupt
+            if task.name in state.fail:
+                return pipeline.Executed(pipeline._record(task, expected, f"notebook {task.name}: failed"))
+            ran.append(task.name)
+            text = json.dumps([task.files, task.values, len(ran)])
+            return pipeline.Executed(pipeline._record(task, expected, ""), text)
 
-        monkeypatch.setattr(pipeline, "run_notebook", run_notebook)
+        monkeypatch.setattr(pipeline, "compute", compute)
         return state
 
     def again(self, book: SimpleNamespace, profile: str = "paper") -> list[str]:
         """Run all and tell which notebooks were computed; the others must say that they were reused."""
         book.ran.clear()
         notebooks = parameters.discover(book.project).values()
-        runs = pipeline.run_all(book.project, notebooks, profile=profile, jobs=1, data=lambda: dict(book.data))
+        pipeline.identity.cache_clear()
+        with pipeline.Here(1, lambda: dict(book.data)) as place:
+            runs = pipeline.run_all(book.project, notebooks, profile=profile, place=place)
         assert [run.name for run in runs] == ["plain", "with_data"]
         assert [run.name for run in runs if not run.reused] == sorted(book.ran)
         return sorted(book.ran)
@@ -261,18 +266,11 @@ class TestWhatIsRunAgain:
         book.fail = ()
         assert self.again(book) == ["plain"]
 
-    def test_an_interrupt_keeps_what_was_finished(self, book, monkeypatch):
-        finish = pipeline.run_notebook
-
-        def interrupted(project, notebook, *arguments, **options):
-            if notebook.name == "with_data":
-                raise KeyboardInterrupt
-            finish(project, notebook, *arguments, **options)
-
-        monkeypatch.setattr(pipeline, "run_notebook", interrupted)
+    def test_an_interrupt_keeps_what_was_finished(self, book):
+        book.interrupt = ("with_data",)
         with pytest.raises(KeyboardInterrupt):
             self.again(book)
-        monkeypatch.setattr(pipeline, "run_notebook", finish)
+        book.interrupt = ()
         assert self.again(book) == ["with_data"]
 
     def test_an_output_place_that_cannot_be_is_refused_before_any_work(self, book):
@@ -292,5 +290,5 @@ class TestPlace:
         source = tmp_path / "executed" / "a.ipynb"
         source.parent.mkdir()
         source.write_text("new")
-        pipeline.place(project, [pipeline.Run("a", source, False, 1.0)])
+        pipeline.place(project, [pipeline.Run("a", source, False)])
         assert {path.name: path.read_text() for path in folder.iterdir()} == {"a.ipynb": "new"}

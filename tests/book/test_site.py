@@ -76,7 +76,7 @@ def executed(project, name, outputs=(), cells=(), used=None):
     path = project.executed("quick") / f"{name}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(nbformat.writes(notebook), encoding="utf-8")
-    return Run(name, path, False, 0.0)
+    return Run(name, path, False)
 
 
 SAID = r"Within $-2.5 \times 10^{-7}$; see [the notation](../book/notation.md)."
@@ -367,12 +367,8 @@ class TestRealFailures:
         good = page.read_text(encoding="utf-8")
         page.write_text("# Rerun\n\n[A page that is not there](nowhere.md)\n", encoding="utf-8")
         said = r"old one stays[^$]*rerun\.md[^$]*WARNING[^$]*nowhere"
-        with of_few_pages(project, "rerun"), site.importing(project) as begin:
-            begin()
-            early = site._ready[project.root]
-            with pytest.raises(CheckFailed, match=said):
-                site.render(project, [], profile="paper")
-            assert early.returncode == 1, "the process that was at hand has rendered"
+        with of_few_pages(project, "rerun"), pytest.raises(CheckFailed, match=said):
+            site.render(project, [], profile="paper")
         assert digest_tree(project.html, ("*",)) == before
         page.write_text(good, encoding="utf-8")
         # The record still fits: nothing to do.
@@ -446,30 +442,11 @@ def small(tmp_path, monkeypatch):
     return state
 
 
-class TestImporting:
-    def test_one_process_that_ends_where_nothing_was_to_be_rendered(self, small):
-        with site.importing(small.here) as begin:
-            begin()
-            process = site._ready[small.here.root]
-            begin()
-            assert site._ready == {small.here.root: process}
-            assert process.poll() is None
-        assert process.returncode is not None
-        assert site._ready == {}
-
-    def test_nothing_starts_where_nothing_begins(self, small):
-        with site.importing(small.here):
-            assert site._ready == {}
-
-    def test_a_process_that_died_has_its_last_words_in_the_failure(self, small, monkeypatch):
-        monkeypatch.undo()  # the real Sphinx
-        monkeypatch.setattr(site, "_CODE", "raise SystemExit('no Jupyter Book here')")
-        with site.importing(small.here) as begin:
-            begin()
-            site._ready[small.here.root].wait()
-            for _ in ("dead before it is asked", "asked while it starts"):
-                with pytest.raises(CheckFailed, match="old one stays:\nno Jupyter Book here"):
-                    small.render()
+def test_a_process_that_died_has_its_last_words_in_the_failure(small, monkeypatch):
+    monkeypatch.undo()  # the real Sphinx
+    monkeypatch.setattr(site, "_CODE", "raise SystemExit('no Jupyter Book here')")
+    with pytest.raises(CheckFailed, match="old one stays:\nno Jupyter Book here"):
+        small.render()
 
 
 class TestRender:

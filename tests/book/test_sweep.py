@@ -17,10 +17,11 @@ import pytest
 from small_project import add, make
 
 from gspa.accountant.errors import GspaError, InvalidOutput, InvalidValue, ProcessDied, UnknownName
-from gspa.book import cluster, provenance, sweep
-from gspa.book.cluster import TRIES, Target
+from gspa.book import provenance, sweep
+from gspa.book import run as pipeline
 from gspa.book.parameters import select
-from gspa.book.sweep import LAST_COLUMNS, Here, Journal, rows_of, settings
+from gspa.book.run import Executed, Here
+from gspa.book.sweep import LAST_COLUMNS, Journal, rows_of, settings
 from gspa.cli import run
 
 pytestmark = pytest.mark.xdist_group("pipeline")
@@ -48,12 +49,25 @@ def asked(monkeypatch):
     """No kernel: the settings that were run, each with six times its n as the result."""
     found: list[dict[str, object]] = []
 
-    def compute(target, task, children):
+    def six(task):
         found.append(dict(task.values))
         return {"six": 6 * task.values["n"], "share": np.float64(0.1) * task.values["c"]}
 
-    monkeypatch.setattr(sweep, "_run", compute)
+    instead(monkeypatch, six)
     return found
+
+
+def instead(monkeypatch, results):
+    """No kernel: a function of the task gives the results, or raises."""
+
+    def compute(task, expected, data, report, stopped):
+        try:
+            found, error = results(task), ""
+        except ZeroDivisionError as failure:
+            found, error = {}, f"ZeroDivisionError: {failure}"
+        return Executed(pipeline._record(task, task.within(expected), error) | {"results": found})
+
+    monkeypatch.setattr(pipeline, "compute", compute)
 
 
 class TestSettings:
@@ -64,10 +78,9 @@ class TestSettings:
         assert settings(notebook, {}) == [found[0] | {"n": 3, "c": 0.5}]
 
     def test_a_file_of_settings_and_an_axis_are_combined(self, notebook, tmp_path):
-        for mark in (",", ";", "\t"):
-            (tmp_path / "s.csv").write_text("n,c\n10,0.25\n\n20,\n".replace(",", mark), encoding="utf-8")
-            rows = rows_of(tmp_path / "s.csv")
-            assert rows == [{"n": "10", "c": "0.25"}, {"n": "20"}]
+        (tmp_path / "s.csv").write_text("\ufeffn, c\n10,0.25\n\n20,\n", encoding="utf-8")
+        rows = rows_of(tmp_path / "s.csv")
+        assert rows == [{"n": "10", "c": "0.25"}, {"n": "20"}]
         found = settings(notebook, {"profile": ["paper", "quick"]}, rows)
         assert [(one["n"], one["c"], one["profile"]) for one in found] == [
             (10, 0.25, "paper"),
@@ -79,23 +92,22 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("text", "words"),
         [
-            ("", "s.csv line 1: must name each parameter once"),
-            ("n,n\n1,2\n", "s.csv line 1: must name each parameter once"),
+            ("", "s.csv: cannot be read as a CSV file in UTF-8 (No columns to parse from file)"),
             ("n,eps\n", "s.csv: has no settings below its header"),
-            ("n,eps\n1,2\n3\n", "s.csv line 3: must have 2 values: n,eps"),
+            ("n,eps\n1,2\n3,4,5\n", "s.csv: cannot be read as a CSV file in UTF-8 (Error tokenizing data"),
         ],
     )
-    def test_a_bad_file_is_named_with_its_line(self, tmp_path, text, words):
+    def test_a_bad_file_is_named(self, tmp_path, text, words):
         (tmp_path / "s.csv").write_text(text)
         with pytest.raises(GspaError) as refusal:
             rows_of(tmp_path / "s.csv")
-        assert str(refusal.value) == words
+        assert words in str(refusal.value)
 
     def test_no_file_and_no_text(self, tmp_path):
         with pytest.raises(GspaError, match="No such file"):
             rows_of(tmp_path / "none.csv")
         (tmp_path / "b.csv").write_bytes(b"n\n\xff\n")
-        with pytest.raises(GspaError, match="not a CSV file in UTF-8"):
+        with pytest.raises(GspaError, match="cannot be read as a CSV file in UTF-8"):
             rows_of(tmp_path / "b.csv")
 
     def test_what_is_wrong_is_refused_before_anything_runs(self, notebook):
@@ -121,13 +133,8 @@ class TestSettings:
 class TestRun:
     @staticmethod
     def swept(notebook, axes, output="t.csv", **more):
-        place = Here(1, dict)
-        try:
-            return sweep.run(
-                Target.of(notebook), settings(notebook, axes), place=place, output=Path(output).absolute(), **more
-            )
-        finally:
-            place.close()
+        with Here(1, dict) as place:
+            return sweep.run(notebook, settings(notebook, axes), place=place, output=Path(output).absolute(), **more)
 
     def test_a_row_has_parameters_results_and_how_it_came_about(self, notebook, asked):
         self.swept(notebook, {"n": [10, 100]})
@@ -157,7 +164,7 @@ class TestRun:
     @pytest.mark.parametrize("what", ["source", "versions", "notebook", "module"])
     def test_other_sources_versions_or_another_notebook_run_again(self, here, notebook, asked, what, monkeypatch):
         self.swept(notebook, {"n": [10]})
-        cluster.identity.cache_clear()
+        pipeline.identity.cache_clear()
         if what == "source":
             monkeypatch.setattr(provenance, "source_digest", lambda: "0" * 64)
         elif what == "versions":
@@ -167,32 +174,19 @@ class TestRun:
         else:
             notebook = add(here, "01_page", *BODY, "1")
         self.swept(notebook, {"n": [10]})
-        cluster.identity.cache_clear()
+        pipeline.identity.cache_clear()
         assert len(asked) == 2
-
-    def test_the_module_beside_the_notebook_travels_with_it(self, notebook):
-        notebook.helper.write_text("SIX = 6\n")
-        target = Target.of(notebook)
-        notebook.helper.unlink()
-        with target.unpacked() as (_, one):
-            assert one.helper.read_text() == "SIX = 6\n"
-
-    def test_a_worker_that_is_not_what_the_sweep_says_computes_nothing(self, notebook, asked):
-        facts = cluster.identity(None) | {"source": "0" * 64}
-        record = sweep.compute(Target.of(notebook), sweep.Task("", notebook.defaults("quick")), facts, dict)
-        assert record["error"].startswith("this worker has another source than the sweep")
-        assert asked == []
 
     def test_a_setting_that_fails_is_told_and_tried_again_next_time(self, notebook, monkeypatch):
         tried = []
 
-        def moody(target, task, children):
+        def moody(task):
             tried.append(task.values["n"])
             if task.values["n"] == 2:
                 raise ZeroDivisionError("no luck\nat all")
             return {"value": 1, "error": 0.25, "n": task.values["n"] + 1}
 
-        monkeypatch.setattr(sweep, "_run", moody)
+        instead(monkeypatch, moody)
         assert self.swept(notebook, {"n": [1, 2, 3]}).failed == 1
         rows = sweep.read_table("t.csv")
         assert rows["status"].tolist() == ["done", "failed", "done"]
@@ -204,8 +198,8 @@ class TestRun:
         assert tried == [1, 2, 3, 2]
 
     def test_an_interrupt_leaves_a_table_of_what_was_finished(self, notebook, asked):
-        def interrupt(done, total, failed):
-            if done == 2:
+        def interrupt(label, done, cells, state):
+            if label == "setting 3":
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
@@ -227,7 +221,7 @@ class TestRun:
         with pytest.raises(InvalidOutput, match="is there without its journal"):
             self.swept(notebook, {"n": [1]})
         assert Path("t.csv").read_text() == "mine\n"
-        with pytest.raises(InvalidValue, match=r"ends in .csv or .parquet"):
+        with pytest.raises(InvalidValue, match=r"ends in \.csv"):
             self.swept(notebook, {"n": [1]}, output="t.xlsx")
         Path("other.csv").write_text("a,b\n1,2\n")
         with pytest.raises(GspaError, match="is no table of gspa sweep"):
@@ -235,27 +229,14 @@ class TestRun:
         with pytest.raises(GspaError, match="cannot be read"):
             sweep.read_table("none.csv")
 
-    def test_parquet_where_pyarrow_is(self, notebook, asked):
-        if find_spec("pyarrow") is None:
-            with pytest.raises(InvalidValue, match=r"for .parquet install pyarrow"):
-                self.swept(notebook, {"n": [1]}, output="t.parquet")
-            return
-        found = self.swept(notebook, {"n": [1, 2]}, output="t.parquet").table
-        rows = sweep.read_table("t.parquet")
-        assert list(rows) == list(found)
-        assert rows["six"].tolist() == found["six"].tolist()
+    def test_a_notebook_whose_kernel_dies_is_one_failed_row(self, notebook, monkeypatch):
+        def dies(task):
+            raise ProcessDied("notebook 01_page, cell 3 (x): DeadKernelError: Kernel died\nTry --jobs 1.")
 
-    def test_a_notebook_whose_process_keeps_dying_is_one_failed_row(self, notebook, monkeypatch):
-        tries = []
-
-        def dies(*given, **named):
-            tries.append(1)
-            raise ProcessDied("notebook 01_page: its process ended with status -9")
-
-        monkeypatch.setattr(cluster, "run_notebook", dies)
-        rows = self.swept(notebook, {"n": [1]}).table
-        assert len(tries) == TRIES
-        assert rows["error"].iloc[0] == f"notebook 01_page: its process ended with status -9 ({TRIES} tries)"
+        instead(monkeypatch, dies)
+        found = self.swept(notebook, {"n": [1]})
+        assert found.failed == 1
+        assert found.table["error"].iloc[0] == "notebook 01_page, cell 3 (x): DeadKernelError: Kernel died"
 
 
 @pytest.mark.slow  # real kernels
@@ -285,17 +266,6 @@ class TestCommand:
         assert len(images) == 1
         assert "- six: from 18 at n = 3 to 24 at 4." in said
 
-    def test_a_notebook_whose_process_died_is_tried_again(self, here):
-        flag = here.root / "died"
-        dies = (
-            f"import os, pathlib, psutil\nflag = pathlib.Path({str(flag)!r})\n"
-            "if not flag.exists():\n    flag.touch()\n    psutil.Process().parents()[0].kill()"
-        )
-        add(here, "02_dies", dies, "word = 1", *SAYS)
-        assert run(shlex.split("sweep 02_dies -p n 3 -o t.csv")) == 0
-        assert flag.exists()
-        assert sweep.read_table("t.csv")["six"].tolist() == [18]
-
     @pytest.mark.parametrize(
         ("line", "words"),
         [
@@ -305,9 +275,12 @@ class TestCommand:
             ("sweep 01_page -p n 3,,4", "-p n = '3,,4': must be values with ',' between them, none of them empty"),
             ("sweep 01_page -p n 3 -p n 4", "-p n: is given twice; put all of its values into one list"),
             ("sweep 01_page -p n", "-p: needs a name and a value, for instance -p n_max 3000"),
-            ("sweep 01_page -o t.txt", "-o = 't.txt': must be a file name that ends in .csv or .parquet"),
+            ("sweep 01_page -o t.txt", "-o = 't.txt': must be a file name that ends in .csv"),
             ("sweep 01_page --page t.html", "--page = 't.html': must be a file name that ends in .ipynb"),
-            ("sweep 01_page --settings no.csv", "no.csv: cannot be read (No such file or directory)"),
+            (
+                "sweep 01_page --settings no.csv",
+                "no.csv: cannot be read as a CSV file in UTF-8 (No such file or directory)",
+            ),
             ("sweep 01_page --jobs 0", "jobs = 0: must be an integer >= 1"),
             ("sweep 01_page --jobs 2 --scheduler x", "--jobs, --scheduler: give one;"),
             ("sweep 01_page --profile fast", "profile 'fast': does not exist"),
@@ -340,7 +313,7 @@ class TestCommand:
         assert "the same command goes on from there" in err
         assert "Traceback" not in err
         assert sweep.read_table(here.root / "t.csv")["six"].tolist() == [6]
-        assert [json.loads(line)["record"]["status"] for line in journal.read_text().splitlines()] == ["done"]
+        assert [json.loads(line)["status"] for line in journal.read_text().splitlines()] == ["done"]
 
 
 def test_the_template_is_in_the_committed_form():

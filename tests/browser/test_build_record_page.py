@@ -34,7 +34,7 @@ def made(tmp_path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("{}", encoding="utf-8")
             path.with_suffix(".json").write_text(json.dumps(found), encoding="utf-8")
-            runs.append(Run(name, path, True, 0.0))
+            runs.append(Run(name, path, True))
         (folder / "_static").mkdir(parents=True)
         script = ROOT / "book" / "_static" / "build_record.js"
         (folder / "_static" / script.name).write_bytes(script.read_bytes())

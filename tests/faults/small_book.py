@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,8 @@ def make_book(root: Path, *, factor: int = 2, figure: bool = False) -> Project:
     project.book.mkdir()
     (project.book / "_toc.yml").write_text(TOC, encoding="utf-8")
     (project.book / "intro.md").write_text("# Small\n\nText.\n", encoding="utf-8")
+    for name in ("claims.yaml", "errata.yaml"):
+        shutil.copyfile(ROOT / "book" / name, project.book / name)
     write_page(project, "one", factor, *([FIGURE] if figure else []))
     write_page(project, "two", factor)
     return project

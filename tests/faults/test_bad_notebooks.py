@@ -17,7 +17,7 @@ from gspa.book import run as pipeline
 
 pytestmark = pytest.mark.slow
 
-PID = "import os, pathlib, signal\nfrom pathlib import Path\nPath('{name}.pid').write_text(str(os.getpid()))"
+PID = "import os, pathlib, signal\nfrom pathlib import Path\nPath({place!r}, '{name}.pid').write_text(str(os.getpid()))"
 HINT = "Its process was killed or crashed. Most often memory ran out: try --jobs 1, or --profile quick."
 THREAD = "import threading\nthreading.Thread(target=threading.Event().wait).start()\n"
 HANGING = {
@@ -43,10 +43,10 @@ GOOD = {
 def told(tmp_path_factory):
     project = make(tmp_path_factory.mktemp("bad") / "project")
     for name, body in (HANGING | DYING | {"eats": HUNGRY} | GOOD).items():
-        add(project, name, PID.format(name=name), body, timeout=2 if name in HANGING else 120)
+        add(project, name, PID.format(name=name, place=str(project.root)), body, timeout=2 if name in HANGING else 120)
     notebooks = parameters.discover(project).values()
-    with pytest.raises(CheckFailed) as caught:
-        pipeline.run_all(project, notebooks, profile="quick", jobs=2, data=dict)
+    with pytest.raises(CheckFailed) as caught, pipeline.Here(2, dict) as place:
+        pipeline.run_all(project, notebooks, profile="quick", place=place)
     parts = [part for part in str(caught.value).split("\n\n") if part.startswith("notebook ")]
     return SimpleNamespace(project=project, by_name={re.match(r"notebook (\w+)", part)[1]: part for part in parts})
 

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from small_project import add, make, markdown
 
-from gspa import cli
+from gspa import cli, files
 from gspa.accountant.errors import CheckFailed, DataUnavailable
 from gspa.algorithms import digits as datasets
 from gspa.book import cluster, site, sweep
@@ -153,7 +153,8 @@ def harmless(tmp_path_factory):
             raise CheckFailed("scheduler: does not answer")
 
         patch.setattr(datasets, "fetch", no_data)
-        patch.setattr(pipeline, "run_notebook", lambda *_, **__: None)
+        patch.setattr(pipeline, "compute", lambda *_: pipeline.Executed({"error": "", "status": "done"}, "{}"))
+        patch.setattr(files, "write_atomically", lambda output, text: None)
         patch.setattr(pipeline, "run_all", lambda *_, **__: [])
         patch.setattr(sweep, "run", _swept)
         patch.setattr(cluster, "Cluster", no_cluster)
@@ -164,11 +165,11 @@ def harmless(tmp_path_factory):
         yield here
 
 
-def _swept(target, wanted, *, place, output, progress):
+def _swept(notebook, wanted, *, place, output, progress):
     """Every setting done at once, with its number as the result."""
-    last = dict.fromkeys(sweep.LAST_COLUMNS[:-1], "") | {"status": "done", "seconds": 0.0}
-    tasks = [sweep.Task(str(i), values) for i, values in enumerate(wanted[:20])]
-    records = {task.key: last | {"results": {"value": float(task.key)}} for task in tasks}
+    made = dict.fromkeys(sweep.LAST_COLUMNS, "") | {"status": "done", "seconds": 0.0, "versions": {}, "data": {}}
+    tasks = {str(i): pipeline.Task.of(notebook, values) for i, values in enumerate(wanted[:20])}
+    records = {key: made | {"results": {"value": float(key)}} for key in tasks}
     return sweep.Swept(sweep.table(tasks, records), 0, 0)
 
 
@@ -262,9 +263,7 @@ class TestPlaces:
         link = harmless.root / "out.ipynb"
         link.symlink_to(secret)
         written = []
-        monkeypatch.setattr(
-            pipeline, "run_notebook", lambda project, source, values, output, **_: written.append(output)
-        )
+        monkeypatch.setattr(files, "write_atomically", lambda output, text: written.append(output))
         status, fault = judged(["run", "01_page", "-o", "out.ipynb"])
         assert (status, fault) == (2, "nothing")
         assert written == []
@@ -272,9 +271,7 @@ class TestPlaces:
 
     def test_the_default_output_stays_in_the_build_folder(self, harmless, monkeypatch):
         written = []
-        monkeypatch.setattr(
-            pipeline, "run_notebook", lambda project, source, values, output, **_: written.append(output)
-        )
+        monkeypatch.setattr(files, "write_atomically", lambda output, text: written.append(output))
         for value in ("3", "4"):
             assert judged(["run", "01_page", "-p", "n", value]) == (0, "nothing")
         assert len(set(written)) == 2

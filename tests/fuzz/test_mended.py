@@ -79,7 +79,7 @@ class TestAnswers:
         with pytest.raises(InvalidValue, match=r"seeds\[0\]"):
             sgd.train(None, None, SgdConfig(), seeds=[2**63])
 
-    @pytest.mark.parametrize("place", [NOWHERE, Path("/none/x.csv"), Path("/none/x.parquet")])
+    @pytest.mark.parametrize("place", [NOWHERE, Path("/none/x.csv")])
     def test_a_table_that_cannot_be_written(self, place):
         with pytest.raises(GspaError) as refused:
             sweep.write_table(pd.DataFrame({"n": [1]}), place)
