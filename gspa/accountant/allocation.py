@@ -591,7 +591,8 @@ class Allocated:
         gap = ahead.dealt.gap[1]
         most, mu = (gap, math.inf) if self.noise == "laplace" else (math.inf, gap)
         label, pair = f"{METHOD}, {direction}", _pair(ahead, behind)
-        return Round(*(label, self.valid_for), pair=pair, exchanged=exchanged, most=most, reached=True, alone=mu)
+        words = self.valid_for
+        return Round(label, words, (pair,), exchanged, most=most, fitted=True, reached=True, alone=mu)
 
     @cache  # noqa: B019  # its rounds remember points of their curves
     def rounds(self, direction: str) -> list[tuple[Round, int]]:

@@ -111,10 +111,10 @@ def test_the_outcomes_of_the_pair(monkeypatch, mechanism):
 
 
 def test_the_loss_of_a_gaussian(monkeypatch):
-    _loss_grid.gaussian_atoms(0.7, 1e-3, 60.0)
+    _loss_grid.sampled_gaussian(0.7, depth=60.0)
     monkeypatch.setattr(_loss_grid, "_WEIGHTS", 0.999 * _loss_grid._WEIGHTS)
     with pytest.raises(InternalError, match="a Gaussian's masses"):
-        _loss_grid.gaussian_atoms(0.7, 1e-3, 60.0)
+        _loss_grid.sampled_gaussian(0.7, depth=60.0)
 
 
 def test_the_cells_of_an_attack():

@@ -79,8 +79,9 @@ INSIDE: dict[str, str] = {
             "certificates": "on_a_line allocated written",
             "exact": "Crowd tries_all",
             "laplace_gaussian": "how_close limit choose population reports_pair",
-            "losses": "spread merge gaussian_atoms groups_of atoms automatic_step dominating dominated on_curve Values",
-            "rounds": "of_tables table_of held_alike",
+            "losses": "spread merge sampled_gaussian groups_of atoms automatic_step "
+            "dominating dominated on_curve Values",
+            "rounds": "of_tables table_of held_alike silent depth_of checked",
             "one_round": "require_fit others_of problem_of tilt_for epsilon_of candidates",
             "risk": "attack_rates",
             "sampled_audit": "choose",
@@ -417,7 +418,6 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.rounds.shuffled_reports": {"mechanism": name("laplace", "gaussian")},
     "accountant.interop.from_losses": {"law": made(lambda i: privacy_loss(_problem(i)), either(0))}
     | {"exchanged": either(None)},
-    "accountant.interop.of_problem": {"step": number(1e-3, 0.05)},
     "accountant.interop.compose_with_dp_accounting": {
         "step": number(1e-3, 0.05),
         "sampled": lists_of(together(number(0.5, 3), number(0.01, 0.5), count(1, 3)), least=0, most=1),
