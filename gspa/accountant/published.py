@@ -25,8 +25,6 @@ from gspa.accountant.blanket_forms import (
     blanket_delta,
     blanket_epsilon,
     blanket_moments,
-    krr_total_variation,
-    laplace_total_variation,
     wang24_epsilon,
 )
 from gspa.accountant.budgets import Budgets, constant, repeat_first
@@ -88,8 +86,6 @@ __all__ = [
     "gspa_epsilon",
     "gspa_mu",
     "gspa_slack",
-    "krr_total_variation",
-    "laplace_total_variation",
     "liew22_epsilon",
     "liew22_renyi",
     "liu23_clones",

@@ -384,7 +384,6 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.closed_forms.liew22_renyi": {"order": count(2, 30)},
     "accountant.closed_forms.liew22_epsilon": {"largest_order": count(2, 30)},
     "accountant.closed_forms.renyi_to_epsilon": {"divergence": number(0, 5)},
-    "accountant.blanket_forms.wang24_epsilon": {"hidden": FLAG},
     "accountant.one_round.honest_only": {"honest": count(1, 3)},
     **{f"accountant.{module}": {"mechanism": _FAMILY} for module in ("one_round", "rounds")},
     "accountant.engine": {"mechanism": _FAMILY, "given": _MATRIX}
