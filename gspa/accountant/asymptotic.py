@@ -32,6 +32,7 @@ from gspa.accountant.laplace_gaussian import population
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 Array = NDArray[np.float64]
+Counts = NDArray[np.float64] | NDArray[np.int64]
 
 _INPUTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _MOST_JOINT = 3  # groups whose inputs are tried jointly
@@ -107,7 +108,7 @@ def _grid(victim: Noise, cells: int) -> Array:
     return np.unique(np.r_[0.5 - r, 0.5 + r])
 
 
-def solve(v: Array, laws: Array, count: Array) -> tuple[float, Array]:
+def solve(v: Array, laws: Array, count: Counts) -> tuple[float, Array]:
     """v' A^+ v and a w with A w = v, for A = sum_g count[g] (diag(laws[g]) - laws[g] laws[g]').
 
     A = D^(1/2) (I - U U') D^(1/2) with D = diag(sum_g count[g] laws[g]) and U of one column per group, so
