@@ -1419,7 +1419,7 @@ def certify(
     if isinstance(runs, Laplace | Gaussian):
         asked = _Setting(runs, eps, n, budgets, honest=honest)
         width = asked.sensitivity
-        crowd = laplace_gaussian.Crowd.of(asked.scales, asked.count, runs.name, (0.0, 1.0), width)
+        crowd = laplace_gaussian.Crowd.of(asked.scales, asked.count, runs.name, width)
         return on_a_line(crowd, delta=delta)
     assert isinstance(runs, Allocation)
     run = _Run(runs, eps, n, budgets, honest=honest).asked

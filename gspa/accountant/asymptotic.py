@@ -58,9 +58,10 @@ class Setting:
             [cell_masses(o, float(x), self.edges) for o, x in zip(self.others, np.asarray(inputs), strict=True)]
         )
 
-    def difference(self, inputs: tuple[float, float]) -> Array:
+    @property
+    def difference(self) -> Array:
         """v = f0 - f1 on the cells."""
-        return cell_masses(self.victim, inputs[0], self.edges) - cell_masses(self.victim, inputs[1], self.edges)
+        return cell_masses(self.victim, 0.0, self.edges) - cell_masses(self.victim, 1.0, self.edges)
 
 
 class Limit(NamedTuple):
@@ -158,7 +159,6 @@ def asymptotic_mu(
     count: ArrayLike = 1,
     mechanism: str = "laplace",
     victim: int | None = None,
-    inputs: tuple[float, float] = (0.0, 1.0),
     cells: int = 2400,
 ) -> Limit:
     """mu of the Gaussian that shuffled reports approach, at the others' worst inputs: an estimate.
@@ -167,7 +167,7 @@ def asymptotic_mu(
     `cells` = 2400 about 1e-5), the others' inputs are searched on {0, 1/4, 1/2, 3/4, 1} (downward), and n is finite.
 
     Args:
-        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and inputs.
+        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count and mechanism.
         victim: index into scales; None for the users with the least noise.
         cells: about how many cells.
 
@@ -175,7 +175,7 @@ def asymptotic_mu(
         InvalidValue: an argument outside its range, or nobody else.
     """
     where = setting(scales, count, mechanism, victim, cells)
-    v = where.difference(check.two_inputs(inputs))
+    v = where.difference
     ends = range(len(_INPUTS))
     # Similar scales are merged: the estimate needs no more, and the search below is over groups.
     bins = _bins(where)

@@ -269,15 +269,13 @@ def _on_a_line(
     count: ArrayLike,
     mechanism: str,
     victim: int | None,
-    inputs: tuple[float, float] = (0.0, 1.0),
     others: ArrayLike | None = None,
     *,
     cells: int,
 ) -> tuple[Setting, Worlds]:
-    inputs = check.two_inputs(inputs)
     where = setting(scales, count, mechanism, victim, cells)
     if others is None:
-        limit = asymptotic_mu(scales, count=count, mechanism=mechanism, victim=victim, inputs=inputs, cells=cells)
+        limit = asymptotic_mu(scales, count=count, mechanism=mechanism, victim=victim, cells=cells)
         places = limit.others
     else:
         places = check.array_in(0, 1, others=others)
@@ -286,20 +284,20 @@ def _on_a_line(
             raise InvalidValue("len(others)", places.size, f"len(scales) = {where.scales.size}")
     places = places[where.place]
     shown = ", ".join(f"{x:g}" for x in np.unique(places))
-    what = f"{mechanism} reports on [0, 1]: the others' inputs {shown}, the victim's {inputs[0]:g} or {inputs[1]:g}"
-    own = np.array([cell_masses(where.victim, x, where.edges) for x in inputs])
+    what = f"{mechanism} reports on [0, 1]: the others' inputs {shown}, the victim's 0 or 1"
+    own = np.array([cell_masses(where.victim, x, where.edges) for x in (0.0, 1.0)])
     return where, Worlds(own, where.laws(places), where.count.astype(np.int64), what)
 
 
-def _fixed(where: Setting, worlds: Worlds, inputs: tuple[float, float], statistic: str) -> list[Laws]:
+def _fixed(where: Setting, worlds: Worlds, statistic: str) -> list[Laws]:
     """The sums' laws of the scores that do not depend on eps."""
     if statistic == "linear":
         scores = [worlds.linear]
     else:
         middle, victim = 0.5 * (where.edges[1:] + where.edges[:-1]), where.victim
         scale = 1 / victim.kappa if victim.power == 1 else math.sqrt(0.5 / victim.kappa)
-        near = [np.abs(middle - x) <= h * scale for x in inputs for h in _WIDTHS]
-        beyond = [side * (middle - x) >= h * scale for x in inputs for h in _WIDTHS for side in (-1, 1)]
+        near = [np.abs(middle - x) <= h * scale for x in (0.0, 1.0) for h in _WIDTHS]
+        beyond = [side * (middle - x) >= h * scale for x in (0.0, 1.0) for h in _WIDTHS for side in (-1, 1)]
         scores = [window.astype(np.int64) for window in near + beyond]
     found = [worlds.summed(score) for score in scores if np.ptp(score)]
     # No score tells two cells apart: the reports say nothing, and neither does the attack.
@@ -313,7 +311,6 @@ def attack_delta(
     count: ArrayLike = 1,
     mechanism: str = "laplace",
     victim: int | None = None,
-    inputs: tuple[float, float] = (0.0, 1.0),
     others: ArrayLike | None = None,
     statistic: str = "likelihood",
     cells: int = 2400,
@@ -323,7 +320,7 @@ def attack_delta(
     `lower` errs downward (roundings are subtracted); `upper` is 1, because an attack says nothing from above.
 
     Args:
-        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism, victim and inputs (None:
+        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and victim (None:
             least noise).
         eps: >= 0.
         others: inputs of the other users, one number or one per scale; None for `asymptotic_mu`'s worst ones.
@@ -336,8 +333,8 @@ def attack_delta(
     """
     eps = check.nonnegative(eps=eps)
     check.one_of(STATISTICS, statistic=statistic)
-    where, worlds = _on_a_line(scales, count, mechanism, victim, inputs, others, cells=cells)
-    laws = worlds.likelihood(eps) if statistic == "likelihood" else _fixed(where, worlds, inputs, statistic)
+    where, worlds = _on_a_line(scales, count, mechanism, victim, others, cells=cells)
+    laws = worlds.likelihood(eps) if statistic == "likelihood" else _fixed(where, worlds, statistic)
     value = max((law.delta(eps) for law in laws), default=0.0)
     if statistic == "likelihood" and worlds.equal:
         value = max(value, worlds.equal_delta(eps))
@@ -352,7 +349,6 @@ def attack_epsilon(
     count: ArrayLike = 1,
     mechanism: str = "laplace",
     victim: int | None = None,
-    inputs: tuple[float, float] = (0.0, 1.0),
     others: ArrayLike | None = None,
     statistic: str = "likelihood",
     cells: int = 2400,
@@ -363,9 +359,9 @@ def attack_epsilon(
     """
     delta = check.probability(allow_zero=False, delta=delta)
     check.one_of(STATISTICS, statistic=statistic)
-    where, worlds = _on_a_line(scales, count, mechanism, victim, inputs, others, cells=cells)
+    where, worlds = _on_a_line(scales, count, mechanism, victim, others, cells=cells)
     if statistic != "likelihood":
-        value = max(law.epsilon(delta) for law in _fixed(where, worlds, inputs, statistic))
+        value = max(law.epsilon(delta) for law in _fixed(where, worlds, statistic))
     else:
         value, guess = 0.0, gdp_epsilon(delta=delta, mu=min(worlds.mu, 30.0))
         asked = guess

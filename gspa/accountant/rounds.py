@@ -179,30 +179,22 @@ class Tail:
             rest[i] += keep * rest[i + 1]
         return short, rest
 
-    def _sums(self, eps: float) -> tuple[float, float, int]:
-        """Sums of weight (1 - e^(eps - s)) and of weight e^(eps - s) over losses s > eps, and their number."""
+    def _sum(self, eps: float) -> tuple[float, int]:
+        """The sum of weight (1 - e^(eps - s)) over losses s > eps, and their number."""
         first = max(0, math.floor((eps - self.lowest) / self.step) + 1)
         block = first // _BLOCK + 1
         weight = self.weight[first : block * _BLOCK]
         apart = np.maximum(self.lowest + self.step * np.arange(first, first + weight.size) - eps, 0.0)
-        short, rest = float(weight @ -np.expm1(-apart)), float(weight @ np.exp(-apart))
+        short = float(weight @ -np.expm1(-apart))
         if block * _BLOCK < self.weight.size:
             to_block = self.lowest + self.step * (block * _BLOCK) - eps
             later_short, later_rest = (float(sums[block]) for sums in self._blocks)
             short += later_short - math.expm1(-to_block) * later_rest
-            rest += math.exp(-to_block) * later_rest
-        return short, rest, max(self.weight.size - first, 0)
-
-    def log_delta(self, eps: float) -> tuple[float, float]:
-        """log delta(eps) and its derivative."""
-        total, rest, _ = self._sums(eps)
-        if total <= 0:
-            return -math.inf, 0.0
-        return math.log(total) + self.log_scale, -rest / total
+        return short, max(self.weight.size - first, 0)
 
     def delta(self, eps: float) -> tuple[float, float, float]:
         """(lower, value, upper) of the finite part of delta(eps) of these grid laws."""
-        value, _, many = self._sums(eps)
+        value, many = self._sum(eps)
         # sum over s > eps of min(1, s - eps) e^(-theta (s - eps)), at most its integral and one term
         reach = min(1 / self.theta if self.theta > 0 else math.inf, many * self.step)
         spread_out = self.noise * min(1.0, reach) * (reach / self.step + 1)
@@ -211,6 +203,12 @@ class Tail:
         scale = math.exp(min(self.log_scale, 700.0))
         low = max(0.0, (value - error) * scale * (1 - relative))
         return low, value * scale, (value + error) * scale * (1 + relative)
+
+    def end(self, eps: float, above: bool) -> float:
+        """Not below the finite part of delta(eps), or not above it, wherever the losses are on the grid."""
+        if eps < self.bottom:  # nearly every loss is larger
+            return 1.0 if above else self.end(self.bottom, above)
+        return self.delta(eps - self.slip)[2] if above else self.delta(eps + self.slip)[0]
 
 
 def tail(factors: Factors, theta: float) -> Tail:
@@ -302,47 +300,32 @@ def epsilon_of(sides: Sides, delta: float) -> Interval:
             continue
         target = delta - infinite
         slack = 1e-13 * (1 + delta / target)
-        theta = tilt_for_delta(factors, math.log(target))
-        for _ in range(4):
-            law = tail(factors, theta)
-            eps = _root(law, math.log(target))
-            if eps > law.bottom:
-                break
-            theta = 0.0 if theta == 0 else tilt_for_mean(factors, eps)
-        ends.append(_prove(law, eps, target * (1 - slack if above else 1 + slack), above))
+        ends.append(_crossed(factors, target * (1 - slack if above else 1 + slack), above))
     upper, lower = ends
     return Interval(min(lower, upper), 0.5 * (lower + upper), upper)
 
 
-def _root(law: Tail, log_target: float) -> float:
-    """eps at which delta is about the target: Newton's method in a bracket, because the slope comes with the value."""
-    low, high = law.bottom, law.lowest + law.step * law.weight.size
-    eps = min(max(law.centre, low), high)
-    for _ in range(60):
-        value, slope = law.log_delta(eps)
-        low, high = (eps, high) if value > log_target else (low, eps)
-        if abs(value - log_target) < 1e-12 or high - low < 1e-15 * max(abs(high), 1e-300):
+def _crossed(factors: Factors, target: float, above: bool) -> float:
+    """An eps at which the upper bound on delta is at most the target, or the lower one at least."""
+    for theta in (tilt_for_delta(factors, math.log(target)), 0.0):
+        law = tail(factors, theta)
+        most = law.lowest + law.step * law.weight.size
+
+        def excess(eps: float, law: Tail = law) -> float:
+            return math.log(max(law.delta(max(eps, law.bottom))[1], 1e-320)) - math.log(target)
+
+        root = crossing(excess, 0.0, min(max(law.centre, law.step), most), side=-1, most=most, rtol=1e-9)
+        if root > law.bottom:
             break
-        new = eps - (value - log_target) / slope if slope < 0 else (low + high) / 2
-        eps = new if low < new < high else (low + high) / 2
-    return eps
 
+    def spare(eps: float) -> float:
+        return math.log(max(law.end(eps, above), 1e-320)) - math.log(target)
 
-def _prove(law: Tail, eps: float, target: float, above: bool) -> float:
-    """The first of eps, eps plus or minus pushes, at which the bound is on the right side of the target."""
-    low, value, high = law.delta(max(eps, law.bottom))
-    _, slope = law.log_delta(max(eps, law.bottom))
-    push = 1e-12 * max(abs(eps), law.step) + law.slip
-    if value > 0 and slope < 0:  # a step that should just suffice
-        wide = high / target - 1 if above else target / max(low, 1e-300) - 1
-        push = max(push, 1.5 * min(wide, 1e3) / -slope)
-
-    def holds(at: float) -> bool:
-        low, _, high = law.delta(at - law.slip if above else at + law.slip)
-        return at >= law.bottom and (high <= target if above else low >= target)
-
-    eps = max(eps, 0.0)
-    return push_until(holds, eps, push, math.inf) if above else push_until(holds, eps, -push, 0.0)
+    push = 1e-12 * max(root, law.step) + law.slip
+    if above:
+        return crossing(spare, root, root + push, side=1, rtol=1e-12)
+    start = push_until(lambda eps: spare(eps) >= 0, root, -push, 0.0)
+    return crossing(spare, start, root, side=-1, rtol=1e-12) if start < root else root
 
 
 def delta_of(sides: Sides, eps: float) -> Interval:
@@ -351,13 +334,8 @@ def delta_of(sides: Sides, eps: float) -> Interval:
         factors, infinite = (sides.upper if above else sides.lower), sides.infinite(above)
         if infinite >= 1:
             ends.append(1.0)
-            continue
-        law = tail(factors, tilt_for_mean(factors, eps))
-        asked = max(eps, law.bottom)
-        low, high = law.delta(asked + law.slip)[0], law.delta(asked - law.slip)[2]
-        if eps < law.bottom:  # nearly every loss is larger
-            high = 1.0
-        ends.append(min(infinite + (high if above else low), 1.0))
+        else:
+            ends.append(min(infinite + tail(factors, tilt_for_mean(factors, eps)).end(eps, above), 1.0))
     upper, lower = ends
     return Interval(min(lower, upper), 0.5 * (lower + upper), upper)
 
@@ -535,7 +513,7 @@ def shuffled_reports(
         InvalidValue: an argument outside its range; more than 64 distinct scales.
         OutsideValidity: budgets with delta_i > 0.
     """
-    crowd = Crowd.of(scales, count, mechanism, (0.0, 1.0), sensitivity)
+    crowd = Crowd.of(scales, count, mechanism, sensitivity)
     victims = crowd.candidates(victim)
     label = f"shuffled {mechanism} reports on [0, 1]"
     if not victims:

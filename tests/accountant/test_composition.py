@@ -298,7 +298,7 @@ class TestReportsOnALine:
 
     def test_against_dp_accounting(self):
         pytest.importorskip("dp_accounting")
-        crowd = Crowd.of([1.0], 1000, "laplace", (0.0, 1.0))
+        crowd = Crowd.of([1.0], 1000, "laplace")
         above, _ = reports_pair(crowd, delta=1e-6, times=20)
         google = from_losses(spread(above.loss, above.mass, 1e-4, above.missing), pessimistic=True)
         found = compose([(shuffled_reports([1.0], count=1000), 20)], delta=1e-6)
