@@ -500,29 +500,6 @@ def _pair(ahead: _Curve, behind: _Curve | None) -> Callable[[float, int], tuple[
     return pair
 
 
-def allocated(
-    *,
-    sigma: float,
-    steps: int,
-    direction: str = "replace",
-    sensitivity: float = 1.0,
-    noise: str = "gaussian",
-) -> Round:
-    """One epoch of random allocation as a round, to be composed by `gspa.accountant.rounds`, also with others.
-
-    Composed with itself, it deals afresh each time.
-
-    Args:
-        sigma: as the others, see `allocation_epsilon`; direction "remove", "add" or "replace".
-
-    Raises:
-        InvalidValue: an argument out of range.
-    """
-    asked = Allocated.of(sigma, steps, direction, 1, 1, sensitivity, noise)
-    check.one_of(("remove", "add", "replace"), direction=direction)
-    return asked.round(direction, asked.blocks)
-
-
 @dataclass(frozen=True)
 class Allocated:
     """Checked arguments of `allocation_epsilon`, to be asked at several eps or delta.

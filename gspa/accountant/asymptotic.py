@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
-from gspa.accountant.blanket import Noise, Reports, radii
+from gspa.accountant.blanket import Noise, radii
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InternalError, InvalidValue
-from gspa.accountant.laplace_gaussian import population
+from gspa.accountant.laplace_gaussian import Crowd
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 Array = NDArray[np.float64]
@@ -70,14 +70,10 @@ class Limit(NamedTuple):
     Attributes:
         mu: of the limiting Gaussian mechanism.
         others: shape (g,), the inputs of the other users, per scale, at which mu is largest.
-        edges: shape (k + 1,), the cells' edges.
-        score: shape (k,), what the optimal linear statistic adds for a report in that cell.
     """
 
     mu: float
     others: Array
-    edges: Array
-    score: Array
 
     def epsilon(self, delta: float) -> float:
         """eps of the limit at that delta in (0, 1): an estimate."""
@@ -139,18 +135,17 @@ def setting(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, victi
     Raises:
         InvalidValue: an argument outside its range, or nobody else.
     """
-    scale, many = population(scales, count, mechanism)
-    reports = Reports.of(mechanism, scale, many)
-    index = int(np.argmin(scale)) if victim is None else check.count(0, victim=victim)
-    if index >= scale.size or not np.isfinite(scale[index]):
+    crowd = Crowd.of(scales, count, mechanism)
+    if not (victims := crowd.candidates(victim)):
         raise InvalidValue("victim", victim, "the index of a finite scale")
-    left = many - (np.arange(scale.size) == index)
-    place = np.flatnonzero((left > 0) & np.isfinite(scale))
+    own, many = crowd.noise(victims[0]), crowd.reports.count
+    left = many - (np.arange(many.size) == victims[0])
+    place = np.flatnonzero((left > 0) & np.isfinite(crowd.scales))
     if place.size == 0:
         raise InvalidValue("count", many.tolist(), "at least one other user with finite noise")
-    noises = [Noise(reports.power, float(k), float(h)) for k, h in zip(reports.kappa, reports.log_height, strict=True)]
-    edges = _grid(noises[index], check.count(12, cells=cells))
-    return Setting(noises[index], tuple(noises[i] for i in place), left[place].astype(float), place, scale, edges)
+    others = tuple(crowd.noise(int(i)) for i in place)
+    edges = _grid(own, check.count(12, cells=cells))
+    return Setting(own, others, left[place].astype(float), place, crowd.scales, edges)
 
 
 def asymptotic_mu(
@@ -196,10 +191,9 @@ def asymptotic_mu(
         best = max(((i,) * groups for i in ends), key=square)
         for j in range(groups):
             best = max(((*best[:j], i, *best[j + 1 :]) for i in ends), key=square)
-    total, score = solve(v, laws[list(best), every], number)
     others = np.full(where.scales.size, np.nan)
     others[where.place] = np.asarray(_INPUTS)[list(best)][bins]
-    return Limit(float(np.sqrt(total)), others, where.edges, score)
+    return Limit(float(np.sqrt(square(best))), others)
 
 
 def _bins(where: Setting) -> NDArray[np.int64]:

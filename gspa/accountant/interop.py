@@ -24,7 +24,7 @@ import numpy as np
 
 from gspa.accountant import arguments as check
 from gspa.accountant.errors import DataUnavailable, OutsideValidity
-from gspa.accountant.losses import PrivacyLoss, merge, spread
+from gspa.accountant.losses import merge, spread
 from gspa.accountant.rounds import Round, checked
 
 _EXPORT = "export to dp_accounting"
@@ -39,29 +39,6 @@ def _google() -> Any:
     except ImportError as error:
         raise DataUnavailable(_HINT) from error
     return privacy_loss_distribution
-
-
-def from_losses(law: PrivacyLoss, exchanged: PrivacyLoss | None = None, *, pessimistic: bool) -> Any:
-    """A `dp_accounting` PrivacyLossDistribution of masses on a grid.
-
-    Args:
-        law: masses on the grid, from `gspa.accountant.losses.privacy_loss`; the library's direction "remove".
-        exchanged: its direction "add"; None where that is the same.
-        pessimistic: the side on which `law` errs; the library keeps to it.
-
-    Raises:
-        DataUnavailable: dp_accounting is not installed.
-    """
-    google = _google()
-    (masses, infinite), other = (
-        (None, None)
-        if one is None
-        else ({one.first + k: float(mass) for k, mass in enumerate(one.mass) if mass > 0}, min(one.infinite, 1.0))
-        for one in (law, exchanged)
-    )
-    return google.PrivacyLossDistribution.create_from_rounded_probability(
-        masses, infinite, law.step, pessimistic, *other, symmetric=exchanged is None
-    )
 
 
 def compose_with_dp_accounting(
@@ -98,14 +75,21 @@ def _of_round(one: Round, times: int, step: float, pessimistic: bool) -> Any:
     if len(one.pairs) > 1:
         hint = f"{one.label}: which user is the worst is not known"
         raise OutsideValidity(_EXPORT, "a known worst user", hint)
-    laws = []
+    laws: list[
+        Any
+    ] = []  # masses by their place on the grid, and the infinite loss's; the library's "remove", then "add"
     for pair in filter(None, (*one.pairs, one.exchanged)):
         losses = pair(_LEAST_ASKED, times)[0 if pessimistic else 1]
         if (points := float(np.ptp(losses.loss)) / step) > _POINTS:
             hint = f"{one.label}: {points:.3g} points at step {step:g}; take a larger step"
             raise OutsideValidity(_EXPORT, f"a grid of at most {_POINTS:g} points", hint)
-        laws.append((spread if pessimistic else merge)(losses.loss, losses.mass, step, losses.missing))
-    return from_losses(*laws, pessimistic=pessimistic)
+        law = (spread if pessimistic else merge)(losses.loss, losses.mass, step, losses.missing)
+        masses = {law.first + k: float(mass) for k, mass in enumerate(law.mass) if mass > 0}
+        laws.append((masses, min(law.infinite, 1.0)))
+    (masses, infinite), other = laws[0], laws[1] if one.exchanged else (None, None)
+    return _google().PrivacyLossDistribution.create_from_rounded_probability(
+        masses, infinite, step, pessimistic, *other, symmetric=one.exchanged is None
+    )
 
 
 def _repeated(one: Any, times: int) -> Any:

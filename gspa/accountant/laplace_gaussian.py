@@ -198,12 +198,8 @@ def how_close(low: float, high: float, alone: float) -> str:
     return NOT_FOUND if high >= alone > 0 else WIDE if low < high / 2 else ""
 
 
-def population(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str) -> tuple[Array, NDArray[np.int64]]:
-    """Noise scales and multiplicities, checked; a user with eps = 0 gets an infinite scale.
-
-    Raises:
-        InvalidValue: no list of scales > 0, one that is finite and outside [1e-150, 1e150], or counts that do not fit.
-    """
+def _population(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str) -> tuple[Array, NDArray[np.int64]]:
+    """Noise scales and multiplicities, checked; a user with eps = 0 gets an infinite scale."""
     check.one_of(POWER, mechanism=mechanism)
     if isinstance(scales, Budgets):
         if mechanism != "laplace":
@@ -248,7 +244,7 @@ class Crowd:
 
     @classmethod
     def of(cls, scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, sensitivity: float = 1.0) -> Crowd:
-        scale, many = population(scales, count, mechanism)
+        scale, many = _population(scales, count, mechanism)
         if isinstance(scales, Budgets):
             over, under = scales.eps, np.ones(scale.shape)
         else:

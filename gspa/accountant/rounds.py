@@ -132,28 +132,16 @@ def tilt_for_mean(factors: Factors, eps: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Tail:
-    """The tilted law of the total loss in a window, ready for many eps.
-
-    Attributes:
-        step: of the grid.
-        lowest: first loss that is kept.
-        weight: p(s) e^(-theta (s - centre)), shape (N,).
-        log_scale: log of the factor e^(K - theta centre).
-        theta: the tilt.
-        centre: about the tilted mean.
-        noise: absolute allowance on each p(s), rounding.
-        outside: bound on the tilted mass outside the window (Chernoff).
-        rounds: how many.
-    """
+    """The tilted law of the total loss in a window, ready for many eps."""
 
     step: float
-    lowest: float
-    weight: Array
-    log_scale: float
+    lowest: float  # loss that is kept
+    weight: Array  # p(s) e^(-theta (s - centre)), shape (N,)
+    log_scale: float  # K - theta centre
     theta: float
-    centre: float
-    noise: float
-    outside: float
+    centre: float  # about the tilted mean
+    noise: float  # absolute allowance on each p(s), rounding
+    outside: float  # bound on the tilted mass outside the window (Chernoff)
     rounds: int
 
     @property
@@ -314,7 +302,7 @@ def _crossed(factors: Factors, target: float, above: bool) -> float:
         def excess(eps: float, law: Tail = law) -> float:
             return math.log(max(law.delta(max(eps, law.bottom))[1], 1e-320)) - math.log(target)
 
-        root = crossing(excess, 0.0, min(max(law.centre, law.step), most), side=-1, most=most, rtol=1e-9)
+        root = crossing(excess, 0.0, min(max(law.centre, law.step), most), side=-1, most=most, rtol=1e-13)
         if root > law.bottom:
             break
 
@@ -323,9 +311,9 @@ def _crossed(factors: Factors, target: float, above: bool) -> float:
 
     push = 1e-12 * max(root, law.step) + law.slip
     if above:
-        return crossing(spare, root, root + push, side=1, rtol=1e-12)
+        return crossing(spare, root, root + push, side=1, rtol=1e-13)
     start = push_until(lambda eps: spare(eps) >= 0, root, -push, 0.0)
-    return crossing(spare, start, root, side=-1, rtol=1e-12) if start < root else root
+    return crossing(spare, start, root, side=-1, rtol=1e-13) if start < root else root
 
 
 def delta_of(sides: Sides, eps: float) -> Interval:

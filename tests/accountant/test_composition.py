@@ -15,9 +15,8 @@ from gspa.accountant import attacks as audit
 from gspa.accountant import budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.families import binary, common, krr, subset
-from gspa.accountant.interop import from_losses
-from gspa.accountant.laplace_gaussian import Crowd, blanket_delta, blanket_epsilon, reports_pair
-from gspa.accountant.losses import spread
+from gspa.accountant.interop import compose_with_dp_accounting
+from gspa.accountant.laplace_gaussian import blanket_delta, blanket_epsilon
 from gspa.accountant.one_round import central_delta, central_epsilon, problem_of
 from gspa.accountant.rounds import compose, compose_delta, gaussian, shuffled, shuffled_reports
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
@@ -298,11 +297,9 @@ class TestReportsOnALine:
 
     def test_against_dp_accounting(self):
         pytest.importorskip("dp_accounting")
-        crowd = Crowd.of([1.0], 1000, "laplace")
-        above, _ = reports_pair(crowd, delta=1e-6, times=20)
-        google = from_losses(spread(above.loss, above.mass, 1e-4, above.missing), pessimistic=True)
-        found = compose([(shuffled_reports([1.0], count=1000), 20)], delta=1e-6)
-        assert google.self_compose(20).get_epsilon_for_delta(1e-6) == pytest.approx(found.upper, rel=1e-4)
+        reports = [(shuffled_reports([1.0], count=1000), 20)]
+        theirs = compose_with_dp_accounting(reports).get_epsilon_for_delta(1e-6)
+        assert theirs == pytest.approx(compose(reports, delta=1e-6).upper, rel=1e-4)
 
     def test_with_other_rounds(self):
         reports, bits = shuffled_reports([1.0], count=1000), shuffled(budgets.constant(0.5, n=1000))

@@ -42,7 +42,6 @@ import gspa.accountant
 import gspa.algorithms
 from gspa.accountant import api, attacks, blanket_forms, budgets, published, samplers, tradeoff
 from gspa.accountant.families import binary, common, krr, subset, total_variation
-from gspa.accountant.losses import privacy_loss
 from gspa.accountant.one_round import problem_of
 from gspa.accountant.rounds import gaussian, shuffled, shuffled_reports
 from gspa.algorithms import digits, finite, shuffles
@@ -78,7 +77,7 @@ INSIDE: dict[str, str] = {
             "asymptotic": "cell_masses solve setting",
             "certificates": "on_a_line allocated written",
             "exact": "Crowd tries_all",
-            "laplace_gaussian": "how_close limit choose population reports_pair",
+            "laplace_gaussian": "how_close limit choose reports_pair",
             "losses": "spread merge sampled_gaussian groups_of atoms automatic_step "
             "dominating dominated on_curve Values",
             "rounds": "of_tables table_of held_alike silent depth_of checked",
@@ -415,8 +414,6 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.exact": {"inputs": optional(array(0, 3, least=1, most=3))},
     "accountant.rounds.gaussian": {"mu": number(0.01, 4)},
     "accountant.rounds.shuffled_reports": {"mechanism": name("laplace", "gaussian")},
-    "accountant.interop.from_losses": {"law": made(lambda i: privacy_loss(_problem(i)), either(0))}
-    | {"exchanged": either(None)},
     "accountant.interop.compose_with_dp_accounting": {"step": number(1e-3, 0.05)},
     "accountant.attacks.sum_laws": _ANSWERS
     | {"score": made(lambda: _worlds(0).scores()[0][1]), "victim": made(lambda: _worlds(0).victim)},
