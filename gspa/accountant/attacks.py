@@ -209,7 +209,7 @@ class Worlds:
         Cells that are so unlikely for the others that a report there gives the victim away are taken apart: whether
         some report lies in one with f0 > e^eps f1 is a test of its own, and else nobody's report is in such a cell.
         """
-        if eps > _MOST_EPS:
+        if eps >= _MOST_EPS:
             return 0.0
         others, e, best = self.n - 1, math.exp(eps), 0.0
         for a, b in (self.victim, self.victim[::-1]):
@@ -222,7 +222,11 @@ class Worlds:
             if g.size:
                 nobody = math.exp(others * math.log1p(-hidden))
                 g = g / g.sum()
-                ratio = (a - e * b - _PAD * (a + e * b)) / g
+                with np.errstate(over="ignore"):
+                    ratio = (a - e * b - _PAD * (a + e * b)) / g
+                if not np.isfinite(ratio).all():  # no double: then only what is apart counts
+                    best = max(best, alone)
+                    continue
                 each = np.array([1 / self.n])
                 together = nobody * positive_part(ratio, g, self.n, each, smoothing=_SMOOTHING).lower
             best = max(best, max(alone, 0.0) + together)

@@ -76,6 +76,8 @@ _LONG, _SHORT = 250.0, 1 << 18  # standard deviations, and points: for a longer 
 _HEAVY = 40.0  # standard deviations of a window
 _NOISE = 1e-14  # of one transform, relative to the law's largest mass
 _PER_ROUND = 4e-15  # and what each round's power adds
+_LEAST = 5e-324  # two of which a product of doubles may be off by
+_FARTHEST = 1e15  # beyond it eps is as good as infinite
 _BLOCK = 1024  # losses whose weights are added up together
 
 
@@ -169,7 +171,7 @@ class Tail:
 
     def _sum(self, eps: float) -> tuple[float, int]:
         """The sum of weight (1 - e^(eps - s)) over losses s > eps, and their number."""
-        first = max(0, math.floor((eps - self.lowest) / self.step) + 1)
+        first = min(max(0, math.floor((eps - self.lowest) / self.step) + 1), self.weight.size)
         block = first // _BLOCK + 1
         weight = self.weight[first : block * _BLOCK]
         apart = np.maximum(self.lowest + self.step * np.arange(first, first + weight.size) - eps, 0.0)
@@ -178,7 +180,7 @@ class Tail:
             to_block = self.lowest + self.step * (block * _BLOCK) - eps
             later_short, later_rest = (float(sums[block]) for sums in self._blocks)
             short += later_short - math.expm1(-to_block) * later_rest
-        return short, max(self.weight.size - first, 0)
+        return short, self.weight.size - first
 
     def delta(self, eps: float) -> tuple[float, float, float]:
         """(lower, value, upper) of the finite part of delta(eps) of these grid laws."""
@@ -189,8 +191,8 @@ class Tail:
         error = (spread_out + self.outside) * math.exp(min(self.theta * (self.centre - eps), _LARGEST))
         relative = 1e-9 + 2e-11 * self.rounds
         scale = math.exp(min(self.log_scale, 700.0))
-        low = max(0.0, (value - error) * scale * (1 - relative))
-        return low, value * scale, (value + error) * scale * (1 + relative)
+        low, high = (value - error) * scale * (1 - relative), (value + error) * scale * (1 + relative)
+        return max(low - 2 * _LEAST, 0.0), value * scale, high + 2 * _LEAST
 
     def end(self, eps: float, above: bool) -> float:
         """Not below the finite part of delta(eps), or not above it, wherever the losses are on the grid."""
@@ -300,18 +302,18 @@ def _crossed(factors: Factors, target: float, above: bool) -> float:
         most = law.lowest + law.step * law.weight.size
 
         def excess(eps: float, law: Tail = law) -> float:
-            return math.log(max(law.delta(max(eps, law.bottom))[1], 1e-320)) - math.log(target)
+            return math.log(max(law.delta(max(eps, law.bottom))[1], _LEAST)) - math.log(target)
 
         root = crossing(excess, 0.0, min(max(law.centre, law.step), most), side=-1, most=most, rtol=1e-13)
         if root > law.bottom:
             break
 
     def spare(eps: float) -> float:
-        return math.log(max(law.end(eps, above), 1e-320)) - math.log(target)
+        return math.log(max(law.end(eps, above), _LEAST)) - math.log(target)
 
     push = 1e-12 * max(root, law.step) + law.slip
     if above:
-        return crossing(spare, root, root + push, side=1, rtol=1e-13)
+        return crossing(spare, root, root + push, side=1, most=_FARTHEST, rtol=1e-13)
     start = push_until(lambda eps: spare(eps) >= 0, root, -push, 0.0)
     return crossing(spare, start, root, side=-1, rtol=1e-13) if start < root else root
 
