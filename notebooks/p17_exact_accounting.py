@@ -37,7 +37,6 @@ from gspa.accountant.errors import InvalidValue
 from gspa.accountant.tradeoff import gdp_epsilon
 from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_line, role
 
-_INPUTS = (0.0, 1.0)
 _CELLS = 150  # of the linear program, a third of their number; they lose about 1e-4 of mu, to either side
 _TAIL = 1e-15
 
@@ -47,14 +46,14 @@ def blanket_limit(scales: Sequence[float], *, count: Sequence[int], delta: float
 
     The victim has the least noise and the inputs 0 and 1; B leaves out what costs no more than delta.
     """
-    crowd = laplace_gaussian.Crowd.of(scales, count, mechanism, _INPUTS)
+    crowd = laplace_gaussian.Crowd.of(scales, count, mechanism)
     index = crowd.candidates(None)[0]
     victim, others = crowd.noise(index), crowd.reports.without(index)
     reach = 0.5 + victim.quantile(_TAIL)
     eps = gdp_epsilon(delta=delta, mu=_least_mu(victim, others, reach))
     radius = reach
-    if leak(victim, _INPUTS, 0.5, eps)[0] > delta > leak(victim, _INPUTS, reach, eps)[1]:
-        radius = float(brentq(lambda r: leak(victim, _INPUTS, r, eps)[0] - delta, 0.5, reach))
+    if leak(victim, 0.5, eps)[0] > delta > leak(victim, reach, eps)[1]:
+        radius = float(brentq(lambda r: leak(victim, r, eps)[0] - delta, 0.5, reach))
     return _least_mu(victim, others, radius)
 
 

@@ -500,29 +500,6 @@ def _pair(ahead: _Curve, behind: _Curve | None) -> Callable[[float, int], tuple[
     return pair
 
 
-def allocated(
-    *,
-    sigma: float,
-    steps: int,
-    direction: str = "replace",
-    sensitivity: float = 1.0,
-    noise: str = "gaussian",
-) -> Round:
-    """One epoch of random allocation as a round, to be composed by `gspa.accountant.rounds`, also with others.
-
-    Composed with itself, it deals afresh each time.
-
-    Args:
-        sigma: as the others, see `allocation_epsilon`; direction "remove", "add" or "replace".
-
-    Raises:
-        InvalidValue: an argument out of range.
-    """
-    asked = Allocated.of(sigma, steps, direction, 1, 1, sensitivity, noise)
-    check.one_of(("remove", "add", "replace"), direction=direction)
-    return asked.round(direction, asked.blocks)
-
-
 @dataclass(frozen=True)
 class Allocated:
     """Checked arguments of `allocation_epsilon`, to be asked at several eps or delta.
@@ -591,7 +568,8 @@ class Allocated:
         gap = ahead.dealt.gap[1]
         most, mu = (gap, math.inf) if self.noise == "laplace" else (math.inf, gap)
         label, pair = f"{METHOD}, {direction}", _pair(ahead, behind)
-        return Round(*(label, self.valid_for), pair=pair, exchanged=exchanged, most=most, reached=True, alone=mu)
+        words = self.valid_for
+        return Round(label, words, (pair,), exchanged, most=most, fitted=True, reached=True, alone=mu)
 
     @cache  # noqa: B019  # its rounds remember points of their curves
     def rounds(self, direction: str) -> list[tuple[Round, int]]:

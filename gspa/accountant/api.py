@@ -591,7 +591,7 @@ def certify(
     if rounds != 1:
         raise OutsideValidity("certify", "one round of this mechanism", "other rounds are not covered yet")
     if isinstance(asked, OnLine):
-        return on_a_line(laplace_gaussian.Crowd.of(**asked.line, inputs=(0.0, 1.0)), delta=delta)
+        return on_a_line(laplace_gaussian.Crowd.of(**asked.line), delta=delta)
     assert isinstance(asked, Dealt)
     sigma = enclosed(Fraction(asked.runs.sigma) / Fraction(asked.runs.sensitivity))[0]
     return allocated(asked.asked, sigma=sigma, delta=delta)

@@ -236,14 +236,6 @@ def one_of(allowed: Iterable[str], /, **argument: object) -> str:
     return value
 
 
-def two_inputs(inputs: object) -> tuple[float, float]:
-    """The two inputs that are to be told apart: different numbers in [0, 1]."""
-    pair = array_in(0, 1, inputs=inputs)
-    if pair.shape != (2,) or pair[0] == pair[1]:
-        raise InvalidValue("inputs", inputs, "two different numbers in [0, 1]")
-    return float(pair[0]), float(pair[1])
-
-
 def text(**argument: object) -> str:
     """A string."""
     name, value = _only(argument)

@@ -25,13 +25,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
-from gspa.accountant.blanket import Noise, Reports, radii
+from gspa.accountant.blanket import Noise, radii
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InternalError, InvalidValue
-from gspa.accountant.laplace_gaussian import population
+from gspa.accountant.laplace_gaussian import Crowd
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 Array = NDArray[np.float64]
+Counts = NDArray[np.float64] | NDArray[np.int64]
 
 _INPUTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _MOST_JOINT = 3  # groups whose inputs are tried jointly
@@ -57,9 +58,10 @@ class Setting:
             [cell_masses(o, float(x), self.edges) for o, x in zip(self.others, np.asarray(inputs), strict=True)]
         )
 
-    def difference(self, inputs: tuple[float, float]) -> Array:
+    @property
+    def difference(self) -> Array:
         """v = f0 - f1 on the cells."""
-        return cell_masses(self.victim, inputs[0], self.edges) - cell_masses(self.victim, inputs[1], self.edges)
+        return cell_masses(self.victim, 0.0, self.edges) - cell_masses(self.victim, 1.0, self.edges)
 
 
 class Limit(NamedTuple):
@@ -68,14 +70,10 @@ class Limit(NamedTuple):
     Attributes:
         mu: of the limiting Gaussian mechanism.
         others: shape (g,), the inputs of the other users, per scale, at which mu is largest.
-        edges: shape (k + 1,), the cells' edges.
-        score: shape (k,), what the optimal linear statistic adds for a report in that cell.
     """
 
     mu: float
     others: Array
-    edges: Array
-    score: Array
 
     def epsilon(self, delta: float) -> float:
         """eps of the limit at that delta in (0, 1): an estimate."""
@@ -107,7 +105,7 @@ def _grid(victim: Noise, cells: int) -> Array:
     return np.unique(np.r_[0.5 - r, 0.5 + r])
 
 
-def solve(v: Array, laws: Array, count: Array) -> tuple[float, Array]:
+def solve(v: Array, laws: Array, count: Counts) -> tuple[float, Array]:
     """v' A^+ v and a w with A w = v, for A = sum_g count[g] (diag(laws[g]) - laws[g] laws[g]').
 
     A = D^(1/2) (I - U U') D^(1/2) with D = diag(sum_g count[g] laws[g]) and U of one column per group, so
@@ -137,18 +135,17 @@ def setting(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, victi
     Raises:
         InvalidValue: an argument outside its range, or nobody else.
     """
-    scale, many = population(scales, count, mechanism)
-    reports = Reports.of(mechanism, scale, many)
-    index = int(np.argmin(scale)) if victim is None else check.count(0, victim=victim)
-    if index >= scale.size or not np.isfinite(scale[index]):
+    crowd = Crowd.of(scales, count, mechanism)
+    if not (victims := crowd.candidates(victim)):
         raise InvalidValue("victim", victim, "the index of a finite scale")
-    left = many - (np.arange(scale.size) == index)
-    place = np.flatnonzero((left > 0) & np.isfinite(scale))
+    own, many = crowd.noise(victims[0]), crowd.reports.count
+    left = many - (np.arange(many.size) == victims[0])
+    place = np.flatnonzero((left > 0) & np.isfinite(crowd.scales))
     if place.size == 0:
         raise InvalidValue("count", many.tolist(), "at least one other user with finite noise")
-    noises = [Noise(reports.power, float(k), float(h)) for k, h in zip(reports.kappa, reports.log_height, strict=True)]
-    edges = _grid(noises[index], check.count(12, cells=cells))
-    return Setting(noises[index], tuple(noises[i] for i in place), left[place].astype(float), place, scale, edges)
+    others = tuple(crowd.noise(int(i)) for i in place)
+    edges = _grid(own, check.count(12, cells=cells))
+    return Setting(own, others, left[place].astype(float), place, crowd.scales, edges)
 
 
 def asymptotic_mu(
@@ -157,7 +154,6 @@ def asymptotic_mu(
     count: ArrayLike = 1,
     mechanism: str = "laplace",
     victim: int | None = None,
-    inputs: tuple[float, float] = (0.0, 1.0),
     cells: int = 2400,
 ) -> Limit:
     """mu of the Gaussian that shuffled reports approach, at the others' worst inputs: an estimate.
@@ -166,7 +162,7 @@ def asymptotic_mu(
     `cells` = 2400 about 1e-5), the others' inputs are searched on {0, 1/4, 1/2, 3/4, 1} (downward), and n is finite.
 
     Args:
-        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and inputs.
+        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count and mechanism.
         victim: index into scales; None for the users with the least noise.
         cells: about how many cells.
 
@@ -174,7 +170,7 @@ def asymptotic_mu(
         InvalidValue: an argument outside its range, or nobody else.
     """
     where = setting(scales, count, mechanism, victim, cells)
-    v = where.difference(check.two_inputs(inputs))
+    v = where.difference
     ends = range(len(_INPUTS))
     # Similar scales are merged: the estimate needs no more, and the search below is over groups.
     bins = _bins(where)
@@ -195,10 +191,9 @@ def asymptotic_mu(
         best = max(((i,) * groups for i in ends), key=square)
         for j in range(groups):
             best = max(((*best[:j], i, *best[j + 1 :]) for i in ends), key=square)
-    total, score = solve(v, laws[list(best), every], number)
     others = np.full(where.scales.size, np.nan)
     others[where.place] = np.asarray(_INPUTS)[list(best)][bins]
-    return Limit(float(np.sqrt(total)), others, where.edges, score)
+    return Limit(float(np.sqrt(square(best))), others)
 
 
 def _bins(where: Setting) -> NDArray[np.int64]:

@@ -18,22 +18,21 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from gspa.accountant import arguments as check
-from gspa.accountant.asymptotic import Setting, asymptotic_mu, cell_masses, setting, solve
+from gspa.accountant.asymptotic import Counts, Setting, asymptotic_mu, cell_masses, setting, solve
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.random_sum import positive_part
-from gspa.accountant.roots import crossing, push_until
+from gspa.accountant.roots import crossing
 from gspa.accountant.tradeoff import gdp_epsilon
 
 # --- laws of a sum of scores, and the best score of reports on a line ----------------------------------------
@@ -81,7 +80,7 @@ class Laws(NamedTuple):
         return crossing(excess, 0.0, 1e-3, side=side, most=_MOST_EPS)
 
 
-def sum_laws(score: NDArray[np.int64], laws: Array, count: Array, victim: Array) -> Laws:
+def sum_laws(score: NDArray[np.int64], laws: Array, count: Counts, victim: Array) -> Laws:
     """Laws of the sum of all scores, victim's included, modulo a period that it rarely exceeds.
 
     Args:
@@ -116,13 +115,13 @@ def sum_laws(score: NDArray[np.int64], laws: Array, count: Array, victim: Array)
     return Laws(np.maximum(sums[0], 0), np.maximum(sums[1], 0), noise)
 
 
-def _period(score: NDArray[np.int64], laws: Array, count: Array) -> int:
+def _period(score: NDArray[np.int64], laws: Array, count: Counts) -> int:
     moments = np.array([(law @ score, law @ score**2) for law in laws])
     deviation = math.sqrt(max(float(count @ (moments[:, 1] - moments[:, 0] ** 2)), 0.0))
     return int(2 ** math.ceil(math.log2(_REACH * deviation + 2 * float(np.ptp(score)) + 16)))
 
 
-def linear_score(v: Array, laws: Array, count: Array) -> NDArray[np.int64]:
+def linear_score(v: Array, laws: Array, count: Counts) -> NDArray[np.int64]:
     """The optimal linear statistic A^+ v in whole units, an eighth of the standard deviation of one report's score."""
     law = count @ laws / count.sum()
     # Any score will do; with many groups their common mean law is close enough to the best one.
@@ -137,212 +136,7 @@ def linear_score(v: Array, laws: Array, count: Array) -> NDArray[np.int64]:
     return np.asarray(np.rint(units), dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class _Worlds:
-    """Both worlds, cut into cells: where they come from, the others' laws, the victim's two."""
-
-    where: Setting
-    inputs: tuple[float, float]
-    laws: Array
-    own: Array
-    valid_for: str
-
-    @classmethod
-    def of(
-        cls,
-        scales: Budgets | ArrayLike,
-        count: ArrayLike,
-        mechanism: str,
-        victim: int | None,
-        inputs: tuple[float, float],
-        others: ArrayLike | None,
-        cells: int,
-    ) -> _Worlds:
-        inputs = check.two_inputs(inputs)
-        where = setting(scales, count, mechanism, victim, cells)
-        if others is None:
-            limit = asymptotic_mu(scales, count=count, mechanism=mechanism, victim=victim, inputs=inputs, cells=cells)
-            places = limit.others
-        else:
-            places = check.array_in(0, 1, others=others)
-            places = np.full(where.scales.size, float(places)) if places.ndim == 0 else places
-            if places.shape != where.scales.shape:
-                raise InvalidValue("len(others)", places.size, f"len(scales) = {where.scales.size}")
-        own = np.array([cell_masses(where.victim, x, where.edges) for x in inputs])
-        shown = ", ".join(f"{x:g}" for x in np.unique(places[where.place]))
-        valid_for = (
-            f"{mechanism} reports on [0, 1]: the others' inputs {shown}, the victim's {inputs[0]:g} or {inputs[1]:g}"
-        )
-        return cls(where, inputs, where.laws(places[where.place]), own, valid_for)
-
-    def fixed(self, statistic: str) -> list[Laws]:
-        """The sums' laws of the scores that do not depend on eps."""
-        if statistic == "linear":
-            scores = [linear_score(self.own[0] - self.own[1], self.laws, self.where.count)]
-        else:
-            middle, victim = 0.5 * (self.where.edges[1:] + self.where.edges[:-1]), self.where.victim
-            scale = 1 / victim.kappa if victim.power == 1 else math.sqrt(0.5 / victim.kappa)
-            near = [np.abs(middle - x) <= h * scale for x in self.inputs for h in _WIDTHS]
-            beyond = [side * (middle - x) >= h * scale for x in self.inputs for h in _WIDTHS for side in (-1, 1)]
-            scores = [window.astype(np.int64) for window in near + beyond]
-        found = [sum_laws(score, self.laws, self.where.count, self.own) for score in scores if np.ptp(score)]
-        # No score tells two cells apart: the reports say nothing, and neither does the attack.
-        return found or [Laws(np.ones(1), np.ones(1), 0.0)]
-
-    @property
-    def equal(self) -> bool:
-        """Whether all others report by one law."""
-        return bool((self.laws == self.laws[0]).all())
-
-    def equal_delta(self, eps: float) -> float:
-        """(1/n) E_g[(L_1 + ... + L_n)_+], the larger direction, errs downward: the cells' means are below L.
-
-        Cells that are so unlikely for the others that a report there gives the victim away are taken apart: whether
-        some report lies in one with f0 > e^eps f1 is a test of its own, and else nobody's report is in such a cell.
-        """
-        if eps > _MOST_EPS:
-            return 0.0
-        others, e, best = float(self.where.count.sum()), math.exp(eps), 0.0
-        for a, b in (self.own, self.own[::-1]):
-            g = self.laws[0] / self.laws[0].sum()
-            apart = a + e * b > _DECIDES * e * others * g
-            for_it = apart & (a > e * b)
-            alone = float((a - e * (b + others * g))[for_it].sum()) * (1 - _PAD)
-            a, b, g, hidden = a[~apart], b[~apart], g[~apart], float(g[apart].sum())
-            together = 0.0
-            if g.size:
-                nobody = math.exp(others * math.log1p(-hidden))
-                g = g / g.sum()
-                ratio = (a - e * b - _PAD * (a + e * b)) / g
-                n = int(others) + 1
-                together = nobody * positive_part(ratio, g, n, np.array([1 / n]), smoothing=_SMOOTHING).lower
-            best = max(best, max(alone, 0.0) + together)
-        return min(best, 1.0)
-
-    def likelihood(self, eps: float) -> list[Laws]:
-        """The sums' laws of (f0 - e^eps f1)/g, g the mean law, in whole units; none if the users are too many."""
-        count, e = self.where.count, math.exp(min(eps, _MOST_EPS))
-        law = count @ self.laws / count.sum()
-        found = []
-        for a, b in (self.own, self.own[::-1]):
-            with np.errstate(over="ignore"):
-                ratio = np.clip((a - e * b) / law, -1e100, 1e100)
-            mean = float(law @ ratio)
-            deviation = math.sqrt(float(law @ (ratio - mean) ** 2))
-            if deviation == 0:
-                continue
-            n, points = float(count.sum()), ratio / deviation * _PER_DEVIATION
-            most = np.array(_CAPS) * (math.sqrt(n) + n * abs(mean) / deviation) * _PER_DEVIATION
-            for cap in np.unique(np.minimum(most, min(float(np.abs(points).max()), _MOST_SCORE))):
-                score = np.rint(np.clip(points, -cap, cap)).astype(np.int64)
-                if not self.equal or _period(score, self.laws, count) <= _MOST_PERIOD:
-                    found.append(sum_laws(score, self.laws, count, self.own))
-        return found
-
-    def guess(self, delta: float) -> float:
-        """eps of the Gaussian limit."""
-        mu = math.sqrt(solve(self.own[0] - self.own[1], self.laws, self.where.count)[0])
-        return gdp_epsilon(delta=delta, mu=min(mu, 30.0))
-
-
-def _crossing(delta_at: Callable[[float], float], delta: float, guess: float) -> float:
-    """An eps with delta_at(eps) >= delta, nearly the largest; 0 if there is none."""
-    if delta_at(0.0) < delta:
-        return 0.0
-    low, high = 0.0, max(guess, 1e-9)
-    while delta_at(high) >= delta and high < _MOST_EPS:
-        low, high = high, 1.3 * high
-    found = brentq(lambda eps: math.log(max(delta_at(eps), 1e-300) / delta), low, high, xtol=1e-7 * high, rtol=1e-7)
-    return push_until(lambda eps: delta_at(eps) >= delta, float(found), -1e-7 * float(found), low)
-
-
-def attack_delta(
-    scales: Budgets | ArrayLike,
-    *,
-    eps: float,
-    count: ArrayLike = 1,
-    mechanism: str = "laplace",
-    victim: int | None = None,
-    inputs: tuple[float, float] = (0.0, 1.0),
-    others: ArrayLike | None = None,
-    statistic: str = "likelihood",
-    cells: int = 2400,
-) -> Bound:
-    """A delta that the shuffled reports certainly have at eps: what an explicit attack achieves.
-
-    `lower` errs downward (roundings are subtracted); `upper` is 1, because an attack says nothing from above.
-
-    Args:
-        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism, victim and inputs (None:
-            least noise).
-        eps: >= 0.
-        others: inputs of the other users, one number or one per scale; None for `asymptotic_mu`'s worst ones.
-        statistic: one of `STATISTICS`; "likelihood" is the best where all others report by one law.
-        cells: about how many cells the reports are cut into.
-
-    Raises:
-        InvalidValue: an argument outside its range, or nobody else.
-        OutsideValidity: too many users for the law of a sum.
-    """
-    eps = check.nonnegative(eps=eps)
-    check.one_of(STATISTICS, statistic=statistic)
-    worlds = _Worlds.of(scales, count, mechanism, victim, inputs, others, cells)
-    laws = worlds.likelihood(eps) if statistic == "likelihood" else worlds.fixed(statistic)
-    value = max((law.delta(eps) for law in laws), default=0.0)
-    if statistic == "likelihood" and worlds.equal:
-        value = max(value, worlds.equal_delta(eps))
-    method = f"attack, {statistic} statistic"
-    return Bound(value, value, 1.0, method=method, valid_for=worlds.valid_for, eps=eps, reached=True)
-
-
-def attack_epsilon(
-    scales: Budgets | ArrayLike,
-    *,
-    delta: float,
-    count: ArrayLike = 1,
-    mechanism: str = "laplace",
-    victim: int | None = None,
-    inputs: tuple[float, float] = (0.0, 1.0),
-    others: ArrayLike | None = None,
-    statistic: str = "likelihood",
-    cells: int = 2400,
-) -> Bound:
-    """An eps below which the shuffled reports are certainly not (eps, delta)-DP; `upper` is infinite.
-
-    Errs downward; arguments and errors as `attack_delta`, and delta in (0, 1).
-    """
-    delta = check.probability(allow_zero=False, delta=delta)
-    check.one_of(STATISTICS, statistic=statistic)
-    worlds = _Worlds.of(scales, count, mechanism, victim, inputs, others, cells)
-    if statistic != "likelihood":
-        value = max(law.epsilon(delta) for law in worlds.fixed(statistic))
-    else:
-        value, guess = 0.0, worlds.guess(delta)
-        asked = guess
-        for _ in range(_ROUNDS):  # whatever eps the score is made for, its law is good for every eps
-            found = max((law.epsilon(delta) for law in worlds.likelihood(asked)), default=0.0)
-            value, asked, last = max(value, found), found, value
-            if found <= 1.001 * last:
-                break
-        if worlds.equal:
-            value = max(value, _crossing(worlds.equal_delta, delta, guess))
-    method = f"attack, {statistic} statistic"
-    return Bound(value, value, math.inf, method=method, valid_for=worlds.valid_for, delta=delta, reached=True)
-
-
-# --- two worlds as histograms of k answers, enumerated or told by a statistic --------------------------------
-# Shuffling forgets the order, so the server sees how many reports fell on each answer. The others' inputs are fixed
-# and known, their reports independent: the histogram is a sum of multinomials plus the victim's one report.
-# Reports on a line are first cut into cells, which is post-processing. Whatever tells the two worlds apart
-# bounds delta(eps) from below, and for the histogram's whole law the likelihood ratio test is the best attack:
-#
-#     delta(eps) >= sum_h (P0(h) - e^eps P1(h))_+ .
-#
-# >>> from gspa.accountant import budgets
-# >>> crowd = randomized_response(budgets.constant(1.0, n=10), k=3)
-# >>> bound = likelihood_ratio_epsilon(crowd, delta=1e-3)
-# >>> 0.8 < bound.lower < bound.upper < 1.0, bound.upper - bound.lower < 1e-8
-# (True, True)
+# --- two worlds ----------------------------------------------------------------------------------------------
 
 Whole = NDArray[np.int64]
 
@@ -380,15 +174,83 @@ class Worlds:
         """Multiplications that enumerating the histogram takes."""
         return float(self.n) * self.k * float(self.n + 1) ** min(self.k - 1, 30)
 
+    @property
+    def linear(self) -> Whole:
+        """The optimal linear statistic."""
+        return linear_score(self.victim[0] - self.victim[1], self.laws, self.count)
+
     def scores(self) -> list[tuple[str, Whole]]:
         """Integer statistics to try, by name: what a report in each cell adds to the sum."""
-        found = [("linear", linear_score(self.victim[0] - self.victim[1], self.laws, self.count.astype(np.float64)))]
+        found = [("linear", self.linear)]
         if self.k == 2:  # the number of ones is all there is
             return found
         own = np.eye(self.k, dtype=np.int64)
         found += [(f"count of answer {i}", own[i]) for i in range(self.k)]
         found += [(f"count of answers up to {i}", own[: i + 1].sum(axis=0)) for i in range(1, self.k - 2)]
         return [(name, score) for name, score in found if np.ptp(score)]
+
+    def summed(self, score: Whole) -> Laws:
+        """The laws of the sum of such scores."""
+        return sum_laws(score, self.laws, self.count, self.victim)
+
+    @property
+    def mu(self) -> float:
+        """Of the Gaussian limit, see `gspa.accountant.asymptotic`."""
+        return math.sqrt(solve(self.victim[0] - self.victim[1], self.laws, self.count)[0])
+
+    @property
+    def equal(self) -> bool:
+        """Whether all others report by one law."""
+        return bool((self.laws == self.laws[0]).all())
+
+    def equal_delta(self, eps: float) -> float:
+        """(1/n) E_g[(L_1 + ... + L_n)_+], the larger direction, errs downward: the cells' means are below L.
+
+        Cells that are so unlikely for the others that a report there gives the victim away are taken apart: whether
+        some report lies in one with f0 > e^eps f1 is a test of its own, and else nobody's report is in such a cell.
+        """
+        if eps >= _MOST_EPS:
+            return 0.0
+        others, e, best = self.n - 1, math.exp(eps), 0.0
+        for a, b in (self.victim, self.victim[::-1]):
+            g = self.laws[0] / self.laws[0].sum()
+            apart = a + e * b > _DECIDES * e * others * g
+            for_it = apart & (a > e * b)
+            alone = float((a - e * (b + others * g))[for_it].sum()) * (1 - _PAD)
+            a, b, g, hidden = a[~apart], b[~apart], g[~apart], float(g[apart].sum())
+            together = 0.0
+            if g.size:
+                nobody = math.exp(others * math.log1p(-hidden))
+                g = g / g.sum()
+                with np.errstate(over="ignore"):
+                    ratio = (a - e * b - _PAD * (a + e * b)) / g
+                if not np.isfinite(ratio).all():  # no double: then only what is apart counts
+                    best = max(best, alone)
+                    continue
+                each = np.array([1 / self.n])
+                together = nobody * positive_part(ratio, g, self.n, each, smoothing=_SMOOTHING).lower
+            best = max(best, max(alone, 0.0) + together)
+        return min(best, 1.0)
+
+    def likelihood(self, eps: float) -> list[Laws]:
+        """The sums' laws of (f0 - e^eps f1)/g, g the mean law, in whole units; none if the users are too many."""
+        n, e = float(self.count.sum()), math.exp(min(eps, _MOST_EPS))
+        law = self.count @ self.laws / n
+        found = []
+        for a, b in (self.victim, self.victim[::-1]):
+            with np.errstate(over="ignore"):
+                ratio = np.clip((a - e * b) / law, -1e100, 1e100)
+            mean = float(law @ ratio)
+            deviation = math.sqrt(float(law @ (ratio - mean) ** 2))
+            if deviation == 0:
+                continue
+            points = ratio / deviation * _PER_DEVIATION
+            most = np.array(_CAPS) * (math.sqrt(n) + n * abs(mean) / deviation) * _PER_DEVIATION
+            for cap in np.unique(np.minimum(most, min(float(np.abs(points).max()), _MOST_SCORE))):
+                score = np.rint(np.clip(points, -cap, cap)).astype(np.int64)
+                if not self.equal or _period(score, self.laws, self.count) <= _MOST_PERIOD:
+                    found.append(self.summed(score))
+        return found
 
     def sample(self, world: int, size: int, rng: np.random.Generator) -> Whole:
         """`size` histograms of world 0 or 1, shape (size, k)."""
@@ -401,6 +263,161 @@ class Worlds:
 def _normal(law: Array) -> Array:
     """Rounding may leave a sum above 1, which numpy refuses."""
     return np.asarray(law / law.sum())
+
+
+# --- reports on a line ---------------------------------------------------------------------------------------
+
+
+def _on_a_line(
+    scales: Budgets | ArrayLike,
+    count: ArrayLike,
+    mechanism: str,
+    victim: int | None,
+    others: ArrayLike | None = None,
+    *,
+    cells: int,
+) -> tuple[Setting, Worlds]:
+    where = setting(scales, count, mechanism, victim, cells)
+    if others is None:
+        limit = asymptotic_mu(scales, count=count, mechanism=mechanism, victim=victim, cells=cells)
+        places = limit.others
+    else:
+        places = check.array_in(0, 1, others=others)
+        places = np.full(where.scales.size, float(places)) if places.ndim == 0 else places
+        if places.shape != where.scales.shape:
+            raise InvalidValue("len(others)", places.size, f"len(scales) = {where.scales.size}")
+    places = places[where.place]
+    shown = ", ".join(f"{x:g}" for x in np.unique(places))
+    what = f"{mechanism} reports on [0, 1]: the others' inputs {shown}, the victim's 0 or 1"
+    own = np.array([cell_masses(where.victim, x, where.edges) for x in (0.0, 1.0)])
+    return where, Worlds(own, where.laws(places), where.count.astype(np.int64), what)
+
+
+def _fixed(where: Setting, worlds: Worlds, statistic: str) -> list[Laws]:
+    """The sums' laws of the scores that do not depend on eps."""
+    if statistic == "linear":
+        scores = [worlds.linear]
+    else:
+        middle, victim = 0.5 * (where.edges[1:] + where.edges[:-1]), where.victim
+        scale = 1 / victim.kappa if victim.power == 1 else math.sqrt(0.5 / victim.kappa)
+        near = [np.abs(middle - x) <= h * scale for x in (0.0, 1.0) for h in _WIDTHS]
+        beyond = [side * (middle - x) >= h * scale for x in (0.0, 1.0) for h in _WIDTHS for side in (-1, 1)]
+        scores = [window.astype(np.int64) for window in near + beyond]
+    found = [worlds.summed(score) for score in scores if np.ptp(score)]
+    # No score tells two cells apart: the reports say nothing, and neither does the attack.
+    return found or [Laws(np.ones(1), np.ones(1), 0.0)]
+
+
+def attack_delta(
+    scales: Budgets | ArrayLike,
+    *,
+    eps: float,
+    count: ArrayLike = 1,
+    mechanism: str = "laplace",
+    victim: int | None = None,
+    others: ArrayLike | None = None,
+    statistic: str = "likelihood",
+    cells: int = 2400,
+) -> Bound:
+    """A delta that the shuffled reports certainly have at eps: what an explicit attack achieves.
+
+    `lower` errs downward (roundings are subtracted); `upper` is 1, because an attack says nothing from above.
+
+    Args:
+        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and victim (None:
+            least noise).
+        eps: >= 0.
+        others: inputs of the other users, one number or one per scale; None for `asymptotic_mu`'s worst ones.
+        statistic: one of `STATISTICS`; "likelihood" is the best where all others report by one law.
+        cells: about how many cells the reports are cut into.
+
+    Raises:
+        InvalidValue: an argument outside its range, or nobody else.
+        OutsideValidity: too many users for the law of a sum.
+    """
+    eps = check.nonnegative(eps=eps)
+    check.one_of(STATISTICS, statistic=statistic)
+    where, worlds = _on_a_line(scales, count, mechanism, victim, others, cells=cells)
+    laws = worlds.likelihood(eps) if statistic == "likelihood" else _fixed(where, worlds, statistic)
+    value = max((law.delta(eps) for law in laws), default=0.0)
+    if statistic == "likelihood" and worlds.equal:
+        value = max(value, worlds.equal_delta(eps))
+    method = f"attack, {statistic} statistic"
+    return Bound(value, value, 1.0, method=method, valid_for=worlds.what, eps=eps, reached=True)
+
+
+def attack_epsilon(
+    scales: Budgets | ArrayLike,
+    *,
+    delta: float,
+    count: ArrayLike = 1,
+    mechanism: str = "laplace",
+    victim: int | None = None,
+    others: ArrayLike | None = None,
+    statistic: str = "likelihood",
+    cells: int = 2400,
+) -> Bound:
+    """An eps below which the shuffled reports are certainly not (eps, delta)-DP; `upper` is infinite.
+
+    Errs downward; arguments and errors as `attack_delta`, and delta in (0, 1).
+    """
+    delta = check.probability(allow_zero=False, delta=delta)
+    check.one_of(STATISTICS, statistic=statistic)
+    where, worlds = _on_a_line(scales, count, mechanism, victim, others, cells=cells)
+    if statistic != "likelihood":
+        value = max(law.epsilon(delta) for law in _fixed(where, worlds, statistic))
+    else:
+        value, guess = 0.0, gdp_epsilon(delta=delta, mu=min(worlds.mu, 30.0))
+        asked = guess
+        for _ in range(_ROUNDS):  # whatever eps the score is made for, its law is good for every eps
+            found = max((law.epsilon(delta) for law in worlds.likelihood(asked)), default=0.0)
+            value, asked, last = max(value, found), found, value
+            if found <= 1.001 * last:
+                break
+        if worlds.equal:
+
+            def excess(eps: float) -> float:
+                return math.log(max(worlds.equal_delta(eps), 1e-300) / delta)
+
+            value = max(value, crossing(excess, 0.0, max(guess, 1e-9), side=-1, most=_MOST_EPS, rtol=1e-7))
+    method = f"attack, {statistic} statistic"
+    return Bound(value, value, math.inf, method=method, valid_for=worlds.what, delta=delta, reached=True)
+
+
+def reports(
+    scales: Budgets | ArrayLike,
+    *,
+    count: ArrayLike = 1,
+    mechanism: str = "laplace",
+    victim: int | None = None,
+    cells: int = 48,
+) -> Worlds:
+    """Laplace or Gaussian reports on a line cut into cells; the victim at 0 or 1, the others where it hurts most.
+
+    Args:
+        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and victim (None: least
+            noise).
+        cells: about how many cells; fewer lose power, never validity.
+
+    Raises:
+        InvalidValue: an argument outside its range, or nobody else.
+    """
+    return _on_a_line(scales, count, mechanism, victim, cells=cells)[1]
+
+
+# --- two worlds as histograms of k answers, enumerated or told by a statistic --------------------------------
+# Shuffling forgets the order, so the server sees how many reports fell on each answer. The others' inputs are fixed
+# and known, their reports independent: the histogram is a sum of multinomials plus the victim's one report.
+# Reports on a line are first cut into cells, which is post-processing. Whatever tells the two worlds apart
+# bounds delta(eps) from below, and for the histogram's whole law the likelihood ratio test is the best attack:
+#
+#     delta(eps) >= sum_h (P0(h) - e^eps P1(h))_+ .
+#
+# >>> from gspa.accountant import budgets
+# >>> crowd = randomized_response(budgets.constant(1.0, n=10), k=3)
+# >>> bound = likelihood_ratio_epsilon(crowd, delta=1e-3)
+# >>> 0.8 < bound.lower < bound.upper < 1.0, bound.upper - bound.lower < 1e-8
+# (True, True)
 
 
 def randomized_response(budgets: Budgets, *, k: int = 2, inputs: ArrayLike | None = None) -> Worlds:
@@ -453,35 +470,6 @@ def _row(k: int, eps: float, item: int) -> Array:
     return row
 
 
-def reports(
-    scales: Budgets | ArrayLike,
-    *,
-    count: ArrayLike = 1,
-    mechanism: str = "laplace",
-    victim: int | None = None,
-    cells: int = 48,
-) -> Worlds:
-    """Laplace or Gaussian reports on a line cut into cells; the victim at 0 or 1, the others where it hurts most.
-
-    Args:
-        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and victim (None: least
-            noise).
-        cells: about how many cells; fewer lose power, never validity.
-
-    Raises:
-        InvalidValue: an argument outside its range, or nobody else.
-    """
-    where = setting(scales, count, mechanism, victim, cells)
-    places = asymptotic_mu(scales, count=count, mechanism=mechanism, victim=victim, cells=cells).others[where.place]
-    shown = ", ".join(f"{x:g}" for x in np.unique(places))
-    return Worlds(
-        victim=np.array([cell_masses(where.victim, x, where.edges) for x in (0.0, 1.0)]),
-        laws=where.laws(places),
-        count=where.count.astype(np.int64),
-        what=f"{mechanism} reports on [0, 1] in {where.edges.size - 1} cells; others at {shown}",
-    )
-
-
 def merged(worlds: Worlds, *, cells: int) -> Worlds:
     """The same with neighbouring answers merged, about equally likely for the victim: post-processing.
 
@@ -508,8 +496,7 @@ def merged(worlds: Worlds, *, cells: int) -> Worlds:
 def limit_epsilon(worlds: Worlds, *, delta: float) -> float:
     """eps of the Gaussian limit v' A^+ v of these worlds: an estimate, see `gspa.accountant.asymptotic`."""
     delta = check.probability(allow_zero=False, delta=delta)
-    square, _ = solve(worlds.victim[0] - worlds.victim[1], worlds.laws, worlds.count.astype(np.float64))
-    return gdp_epsilon(delta=delta, mu=math.sqrt(square))
+    return gdp_epsilon(delta=delta, mu=worlds.mu)
 
 
 def statistic_epsilon(worlds: Worlds, *, delta: float) -> Bound:
@@ -521,10 +508,7 @@ def statistic_epsilon(worlds: Worlds, *, delta: float) -> Bound:
         InvalidValue: delta outside (0, 1).
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    number = worlds.count.astype(np.float64)
-    found = {
-        name: sum_laws(score, worlds.laws, number, worlds.victim).epsilon(delta) for name, score in worlds.scores()
-    }
+    found = {name: worlds.summed(score).epsilon(delta) for name, score in worlds.scores()}
     best = max(found, key=lambda name: found[name])
     method = f"attack, exact law of a statistic ({best})"
     return Bound(found[best], found[best], math.inf, method, worlds.what, delta=delta, n=worlds.n, reached=True)

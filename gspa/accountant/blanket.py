@@ -151,7 +151,7 @@ class Cells:
     low: tuple[Array, Array]
     high: tuple[Array, Array]
 
-    def likelihood(self, eps: float, swap: bool) -> tuple[Array, Array, Array, Array]:
+    def likelihood(self, eps: float, swap: bool = False) -> tuple[Array, Array, Array, Array]:
         """L's conditional mean, least and greatest value in each cell, and what roundings may have cost."""
         a, b = (1, 0) if swap else (0, 1)
         e = math.exp(eps)
@@ -161,7 +161,7 @@ class Cells:
         return mean, least, most, _PAD * (self.high[a] + e * self.high[b])
 
 
-def upper_atoms(cells: Cells, eps: float, swap: bool) -> tuple[Array, Array]:
+def upper_atoms(cells: Cells, eps: float, swap: bool = False) -> tuple[Array, Array]:
     """A discrete law above L's in the convex order: each cell's mass moves to its two extreme values, mean kept."""
     mean, least, most, pad = cells.likelihood(eps, swap)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -169,7 +169,7 @@ def upper_atoms(cells: Cells, eps: float, swap: bool) -> tuple[Array, Array]:
     return np.r_[least + pad, most + pad], np.r_[cells.omega * (1 - share), cells.omega * share]
 
 
-def lower_atoms(cells: Cells, eps: float, swap: bool) -> tuple[Array, Array]:
+def lower_atoms(cells: Cells, eps: float, swap: bool = False) -> tuple[Array, Array]:
     """A discrete law below L's in the convex order: each cell's mass moves to its conditional mean."""
     mean, _, _, pad = cells.likelihood(eps, swap)
     return mean - pad, cells.omega
@@ -184,44 +184,42 @@ def radii(radius: float, size: int) -> Array:
     return found
 
 
-def edges(victim: Noise, inputs: tuple[float, float], envelope: Envelope, size: int | None = None) -> Array:
+def edges(victim: Noise, envelope: Envelope, size: int | None = None) -> Array:
     """Where to cut r = |y - 1/2|, from 0 to the radius: where the densities change form, and where they have mass.
 
     Distances from 1/2, not places on the line: 0 and the radius are floats, 1/2 +- radius need not be, and no edge
     has to be compared with the end of B.
     """
-    log_total = envelope.log_total
     r = radii(envelope.radius, 2000)
-    middle, width = 0.5 * (r[1:] + r[:-1]), np.diff(r)
-    cover, log_q = np.exp(envelope.log_q(middle) - log_total), envelope.log_q(r)
-    parts = [cover, (middle < 1).astype(np.float64)]
-    for side in (-1.0, 1.0):
-        steep = np.zeros_like(middle)
-        for x in inputs:
-            log_ratio = victim.log_density(np.abs(side * r - (x - 0.5))) - log_q
-            steep += (np.diff(np.exp(log_ratio)) / width) ** 2
-            parts.append(np.exp(victim.log_density(np.abs(side * middle - (x - 0.5)))))
-            # Where B is all but uncovered, f/omega* spans orders of magnitude and the tilt weighs its upper end.
-            parts.append(np.abs(np.diff(log_ratio)) / width + 1e-9)
-        # The spread that upper_atoms adds is sum omega* (width dL/dy)^2 / 4, least for widths as
-        # (omega* (dL/dy)^2)^(-1/3).
-        parts.append((cover * steep) ** (1 / 3))
+    middle, width, log_q = 0.5 * (r[1:] + r[:-1]), np.diff(r), envelope.log_q(r)
+    cover = np.exp(envelope.log_q(middle) - envelope.log_total)
+    parts, steep = [cover, (middle < 1).astype(np.float64)], np.zeros_like(middle)
+    for near, at in ((np.abs(r - 0.5), np.abs(middle - 0.5)), (r + 0.5, middle + 0.5)):  # of either input
+        log_ratio = victim.log_density(near) - log_q
+        steep += (np.diff(np.exp(log_ratio)) / width) ** 2
+        # Where B is all but uncovered, f/omega* spans orders of magnitude and the tilt weighs its upper end.
+        parts += [np.exp(victim.log_density(at)), np.abs(np.diff(log_ratio)) / width + 1e-9]
+    # The spread that upper_atoms adds is sum omega* (width dL/dy)^2 / 4, least for widths as
+    # (omega* (dL/dy)^2)^(-1/3).
+    parts.append((cover * steep) ** (1 / 3))
     # Where cells are put is a matter of width alone: a part that vanishes on all of these points is left out.
     wanted = [(part * width, float((part * width).sum())) for part in parts]
-    total = np.sum([part / whole for part, whole in wanted if 0 < whole < math.inf], axis=0)
+    weights = (1, 1, 2, 2, 2, 2, 2)  # what either side of 1/2 has counts twice
+    total = np.sum(
+        [w * part / whole for w, (part, whole) in zip(weights, wanted, strict=True) if 0 < whole < math.inf], axis=0
+    )
     place = np.r_[0.0, np.cumsum(total)]
     spread = np.interp(np.linspace(0, place[-1], (size or _CELLS) // 2 + 1), place, r)
     corners = envelope.corners[1:-1] ** (1 / envelope.power) - 0.5
-    ends = [0.0, envelope.radius]
-    return np.unique(np.clip(np.r_[ends, spread, corners, np.abs(np.array(inputs) - 0.5)], 0.0, envelope.radius))
+    return np.unique(np.clip(np.r_[0.0, envelope.radius, spread, corners, 0.5], 0.0, envelope.radius))
 
 
-def cells(victim: Noise, inputs: tuple[float, float], envelope: Envelope, size: int | None = None) -> Cells:
+def cells(victim: Noise, envelope: Envelope, size: int | None = None) -> Cells:
     """B cut at `edges`, on both sides of 1/2; `size` is about the number of cells."""
-    return between(edges(victim, inputs, envelope, size), victim, inputs, envelope)
+    return between(edges(victim, envelope, size), victim, envelope)
 
 
-def between(at: Array, victim: Noise, inputs: tuple[float, float], envelope: Envelope) -> Cells:
+def between(at: Array, victim: Noise, envelope: Envelope) -> Cells:
     """The cells between distances `at` from 1/2, shape (m + 1,), on the left and on the right; 2 m cells.
 
     Raises:
@@ -237,22 +235,17 @@ def between(at: Array, victim: Noise, inputs: tuple[float, float], envelope: Env
     # A quadratic log ratio exceeds its larger end value by at most |curvature| width^2 / 4; a linear one never.
     bulge = np.abs(slope - victim.kappa) * width**2 / 4 if power == 2 else np.zeros_like(width)
     log_omega, kappa = envelope.log_q(at) - log_total, np.full_like(width, victim.kappa)
-    masses, lows, highs = [], [], []
-    for x in inputs:
-        mass, low, high = [], [], []
-        for side in (-1.0, 1.0):
-            distance = np.abs(side * at - (x - 0.5))  # falls or rises throughout a cell: x is an edge
-            near = np.minimum(distance[:-1], distance[1:])
-            mass.append(np.exp(victim.log_density(near)) * _integral(power, kappa, near, width))
-            ratio = victim.log_density(distance) - log_omega
-            low.append(np.exp(np.minimum(ratio[:-1], ratio[1:]) - bulge))
-            high.append(np.exp(np.maximum(ratio[:-1], ratio[1:]) + bulge))
-        masses.append(np.concatenate(mass))
-        lows.append(np.concatenate(low))
-        highs.append(np.concatenate(high))
-        outside = float(victim.beyond(np.abs(envelope.radius + np.array([-1.0, 1.0]) * (x - 0.5))).sum())
-        _whole(float(masses[-1].sum()), outside, f"the report at {x:g}", at)
-    return Cells(np.tile(half, 2) / (2 * half.sum()), (masses[0], masses[1]), (lows[0], lows[1]), (highs[0], highs[1]))
+    found = []
+    for distance in (np.abs(at - 0.5), at + 0.5):  # of the nearer input, which is an edge, and of the other
+        near = np.minimum(distance[:-1], distance[1:])
+        ratio = victim.log_density(distance) - log_omega
+        mass = np.exp(victim.log_density(near)) * _integral(power, kappa, near, width)
+        low, high = np.minimum(ratio[:-1], ratio[1:]) - bulge, np.maximum(ratio[:-1], ratio[1:]) + bulge
+        found.append((mass, np.exp(low), np.exp(high)))
+    outside = float(victim.beyond(np.abs(envelope.radius + np.array([-0.5, 0.5]))).sum())
+    _whole(float(found[0][0].sum() + found[1][0].sum()), outside, "the report", at)
+    both = [(np.r_[near, far], np.r_[far, near]) for near, far in zip(*found, strict=True)]
+    return Cells(np.tile(half, 2) / (2 * half.sum()), *both)
 
 
 def _end_to_end(at: Array, radius: float) -> None:
@@ -268,26 +261,19 @@ def _whole(inside: float, outside: float, what: str, at: Array) -> None:
         )
 
 
-def leak(victim: Noise, inputs: tuple[float, float], radius: float, eps: float) -> tuple[float, float]:
+def leak(victim: Noise, radius: float, eps: float) -> tuple[float, float]:
     """Lower and upper bound of int outside B of (f0 - e^eps f1)_+, the reports that no blanket covers."""
-    lower = upper = 0.0
-    for side in (-1.0, 1.0):
-        d0, d1 = (radius - side * (x - 0.5) for x in inputs)
-        tail0, tail1 = (float(victim.beyond(np.array(d))) for d in (d0, d1))
-        known = eps <= _MOST_EPS  # else e^eps is no double, and all of f0 may count
-        gain = max(tail0 - math.exp(eps) * tail1, 0.0) if known else 0.0
-        slack = _COUNTED * tail0
-        # f0/f1 is monotone: if it exceeds e^eps at the edge and grows outwards, it does so throughout. On either side
-        # of that comparison the bounds stay valid where it is decided by a rounding: gain then differs by one.
-        at_edge = victim.kappa * (d1**victim.power - d0**victim.power)
-        outwards = d0 <= d1
-        if outwards and at_edge >= eps:
-            lower, upper = lower + max(gain - slack, 0.0), upper + (gain + slack if known else tail0)
-        elif not outwards or victim.power == 1:  # f0 < f1 there, or a constant ratio below e^eps
-            upper += slack
-        else:
-            lower, upper = lower + max(gain - slack, 0.0), upper + tail0
-    return lower, upper
+    near, far = radius - 0.5, radius + 0.5  # from the end of B where f0 is the larger
+    tail0, tail1 = (float(victim.beyond(np.array(d))) for d in (near, far))
+    known = eps <= _MOST_EPS  # else e^eps is no double, and all of f0 may count
+    gain = max(tail0 - math.exp(eps) * tail1, 0.0) if known else 0.0
+    slack = _COUNTED * (tail0 + tail1)  # at the other end f0 < f1
+    lower = max(gain - slack, 0.0)
+    # f0/f1 is monotone: if it exceeds e^eps at the edge and grows outwards, it does so throughout. On either side of
+    # that comparison the bounds stay valid where it is decided by a rounding: gain then differs by one.
+    if victim.kappa * (far**victim.power - near**victim.power) >= eps:
+        return lower, gain + slack if known else tail0 + slack
+    return (0.0, slack) if victim.power == 1 else (lower, tail0 + slack)
 
 
 # --- one (B, omega*) for one victim: delta(eps) from both sides ----------------------------------------------
@@ -301,49 +287,29 @@ class Reduction:
     """One (B, omega*) for one victim: everything that does not depend on eps."""
 
     victim: Noise
-    inputs: tuple[float, float]
     envelope: Envelope
     cells: Cells
     clones: CloneLaw
 
     @classmethod
-    def of(
-        cls,
-        victim: Noise,
-        inputs: tuple[float, float],
-        others: Reports,
-        envelope: Envelope,
-        delta: float,
-        size: int | None = None,
-    ) -> Reduction:
+    def of(cls, victim: Noise, others: Reports, envelope: Envelope, delta: float, size: int | None = None) -> Reduction:
         """From a (B, omega*) for about this delta; `size` is about the number of cells."""
         c = envelope.clones(others)
         depth = -math.log(max(_MISSING * delta, 1e-100))
         law = clone_law(c, 1 - c, others.count.astype(np.float64), depth=depth, above=depth)
-        return cls(victim, inputs, envelope, cells(victim, inputs, envelope, size), law)
-
-    def _directions(self) -> tuple[bool, ...]:
-        # y -> 1 - y exchanges the laws of the inputs x and 1 - x and keeps omega*.
-        return (False,) if self.inputs[0] + self.inputs[1] == 1 else (False, True)
+        return cls(victim, envelope, cells(victim, envelope, size), law)
 
     def upper(self, eps: float) -> float:
-        """Not below the reduction's delta(eps)."""
+        """Not below the reduction's delta(eps): y -> 1 - y exchanges f0 and f1, so one direction is both."""
         eps = min(eps, _LARGEST)  # delta falls with eps
-        found = [
-            expectation_above(upper_atoms(self.cells, eps, swap), self.clones) + self.leak(eps, swap)[1]
-            for swap in self._directions()
-        ]
-        return min(max(found), 1.0)
+        return min(expectation_above(upper_atoms(self.cells, eps), self.clones) + self.leak(eps)[1], 1.0)
 
     def lower(self, eps: float) -> float:
         """Not above the reduction's delta(eps)."""
         if eps > _LARGEST:
             return 0.0
-        return max(
-            expectation_below(lower_atoms(self.cells, eps, swap), self.clones) + self.leak(eps, swap)[0]
-            for swap in self._directions()
-        )
+        return expectation_below(lower_atoms(self.cells, eps), self.clones) + self.leak(eps)[0]
 
-    def leak(self, eps: float, swap: bool) -> tuple[float, float]:
+    def leak(self, eps: float) -> tuple[float, float]:
         """Bounds on what the victim's report outside B costs."""
-        return leak(self.victim, self.inputs[::-1] if swap else self.inputs, self.envelope.radius, eps)
+        return leak(self.victim, self.envelope.radius, eps)

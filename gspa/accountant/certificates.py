@@ -157,7 +157,7 @@ def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
     What is claimed is above the accountant's eps as in `certificate`.
 
     Args:
-        crowd: inputs (0, 1), everybody's record.
+        crowd: everybody's record.
         delta: central delta, 1e-100 to 0.999999.
 
     Raises:
@@ -193,7 +193,7 @@ def _cover(crowd: Crowd, victim: int, eps: float, delta: float) -> dict[str, Any
         return None
     own = crowd.scales[victim]
     kept = crowd.scales >= own
-    some = Crowd.of(crowd.scales[kept], crowd.reports.count[kept], crowd.mechanism, crowd.inputs)
+    some = Crowd.of(crowd.scales[kept], crowd.reports.count[kept], crowd.mechanism)
     found, _ = some.reductions(int(np.flatnonzero(some.scales == own)[0]), delta)
     if not found:
         raise OutsideValidity("certify", "users whom others hide", f"nobody hides the users with noise {own:g}")

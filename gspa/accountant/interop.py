@@ -17,22 +17,19 @@ Its answers are floating-point estimates with its own rounding and truncation; `
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from gspa.accountant import arguments as check
-from gspa.accountant.errors import DataUnavailable, InvalidValue, OutsideValidity
-from gspa.accountant.losses import PrivacyLoss, merge, privacy_loss, spread
-from gspa.accountant.one_round import Problem
-from gspa.accountant.rounds import Round
+from gspa.accountant.errors import DataUnavailable, OutsideValidity
+from gspa.accountant.losses import merge, spread
+from gspa.accountant.rounds import Round, checked
 
 _EXPORT = "export to dp_accounting"
 _POINTS = 3e6  # of one grid of the library's: some seconds
 _LEAST_ASKED = 1e-10  # delta, for all rounds: of a smaller one the law says less, and nothing that is false
-_FAR = 1e100  # beyond it the library's squares overflow
 _HINT = "dp_accounting is not installed; pip install 'gspa[dp]'"
 
 
@@ -44,140 +41,54 @@ def _google() -> Any:
     return privacy_loss_distribution
 
 
-def from_losses(law: PrivacyLoss, exchanged: PrivacyLoss | None = None, *, pessimistic: bool) -> Any:
-    """A `dp_accounting` PrivacyLossDistribution of masses on a grid.
-
-    Args:
-        law: masses on the grid, from `gspa.accountant.losses.privacy_loss`; the library's direction "remove".
-        exchanged: its direction "add"; None where that is the same.
-        pessimistic: the side on which `law` errs; the library keeps to it.
-
-    Raises:
-        DataUnavailable: dp_accounting is not installed.
-    """
-    google = _google()
-    (masses, infinite), other = (
-        (None, None)
-        if one is None
-        else ({one.first + k: float(mass) for k, mass in enumerate(one.mass) if mass > 0}, min(one.infinite, 1.0))
-        for one in (law, exchanged)
-    )
-    return google.PrivacyLossDistribution.create_from_rounded_probability(
-        masses, infinite, law.step, pessimistic, *other, symmetric=exchanged is None
-    )
-
-
-def of_problem(problem: Problem, *, step: float = 1e-4, pessimistic: bool = True) -> Any:
-    """The pair of one victim as a `dp_accounting` PrivacyLossDistribution.
-
-    Pessimistic: the library's deltas are at least the pair's. Optimistic: at most. Up to the
-    library's floating-point error, about 1e-15 per mass.
-
-    Args:
-        problem: victim and clones.
-        step: value_discretization_interval; the same as that of what it is composed with. At most a
-            tenth of the loss's standard deviation, or the answers are far from the truth.
-        pessimistic: which side to err on.
-
-    Raises:
-        InvalidValue: step out of range.
-        DataUnavailable: dp_accounting is not installed.
-        OutsideValidity: see `gspa.accountant.losses.atoms`.
-    """
-    _google()
-    law = privacy_loss(problem, step=check.positive(step=step), pessimistic=pessimistic)
-    return from_losses(law, pessimistic=pessimistic)
-
-
 def compose_with_dp_accounting(
-    rounds: Sequence[tuple[Round, int]],
-    *,
-    step: float = 1e-4,
-    sampled: Sequence[tuple[float, float, int]] = (),
-    pessimistic: bool = True,
+    rounds: Sequence[tuple[Round, int]], *, step: float = 1e-4, pessimistic: bool = True
 ) -> Any:
-    """Rounds of `gspa.accountant.rounds` and Poisson-subsampled Gaussians, composed by `dp_accounting`.
-
-    The subsampled Gaussian there is for neighbours that differ by adding or removing a record, the
-    shuffled rounds here for replacing one: the composition is the library's user's to interpret.
+    """Rounds of `gspa.accountant.rounds`, composed by `dp_accounting`.
 
     Args:
         rounds: (round, times) each, as in `gspa.accountant.rounds.compose`.
-        step: value_discretization_interval.
-        sampled: (noise multiplier, sampling probability, times) each.
-        pessimistic: which side to err on.
+        step: value_discretization_interval; the same as that of what it is composed with. At most a tenth of the loss's
+            standard deviation, or the answers are far from the truth.
+        pessimistic: whether the library's deltas are at least the true ones, or at most, up to its floating-point
+            error, about 1e-15 per mass.
 
     Returns:
         A `dp_accounting` PrivacyLossDistribution, ready for `get_epsilon_for_delta`.
 
     Raises:
-        InvalidValue: nothing to compose, times below 1, step or what is sampled out of range.
+        InvalidValue: nothing to compose, times below 1, step out of range.
         DataUnavailable: dp_accounting is not installed.
         OutsideValidity: a round whose worst user is not known; a grid too large.
     """
-    google = _google()
-    step = check.positive(step=step)
-    parts: list[Any] = []
-    for i, entry in enumerate(check.row(rounds=rounds)):
-        if not (isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], Round)):
-            raise InvalidValue(f"rounds[{i}]", entry, "(round, times), a round of gspa.accountant.rounds")
-        one, times = entry[0], check.count(times=entry[1])
-        if len(one.problems) > 1:
-            hint = f"{one.label}: which user is the worst is not known"
-            raise OutsideValidity(_EXPORT, "a known worst user", hint)
-        if one.problems:
-            parts.append(_repeated(of_problem(one.problems[0], step=step, pessimistic=pessimistic), times))
-        elif one.pair is not None:
-            parts.append(_repeated(_of_pair(one, times, step, pessimistic), times))
-        elif one.mu > 0:
-            parts.append(_gaussian(1 / (one.mu * math.sqrt(times)), 1.0, step, pessimistic))
-        else:
-            revealed = -math.expm1(times * math.log1p(-one.local_delta))
-            parts.append(google.from_privacy_parameters(_parameters(revealed), step))
-    for i, entry in enumerate(check.row(sampled=sampled)):
-        if not (isinstance(entry, tuple) and len(entry) == 3):
-            raise InvalidValue(f"sampled[{i}]", entry, "(noise multiplier, sampling probability, times)")
-        multiplier, probability, times = entry
-        probability = check.in_range(0, 1, probability=probability)
-        if probability < 1 / _FAR:
-            raise InvalidValue("probability", probability, f"in [{1 / _FAR:g}, 1]", "what is never sampled is left out")
-        noise = _gaussian(check.positive(multiplier=multiplier), probability, step, pessimistic)
-        parts.append(_repeated(noise, check.count(times=times)))
-    if not parts:
-        raise InvalidValue("rounds", [], "a non-empty list, or something sampled")
-    total = parts[0]
-    for part in parts[1:]:
-        total = total.compose(part)
+    _google()
+    step = check.in_range(0, 1, step=check.positive(step=step))
+    total: Any = None
+    for one, times in checked(rounds):
+        part = _repeated(_of_round(one, times, step, pessimistic), times)
+        total = part if total is None else total.compose(part)
     return total
 
 
-def _of_pair(one: Round, times: int, step: float, pessimistic: bool) -> Any:
-    """A round that is known by its curves of delta; what is asked of the law later may be any delta."""
-    laws = []
-    for pair in filter(None, (one.pair, one.exchanged)):
+def _of_round(one: Round, times: int, step: float, pessimistic: bool) -> Any:
+    """The library's law of one round; what is asked of it later may be any delta."""
+    if len(one.pairs) > 1:
+        hint = f"{one.label}: which user is the worst is not known"
+        raise OutsideValidity(_EXPORT, "a known worst user", hint)
+    laws: list[
+        Any
+    ] = []  # masses by their place on the grid, and the infinite loss's; the library's "remove", then "add"
+    for pair in filter(None, (*one.pairs, one.exchanged)):
         losses = pair(_LEAST_ASKED, times)[0 if pessimistic else 1]
         if (points := float(np.ptp(losses.loss)) / step) > _POINTS:
             hint = f"{one.label}: {points:.3g} points at step {step:g}; take a larger step"
             raise OutsideValidity(_EXPORT, f"a grid of at most {_POINTS:g} points", hint)
-        put = spread if pessimistic else merge
-        shown, hidden = one.local_delta, 1 - one.local_delta
-        infinite = shown + hidden * losses.missing if pessimistic else shown
-        laws.append(put(losses.loss, hidden * losses.mass, step, infinite))
-    return from_losses(*laws, pessimistic=pessimistic)
-
-
-def _gaussian(multiplier: float, probability: float, step: float, pessimistic: bool) -> Any:
-    """The library's Gaussian, where its grid can be built."""
-    if not 1 / _FAR <= multiplier <= _FAR or (12 + 0.5 / multiplier) / multiplier > _POINTS * step:
-        reason = f"noise multiplier {multiplier:g} at step {step:g}"
-        raise OutsideValidity(
-            _EXPORT, f"a noise multiplier up to {_FAR:g}, and a grid of at most {_POINTS:g} points", reason
-        )
-    return _google().from_gaussian_mechanism(
-        multiplier,
-        value_discretization_interval=step,
-        pessimistic_estimate=pessimistic,
-        sampling_prob=probability,
+        law = (spread if pessimistic else merge)(losses.loss, losses.mass, step, losses.missing)
+        masses = {law.first + k: float(mass) for k, mass in enumerate(law.mass) if mass > 0}
+        laws.append((masses, min(law.infinite, 1.0)))
+    (masses, infinite), other = laws[0], laws[1] if one.exchanged else (None, None)
+    return _google().PrivacyLossDistribution.create_from_rounded_probability(
+        masses, infinite, step, pessimistic, *other, symmetric=one.exchanged is None
     )
 
 
@@ -187,9 +98,3 @@ def _repeated(one: Any, times: int) -> Any:
     except (ValueError, OverflowError, MemoryError) as error:
         reason = f"{times:,} times: {' '.join(str(error).split())}"
         raise OutsideValidity(_EXPORT, "a composition that the library can hold", reason) from error
-
-
-def _parameters(delta: float) -> Any:
-    from dp_accounting.pld import common
-
-    return common.DifferentialPrivacyParameters(0.0, delta)

@@ -85,34 +85,28 @@ class Limit(NamedTuple):
         return self.mu * (1 + self.skewness * max(0.0, -float(ndtri(delta))) / 6)
 
 
-def limit(victim: Noise, inputs: tuple[float, float], others: Reports, envelope: Envelope) -> Limit:
+def limit(victim: Noise, others: Reports, envelope: Envelope) -> Limit:
     """mu^2 = int_B (f0 - f1)^2 / (sum_j c_j omega*), and int_B |f0 - f1|^3 / (sum_j c_j omega*)^2 / mu^3."""
     if envelope.log_corners[-1] < -_DEEPEST:
         return Limit(math.inf, math.inf)
-    middle, width, gaps = _gaps(victim, inputs, envelope.radius)
+    middle, width, gap = _gaps(victim, envelope.radius)
     cover = float(others.count @ envelope.clones(others))
     cover_density = np.exp(envelope.log_q(middle) - envelope.log_total) * cover
-    second = third = 0.0
-    for gap in gaps:
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            share = gap / cover_density
-            second += float(gap * share @ width)
-            third += float(gap * share**2 @ width)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        share = gap / cover_density
+        second, third = 2 * float(gap * share @ width), 2 * float(gap * share**2 @ width)
     if not (0 < second < math.inf and third < math.inf):
         return Limit(math.inf, math.inf)
     return Limit(math.sqrt(second), third / second**1.5)
 
 
 @lru_cache(maxsize=64)
-def _gaps(victim: Noise, inputs: tuple[float, float], radius: float) -> tuple[Array, Array, tuple[Array, Array]]:
-    """Distances from 1/2 inside B, what each stands for, and |f0 - f1| there on either side: no matter which omega*."""
+def _gaps(victim: Noise, radius: float) -> tuple[Array, Array, Array]:
+    """Distances from 1/2 inside B, what each stands for, and |f0 - f1| there: no matter which omega*."""
     r = radii(radius, 250)
     middle, width = 0.5 * (r[1:] + r[:-1]), np.diff(r)
-    left, right = (
-        np.abs(np.exp(victim.log_density(np.abs(y - inputs[0]))) - np.exp(victim.log_density(np.abs(y - inputs[1]))))
-        for y in (0.5 - middle, 0.5 + middle)
-    )
-    return middle, width, (left, right)
+    near, far = (np.exp(victim.log_density(distance)) for distance in (np.abs(middle - 0.5), middle + 0.5))
+    return middle, width, near - far
 
 
 def _levels(others: Reports) -> Array:
@@ -127,14 +121,14 @@ def _levels(others: Reports) -> Array:
     return np.unique(others.kappa[order][np.minimum(np.searchsorted(place, at), order.size - 1)])
 
 
-def choose(victim: Noise, inputs: tuple[float, float], others: Reports, delta: float, corrected: bool) -> Envelope:
+def choose(victim: Noise, others: Reports, delta: float, corrected: bool) -> Envelope:
     """An envelope whose limit (or corrected limit) has nearly the least eps: coordinate search, no guarantee."""
     levels = _levels(others)
     reach = {share: 0.5 + max(victim.quantile(min(share * delta, 0.25)), 1e-3) for share in _LEAKS}
     least: dict[float, float] = {}  # the smallest mu so far with each share
 
     def score(envelope: Envelope, share: float) -> float:
-        found = limit(victim, inputs, others, envelope)
+        found = limit(victim, others, envelope)
         mu = found.corrected(delta) if corrected else found.mu
         if not math.isfinite(mu):
             return math.inf
@@ -204,12 +198,8 @@ def how_close(low: float, high: float, alone: float) -> str:
     return NOT_FOUND if high >= alone > 0 else WIDE if low < high / 2 else ""
 
 
-def population(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str) -> tuple[Array, NDArray[np.int64]]:
-    """Noise scales and multiplicities, checked; a user with eps = 0 gets an infinite scale.
-
-    Raises:
-        InvalidValue: no list of scales > 0, one that is finite and outside [1e-150, 1e150], or counts that do not fit.
-    """
+def _population(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str) -> tuple[Array, NDArray[np.int64]]:
+    """Noise scales and multiplicities, checked; a user with eps = 0 gets an infinite scale."""
     check.one_of(POWER, mechanism=mechanism)
     if isinstance(scales, Budgets):
         if mechanism != "laplace":
@@ -249,26 +239,18 @@ class Crowd:
     reports: Reports
     scales: Array
     mechanism: str
-    inputs: tuple[float, float]
     over: Array
     under: Array
 
     @classmethod
-    def of(
-        cls,
-        scales: Budgets | ArrayLike,
-        count: ArrayLike,
-        mechanism: str,
-        inputs: tuple[float, float],
-        sensitivity: float = 1.0,
-    ) -> Crowd:
-        scale, many = population(scales, count, mechanism)
+    def of(cls, scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, sensitivity: float = 1.0) -> Crowd:
+        scale, many = _population(scales, count, mechanism)
         if isinstance(scales, Budgets):
             over, under = scales.eps, np.ones(scale.shape)
         else:
             over, under = np.full(scale.shape, check.positive(sensitivity=sensitivity)), scale
             scale = _usable(scale / sensitivity)
-        return cls(Reports.of(mechanism, scale, many), scale, mechanism, check.two_inputs(inputs), over, under)
+        return cls(Reports.of(mechanism, scale, many), scale, mechanism, over, under)
 
     def candidates(self, victim: int | None) -> list[int]:
         """Whom to evaluate, least noise first: one index per distinct finite scale, or the one asked for."""
@@ -290,10 +272,7 @@ class Crowd:
         over, under = float(self.over[victim]), float(self.under[victim])
         if math.isinf(under):
             return 0.0, 0.0
-        if under == 1 and set(self.inputs) == {0.0, 1.0}:
-            return over, over
-        apart = abs(Fraction(self.inputs[1]) - Fraction(self.inputs[0]))
-        return enclosed(apart * Fraction(over) / Fraction(under))
+        return enclosed(Fraction(over) / Fraction(under))
 
     def deviation(self, victim: int) -> float:
         """The noise's scale for values in [0, 1], rounded down."""
@@ -313,11 +292,11 @@ class Crowd:
         others = self.reports.without(victim)
         if others.count.size == 0:
             return [], math.inf
-        envelopes = [choose(noise, self.inputs, others, delta, corrected=False)]
-        first = limit(noise, self.inputs, others, envelopes[0])
+        envelopes = [choose(noise, others, delta, corrected=False)]
+        first = limit(noise, others, envelopes[0])
         if not first.corrected(delta) < 1.05 * first.mu:  # far from the limit either choice may win
-            envelopes.append(choose(noise, self.inputs, others, delta, corrected=True))
-        mu = min(limit(noise, self.inputs, others, one).mu for one in envelopes)
+            envelopes.append(choose(noise, others, delta, corrected=True))
+        mu = min(limit(noise, others, one).mu for one in envelopes)
         return (envelopes, mu) if mu < _MOST_MU else ([], math.inf)
 
     def reductions(self, victim: int, delta: float, size: int | None = None) -> tuple[list[Reduction], float]:
@@ -332,19 +311,16 @@ class Crowd:
             for r in (envelope.radius, *(r for r in reach if r < 0.999 * envelope.radius)):
                 one = replace(envelope, radius=r).cut()
                 cut.setdefault((r, *one.breaks.tolist()), one)
-        return [Reduction.of(noise, self.inputs, others, one, delta, size) for one in cut.values()], mu
+        return [Reduction.of(noise, others, one, delta, size) for one in cut.values()], mu
 
     def proved(self, evaluated: list[int]) -> bool:
-        """Whether the inputs of these victims are the proved worst ones, or the two that were asked for."""
-        asked = max(self.inputs) - min(self.inputs) < 1
-        return asked or all(self.scales[i] <= self.scales.min() for i in evaluated)
+        """Whether 0 and 1 are the proved worst inputs of these victims."""
+        return all(self.scales[i] <= self.scales.min() for i in evaluated)
 
     def valid_for(self, evaluated: list[int]) -> str:
         """The class of mechanisms; says so where the victim's inputs are not the proved worst ones."""
         kind = "Laplace" if self.mechanism == "laplace" else "Gaussian"
         text = f"{kind} reports of values in [0, 1], own noise scale each, any values of the others"
-        if max(self.inputs) - min(self.inputs) < 1:
-            return text + f", the victim's {self.inputs[0]:g} and {self.inputs[1]:g}"
         if self.proved(evaluated):
             return text
         return text + "; 0 and 1 as the worst values of a victim with more than the least noise: measured, not proved"
@@ -374,8 +350,8 @@ def _victim(crowd: Crowd, index: int, delta: float, times: int) -> _Victim:
     others = crowd.reports.without(index)
     best, value = _Victim(index, None, math.inf), math.inf
     for one in found:
-        mu = limit(one.victim, one.inputs, others, one.envelope).mu
-        left = delta - times * one.leak(0.0, False)[1]
+        mu = limit(one.victim, others, one.envelope).mu
+        left = delta - times * one.leak(0.0)[1]
         score = gdp_epsilon(delta=left, mu=mu * math.sqrt(times)) if left > 0 and mu < math.inf else math.inf
         if score < value:
             best, value = _Victim(index, one, mu), score
@@ -386,7 +362,7 @@ def reports_pair(crowd: Crowd, *, delta: float, times: int, victim: int | None =
     """Losses of one round of `times` in which the crowd's reports are shuffled: above everybody's, below one user's.
 
     Args:
-        crowd: checked, inputs (0, 1).
+        crowd: checked.
         delta: of all rounds together, in (0, 1); decides which (B, omega*) is used and where the curve ends.
         times: how many rounds.
         victim: the user to protect; None for everybody.
@@ -425,7 +401,6 @@ def blanket_epsilon(
     count: ArrayLike = 1,
     mechanism: str = "laplace",
     victim: int | None = None,
-    inputs: tuple[float, float] = (0.0, 1.0),
     sensitivity: float = 1.0,
 ) -> Bound:
     """Central eps of shuffled Laplace or Gaussian reports, own scale each: the blanket's value, bracketed.
@@ -440,7 +415,6 @@ def blanket_epsilon(
         count: how many users have each scale: a number or shape of scales; with `Budgets`, theirs counts.
         mechanism: "laplace" or "gaussian".
         victim: index into scales of the user to protect; None for every user (the largest of their eps).
-        inputs: the victim's two values; (0, 1) is the worst pair, see above.
         sensitivity: what a value of 1 stands for in the unit of the scales, > 0: the width of the range. Not for
             `Budgets`.
 
@@ -451,7 +425,7 @@ def blanket_epsilon(
     >>> blanket_epsilon([0.5, 100.0], count=[1, 9_999], delta=1e-4, victim=0).upper < 0.31
     True
     """
-    crowd = Crowd.of(scales, count, mechanism, inputs, sensitivity)
+    crowd = Crowd.of(scales, count, mechanism, sensitivity)
     delta = check.probability(allow_zero=False, delta=delta)
 
     def bracket(index: int) -> tuple[float, float]:
@@ -482,7 +456,6 @@ def blanket_delta(
     count: ArrayLike = 1,
     mechanism: str = "laplace",
     victim: int | None = None,
-    inputs: tuple[float, float] = (0.0, 1.0),
     sensitivity: float = 1.0,
 ) -> Bound:
     """Central delta at eps >= 0; otherwise as `blanket_epsilon`.
@@ -491,7 +464,7 @@ def blanket_delta(
     >>> 0 < bound.lower <= bound.upper < 1e-8
     True
     """
-    crowd = Crowd.of(scales, count, mechanism, inputs, sensitivity)
+    crowd = Crowd.of(scales, count, mechanism, sensitivity)
     eps = check.nonnegative(eps=eps)
 
     def bracket(index: int) -> tuple[float, float]:

@@ -49,6 +49,7 @@ from gspa.accountant.pair import AtomTable
 Array = NDArray[np.float64]
 
 _FAR = 700.0  # e^_FAR is finite
+_FAR_RATIO = 500.0  # beyond it a sample of rate 1e-9 is as good as certain
 _ON_GRID = 1e-10  # a loss this near a grid point, in steps, is on it; see `rounds.Tail.slip`
 _ROUNDED = 1e-11
 _FINE = 4  # cells of the first merging in one step of the grid
@@ -116,6 +117,7 @@ def merge(loss: Array, mass: Array, step: float, infinite: float = 0.0) -> Priva
     fine = np.bincount(index, mass)
     used = np.flatnonzero(fine)
     below = np.bincount(index, mass * np.expm1(-np.clip(loss - cell * width, 0.0, width)))[used] / fine[used]
+    below = np.maximum(below, 2.0**-50 - 1)  # in a cell so wide that e^-loss vanishes, at a smaller loss
     losses = ((first + used) * width - np.log1p(below))[::-1].tolist()
     heaps: dict[int, float] = {}
     point, heap, short, fresh = 0, 0.0, 0.0, True  # short = sum of mass (1 - e^-(loss - point))
@@ -140,25 +142,6 @@ def merge(loss: Array, mass: Array, step: float, infinite: float = 0.0) -> Priva
     for key, value in heaps.items():
         total[key - lowest] = value
     return PrivacyLoss(step, lowest, total, infinite)
-
-
-def gaussian_atoms(mu: float, step: float, depth: float) -> tuple[Array, Array, float]:
-    """(losses, masses, mass left out) of N(mu, 1) against N(0, 1): the loss is N(mu^2/2, mu^2).
-
-    Gauss-Legendre nodes in cells that the grid's cells consist of, so that `spread` and `merge` see
-    smooth integrands: relative error below 1e-13 (tests).
-    """
-    reach = math.sqrt(2 * depth) * mu
-    parts = _FINE * math.ceil(step / mu)
-    width = step / parts
-    cells = np.arange(math.floor((mu * mu / 2 - reach) / width), math.ceil((mu * mu / 2 + reach) / width))
-    offset = np.tile(_NODES, cells.size)
-    loss = np.repeat(cells * width, _NODES.size) + offset * width
-    z = (loss - mu * mu / 2) / mu
-    mass = np.tile(_WEIGHTS, cells.size) * np.exp(-0.5 * z * z) * (width / mu / math.sqrt(2 * math.pi))
-    if not abs(float(mass.sum()) - 1) <= math.exp(-depth) + _ROUNDED:
-        raise InternalError(f"a Gaussian's masses in {cells.size} cells add up to {float(mass.sum())!r}")
-    return loss, mass, math.exp(-depth)
 
 
 # --- blocks of counts: who hides among how many --------------------------------------------------------------
@@ -203,6 +186,10 @@ class Atoms(NamedTuple):
     mass: Array
     missing: float
 
+    def or_revealed(self, local: float) -> Atoms:
+        """The same where with probability `local` a report reveals everything."""
+        return Atoms(self.loss, (1 - local) * self.mass, local + (1 - local) * self.missing)
+
 
 def atoms(problem: Problem, *, depth: float = _DEPTH, above: bool = True) -> Atoms:
     """Outcomes of a pair that dominates the problem's (above), or is dominated by it.
@@ -243,6 +230,59 @@ def atoms(problem: Problem, *, depth: float = _DEPTH, above: bool = True) -> Ato
     mass = np.r_[b * (1 + shift), b * rest, neutral]
     used = mass > 0
     return Atoms(np.r_[loss, -loss, 0.0][used], mass[used], missing if above else 0.0)
+
+
+MOST_MU = 1e3
+_PER_UNIT = 500  # cells in a standard deviation
+
+
+def sampled_gaussian(mu: float, *, depth: float, rate: float = 1.0, added: bool = False) -> tuple[Atoms, Atoms]:
+    """Losses above and below that of N(mu, 1) with probability `rate`, else N(0, 1), against N(0, 1).
+
+    A cell's mass at the two ends of its losses, and at one loss inside, the mean of e^-loss kept: as `spread` and
+    `merge` have it.
+
+    Args:
+        mu: in (0, MOST_MU].
+        depth: what is left out is at most e^-depth.
+        rate: in [1e-9, 1].
+        added: of the two laws exchanged.
+    """
+    reach = math.sqrt(2 * depth)
+    per_unit = max(_PER_UNIT if rate < 1 else 2 * _PER_UNIT, 4 * mu)
+    around = np.linspace(-reach, reach, math.ceil(2 * reach * per_unit) + 1)
+    ends = around if added else mu + around
+    if not added and rate < 1:
+        # Not further apart than their own width, the two laws share their cells.
+        ends = (
+            np.r_[around, ends]
+            if mu > 2 * reach
+            else np.linspace(-reach, mu + reach, math.ceil((2 * reach + mu) * per_unit) + 1)
+        )
+
+    def loss_at(z: Array) -> Array:
+        log_ratio = mu * (z - mu / 2)
+        if rate < 1:
+            near = np.log1p(rate * np.expm1(np.minimum(log_ratio, _FAR_RATIO)))
+            log_ratio = np.where(log_ratio < _FAR_RATIO, near, log_ratio + math.log(rate))
+        return -log_ratio if added else log_ratio
+
+    width, at = np.diff(ends)[:, None], loss_at(ends)
+    z = ends[:-1, None] + width * _NODES
+    density = np.exp(-0.5 * z * z) if added else rate * np.exp(-0.5 * (z - mu) ** 2)
+    if not added and rate < 1:
+        density += (1 - rate) * np.exp(-0.5 * z * z)
+    weight = density * width * _WEIGHTS / math.sqrt(2 * math.pi)
+    low, high = np.minimum(at[1:], at[:-1]), np.maximum(at[1:], at[:-1])
+    mass, short = weight.sum(axis=1), (weight * -np.expm1(low[:, None] - loss_at(z))).sum(axis=1)
+    if not abs(float(mass.sum()) - 1) <= math.exp(-depth) + _ROUNDED:
+        raise InternalError(f"a Gaussian's masses in {mass.size} cells add up to {float(mass.sum())!r}")
+    used = mass > 0
+    low, high, mass, short = low[used], high[used], mass[used], short[used]
+    whole = -mass * np.expm1(low - high)
+    up = mass * np.clip(np.divide(short, whole, out=np.ones_like(mass), where=whole > 0), 0.0, 1.0)
+    above = Atoms(np.r_[low, high], np.r_[mass - up, up], math.exp(-depth))
+    return above, Atoms(low - np.log1p(-short / mass), mass, 0.0)
 
 
 def automatic_step(found: Atoms, most: float) -> float:

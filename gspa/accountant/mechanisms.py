@@ -129,14 +129,7 @@ def laplace_exceeds(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Re
     """Probability that the privacy loss of Laplace noise on one number exceeds eps >= 0; errs upward.
 
     The loss is s = sensitivity/scale with probability 1/2, and above eps < s with 1 - e^{(eps - s)/2}/2.
-
-    Args:
-        eps: number(s) >= 0.
-        scale: > 0.
-        sensitivity: > 0.
-
-    Raises:
-        InvalidValue: an argument outside its range.
+    Arguments and errors as `laplace_delta`.
 
     >>> laplace_exceeds(1.0, scale=1.0), round(laplace_exceeds(0.999, scale=1.0), 5)
     (0.0, 0.50025)
@@ -176,14 +169,7 @@ def gaussian_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Rea
 
     Fact 3 with mu = sensitivity/scale: only the distance of two answers matters (Balle and Wang 2018,
     Theorem 5). Relative error below 1e-11, to either side.
-
-    Args:
-        eps: number(s) >= 0.
-        scale: standard deviation in every coordinate, > 0.
-        sensitivity: > 0, in the l2 norm.
-
-    Raises:
-        InvalidValue: an argument outside its range.
+    Arguments and errors as `laplace_delta`, the scale a standard deviation and the sensitivity in the l2 norm.
 
     >>> round(gaussian_delta(0.0, scale=1.0), 6)
     0.382925
@@ -194,13 +180,7 @@ def gaussian_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Rea
 def gaussian_epsilon(*, delta: float, scale: float, sensitivity: float = 1.0) -> float:
     """The least eps at which Gaussian noise is (eps, delta)-DP; errs upward, by about 1e-11 in log delta.
 
-    Args:
-        delta: in (0, 1).
-        scale: standard deviation in every coordinate, > 0.
-        sensitivity: > 0, in the l2 norm.
-
-    Raises:
-        InvalidValue: an argument outside its range.
+    For delta in (0, 1); other arguments and errors as `gaussian_delta`.
 
     >>> round(gaussian_epsilon(delta=1e-5, scale=classical_gaussian_scale(eps=1.0, delta=1e-5)), 4)
     0.751
@@ -211,13 +191,7 @@ def gaussian_epsilon(*, delta: float, scale: float, sensitivity: float = 1.0) ->
 def gaussian_exceeds(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Reals:
     """Probability that the privacy loss of Gaussian noise exceeds eps: Phi(mu/2 - eps/mu), mu = sensitivity/scale.
 
-    Args:
-        eps: number(s) >= 0.
-        scale: standard deviation in every coordinate, > 0.
-        sensitivity: > 0, in the l2 norm.
-
-    Raises:
-        InvalidValue: an argument outside its range.
+    Arguments and errors as `gaussian_delta`.
 
     >>> round(gaussian_exceeds(0.5, scale=1.0), 6)
     0.5
@@ -232,15 +206,8 @@ def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.
     """The least standard deviation at which Gaussian noise is (eps, delta)-DP.
 
     Implements Balle and Wang 2018, Theorem 8, through Fact 3. Errs upward, by about 1e-11 relative in delta: the
-    promise holds in exact arithmetic too.
-
-    Args:
-        eps: >= 0, at most 1e4.
-        delta: in [1e-300, 1).
-        sensitivity: > 0, in the l2 norm.
-
-    Raises:
-        InvalidValue: an argument outside its range.
+    promise holds in exact arithmetic too. Arguments and errors as `classical_gaussian_scale`, eps in [0, 1e4] and
+    delta >= 1e-300.
 
     >>> round(analytic_gaussian_scale(eps=1.0, delta=1e-5), 6)
     3.730632

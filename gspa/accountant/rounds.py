@@ -41,14 +41,15 @@ from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.laplace_gaussian import MOST_VICTIMS, Crowd, how_close, reports_pair
 from gspa.accountant.losses import (
     LARGEST,
+    MOST_MU,
     TAIL,
     Atoms,
     PrivacyLoss,
     Values,
     atoms,
-    gaussian_atoms,
     merge,
     on_curve,
+    sampled_gaussian,
     spread,
 )
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon
@@ -71,9 +72,12 @@ Factors = list[tuple[PrivacyLoss, int]]
 _OUTSIDE = math.log(1e-20)  # of the tilted law, outside the window
 _MOST = 1 << 23  # points of a transform
 _LARGEST = 300.0  # of an exponent
+_LONG, _SHORT = 250.0, 1 << 18  # standard deviations, and points: for a longer window, half of the tilt is tried
 _HEAVY = 40.0  # standard deviations of a window
 _NOISE = 1e-14  # of one transform, relative to the law's largest mass
 _PER_ROUND = 4e-15  # and what each round's power adds
+_LEAST = 5e-324  # two of which a product of doubles may be off by
+_FARTHEST = 1e15  # beyond it eps is as good as infinite
 _BLOCK = 1024  # losses whose weights are added up together
 
 
@@ -130,28 +134,16 @@ def tilt_for_mean(factors: Factors, eps: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Tail:
-    """The tilted law of the total loss in a window, ready for many eps.
-
-    Attributes:
-        step: of the grid.
-        lowest: first loss that is kept.
-        weight: p(s) e^(-theta (s - centre)), shape (N,).
-        log_scale: log of the factor e^(K - theta centre).
-        theta: the tilt.
-        centre: about the tilted mean.
-        noise: absolute allowance on each p(s), rounding.
-        outside: bound on the tilted mass outside the window (Chernoff).
-        rounds: how many.
-    """
+    """The tilted law of the total loss in a window, ready for many eps."""
 
     step: float
-    lowest: float
-    weight: Array
-    log_scale: float
+    lowest: float  # loss that is kept
+    weight: Array  # p(s) e^(-theta (s - centre)), shape (N,)
+    log_scale: float  # K - theta centre
     theta: float
-    centre: float
-    noise: float
-    outside: float
+    centre: float  # about the tilted mean
+    noise: float  # absolute allowance on each p(s), rounding
+    outside: float  # bound on the tilted mass outside the window (Chernoff)
     rounds: int
 
     @property
@@ -177,45 +169,47 @@ class Tail:
             rest[i] += keep * rest[i + 1]
         return short, rest
 
-    def _sums(self, eps: float) -> tuple[float, float, int]:
-        """Sums of weight (1 - e^(eps - s)) and of weight e^(eps - s) over losses s > eps, and their number."""
-        first = max(0, math.floor((eps - self.lowest) / self.step) + 1)
+    def _sum(self, eps: float) -> tuple[float, int]:
+        """The sum of weight (1 - e^(eps - s)) over losses s > eps, and their number."""
+        first = min(max(0, math.floor((eps - self.lowest) / self.step) + 1), self.weight.size)
         block = first // _BLOCK + 1
         weight = self.weight[first : block * _BLOCK]
         apart = np.maximum(self.lowest + self.step * np.arange(first, first + weight.size) - eps, 0.0)
-        short, rest = float(weight @ -np.expm1(-apart)), float(weight @ np.exp(-apart))
+        short = float(weight @ -np.expm1(-apart))
         if block * _BLOCK < self.weight.size:
             to_block = self.lowest + self.step * (block * _BLOCK) - eps
             later_short, later_rest = (float(sums[block]) for sums in self._blocks)
             short += later_short - math.expm1(-to_block) * later_rest
-            rest += math.exp(-to_block) * later_rest
-        return short, rest, max(self.weight.size - first, 0)
-
-    def log_delta(self, eps: float) -> tuple[float, float]:
-        """log delta(eps) and its derivative."""
-        total, rest, _ = self._sums(eps)
-        if total <= 0:
-            return -math.inf, 0.0
-        return math.log(total) + self.log_scale, -rest / total
+        return short, self.weight.size - first
 
     def delta(self, eps: float) -> tuple[float, float, float]:
         """(lower, value, upper) of the finite part of delta(eps) of these grid laws."""
-        value, _, many = self._sums(eps)
+        value, many = self._sum(eps)
         # sum over s > eps of min(1, s - eps) e^(-theta (s - eps)), at most its integral and one term
         reach = min(1 / self.theta if self.theta > 0 else math.inf, many * self.step)
         spread_out = self.noise * min(1.0, reach) * (reach / self.step + 1)
         error = (spread_out + self.outside) * math.exp(min(self.theta * (self.centre - eps), _LARGEST))
         relative = 1e-9 + 2e-11 * self.rounds
         scale = math.exp(min(self.log_scale, 700.0))
-        low = max(0.0, (value - error) * scale * (1 - relative))
-        return low, value * scale, (value + error) * scale * (1 + relative)
+        low, high = (value - error) * scale * (1 - relative), (value + error) * scale * (1 + relative)
+        return max(low - 2 * _LEAST, 0.0), value * scale, high + 2 * _LEAST
+
+    def end(self, eps: float, above: bool) -> float:
+        """Not below the finite part of delta(eps), or not above it, wherever the losses are on the grid."""
+        if eps < self.bottom:  # nearly every loss is larger
+            return 1.0 if above else self.end(self.bottom, above)
+        return self.delta(eps - self.slip)[2] if above else self.delta(eps + self.slip)[0]
 
 
 def tail(factors: Factors, theta: float) -> Tail:
-    """The tilted law of the sum of all rounds' losses, by one real Fourier transform."""
-    step = factors[0][0].step
-    whole, mean, variance = log_moment(factors, theta)
-    low, high, outside = _window(factors, theta, whole, mean, max(math.sqrt(variance), step), step)
+    """The law of the sum of all rounds' losses, by one real Fourier transform, tilted by theta or less."""
+    step, (_, _, untilted) = factors[0][0].step, log_moment(factors, 0.0)
+    for tilt in (theta, theta / 2, theta / 4, theta / 8):
+        whole, mean, variance = log_moment(factors, tilt)
+        low, high, outside = _window(factors, tilt, whole, mean, max(math.sqrt(variance), step), step)
+        if high - low <= max(_LONG * math.sqrt(untilted), _SHORT * step):  # else rare losses are the rule
+            break
+    theta = tilt
     length = 1 << max(6, math.ceil(math.log2((high - low) / step + 2)))
     spectrum = np.ones(length // 2 + 1, dtype=np.complex128)
     for law, times in factors:
@@ -296,47 +290,32 @@ def epsilon_of(sides: Sides, delta: float) -> Interval:
             continue
         target = delta - infinite
         slack = 1e-13 * (1 + delta / target)
-        theta = tilt_for_delta(factors, math.log(target))
-        for _ in range(4):
-            law = tail(factors, theta)
-            eps = _root(law, math.log(target))
-            if eps > law.bottom:
-                break
-            theta = 0.0 if theta == 0 else tilt_for_mean(factors, eps)
-        ends.append(_prove(law, eps, target * (1 - slack if above else 1 + slack), above))
+        ends.append(_crossed(factors, target * (1 - slack if above else 1 + slack), above))
     upper, lower = ends
     return Interval(min(lower, upper), 0.5 * (lower + upper), upper)
 
 
-def _root(law: Tail, log_target: float) -> float:
-    """eps at which delta is about the target: Newton's method in a bracket, because the slope comes with the value."""
-    low, high = law.bottom, law.lowest + law.step * law.weight.size
-    eps = min(max(law.centre, low), high)
-    for _ in range(60):
-        value, slope = law.log_delta(eps)
-        low, high = (eps, high) if value > log_target else (low, eps)
-        if abs(value - log_target) < 1e-12 or high - low < 1e-15 * max(abs(high), 1e-300):
+def _crossed(factors: Factors, target: float, above: bool) -> float:
+    """An eps at which the upper bound on delta is at most the target, or the lower one at least."""
+    for theta in (tilt_for_delta(factors, math.log(target)), 0.0):
+        law = tail(factors, theta)
+        most = law.lowest + law.step * law.weight.size
+
+        def excess(eps: float, law: Tail = law) -> float:
+            return math.log(max(law.delta(max(eps, law.bottom))[1], _LEAST)) - math.log(target)
+
+        root = crossing(excess, 0.0, min(max(law.centre, law.step), most), side=-1, most=most, rtol=1e-13)
+        if root > law.bottom:
             break
-        new = eps - (value - log_target) / slope if slope < 0 else (low + high) / 2
-        eps = new if low < new < high else (low + high) / 2
-    return eps
 
+    def spare(eps: float) -> float:
+        return math.log(max(law.end(eps, above), _LEAST)) - math.log(target)
 
-def _prove(law: Tail, eps: float, target: float, above: bool) -> float:
-    """The first of eps, eps plus or minus pushes, at which the bound is on the right side of the target."""
-    low, value, high = law.delta(max(eps, law.bottom))
-    _, slope = law.log_delta(max(eps, law.bottom))
-    push = 1e-12 * max(abs(eps), law.step) + law.slip
-    if value > 0 and slope < 0:  # a step that should just suffice
-        wide = high / target - 1 if above else target / max(low, 1e-300) - 1
-        push = max(push, 1.5 * min(wide, 1e3) / -slope)
-
-    def holds(at: float) -> bool:
-        low, _, high = law.delta(at - law.slip if above else at + law.slip)
-        return at >= law.bottom and (high <= target if above else low >= target)
-
-    eps = max(eps, 0.0)
-    return push_until(holds, eps, push, math.inf) if above else push_until(holds, eps, -push, 0.0)
+    push = 1e-12 * max(root, law.step) + law.slip
+    if above:
+        return crossing(spare, root, root + push, side=1, most=_FARTHEST, rtol=1e-13)
+    start = push_until(lambda eps: spare(eps) >= 0, root, -push, 0.0)
+    return crossing(spare, start, root, side=-1, rtol=1e-13) if start < root else root
 
 
 def delta_of(sides: Sides, eps: float) -> Interval:
@@ -345,21 +324,16 @@ def delta_of(sides: Sides, eps: float) -> Interval:
         factors, infinite = (sides.upper if above else sides.lower), sides.infinite(above)
         if infinite >= 1:
             ends.append(1.0)
-            continue
-        law = tail(factors, tilt_for_mean(factors, eps))
-        asked = max(eps, law.bottom)
-        low, high = law.delta(asked + law.slip)[0], law.delta(asked - law.slip)[2]
-        if eps < law.bottom:  # nearly every loss is larger
-            high = 1.0
-        ends.append(min(infinite + (high if above else low), 1.0))
+        else:
+            ends.append(min(infinite + tail(factors, tilt_for_mean(factors, eps)).end(eps, above), 1.0))
     upper, lower = ends
     return Interval(min(lower, upper), 0.5 * (lower + upper), upper)
 
 
 # --- what a round is -----------------------------------------------------------------------------------------
-# >>> from gspa.accountant import budgets
-# >>> shuffled(budgets.constant(0.5, n=100)).most, gaussian(0.1).mu
-# (0.5, 0.1)
+
+Pair = Callable[[float, int], tuple[Atoms, Atoms]]
+"""Of a delta for all rounds together and of their number: the losses above and below one round's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,12 +343,11 @@ class Round:
     Attributes:
         label: for messages.
         valid_for: class of mechanisms.
-        problems: users one of whom is the worst; empty for a Gaussian round, and where there is a pair.
-        pair: of a delta for all rounds and of their number, the losses above and below one round's.
+        pairs: of the users one of whom is the worst.
         exchanged: the same of the two laws exchanged, where that differs.
-        mu: of a Gaussian round, else 0.
         local_delta: probability of a revealing report.
-        most: no loss is larger than this, except the infinite ones; infinite for a Gaussian round.
+        most: no loss is larger than this, except the infinite ones.
+        fitted: whether another delta asks for another pair.
         proved: as `gspa.accountant.bound.Bound` has it.
         reached: its pair is that of the mechanism itself.
         alone: of Gaussian reports, not below the mu of a record that nobody hides; else infinite.
@@ -382,15 +355,26 @@ class Round:
 
     label: str
     valid_for: str
-    problems: tuple[Problem, ...] = ()
-    pair: Callable[[float, int], tuple[Atoms, Atoms]] | None = None
-    exchanged: Callable[[float, int], tuple[Atoms, Atoms]] | None = None
-    mu: float = 0.0
+    pairs: tuple[Pair, ...]
+    exchanged: Pair | None = None
     local_delta: float = 0.0
     most: float = math.inf
+    fitted: bool = False
     proved: bool = True
     reached: bool = False
     alone: float = math.inf
+
+
+def silent(label: str, valid_for: str, local_delta: float = 0.0) -> Round:
+    """A round that tells nothing of anybody, but reveals a report with probability `local_delta`."""
+    nothing = Atoms(np.zeros(1), np.array([1 - local_delta]), local_delta)
+    pairs = (lambda delta, times: (nothing, nothing),)
+    return Round(label, valid_for, pairs, local_delta=local_delta, most=0.0, reached=local_delta == 0)
+
+
+def depth_of(delta: float, times: int) -> float:
+    """What each of so many rounds may leave out, e^-depth, is far below this delta of all together."""
+    return min(25 + math.log(times) - math.log(delta), 680.0)
 
 
 def shuffled(budgets: Budgets, *, mechanism: Randomizer = BINARY, victim: int | None = None) -> Round:
@@ -408,24 +392,36 @@ def shuffled(budgets: Budgets, *, mechanism: Randomizer = BINARY, victim: int | 
     require_fit(mechanism, budgets)
     if victim is not None and check.count(0, victim=victim) >= budgets.eps.size:
         raise InvalidValue("victim", victim, f"an index of the groups, 0 to {budgets.eps.size - 1}")
-    local = budgets.delta_max
-    if budgets.eps_max == 0:
-        return Round(mechanism.label, mechanism.valid_for, local_delta=local, most=0.0)
+    label, words, local = mechanism.label, mechanism.valid_for, budgets.delta_max
     indices, certain = candidates(budgets, mechanism) if victim is None else ([victim], True)
     if not certain:
         hint = "which user is the worst is not known; give users fewer distinct (eps, delta)"
         raise OutsideValidity("composition", "a known worst user", hint)
     problems = tuple(problem_of(budgets, mechanism, index) for index in indices if budgets.eps[index] > 0)
     if not problems:
-        return Round(mechanism.label, mechanism.valid_for, local_delta=local, most=0.0)
-    most, alone = max(problem.victim.eps for problem in problems), budgets.n == 1
+        return silent(label, words, local)
+    most = max(problem.victim.eps for problem in problems)
     if isinstance(problems[0].victim, AtomTable):
         if len(problems) > 1:
             raise OutsideValidity("composition", "one local delta for all", "which user is the worst is not known")
-        held, label = held_alike(budgets, mechanism), mechanism.label
-        tables = of_tables(label, mechanism.valid_for, problems, held or problems[0], most=most, local_delta=local)
+        held = held_alike(budgets, mechanism)
+        tables = of_tables(label, words, problems, held or problems[0], most=most, local_delta=local)
         return replace(tables, reached=held is not None)
-    return Round(mechanism.label, mechanism.valid_for, problems, local_delta=local, most=most, reached=alone)
+    if most > _MOST_EPS:
+        hint = f"the largest is {most:g}, which hides nothing"
+        raise OutsideValidity("composition of shuffled reports", f"local eps <= {_MOST_EPS:g}", hint)
+    return Round(label, words, tuple(map(_counted, problems)), local_delta=local, most=most, reached=budgets.n == 1)
+
+
+def _counted(problem: Problem) -> Pair:
+    """The pair of one victim of two outcomes."""
+
+    def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
+        depth = depth_of(delta, times)
+        above, below = (atoms(problem, depth=depth, above=side) for side in (True, False))
+        return above.or_revealed(problem.local_delta), below.or_revealed(problem.local_delta)
+
+    return pair
 
 
 def table_of(problem: Problem) -> AtomTable:
@@ -475,12 +471,13 @@ def of_tables(
 
         mu = max(math.sqrt(victim.victim.square / (victim.mean + 1)) for victim in victims)
         if len(crowd) == 1 and law.edges[-1] == 1 and not table.bare.size:  # nobody hides anybody
-            return (Atoms(*table.losses, 0.0),) * 2
+            return (Atoms(*table.losses, 0.0).or_revealed(local_delta),) * 2
         width = min(one for one in (mu, most, LARGEST) if one > 0)  # mu is 0 where nobody hides what differs
         corners = [most] if most < math.inf else []
-        return on_curve(at, width=width, per=_PER_DEVIATION, corners=corners, floor=TAIL * delta / times)
+        found = on_curve(at, width=width, per=_PER_DEVIATION, corners=corners, floor=TAIL * delta / times)
+        return found[0].or_revealed(local_delta), found[1].or_revealed(local_delta)
 
-    return Round(label, valid_for, pair=pair, local_delta=local_delta, most=most)
+    return Round(label, valid_for, (pair,), local_delta=local_delta, most=most, fitted=True)
 
 
 def shuffled_reports(
@@ -506,11 +503,11 @@ def shuffled_reports(
         InvalidValue: an argument outside its range; more than 64 distinct scales.
         OutsideValidity: budgets with delta_i > 0.
     """
-    crowd = Crowd.of(scales, count, mechanism, (0.0, 1.0), sensitivity)
+    crowd = Crowd.of(scales, count, mechanism, sensitivity)
     victims = crowd.candidates(victim)
     label = f"shuffled {mechanism} reports on [0, 1]"
     if not victims:
-        return Round(label, crowd.valid_for([]), most=0.0)
+        return silent(label, crowd.valid_for([]))
     if len(victims) > MOST_VICTIMS:
         raise InvalidValue("scales", len(victims), f"at most {MOST_VICTIMS} distinct ones", "let users share scales")
     gap = crowd.gap(victims[0])[1]
@@ -521,21 +518,27 @@ def shuffled_reports(
         return reports_pair(crowd, delta=delta, times=times, victim=victim)
 
     proved, one = crowd.proved(victims), bool(crowd.reports.count.sum() == 1)
-    return Round(label, crowd.valid_for(victims), pair=pair, most=most, proved=proved, reached=one, alone=mu)
+    words = crowd.valid_for(victims)
+    return Round(label, words, (pair,), most=most, fitted=True, proved=proved, reached=one, alone=mu)
 
 
 def gaussian(mu: float) -> Round:
     """A round of a mu-GDP Gaussian mechanism, mu = sensitivity / sigma.
 
     Args:
-        mu: >= 0.
+        mu: in [0, 1000].
 
     Raises:
         InvalidValue: mu out of range.
     """
-    mu = check.nonnegative(mu=mu)
-    most = math.inf if mu > 0 else 0.0
-    return Round(f"Gaussian, mu = {mu:g}", "Gaussian mechanism", mu=mu, most=most, reached=True)
+    mu, label, words = check.in_range(0, MOST_MU, mu=mu), f"Gaussian, mu = {mu:g}", "Gaussian mechanism"
+    if mu == 0:
+        return silent(label, words)
+
+    def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
+        return sampled_gaussian(mu, depth=depth_of(delta, times))
+
+    return Round(label, words, (pair,), reached=True)
 
 
 # --- certified eps and delta of many rounds ------------------------------------------------------------------
@@ -544,18 +547,19 @@ METHOD = "composition of dominating pairs, Fourier transform on a grid from both
 _PER_DEVIATION = 30  # points of a curve in a standard deviation of the loss
 _STEPS = 250  # grid steps in a round's standard deviation, root mean square over the rounds
 _POINTS = 1 << 20  # about as many in the sum's window, at most
-_MOST_CELLS = 1e7  # of one round's grid
+_MOST_CELLS = 2e6  # of one round's grid
 _MOST_EPS = 700.0  # e^eps beyond it is no double
 _MOST_ROUNDS = 10**8
 _LEAST_DELTA = 1e-20
 _ROUNDED = 1e-12  # allowance for rounding where no transform is needed
-_CLOSE = 1e-5  # how far from 1 the probability of the largest loss may be
 
 
 Rounds = Sequence[tuple[Round, int]]
+Merged = list[tuple[Round, int]]
 
 
-def _checked(rounds: Rounds) -> list[tuple[Round, int]]:
+def checked(rounds: Rounds) -> Merged:
+    """The same round in one place; refuses what is no list of rounds."""
     merged: dict[int, tuple[Round, int]] = {}
     for i, entry in enumerate(check.row(rounds=rounds)):
         if not (isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], Round)):
@@ -568,156 +572,63 @@ def _checked(rounds: Rounds) -> list[tuple[Round, int]]:
         raise InvalidValue("rounds", [], "a non-empty list of (round, times)")
     if (total := sum(times for _, times in merged.values())) > _MOST_ROUNDS:
         raise InvalidValue("sum of times", total, f"at most {_MOST_ROUNDS}")
-    several = [one.label for one, _ in merged.values() if len(one.problems) > 1]
+    several = [one.label for one, _ in merged.values() if len(one.pairs) > 1]
     if len(several) > 1:
         hint = f"{', '.join(several)}: which user is the worst in all of them together is not known"
         raise OutsideValidity("composition", "at most one round without a known worst user", hint)
     return list(merged.values())
 
 
-Chosen = Sequence[tuple[Round, int, Problem | None]]  # the problem: of one user, the same in all rounds
+def _sides(rounds: Merged, victim: int, target: float) -> Sides | None:
+    """The losses of one of the users that may be the worst, put on a grid; None if they are all 0.
 
-
-def _top(chosen: Chosen) -> tuple[float, float, float] | None:
-    """The largest finite loss L, a lower bound p on its probability, and that of an infinite one.
-
-    None unless p is nearly 1. With nobody to hide among, which has the probability prod (1 - q_j), each round's loss is
-    its largest with probability 1/(1 + e^-eps_n). From that alone p (1 - e^(eps - L)) <= delta(eps) <=
-    1 - e^(eps - L), and a grid for the rare losses that lie far below L would be long.
+    Args:
+        rounds: of which at most one knows several such users.
+        victim: which of them.
+        target: about the delta that is asked, apart from the local deltas.
     """
-    most = log_mass = log_hidden = 0.0
-    for _, times, problem in chosen:
-        if problem is None or isinstance(problem.victim, AtomTable) or problem.victim.eps > _MOST_EPS:
-            return None
-        if problem.victim.seen == 0:
-            return None
-        present = problem.count > 0
-        if problem.rest[present].min(initial=1.0) < 0.5:
-            return None
-        alone = float(problem.count[present] @ np.log(problem.rest[present]))
-        alone += math.log(problem.victim.seen) - math.log1p(math.exp(-problem.victim.eps))
-        most += times * problem.victim.eps
-        log_mass += times * (alone * (1 + _ROUNDED) - 0.01 * _ROUNDED)
-        log_hidden += times * math.log1p(-problem.local_delta)
-    return (most, math.exp(log_mass), -math.expm1(log_hidden)) if log_mass > -_CLOSE else None
-
-
-def _top_epsilon(chosen: Chosen, delta: float) -> Interval | None:
-    """eps from the largest loss alone, where it is nearly certain."""
-    if (top := _top(chosen)) is None:
-        return None
-    most, sure, infinite = top
-    target, slack = (delta - infinite) / (1 - infinite), _ROUNDED / (1 - infinite)
-    if (needed := (target + slack) / sure) >= 1:
-        return None
-    lower = max(most * (1 - _ROUNDED) + math.log1p(-needed), 0.0)
-    upper = max(most * (1 + _ROUNDED) + math.log1p(-max(target - slack, 0.0)), 0.0)
-    return Interval(lower, (lower + upper) / 2, upper) if upper - lower <= _CLOSE * upper else None
-
-
-def _top_delta(chosen: Chosen, eps: float) -> Interval | None:
-    """The same for delta."""
-    if (top := _top(chosen)) is None:
-        return None
-    most, sure, infinite = top
-    share, slack = -math.expm1(min(eps - most, 0.0)), _ROUNDED * (1 + most)
-    lower = max(infinite + (1 - infinite) * share * sure - slack, infinite)
-    upper = min(infinite + (1 - infinite) * share + slack, 1.0)
-    return Interval(lower, (lower + upper) / 2, upper) if upper - lower <= 2 * _CLOSE * upper else None
-
-
-def _sides(chosen: Chosen, depth: float, target: float) -> Sides | None:
-    """None if no round says anything (apart from local deltas); `target` is about their delta."""
-    found: list[tuple[Round, int, float, tuple[Atoms, Atoms] | None, float]] = []
-    tops = [problem.victim.eps for _, _, problem in chosen if problem is not None]
-    if tops and max(tops) > _MOST_EPS:
-        hint = f"the largest is {max(tops):g}, which hides nothing"
-        raise OutsideValidity("composition of shuffled reports", f"local eps <= {_MOST_EPS:g}", hint)
-    everything = sum(times for _, times, _ in chosen)
-    for one, times, problem in chosen:
-        if problem is not None:
-            above, below = (atoms(problem, depth=depth, above=side) for side in (True, False))
-            found.append((one, times, problem.local_delta, (above, below), _variance(above)))
-        elif one.pair is not None:
-            above, below = one.pair(target, everything)
-            # All losses above may be infinite, and then their variance is 0.
-            spread_out = max(_variance(above), _variance(below), above.missing)
-            found.append((one, times, one.local_delta, (above, below), spread_out))
-        else:
-            found.append((one, times, one.local_delta, None, one.mu**2))
-    total = sum(times * variance for _, times, _, _, variance in found)
+    everything = sum(times for _, times in rounds)
+    found = [(*one.pairs[min(victim, len(one.pairs) - 1)](target, everything), times) for one, times in rounds]
+    # All losses above may be infinite, and then their variance is 0.
+    spreads = [max(_variance(above), _variance(below), above.missing) for above, below, _ in found]
     # A loss that hardly varies may be large.
-    widest = max(
-        (float(np.abs(law.loss).max()) for one, *_, laws, _ in found if one.pair for law in laws or ()), default=0
-    )
-    if total == widest == 0:
+    widest = max(float(np.abs(law.loss).max()) for above, below, _ in found for law in (above, below))
+    if widest == 0:
         return None
-    count = sum(times for _, times, _, _, variance in found if variance > 0) or 1
+    total = sum(times * spread_out for (*_, times), spread_out in zip(found, spreads, strict=True))
+    count = sum(times for (*_, times), spread_out in zip(found, spreads, strict=True) if spread_out > 0) or 1
     step = max(math.sqrt(total / count) / _STEPS, 20 * math.sqrt(total) / _POINTS, widest / _MOST_CELLS)
-    if tops:
-        if max(tops) > _MOST_CELLS * step:
-            hint = f"a largest loss of {max(tops):g} and steps of {step:.2g}: rare losses are too large for the others"
-            raise OutsideValidity("composition of shuffled reports", f"a grid of at most {_MOST_CELLS:g} points", hint)
+    if tops := [one.most for one, _ in rounds if 0 < one.most < _MOST_CELLS * step]:
         step = max(tops) / math.ceil(max(tops) / step)  # the largest loss is on the grid
-    elif tops := [one.most for one, *_ in found if 0 < one.most < _MOST_CELLS * step]:
-        step = max(tops) / math.ceil(max(tops) / step)
-    upper: Factors = []
-    lower: Factors = []
-    for one, times, local, both, _ in found:
-        if both is None and one.mu == 0:
-            still = PrivacyLoss(step, 0, np.ones(1), local)
-            upper, lower = [*upper, (_thinned(still, local), times)], [*lower, (_thinned(still, local), times)]
-            continue
-        if both is None:
-            loss, mass, missing = gaussian_atoms(one.mu, step, depth)
-            both = Atoms(loss, mass, missing), Atoms(loss, mass, 0.0)
-        up, down = spread(both[0].loss, both[0].mass, step), merge(both[1].loss, both[1].mass, step)
-        upper.append((_thinned(up, local + (1 - local) * both[0].missing, local), times))
-        lower.append((_thinned(down, local), times))
-    return Sides(upper, lower)
+    return Sides(
+        [(spread(above.loss, above.mass, step, above.missing), times) for above, _, times in found],
+        [(merge(below.loss, below.mass, step, below.missing), times) for _, below, times in found],
+    )
 
 
 def _variance(law: Atoms) -> float:
     return float(law.mass @ (law.loss - float(law.loss @ law.mass)) ** 2)
 
 
-def _thinned(law: PrivacyLoss, infinite: float, local: float | None = None) -> PrivacyLoss:
-    share = 1 - (infinite if local is None else local)
-    return PrivacyLoss(law.step, law.first, share * law.mass, infinite)
-
-
-def _per_victim(rounds: list[tuple[Round, int]]) -> list[list[tuple[Round, int, Problem | None]]]:
-    """One list of rounds per user that may be the worst."""
-    most = max(len(one.problems) for one, _ in rounds)
-    lists = []
-    for i in range(max(most, 1)):
-        chosen = []
-        for one, times in rounds:
-            problem = one.problems[min(i, len(one.problems) - 1)] if one.problems else None
-            chosen.append((one, times, problem))
-        lists.append(chosen)
-    return lists
-
-
-def _largest(rounds: list[tuple[Round, int]]) -> float:
+def _largest(rounds: Merged) -> float:
     """No finite loss of all together is larger."""
     if any(math.isinf(one.most) for one, _ in rounds):
         return math.inf
     return enclosed(sum((times * Fraction(one.most) for one, times in rounds), Fraction(0)))[1]
 
 
-def _told(rounds: list[tuple[Round, int]]) -> float:
+def _told(rounds: Merged) -> float:
     """mu of all Gaussian reports together where nobody hides them, rounded up; infinite if there are others."""
     return math.sqrt(math.fsum(times * one.alone**2 for one, times in rounds)) * (1 + 2.0**-50)  # eight roundings
 
 
-def _stands(rounds: list[tuple[Round, int]], low: float, high: float, told: float) -> dict[str, Any]:
+def _stands(rounds: Merged, low: float, high: float, told: float) -> dict[str, Any]:
     """What a `Bound` says of its ends."""
     found = {key: all(getattr(one, key) for one, _ in rounds) for key in ("proved", "reached")}
     return found | {"note": how_close(low, high, told)}
 
 
-def _valid_for(rounds: list[tuple[Round, int]]) -> str:
+def _valid_for(rounds: Merged) -> str:
     return " and ".join(dict.fromkeys(one.valid_for for one, _ in rounds))
 
 
@@ -742,18 +653,15 @@ def compose(rounds: Rounds, *, delta: float) -> Bound:
     5.4135
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    merged = _checked(rounds)
+    merged = checked(rounds)
     local = 0.0 - math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in merged))
     if delta <= local * (1 + 1e-12):
         hint = f"with probability {local:g} some round's report may reveal everything, shuffled or not"
         raise OutsideValidity("composed epsilon", f"delta > {local:g}, the local deltas of all rounds", hint)
     most = _largest(merged) if local == 0 else math.inf
     found = []
-    for chosen in _per_victim(merged):
-        if (short := _top_epsilon(chosen, delta)) is not None:
-            found.append(short)
-            continue
-        sides = _sides(chosen, _depth(merged, delta - local), delta - local)
+    for victim in range(max(len(one.pairs) for one, _ in merged)):
+        sides = _sides(merged, victim, delta - local)
         found.append(Interval(0.0, 0.0, 0.0) if sides is None else epsilon_of(sides, delta))
     if (told := _told(merged)) < math.inf:
         most = min(most, alone_epsilon("gaussian", delta, (told, told))[1])
@@ -781,42 +689,35 @@ def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
     (True, True)
     """
     eps = check.nonnegative(eps=eps)
-    merged = _checked(rounds)
+    merged = checked(rounds)
     local = 0.0 - math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in merged))
     if eps >= _largest(merged):
         ends = local * (1 - _ROUNDED), local, min(local * (1 + _ROUNDED), 1.0)
         return Bound(*ends, METHOD, _valid_for(merged), eps=eps, **_stands(merged, ends[0], ends[2], 1.0))
-    found = [_delta_interval(merged, chosen, eps, local) for chosen in _per_victim(merged)]
+    victims = max(len(one.pairs) for one, _ in merged)
+    found = [_delta_interval(merged, victim, eps, local) for victim in range(victims)]
     told = _told(merged)
     most = alone_delta("gaussian", eps, (told, told))[1] if told < math.inf else 1.0
     low, value, high = (min(max(end), most) for end in zip(*found, strict=True))
     return Bound(low, value, high, METHOD, _valid_for(merged), eps=eps, **_stands(merged, low, high, most))
 
 
-def _delta_interval(rounds: list[tuple[Round, int]], chosen: Chosen, eps: float, local: float) -> Interval:
+def _delta_interval(rounds: Merged, victim: int, eps: float, local: float) -> Interval:
     """delta(eps) of one victim: what the laws leave out must be small relative to a delta that is not known yet."""
-    blankets = any(one.pair is not None for one, _ in rounds)
-    if (short := _top_delta(chosen, eps)) is not None:
-        return short
-    best, target = Interval(local, local, local), 1e-6 if blankets else 1e-12
+    fitted = any(one.fitted for one, _ in rounds)
+    best, target = Interval(local, local, local), 1e-6 if fitted else 1e-12
     for step in range(12):
-        sides = _sides(chosen, _depth(rounds, target), target)
-        if sides is None:
+        if (sides := _sides(rounds, victim, target)) is None:
             return best
         interval = delta_of(sides, eps)
         if step == 0 or interval.upper < best.upper:
             best = interval
-        if blankets:  # whose (B, omega*) suit deltas near the target
+        if fitted:  # whose (B, omega*) suit deltas near the target
             if step == 3 or 0.05 * target < interval.upper < 1e4 * target:
                 break
             target = min(max(interval.upper, _LEAST_DELTA), 0.25)
         else:
-            if target < 1e-250 or interval.upper > 1e3 * target:
+            if target < 1e-250 or interval.upper > 1e-3 * target:
                 break
-            target *= 1e-24
+            target *= 1e-48
     return best
-
-
-def _depth(rounds: list[tuple[Round, int]], target: float) -> float:
-    """e^-depth, times the number of rounds, is far below the target."""
-    return min(25 + math.log(sum(times for _, times in rounds)) - math.log(target), 680.0)

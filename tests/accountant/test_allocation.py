@@ -15,9 +15,9 @@ from scipy.special import ndtr
 
 from gspa.accountant import allocation, rounds
 from gspa.accountant.allocation import (
+    Allocated,
     Dealt,
     Step,
-    allocated,
     allocation_delta,
     allocation_epsilon,
     shuffled_batches_epsilon,
@@ -26,6 +26,11 @@ from gspa.accountant.errors import GspaError, InvalidValue, OutsideValidity
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 NOISES = ("gaussian", "laplace")
+
+
+def allocated(*, sigma, steps, direction="replace", noise="gaussian"):
+    """One epoch as a round."""
+    return Allocated.of(sigma, steps, direction, 1, 1, 1.0, noise).round(direction, steps)
 
 
 def two_steps(a, eps, direction):
@@ -396,8 +401,6 @@ def test_refusals(wrong, name):
 def test_other_refusals():
     with pytest.raises(InvalidValue, match="eps"):
         allocation_delta(sigma=1.0, steps=10, eps=-1.0)
-    with pytest.raises(GspaError, match="both"):
-        allocated(sigma=1.0, steps=10, direction="both")
     with pytest.raises(GspaError, match="remove"):
         shuffled_batches_epsilon(sigma=1.0, steps=10, delta=0.1, direction="remove")
 

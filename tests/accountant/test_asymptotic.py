@@ -24,7 +24,7 @@ def test_solve_against_a_pseudo_inverse(seed):
 
 def test_equal_laws_give_the_integral():
     where = setting([1.0], 1001, "laplace", None, 2400)
-    v = where.difference((0.0, 1.0))
+    v = where.difference
     law = where.laws([0.0])
     assert solve(v, law, where.count)[0] == pytest.approx(float((v**2 / (1000 * law[0])).sum()), rel=1e-12)
     # int (f0 - f1)^2 / f0 = int f1^2/f0 - 1, for Laplace with eps = 1: e/3 * 2 + e^-2/3 - 1
@@ -35,7 +35,7 @@ def test_equal_laws_give_the_integral():
 def test_others_at_one_input_are_the_worst():
     """v' A^+ v is convex in A: no mixture of inputs inside a group beats the best single one."""
     where = setting([0.5, 2.0], [200, 300], "laplace", 0, 240)
-    v = where.difference((0.0, 1.0))
+    v = where.difference
     best = asymptotic_mu([0.5, 2.0], count=[200, 300], victim=0, cells=240).mu ** 2
     rng = np.random.default_rng(3)
     for _ in range(30):

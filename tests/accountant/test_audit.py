@@ -36,7 +36,7 @@ def test_linear_statistic_against_simulation():
     claimed = audit.attack_delta([0.5, 3.0], eps=eps, others=1.0, statistic="linear", **arguments).lower
     where = audit.setting([0.5, 3.0], [3, 40], "laplace", 0, 2400)
     laws = where.laws([1.0, 1.0])
-    score = audit.linear_score(where.difference((0.0, 1.0)), laws, where.count)
+    score = audit.linear_score(where.difference, laws, where.count)
     rng, sums = np.random.default_rng(1), []
     draws = 200_000
     for x in (0.0, 1.0):

@@ -284,9 +284,7 @@ def test_the_noise_of_a_certificate_is_no_more_than_that_of_the_reports(over):
     found = gspa.certify(n=1, delta=1e-3, mechanism=gspa.Gaussian(sigma=0.7, sensitivity=over))
     ((sigma, _, _),) = json.loads(found.text)["users"]
     assert 1 / exact * (1 - Fraction(2) ** -52) <= Fraction(sigma) <= 1 / exact
-    found = gspa.certify(
-        delta=1e-3, mechanism=gspa.Allocation(sigma=0.7, sensitivity=over, steps=1)
-    )
+    found = gspa.certify(delta=1e-3, mechanism=gspa.Allocation(sigma=0.7, sensitivity=over, steps=1))
     assert json.loads(found.text)["parameters"]["sigma"] == sigma
 
 

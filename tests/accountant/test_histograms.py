@@ -172,7 +172,7 @@ class TestSamples:
         worlds = h.merged(h.reports([0.5, 2.0], count=[2, 4], victim=0), cells=6)
         whole = h.reports([0.5, 2.0], count=[2, 4], victim=0)
         rng = np.random.default_rng(3)
-        place = float(whole.what.rsplit("at ", 1)[1])
+        place = float(whole.what.split("inputs ")[1].split(",")[0])
         noise = rng.laplace(0, [0.5, 0.5, 2, 2, 2, 2], size=(100_000, 6)) + np.r_[0.0, np.full(5, place)]
         edges = setting([0.5, 2.0], [2, 4], "laplace", 0, 48).edges
         counts = np.bincount(np.clip(np.searchsorted(edges, noise.ravel()) - 1, 0, whole.k - 1), minlength=whole.k)

@@ -11,9 +11,10 @@ import pytest
 import gspa
 from gspa.accountant import allocation, budgets
 from gspa.accountant.errors import DataUnavailable, InvalidValue, OutsideValidity
-from gspa.accountant.interop import compose_with_dp_accounting, of_problem
+from gspa.accountant.interop import compose_with_dp_accounting
+from gspa.accountant.one_round import problem_of
+from gspa.accountant.randomizers import BINARY
 from gspa.accountant.rounds import compose, compose_delta, gaussian, shuffled
-from gspa.accountant.tradeoff import gdp_epsilon
 
 
 def test_missing_library_names_the_extra(monkeypatch):
@@ -39,8 +40,8 @@ class TestWithLibrary:
     def test_one_round_both_sides(self):
         one = shuffled(budgets.constant(1.0, n=200))
         bound = compose_delta([(one, 1)], eps=0.2)
-        above = of_problem(one.problems[0], step=1e-3).get_delta_for_epsilon(0.2)
-        below = of_problem(one.problems[0], step=1e-3, pessimistic=False).get_delta_for_epsilon(0.2)
+        above = compose_with_dp_accounting([(one, 1)], step=1e-3).get_delta_for_epsilon(0.2)
+        below = compose_with_dp_accounting([(one, 1)], step=1e-3, pessimistic=False).get_delta_for_epsilon(0.2)
         assert below <= bound.upper
         assert above >= bound.lower
         assert above / below < 1.001
@@ -60,22 +61,13 @@ class TestWithLibrary:
         from dp_accounting.pld import privacy_loss_distribution as google
         from exact_pair import pair_law
 
-        one = shuffled(budgets.constant(1.0, n=8))
-        pair = pair_law(one.problems[0])
+        crowd = budgets.constant(1.0, n=8)
+        one, pair = shuffled(crowd), pair_law(problem_of(crowd, BINARY, 0))
         first = {key: math.log(p) for key, (p, _) in pair.items()}
         second = {key: math.log(q) for key, (_, q) in pair.items()}
         theirs = google.from_two_probability_mass_functions(second, first, value_discretization_interval=1e-3)
         bound = compose([(one, 5)], delta=1e-4)
         assert theirs.self_compose(5).get_epsilon_for_delta(1e-4) == pytest.approx(bound.value, rel=1e-3)
-
-    def test_subsampled_gaussian(self):
-        alone = compose_with_dp_accounting([], sampled=[(2.0, 1.0, 4)], step=1e-3).get_epsilon_for_delta(1e-6)
-        assert alone == pytest.approx(gdp_epsilon(delta=1e-6, mu=1.0), rel=1e-3)
-        sampled = compose_with_dp_accounting([], sampled=[(2.0, 0.1, 4)], step=1e-3)
-        both = compose_with_dp_accounting(
-            [(shuffled(budgets.constant(1.0, n=1000)), 2)], sampled=[(2.0, 0.1, 4)], step=1e-3
-        )
-        assert both.get_epsilon_for_delta(1e-6) > sampled.get_epsilon_for_delta(1e-6)
 
     def test_local_delta_round_without_eps(self):
         silent = shuffled(budgets.constant(0.0, n=3, delta=1e-3))
@@ -96,7 +88,7 @@ class TestWithLibrary:
         monkeypatch.setattr(allocation, "_PER_DEVIATION", 8)
         bounds = {}
         for direction in ("remove", "add"):
-            one = allocation.allocated(sigma=2.0, steps=10, direction=direction)
+            one = allocation.Allocated.of(2.0, 10, direction, 1, 1, 1.0, "gaussian").round(direction, 10)
             bounds[direction] = compose([(one, 5)], delta=1e-6)
             # The library answers for the worse order, and a round of either order holds both.
             low, high = (compose_with_dp_accounting([(one, 5)], step=1e-3, pessimistic=side) for side in (False, True))

@@ -35,20 +35,20 @@ def _crowd(mechanism, radius=3.7):
 def test_the_cells_of_the_blanket(mechanism):
     victim, envelope = _crowd(mechanism)
     victim = victim._replace(log_height=math.log(0.45)) if mechanism == "laplace" else victim
-    at = edges(victim, (0.0, 1.0), envelope)
+    at = edges(victim, envelope)
     assert at[0] == 0
     assert at[-1] == envelope.radius
-    between(at, victim, (0.0, 1.0), envelope)
+    between(at, victim, envelope)
     for lost in (at[:-1], at[1:], at[::-1]):
         with pytest.raises(InternalError, match="the cells of B go from"):
-            between(lost, victim, (0.0, 1.0), envelope)
+            between(lost, victim, envelope)
     # And where the ends are right, but the densities are not what the envelope says.
     thinner = replace(envelope, slopes=1.001 * envelope.slopes)
     object.__setattr__(thinner, "log_total", envelope.log_total)
     with pytest.raises(InternalError, match=r"omega. in .* cells, and beyond them, add up to 0"):
-        between(at, victim, (0.0, 1.0), thinner)
-    with pytest.raises(InternalError, match=r"the report at 0 in .* add up to 0"):
-        between(at, victim._replace(log_height=victim.log_height - 1e-11), (0.0, 1.0), envelope)
+        between(at, victim, thinner)
+    with pytest.raises(InternalError, match=r"the report in .* add up to 0"):
+        between(at, victim._replace(log_height=victim.log_height - 1e-11), envelope)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_what_went_wrong_is_an_error_now(monkeypatch, mechanism, own, wide, m, e
     """The comparison that lost the outermost cells: B's ends, computed on the line, a hair outside by rounding."""
     kept = []
 
-    def old(victim, inputs, envelope, size=None):
-        at = edges(victim, inputs, envelope, size)
+    def old(victim, envelope, size=None):
+        at = edges(victim, envelope, size)
         end = envelope.corners[-1] ** (1 / envelope.power) - 0.5
         y = np.r_[0.5 - end, 0.5 + end]
         kept.append(bool((np.abs(y - 0.5) <= envelope.radius).all()))
@@ -111,10 +111,10 @@ def test_the_outcomes_of_the_pair(monkeypatch, mechanism):
 
 
 def test_the_loss_of_a_gaussian(monkeypatch):
-    _loss_grid.gaussian_atoms(0.7, 1e-3, 60.0)
+    _loss_grid.sampled_gaussian(0.7, depth=60.0)
     monkeypatch.setattr(_loss_grid, "_WEIGHTS", 0.999 * _loss_grid._WEIGHTS)
     with pytest.raises(InternalError, match="a Gaussian's masses"):
-        _loss_grid.gaussian_atoms(0.7, 1e-3, 60.0)
+        _loss_grid.sampled_gaussian(0.7, depth=60.0)
 
 
 def test_the_cells_of_an_attack():

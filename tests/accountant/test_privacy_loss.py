@@ -13,7 +13,7 @@ from exact_pair import composed, delta, losses, pair_law
 from gspa.accountant import budgets
 from gspa.accountant.discrete import neyman_pearson
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.losses import atoms, gaussian_atoms, merge, privacy_loss, renyi, spread, trade_off
+from gspa.accountant.losses import atoms, merge, privacy_loss, renyi, sampled_gaussian, spread, trade_off
 from gspa.accountant.one_round import central_delta, problem_of
 from gspa.accountant.randomizers import BINARY, Common, RandomizedResponse, TotalVariation
 from gspa.accountant.tradeoff import gdp_delta
@@ -99,10 +99,11 @@ class TestGrid:
     @pytest.mark.parametrize("mu", [0.01, 1.0, 3.0])
     def test_gaussian(self, mu):
         step = mu / 100
-        loss, mass, _ = gaussian_atoms(mu, step, 60.0)
-        assert mass.sum() == pytest.approx(1, abs=1e-13)
-        assert float(mass @ np.exp(-loss)) == pytest.approx(1, abs=1e-12)
-        above, below = spread(loss, mass, step), merge(loss, mass, step)
+        found = sampled_gaussian(mu, depth=60.0)
+        for one in found:
+            assert one.mass.sum() == pytest.approx(1, abs=1e-13)
+            assert float(one.mass @ np.exp(-one.loss)) == pytest.approx(1, abs=1e-12)
+        above, below = (put(one.loss, one.mass, step) for put, one in zip((spread, merge), found, strict=True))
         for eps in (0.0, 0.5 * mu, 2 * mu):
             exact = gdp_delta(eps, mu=mu)
             assert below.delta(eps) <= exact * (1 + 1e-12)

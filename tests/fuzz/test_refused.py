@@ -37,8 +37,6 @@ REFUSED = [
     (mean.mean_estimate, {"reports": [1e308] * 3}, "reports"),
     (mean.mean_error, {"eps": [0.5], "sensitivity": 1e308}, "sensitivity"),
     (mean.noise_scales, {"eps": [0.0], "sensitivity": 1.0}, "eps"),
-    (asymptotic.asymptotic_mu, {"scales": [1.0], "count": 9, "inputs": (0.1, {})}, "inputs"),
-    (attacks.attack_epsilon, {"scales": [1.0], "count": 9, "delta": 0.1, "inputs": (0.3, float("nan"))}, "inputs"),
     (flame_attacks.linked_delta, {"local": Laplace(0.5), "k": 4, "messages": 3, "eps": 745.5}, "eps"),
     (aggregation.Sampled, {"clip": 0.1, "eps": np.zeros((1, 2)), "k": 1, "n_p": 1}, "eps"),
     (budgets.from_array, {"eps": np.array(0.5)}, "eps"),

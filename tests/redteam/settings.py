@@ -41,14 +41,14 @@ def _whole(rng, low, high):
 # --- reports on a line: the blanket --------------------------------------------------------------------
 
 
-def _on_a_line(rng, mechanism, scales, count, victim, inputs, others, most_mu):
+def _on_a_line(rng, mechanism, scales, count, victim, others, most_mu):
     """By delta at an eps, or by the eps at a delta, at which the attack must stay below that delta."""
     own, noise = scales[victim], np.asarray(scales, dtype=float)
     left = np.array(count) - (np.arange(len(scales)) == victim)
     crowd = [(s, x) for s, x, m in zip(scales, others, left, strict=True) if m]
-    table = attack.line(mechanism, own, inputs, crowd, left[left > 0])
-    arguments = {"count": count, "mechanism": mechanism, "victim": victim, "inputs": inputs}
-    text = f"{mechanism} scales {scales} count {count} victim {victim} inputs {inputs} others {others}"
+    table = attack.line(mechanism, own, (0.0, 1.0), crowd, left[left > 0])
+    arguments = {"count": count, "mechanism": mechanism, "victim": victim}
+    text = f"{mechanism} scales {scales} count {count} victim {victim} others {others}"
     if rng.random() < 0.5:
         delta = _log(rng, 1e-12, 0.2)
         eps = blanket_epsilon(noise, delta=delta, mechanism=mechanism).upper
@@ -64,21 +64,20 @@ def narrow(rng, mechanism, most):
     # mu^2 is about 2 int f^2 / (n g): between 3 and 1e-3
     mu = _log(rng, 0.03, 2)
     number = min(max(int(wide / own / mu**2), 2), most)
-    return _on_a_line(rng, mechanism, [own, wide], [1, number], 0, (0.0, 1.0), [0.5, 0.5], mu)
+    return _on_a_line(rng, mechanism, [own, wide], [1, number], 0, [0.5, 0.5], mu)
 
 
 def mixed(rng, mechanism, most):
-    """A few scales, any inputs, any victim."""
+    """A few scales, any victim."""
     groups = int(rng.integers(1, 4))
     scales = [_log(rng, 0.3, 30) for _ in range(groups)]
     count = [_whole(rng, 1, most / groups) for _ in range(groups)]
     victim = int(rng.integers(groups))
     if sum(count) == 1:
         count[victim] = 2
-    inputs = (0.0, 1.0) if rng.random() < 0.7 else tuple(rng.random(2).tolist())
     others = rng.choice([0.0, 0.5, 1.0], groups).tolist()
     gap = 1 / scales[victim] / math.sqrt(sum(count))
-    return _on_a_line(rng, mechanism, scales, count, victim, inputs, others, min(3 * gap, 2.0))
+    return _on_a_line(rng, mechanism, scales, count, victim, others, min(3 * gap, 2.0))
 
 
 # --- finitely many answers: the pair ---------------------------------------------------------------------
