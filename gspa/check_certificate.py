@@ -60,8 +60,8 @@ class Family(NamedTuple):
 
 
 ALIGNED = """any randomizers with these local eps and aligned clones: for all users i and j, any two inputs x and x'
-that differ, any input y, and whatever was reported before, R_j(y) >= (R_i(x) + R_i(x'))/(1 + e^(eps_j)) everywhere,
-where R_i(x) is the law of the report of user i with input x"""
+that differ, and any input y, R_j(y) >= (R_i(x) + R_i(x'))/(1 + e^(eps_j)) everywhere, where R_i(x) is the law of the
+report of user i with input x, drawn independently of all other reports"""
 SUBSET = """subset selection (a set of {size} of {k} items, with odds e^eps to each other one if it holds one's own item
 and the other does not), own eps each"""
 HASHING = """local hashing ({g}-ary randomized response of one's own item's hash, by a uniformly random function of
@@ -113,6 +113,7 @@ def number(value: Any, name: str, low: str, high: str) -> Decimal:
     need(isinstance(value, (int, Decimal)) and not isinstance(value, bool), f"{name}: must be a number")
     found = Decimal(value)
     need(found.is_finite() and len(found.as_tuple().digits) <= 30, f"{name}: a number of at most 30 digits")
+    need(abs(found.adjusted()) <= 1000, f"{name}: a number from 1e-1000 on, or 0")
     need(Decimal(low) <= found <= Decimal(high), f"{name} = {value}: must be in [{low}, {high}]")
     return found
 
@@ -212,7 +213,11 @@ def statement(read: dict[str, Any]) -> str:
         return f"{words}, {private}."
     told = [
         f"{count} with {family.unit} = {shown(scale)}"
-        + (f" except with probability {local}, when a report is arbitrary" if local != 0 else "")
+        + (
+            f" except with probability {local}, when a report is arbitrary, but independent of all others"
+            if local != 0
+            else ""
+        )
         for scale, count, local in read["users"]
     ]
     rounds = f" in {read['rounds']} rounds, each like this," if read["rounds"] != 1 else ""
@@ -372,7 +377,7 @@ class Victim(NamedTuple):
 
     def delta(self, eps: arb, spare: float, places: int) -> arb:
         """A ball; its upper end is at least delta(eps)."""
-        if eps >= ball(self.top):
+        if self.top <= MOST_EPS and eps >= ball(self.top):
             return self.local
         precision, (cells, bare) = ctx.prec, self.law(eps.exp())
         if not all(cell[3] <= 0 for cell in cells):
@@ -442,11 +447,13 @@ def named(found: dict[str, Any]) -> Iterator[Victim]:
 def discrete(found: dict[str, Any]) -> Iterator[Victim]:
     """Every user of every matrix with any two inputs; those that differ by the names of the outputs alone, once."""
     base = [ball(x) for x in found["proof"]["base"]]
-    base = [x / sum(base, arb(0)) for x in base]
+    whole_base = sum(base, arb(0))
+    base = [x / whole_base for x in base]
     zero = [x == 0 for x in found["proof"]["base"]]
     tables, draws, seen = [], list[tuple[int, arb]](), set()
     for matrix, n, _ in found["users"]:
-        tables.append([[ball(x) / sum(map(ball, row), arb(0)) for x in row] for row in matrix])
+        totals = [sum(map(ball, row), arb(0)) for row in matrix]
+        tables.append([[ball(x) / total for x in row] for row, total in zip(matrix, totals, strict=True)])
         columns = (
             reduce(arb.min, column) / b
             for column, b, z in zip(zip(*tables[-1], strict=True), base, zero, strict=True)

@@ -525,6 +525,7 @@ def test_imports():
 
 def test_a_statement_says_its_condition():
     assert "R_j(y) >= (R_i(x) + R_i(x'))/(1 + e^(eps_j))" in certified()["statement"]
+    assert "independently of all other reports" in certified()["statement"]
 
 
 @pytest.mark.parametrize(

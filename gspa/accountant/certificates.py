@@ -26,7 +26,7 @@ from gspa.accountant.budgets import Budgets
 from gspa.accountant.engine import discrete_epsilon
 from gspa.accountant.errors import DataUnavailable, OutsideValidity
 from gspa.accountant.laplace_gaussian import Crowd, blanket_epsilon
-from gspa.accountant.one_round import central_epsilon
+from gspa.accountant.one_round import central_epsilon, require_fit
 from gspa.accountant.randomizers import HadamardResponse, LocalHashing, Randomizer, UnaryEncoding
 from gspa.accountant.rounds import compose, shuffled
 
@@ -96,7 +96,7 @@ def certificate(budgets: Budgets, *, delta: float, mechanism: Randomizer, rounds
         OutsideValidity: a setting that certificates do not cover.
         DataUnavailable: python-flint is not installed.
     """
-    _checker()
+    require_fit(mechanism, budgets)
     if budgets.n > (most := _checker().MOST_USERS):
         raise OutsideValidity("certify", f"at most {most:,} users", f"got n = {budgets.n:,}")
     few = budgets.grouped()

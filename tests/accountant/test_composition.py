@@ -326,7 +326,7 @@ class TestReportsOnALine:
         assert "measured, not proved" in found.valid_for
 
     def test_refusals(self):
-        with pytest.raises(InvalidValue, match=r"mechanism = 'laplace': must be a family"):
+        with pytest.raises(InvalidValue, match=r"mechanism = 'laplace': must be a randomizer with clones"):
             shuffled(CROWD, mechanism="laplace")
         with pytest.raises(InvalidValue, match="at most 64 distinct ones"):
             shuffled_reports(np.linspace(1, 2, 70))

@@ -278,7 +278,8 @@ class TestTheRealBook:
     def test_each_button_of_the_sidebar_has_a_name(self, soups):
         for page, soup in soups.items():
             buttons = soup.find(class_="bd-links").find_all("summary")
-            assert [button.get("aria-label") for button in buttons] == ["Pages under: Package reference"], page
+            titles = ("Claims", "Notation", "Rerun and verify", "Package reference")
+            assert [button.get("aria-label") for button in buttons] == [f"Pages under: {one}" for one in titles], page
 
     def test_the_sidebar_lists_every_page_once_and_no_heading(self, built, soups):
         project, _ = built
@@ -348,7 +349,10 @@ def of_few_pages(project, *names):
     """For a while a book of these pages and two that each page leads to, which renders in a third of the time."""
     root, *chapters = [*names, "speed"]
     toc = {"format": "jb-book", "root": root, "chapters": [{"file": name} for name in chapters]}
-    few = {project.book / "_toc.yml": yaml.safe_dump(toc), project.book / "speed.md": "# Speed\n"}
+    few = {
+        project.book / "_toc.yml": yaml.safe_dump(toc),
+        project.book / "speed.md": "# Speed\n\n(build-record)=\n## Build record\n",
+    }
     whole = {path: path.read_text(encoding="utf-8") for path in few}
     for texts in (few, whole):
         for path, text in texts.items():
