@@ -27,6 +27,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields, replace
 from fractions import Fraction
+from numbers import Real
 from typing import Any, overload
 
 import numpy as np
@@ -289,10 +290,21 @@ def _answers(
 
 
 def _column(name: str, value: Any) -> NDArray[Any]:
-    """One of several arguments, of which some are arrays."""
+    """One of several arguments, of which some are arrays: no list is looked into deeper than numpy's rows."""
+
+    def number(x: Any) -> bool:
+        return isinstance(x, Real) and not isinstance(x, bool)
+
+    allowed = f"a number, or an array or list of at most {_MOST_ASKED:,} numbers"
+    if isinstance(value, list | tuple) and len(value) <= _MOST_ASKED:
+        rows = [one if isinstance(one, list | tuple) else (one,) for one in value]
+        if not all(number(x) for row in rows for x in row):
+            raise InvalidValue(name, value, allowed)
+    elif not (isinstance(value, np.ndarray) or number(value)):
+        raise InvalidValue(name, value, allowed)
     found = check.array(**{name: value})
     if found.dtype.kind not in "iuf" or found.size > _MOST_ASKED:
-        raise InvalidValue(name, value, f"a number, or an array or list of at most {_MOST_ASKED:,} numbers")
+        raise InvalidValue(name, value, allowed)
     return found
 
 
