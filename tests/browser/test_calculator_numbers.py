@@ -16,7 +16,7 @@ import pytest
 
 import gspa
 from gspa.accountant import api, tradeoff
-from gspa.accountant import published as bounds
+from gspa.accountant import closed_forms as bounds
 from gspa.accountant.bound import Bound, rounded
 from gspa.accountant.budgets import Budgets, from_array, from_csv
 from gspa.accountant.errors import OutsideValidity

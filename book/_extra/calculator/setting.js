@@ -25,7 +25,7 @@
   const MECHANISMS = {
     rr: { label: () => "binary randomized response" },
     krr: { own: ["k"], kind: "KRR", label: ({ k }) => `${k}-ary randomized response` },
-    subset: { own: ["k", "size"], kind: "SubsetSelection", label: ({ k, size }) => (size === 1 ? `${k}-ary randomized response` : `subset selection, ${size} of ${k}`) },
+    subset: { own: ["k", "size"], kind: "SubsetSelection", label: ({ k, size }) => `subset selection, ${size} of ${k}` },
     unary: { own: ["k", "kind"], kind: "UnaryEncoding", common: true, label: ({ k, kind }) => `unary encoding of ${k} items, ${kind}` },
     rappor: { own: ["k"], kind: "Rappor", common: true, label: ({ k }) => `unary encoding of ${k} items, symmetric` },
     hashing: { own: ["k", "g"], kind: "LocalHashing", label: ({ g }) => `local hashing to ${g} values`,
@@ -34,7 +34,7 @@
     laplace: { column: "eps", words: () => line("Laplace", 1), noise: true },
     gaussian: { own: ["sensitivity"], kind: "Gaussian", words: ({ sensitivity }) => line("Gaussian", sensitivity), noise: true },
     piecewise: { common: true, label: () => "the piecewise mechanism", words: () => "the piecewise mechanism for values in [-1, 1]" },
-    duchi: { label: () => "Duchi et al.'s mechanism" },
+    duchi: { label: () => "Duchi et al.'s mechanism for a value in [-1, 1]" },
     discrete: { own: ["matrix"], kind: "Discrete", words: ({ matrix }, n) => `the randomizers given: ${n.toLocaleString("en")} users of ${matrix.length} inputs and ${matrix[0].length} outputs` },
     aligned: { label: () => "any randomizers with aligned clones",
       words: () => "any randomizers with aligned clones: own eps_j each, R_j >= (Q_0 + Q_1)/(1 + e^{eps_j}) for the parts Q_0, Q_1 of the victim's randomizer" },
