@@ -77,6 +77,7 @@ GAUSSIAN = "Gaussian reports of values in [0, 1]"
 ALLOCATION = """A record contributes a vector of norm at most 1 to one of {steps} sums, chosen uniformly at random and
 by itself. All sums together, each with Gaussian noise of standard deviation {sigma}"""
 ON_A_LINE: dict[str, Any] = {"rounds": 1, "local": "0", "proof": ("covers",)}
+ARBITRARY = " except with probability {}, when a report is arbitrary, but independent of all others"
 MANY = (1, 10**6)
 FAMILIES = {
     "rr": Family("binary randomized response (the true bit with odds e^eps), own eps each"),
@@ -113,7 +114,7 @@ def number(value: Any, name: str, low: str, high: str) -> Decimal:
     need(isinstance(value, (int, Decimal)) and not isinstance(value, bool), f"{name}: must be a number")
     found = Decimal(value)
     need(found.is_finite() and len(found.as_tuple().digits) <= 30, f"{name}: a number of at most 30 digits")
-    need(abs(found.adjusted()) <= 1000, f"{name}: a number from 1e-1000 on, or 0")
+    need(abs(found.adjusted()) <= 1000, f"{name}: an exponent from -1000 to 1000")
     need(Decimal(low) <= found <= Decimal(high), f"{name} = {value}: must be in [{low}, {high}]")
     return found
 
@@ -212,12 +213,7 @@ def statement(read: dict[str, Any]) -> str:
     if not family.unit:
         return f"{words}, {private}."
     told = [
-        f"{count} with {family.unit} = {shown(scale)}"
-        + (
-            f" except with probability {local}, when a report is arbitrary, but independent of all others"
-            if local != 0
-            else ""
-        )
+        f"{count} with {family.unit} = {shown(scale)}" + (ARBITRARY.format(local) if local != 0 else "")
         for scale, count, local in read["users"]
     ]
     rounds = f" in {read['rounds']} rounds, each like this," if read["rounds"] != 1 else ""
@@ -444,16 +440,19 @@ def named(found: dict[str, Any]) -> Iterator[Victim]:
         yield Victim(lambda e, table=table: (celled(table, e), arb(0)), others, ball(local), top)  # type: ignore[misc]
 
 
+def shares(row: list[Any]) -> list[arb]:
+    """Numbers of the file over their sum."""
+    total = sum(map(ball, row), arb(0))
+    return [ball(x) / total for x in row]
+
+
 def discrete(found: dict[str, Any]) -> Iterator[Victim]:
     """Every user of every matrix with any two inputs; those that differ by the names of the outputs alone, once."""
-    base = [ball(x) for x in found["proof"]["base"]]
-    whole_base = sum(base, arb(0))
-    base = [x / whole_base for x in base]
+    base = shares(found["proof"]["base"])
     zero = [x == 0 for x in found["proof"]["base"]]
     tables, draws, seen = [], list[tuple[int, arb]](), set()
     for matrix, n, _ in found["users"]:
-        totals = [sum(map(ball, row), arb(0)) for row in matrix]
-        tables.append([[ball(x) / total for x in row] for row, total in zip(matrix, totals, strict=True)])
+        tables.append([shares(row) for row in matrix])
         columns = (
             reduce(arb.min, column) / b
             for column, b, z in zip(zip(*tables[-1], strict=True), base, zero, strict=True)

@@ -19,7 +19,7 @@ from gspa.accountant import discrete
 from gspa.accountant.bound import Bound
 from gspa.accountant.errors import OutsideValidity
 from gspa.accountant.losses import spread
-from gspa.accountant.rounds import Sides, epsilon_of
+from gspa.accountant.transform import Sides, epsilon_of
 from gspa.algorithms.flame import accounting, attacks, published
 from gspa.algorithms.flame.attacks import Local
 from gspa.algorithms.flame.padded import coordinate, overflow

@@ -18,7 +18,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 flint = pytest.importorskip("flint")
 
@@ -525,7 +525,17 @@ def test_imports():
 
 def test_a_statement_says_its_condition():
     assert "R_j(y) >= (R_i(x) + R_i(x'))/(1 + e^(eps_j))" in certified()["statement"]
-    assert "independently of all other reports" in certified()["statement"]
+
+
+def test_aligned_clones_must_not_repeat_the_victims_report():
+    """Others who send randomized response of the first user's report: each law has aligned clones, and nobody hides."""
+    n, at = 200, 0.3
+    true = 1 / (1 + math.exp(-1.0))
+    seen = [np.r_[binom.pmf(range(n), n - 1, 1 - true), 0.0], np.r_[0.0, binom.pmf(range(n), n - 1, true)]]  # ones
+    zero, one = (mine * seen[1] + (1 - mine) * seen[0] for mine in (1 - true, true))
+    claimed = certified("aligned", [(1.0, n)], at, 1e-2)
+    assert bound(claimed) < 1e-2 < np.maximum(one - math.exp(at) * zero, 0).sum()
+    assert "drawn independently of all other reports" in claimed["statement"]
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,17 @@ def add_files(app, exception):
         shutil.copyfile(index, Path(app.outdir) / "_static" / INDEX)
 
 
+def answers_to_the_front_door(app, doctree):
+    """Give what is described beside the front door the name by which source pages link to it.
+
+    Sphinx knows a file by the module under which it met one of its objects first, and that is `gspa` for these files.
+    """
+    files = {getattr(gspa, name).__module__ for name in gspa.__all__}
+    for signature in doctree.findall(addnodes.desc_signature):
+        if signature.get("module") in files:
+            signature["ids"].append(f"gspa.{signature['fullname']}")
+
+
 def setup(app):
     """Register the handlers; 900 runs after the extensions whose work they amend."""
     if os.environ.get("GSPA_PROFILE") != "quick":  # its pages of source take a fifth of Sphinx's time
@@ -191,6 +202,7 @@ def setup(app):
     app.set_html_assets_policy("always")
     app.add_search_language(Search)
     app.connect("config-inited", configure, priority=900)
+    app.connect("doctree-read", answers_to_the_front_door)
     app.connect("write-started", keep_titles)
     app.connect("html-page-context", link_record, priority=900)
     app.connect("html-page-context", without_thebe, priority=900)

@@ -489,6 +489,7 @@ def per_user(*, budgets: Who = None, delta: float, mechanism: Mechanism | str = 
     if budgets is None and getattr(runs, "scale", None) is None and getattr(runs, "sigma", None) is None:
         raise InvalidValue("budgets", None, "given")
     users = setting(runs, None, None, budgets, rounds)
+    assert isinstance(users, Shuffled | OnLine)
     if isinstance(users, Shuffled) and users.rounds == 1:
         found = engine.named_per_user(users.people, delta=delta, mechanism=users.runs)
     else:
@@ -496,7 +497,7 @@ def per_user(*, budgets: Who = None, delta: float, mechanism: Mechanism | str = 
     return replace(found, relation=REPLACE, warnings=warnings(delta, users.n, None))
 
 
-def _per_group(users: Setting, delta: float) -> UserBounds:
+def _per_group(users: Shuffled | OnLine, delta: float) -> UserBounds:
     """Each distinct budget's or scale's users, the others as they are."""
     users, where = users.grouped()
     distinct = int(where.max()) + 1

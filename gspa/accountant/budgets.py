@@ -303,11 +303,17 @@ class Budgets:
 
     def grouped(self) -> Budgets:
         """The same users with equal (eps, delta) merged, in increasing order."""
+        return self.distinct()[0]
+
+    def distinct(self) -> tuple[Budgets, NDArray[np.intp]]:
+        """The same as `grouped`, and which of its entries each entry of these belongs to, shape (groups,)."""
         order = np.lexsort((self.delta, self.eps))
         eps, delta = self.eps[order], self.delta[order]
         first = np.r_[True, (np.diff(eps) != 0) | (np.diff(delta) != 0)]
         count = np.add.reduceat(self.count[order], np.flatnonzero(first))
-        return Budgets(eps[first], delta[first], count, self.label)
+        where = np.empty(order.size, dtype=np.intp)
+        where[order] = np.cumsum(first) - 1
+        return Budgets(eps[first], delta[first], count, self.label), where
 
     def expanded(self) -> Budgets:
         """One entry per user, in the stored order; for simulations.

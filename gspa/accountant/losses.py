@@ -50,7 +50,7 @@ Array = NDArray[np.float64]
 
 _FAR = 700.0  # e^_FAR is finite
 _FAR_RATIO = 500.0  # beyond it a sample of rate 1e-9 is as good as certain
-_ON_GRID = 1e-10  # a loss this near a grid point, in steps, is on it; see `rounds.Tail.slip`
+_ON_GRID = 1e-10  # a loss this near a grid point, in steps, is on it; see `transform.Tail.slip`
 _ROUNDED = 1e-11
 _FINE = 4  # cells of the first merging in one step of the grid
 _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(6))

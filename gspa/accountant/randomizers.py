@@ -35,7 +35,9 @@ Likely = NDArray[np.bool_]
 _MOST_EPS = 700.0  # e^eps beyond it is no double
 _UNIT = 2.0**-52
 _LEAST = float(np.finfo(np.float64).tiny)
-_PURE = "; a user with delta_j > 0 is pure with probability 1 - delta_j and arbitrary otherwise"
+_PURE = (
+    "; a user with delta_j > 0 is pure with probability 1 - delta_j, and else arbitrary but independent of all others"
+)
 
 
 @dataclass(frozen=True)

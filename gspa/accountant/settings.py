@@ -9,12 +9,13 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,7 +94,7 @@ def warnings(delta: float, n: int | None, honest: int | None) -> tuple[str, ...]
     return (*said, rests)
 
 
-class Setting:
+class Setting(ABC):
     """One kind of users and what they run; the kinds are below.
 
     Attributes:
@@ -110,16 +111,16 @@ class Setting:
     honest: int | None = None
     by_pairs = ""
 
+    @abstractmethod
     def one_epsilon(self, delta: float) -> Bound:
         """Central eps of one round."""
-        raise NotImplementedError
 
+    @abstractmethod
     def one_delta(self, eps: float) -> Bound:
         """Central delta of one round."""
-        raise NotImplementedError
 
     def round(self, delta: float = _GUESSED) -> composition.Round:
-        """One of the rounds, for composition, of which about that delta is asked."""
+        """One of the rounds, for composition, of which about that delta is asked; a training run has none."""
         raise NotImplementedError
 
     def attack(self, delta: float) -> Bound:
@@ -130,15 +131,7 @@ class Setting:
         """The same with all local eps, or all noise, times a factor."""
         raise InvalidValue("budgets", "given", "left out", "the matrix says how private a report is")
 
-    def grouped(self) -> tuple[Setting, NDArray[np.intp]]:
-        """The same with one entry for each distinct budget or scale, and which is whose."""
-        raise NotImplementedError
-
-    def of_user(self, index: int, delta: float) -> Bound:
-        """Central eps of a user of that entry."""
-        raise NotImplementedError
-
-    def often(self, rounds: int) -> Setting:
+    def often(self, rounds: int) -> Self:
         """The same in that many rounds."""
         many = copy(self)
         many.rounds, many.top = rounds, self.top / self.rounds * rounds
@@ -203,21 +196,15 @@ class Shuffled(Setting):
     def times(self, factor: float) -> Setting:
         return Shuffled(self.runs, _scaled(self.people, factor)).often(self.rounds)
 
-    def grouped(self) -> tuple[Setting, NDArray[np.intp]]:
-        distinct, where = _grouped(self.people)
+    def grouped(self) -> tuple[Shuffled, NDArray[np.intp]]:
+        """The same with one entry for each distinct budget, and which is whose."""
+        distinct, where = self.people.distinct()
         return Shuffled(self.runs, distinct).often(self.rounds), where
 
     def of_user(self, index: int, delta: float) -> Bound:
+        """Central eps of a user of that entry."""
         one = composition.shuffled(self.people, mechanism=self.runs, victim=index)
         return composition.compose([(one, self.rounds)], delta=delta)
-
-
-def _grouped(people: Budgets) -> tuple[Budgets, NDArray[np.intp]]:
-    """The distinct budgets, and which is whose."""
-    found = people.grouped()
-    index = {key: i for i, key in enumerate(zip(found.eps.tolist(), found.delta.tolist(), strict=True))}
-    where = [index[key] for key in zip(people.eps.tolist(), people.delta.tolist(), strict=True)]
-    return found, np.array(where, dtype=np.intp)
 
 
 def _scaled(people: Budgets, factor: float) -> Budgets:
@@ -295,10 +282,12 @@ class OnLine(Setting):
         scales = _scaled(self.scales, factor) if isinstance(self.scales, Budgets) else self.scales * factor
         return OnLine(self.runs, scales, self.count, self.where).often(self.rounds)
 
-    def grouped(self) -> tuple[Setting, NDArray[np.intp]]:
+    def grouped(self) -> tuple[OnLine, NDArray[np.intp]]:
+        """The same, and which scale is whose."""
         return self, self.where
 
     def of_user(self, index: int, delta: float) -> Bound:
+        """Central eps of a user with that scale."""
         if self.rounds == 1:
             bound = self.one_epsilon(delta, index)
         else:
@@ -415,7 +404,7 @@ def setting(
             if honest is not None and everybody.eps_min < everybody.eps_max:
                 # On a line it is not the smallest budgets whose loss must hurt most: the tails' shapes decide.
                 raise InvalidValue("honest", honest, "left out", _WHICH.format(runs.name, "eps"))
-            distinct, where = _grouped(_honest_people(everybody, honest))
+            distinct, where = _honest_people(everybody, honest).distinct()
             found = OnLine(runs, distinct, distinct.count, where)
         else:
             found = _together(runs, *own, honest)

@@ -1,8 +1,7 @@
 """Kernels that need not import what every notebook needs: they are forked from a process that has.
 
-Six pages of profile quick take 19 seconds on two cores so, and 35 with kernels that import for themselves. No page's
-module is imported beforehand, so the server never holds an older state of a page's source. Python's own fork server
-(`multiprocessing`) refuses to start processes from a daemon, which a Dask worker is.
+No page's module is imported beforehand, so the server never holds an older state of a page's source. Python's own fork
+server (`multiprocessing`) refuses to start processes from a daemon, which a Dask worker is.
 """
 
 from __future__ import annotations

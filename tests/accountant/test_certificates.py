@@ -213,11 +213,12 @@ def test_coarser_methods_are_proved_and_lose_little(asked, monkeypatch):
 @pytest.mark.parametrize(
     ("asked", "delta"),
     [
+        ({"mechanism": gspa.Allocation(sigma=0.6, steps=10)}, 1e-6),
         ({"n": 10**4, "mechanism": gspa.Gaussian(sigma=0.5)}, 1e-6),
         ({"eps": 1.0, "n": 10**6, "mechanism": "laplace"}, 1e-6),
         ({"eps": 1.0, "n": 10**5, "mechanism": gspa.KRR(k=10)}, 1e-6),
     ],
-    ids=["little noise", "many on a line", "many with items"],
+    ids=["little noise in few steps", "little noise", "many on a line", "many with items"],
 )
 @pytest.mark.slow
 def test_what_is_large_is_accepted_and_loses_as_little(asked, delta):

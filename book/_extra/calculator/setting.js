@@ -18,7 +18,7 @@
     sensitivity: { low: 1e-3, high: 1e6 }, target_eps: { low: 1e-4, high: 20 },
   };
   // As the package words them.
-  const PURE = "; a user with delta_j > 0 is pure with probability 1 - delta_j and arbitrary otherwise";
+  const PURE = "; a user with delta_j > 0 is pure with probability 1 - delta_j, and else arbitrary but independent of all others";
   const line = (name, width) => `${name} reports of values in [0, ${Number(width.toPrecision(6))}], own noise scale each, any values of the others`;
   // What there is: its own arguments, what it is called, and what else an answer is valid for; one eps for all if `common`.
   // A kind that Python has a class for, because it has arguments, has its name.

@@ -33,7 +33,7 @@ from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.losses import PrivacyLoss, dominating, spread
-from gspa.accountant.rounds import Sides, delta_of, epsilon_of
+from gspa.accountant.transform import Sides, delta_of, epsilon_of
 from gspa.algorithms.flame import attacks
 from gspa.algorithms.flame.attacks import Local
 from gspa.algorithms.flame.padded import Coordinate, coordinate, overflow
