@@ -63,7 +63,11 @@ INSIDE: dict[str, str] = {
     "accountant.cli": "commands: test_command_lines.py",
     "algorithms.cli": "commands: test_command_lines.py",
     **dict.fromkeys(
-        [f"accountant.{part}" for part in ("binomial", "blanket", "clones", "pair", "random_sum", "roots")], _ENGINE
+        [
+            f"accountant.{part}"
+            for part in ("binomial", "blanket", "clones", "pair", "random_sum", "roots", "transform")
+        ],
+        _ENGINE,
     ),
     **dict.fromkeys(["algorithms.sgd_batch", "algorithms.sgd_gradients"], _ENGINE),
     **dict.fromkeys(
