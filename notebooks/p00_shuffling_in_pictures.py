@@ -119,7 +119,7 @@ def stories(table: pd.DataFrame) -> Frame:
     )
     alt = (
         f"Two laws of the number of heads among {n:,}, one if Ada holds tails and one if she holds heads. "
-        f"They are so close that the best guess is right {100 * right:.1f}% of the time."
+        f"Where they overlap the spy can only guess; the best guess is right {100 * right:.1f}% of the time."
     )
     return Frame.of(figure, alt)
 
