@@ -324,10 +324,10 @@ def test_the_page(ran):
     assert ran.verdicts == recorded(PAGE)
     bounded, every_budget, without, _ = ran.outcomes["G-T2"].readings
     # tanh(1/4) sqrt(2/r) / (2 sqrt(2 pi)), nearly, against the constant of distribution functions.
-    assert "takes $C$ = 0.112; distribution functions prove $C$ = 0.47" in bounded.found
+    assert "takes a $C$ of 0.112; a proof by distribution functions takes 0.465" in bounded.found
     # 8 expected clones among 10,000 users halve to 0.8 among 1,000: s = 0.0254, C = s sqrt(999).
-    assert "reaches 0.804" in every_budget.found
-    assert "none up to $\\epsilon_0$ = 2." in without.found
+    assert "the least $C$ is up to 0.804" in every_budget.found
+    assert "all of them beyond $\\epsilon_0$ = 2." in without.found
     label = "one other user, a fair coin, $e^\\epsilon$, exact $\\delta$, at most by (17)"
     assert ran.outcomes["G-E17"].evidence[label] == ["1", "13/25", "2/5"]
 
