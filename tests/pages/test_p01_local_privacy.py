@@ -179,7 +179,7 @@ def test_the_page(ran):
     assert ran.verdicts == RECORDED
     assert ran.names["exact"][1] == pytest.approx(ran.names["delta"], rel=1e-9)
     assert ran.names["worst_eps"] <= ran.names["limits"].min()
-    assert any("probability is 0.73 and $\\delta$ is 0.00073" in text for text in ran.said)
+    assert any("probability is 0.73, while $\\delta$ is 0.00073" in text for text in ran.said)
     assert any("5 of 5 lines cross 1. For $\\delta$ = 0.9 it does at $\\epsilon$ = 3.79." in text for text in ran.said)
 
 

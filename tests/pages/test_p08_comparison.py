@@ -219,7 +219,7 @@ def test_the_page(ran):
     assert ran.verdicts == recorded(PAGE)
     assert ran.names["lower"]
     assert len(ran.names["own_share"]) == 37
-    assert any("in every comparison at least 33 percent from $n$ = 10,000 on" in said for said in ran.said)
+    assert any("33 percent is reached in every comparison from 10,000 users on" in said for said in ran.said)
 
 
 def test_a_run_that_does_not_cover_the_figure_settles_nothing_about_it():
