@@ -160,7 +160,7 @@ def test_the_other_verdicts(ran):
 def test_the_page(ran):
     assert ran.verdicts == RECORDED
     np.testing.assert_allclose(ran.names["chained"], gaussian(ran.names["alpha"], mu=3.0))
-    assert any("falls short of the printed curve; at $\\epsilon$ = 0.5 and $\\delta = 0$ it does so by 0.303" in text for text in ran.said)  # e^{-1/2}/2
+    assert any("$\\delta = 0$ it does so by 0.303" in text for text in ran.said)  # e^{-1/2}/2
     assert (ran.names["fact_1"]["printed"] < -1e-6).tolist() == ran.names["fact_1"]["small"].tolist()
     # T(coin, heads) = max(0, 1 - 2 alpha); T(heads, coin) = (1 - alpha)/2.
     assert ran.names["smallest"].to_numpy().tolist() == [[0, 1, 0.5], [0.5, 0, 0.25], [1, 0, 0]]
