@@ -19,7 +19,10 @@ BOOK = Path(__file__).resolve().parents[2] / "book"
 NOTEBOOKS = sorted((BOOK.parent / "notebooks").glob("*.ipynb"))
 NOTATION = (BOOK / "notation.md").read_text(encoding="utf-8")
 GLOSSARY = (BOOK / "glossary.md").read_text(encoding="utf-8")
-ROWS = [line.split(" | ") for line in NOTATION.splitlines() if line.startswith("| ") and "In code" not in line]
+# Symbol, meaning, number and name of the page, name in the package.
+ENTRIES = re.findall(
+    r"^(\S.*)\n: (.{5,})\. Page \[(\d\d)\]\(notebooks/(\S+)\.ipynb\), `([\w.]+)`\.$", NOTATION, re.MULTILINE
+)
 TERMS = re.findall(r"^(\S.*)\n  \S", GLOSSARY.split("````{glossary}")[1], re.MULTILINE)
 
 
@@ -103,18 +106,14 @@ class TestPackageReference:
 
 
 class TestNotation:
-    def test_there_is_a_table(self):
-        assert len(ROWS) > 30
+    def test_every_entry_has_a_symbol_a_meaning_a_page_and_a_name(self):
+        assert len(ENTRIES) == NOTATION.count("\n: ") > 30
 
-    @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[-1].strip("| `"))
-    def test_a_row_has_symbol_meaning_page_and_a_name_that_exists(self, row):
-        assert len(row) == 4
-        symbol, meaning, page, name = row
-        assert symbol.strip("| ")
-        assert len(meaning) > 5
-        number, target = re.fullmatch(r"\[(\d\d)\]\(notebooks/(\S+)\.ipynb\)", page).groups()
+    @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry[-1])
+    def test_the_page_is_the_numbered_one_and_the_name_exists(self, entry):
+        _, _, number, target, name = entry
         assert target.startswith(number)
-        resolve(name.strip("| `"))
+        resolve(name)
 
     def test_a_name_that_does_not_exist_is_noticed(self):
         with pytest.raises(AttributeError):
