@@ -377,8 +377,8 @@ PLANTED = (
     Planted(
         "G-SGD4",
         NOTEBOOK,
-        "interval((final[UNIF3] - final[name]).dropna()",
-        "interval((final[name] - final[UNIF3]).dropna()",
+        "over = {name: final[UNIF3] - final[name] for",
+        "over = {name: final[name] - final[UNIF3] for",
         "the ranking with the other sign",
         tables="tables",
     ),

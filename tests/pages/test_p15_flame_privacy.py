@@ -158,7 +158,7 @@ class TestThePage:
         for name, text in said.items():
             assert text in ran.outcomes[name].reason
         assert "gives 20.53525, 0.00525 away" in ran.outcomes["F6"].readings[0].found
-        assert any("between 1.286 and 1.448 for SS-Topk" in text for text in ran.said)
+        assert any("between 1.29 and 1.45 for SS-Topk" in text for text in ran.said)
 
     def test_its_tables_by_hand(self, ran):
         names = ran.names
