@@ -21,10 +21,9 @@ from gspa.accountant.errors import OutsideValidity
 from gspa.accountant.losses import spread
 from gspa.accountant.transform import Sides, epsilon_of
 from gspa.algorithms.flame import accounting, attacks, published
-from gspa.algorithms.flame.attacks import Local
 from gspa.algorithms.flame.padded import coordinate, overflow
 from gspa.algorithms.flame.published import Setting
-from gspa.algorithms.flame.randomizers import Buckets, Laplace
+from gspa.algorithms.flame.randomizers import Buckets, Laplace, Local
 from gspa.book.figures import ROLES, keeps_data, role
 
 Array = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""Of notebook 16: its trainings, read as tables, and its figures."""
+"""Of notebook 16: its trainings, read as tables, two printed lines tried, and its figures."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from scipy.special import stdtrit
 from gspa.accountant.errors import OutsideValidity
 from gspa.algorithms import digits
 from gspa.algorithms.flame import federated, published
+from gspa.algorithms.flame.accounting import DOUBLE, METHODS, SIMPLE, TOPK, Worth
 from gspa.algorithms.flame.aggregation import Sampled
 from gspa.algorithms.flame.experiment import DP, Case, Paper, Setup
-from gspa.algorithms.flame.users import Users, partition
-from gspa.algorithms.flame.worth import DOUBLE, METHODS, SIMPLE, TOPK, Worth
+from gspa.algorithms.flame.federated import Users, partition
+from gspa.algorithms.flame.protocols import Rules, keypair, play
+from gspa.algorithms.flame.randomizers import Laplace
 from gspa.book import processes
 from gspa.book.figures import DASHES, PALETTE, keeps_data
 from gspa.book.verdicts import Verdict, at_least, joined, ranked, within
@@ -146,6 +148,51 @@ def worth_table(worths: Sequence[Worth], paper: Paper) -> pd.DataFrame:
             stated.append(math.nan)
     table = pd.DataFrame(worths, columns=Worth._fields).assign(printed=stated)
     return table.set_index("method").reindex(METHODS)
+
+
+def estimates(*, repeats: int, seed: int) -> pd.DataFrame:
+    """The analyzer's estimates (Algorithm 2) of one value that all users hold everywhere, by protocol and rule.
+
+    Columns: truth, that value; mean, of all rounds; its standard error; expected, the mean in closed form, which is as
+    printed the value for SS-Simple and C(n_p/n - 1) + beta value with dummies.
+    """
+    d, n, n_p, clip, value = 8, 24, 20, 0.01, 0.004
+    updates, secret, rows = np.full((n, d), value), keypair("envelope"), []
+    for number, (protocol, select, k) in enumerate(((SIMPLE, "all", d), (DOUBLE, "uniform", 2))):
+        for printed in (True, False):
+            rng = np.random.default_rng([seed, number])
+            rules = Rules(d=d, n=n, clip=clip, local=Laplace(20.0), k=k, n_p=n_p, select=select, printed=printed)
+            means = np.array([play(updates, rules, secret, rng=rng).z.mean() for _ in range(repeats)])
+            expected = clip * (n_p / n - 1) + k / d * value if printed and select != "all" else value
+            error = means.std(ddof=1) / math.sqrt(repeats)
+            rows.append((protocol, "printed" if printed else "corrected", value, means.mean(), error, expected))
+    return pd.DataFrame(rows, columns=["protocol", "rule", "truth", "mean", "error", "expected"])
+
+
+class Share(NamedTuple):
+    """How much of the largest coordinates is selected, and how many of the selected values are negative."""
+
+    share: float
+    negative: float
+
+
+def selected_share(*, d: int, k: int, users: int, seed: int, spread: float = 0.2) -> dict[str, Share]:
+    """Algorithm 4's selection of k of d coordinates, by x~ as printed and by the size of x, for normal updates.
+
+    `spread` is the updates' standard deviation in units of C; the clip leaves those of 0.2 C alone.
+    """
+    rng = np.random.default_rng(seed)
+    updates = rng.normal(0, spread, size=(users, d))
+    scaled = (np.clip(updates, -1, 1) + 1) / 2
+    by_size = np.argsort(np.abs(updates), axis=1)[:, d - k :]
+    # Those that the clip makes equal in random order.
+    by_scaled = np.lexsort((rng.random(updates.shape), np.abs(scaled)), axis=1)[:, d - k :]
+    found = {}
+    for rule, chosen in (("printed", by_scaled), ("corrected", by_size)):
+        hits = [np.isin(mine, largest).mean() for mine, largest in zip(chosen, by_size, strict=True)]
+        negative = (np.take_along_axis(updates, chosen, axis=1) < 0).mean()
+        found[rule] = Share(float(np.mean(hits)), float(negative))
+    return found
 
 
 _TITLES = {"fresh": "fresh noise in every round", "released": "the released trainer's noise, repeated"}

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -119,19 +118,22 @@ def project(dataset: Dataset, *, components: int = 60, scaling: str = "none", ca
     if components > limit:
         raise InvalidValue("components", components, f"an integer in 1 .. {limit}")
     _validate.one_of(SCALINGS, scaling=scaling)
+    parts = {"train_x": dataset.train_x, "test_x": dataset.test_x}
     # The key is made of the images themselves: a part of MNIST carries MNIST's checksums too.
     key_hash = hashlib.sha256(f"{_PROJECTION_VERSION}|{components}|{scaling}|{dataset.train_x.shape}".encode())
-    for images in (dataset.train_x, dataset.test_x):
+    for images in parts.values():
         key_hash.update(_plain(images).data)
     key = key_hash.hexdigest()
-    shapes = ((len(dataset.train_x), components), (len(dataset.test_x), components))
+    wanted = {name: ((len(part), components), np.dtype(np.float32).str) for name, part in parts.items()}
     folder = files.cache("pca") if cache else None
-    stored = _read_projection(folder, key, shapes)
-    if stored is None:
-        stored = _fit_projection(dataset, components, scaling)
-        _write_projection(folder, key, stored)
+    stored = (None if folder is None else _npz.read(folder / f"{key}.npz")) or {}
+    sound = {name: (array.shape, array.dtype.str) for name, array in stored.items()} == wanted
+    if not sound:
+        stored = dict(zip(wanted, _fit_projection(dataset, components, scaling), strict=True))
+        if folder is not None:
+            _npz.write(folder / f"{key}.npz", stored)
     text = f"PCA to {components} components, scaling: {scaling}"
-    return replace(dataset, train_x=stored[0], test_x=stored[1], preprocessing=text)
+    return replace(dataset, train_x=stored["train_x"], test_x=stored["test_x"], preprocessing=text)
 
 
 def banner(dataset: Dataset) -> str:
@@ -232,19 +234,3 @@ def _blocks(images: Images) -> list[Images]:
 
 def _plain(scores: npt.ArrayLike) -> Images:
     return np.ascontiguousarray(scores, dtype=np.float32)
-
-
-def _read_projection(
-    folder: Path | None, key: str, shapes: tuple[tuple[int, int], tuple[int, int]]
-) -> tuple[Images, Images] | None:
-    stored = None if folder is None else _npz.read(folder / f"{key}.npz")
-    if stored is None or not {"train_x", "test_x"} <= set(stored):
-        return None
-    train, test = stored["train_x"], stored["test_x"]
-    sound = (train.shape, test.shape) == shapes and train.dtype == test.dtype == np.float32
-    return (train, test) if sound else None
-
-
-def _write_projection(folder: Path | None, key: str, arrays: tuple[Images, Images]) -> None:
-    if folder is not None:
-        _npz.write(folder / f"{key}.npz", {"train_x": arrays[0], "test_x": arrays[1]})

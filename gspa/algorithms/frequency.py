@@ -10,7 +10,6 @@ correlate with the bits.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -59,28 +58,6 @@ class Simulation:
         )
 
 
-def one_probability(x: npt.ArrayLike, eps: npt.ArrayLike) -> Floats:
-    """The probability of each user to report a one: lines 2-6 of Algorithm 2, Chen et al. 2024.
-
-    Args:
-        x: (n,) bits.
-        eps: (n,) budgets >= 0, finite.
-
-    Returns:
-        (n,) probabilities, e^eps_i/(1 + e^eps_i) where the bit is a one and 1/(1 + e^eps_i) where it is none.
-
-    Raises:
-        InvalidValue: x is not a vector of bits.
-        InvalidBudget: eps has another shape than x or an entry out of range.
-
-    >>> one_probability([1, 0], [0.0, 0.0]).tolist()
-    [0.5, 0.5]
-    """
-    bits, budgets = _users(x, eps)
-    p: Floats = expit(np.where(bits == 1, budgets, -budgets))
-    return p
-
-
 def frequency_reports(x: npt.ArrayLike, eps: npt.ArrayLike, *, rng: np.random.Generator | int) -> Bits:
     """Randomize and shuffle: lines 1-8 of Algorithm 2, Chen et al. 2024.
 
@@ -101,7 +78,7 @@ def frequency_reports(x: npt.ArrayLike, eps: npt.ArrayLike, *, rng: np.random.Ge
     """
     bits, budgets = _users(x, eps)
     generator = _validate.rng(rng)
-    reports = (generator.random(len(bits)) < one_probability(bits, budgets)).astype(np.int8)
+    reports = (generator.random(len(bits)) < _one_probability(bits, budgets)).astype(np.int8)
     return generator.permutation(reports)
 
 
@@ -182,7 +159,7 @@ def simulate_frequency(
     bits, budgets = _users(x, eps)
     repeats, generator = _validate.count(2, repeats=repeats), _validate.rng(rng)
     _total_weight(budgets)  # refuses before the work
-    p = one_probability(bits, budgets)
+    p = _one_probability(bits, budgets)
     kinds, sizes = np.unique(p, return_counts=True)
     if 10 * len(kinds) <= len(p):  # a binomial costs about as much as ten uniforms
         ones = generator.binomial(sizes, kinds, size=(repeats, len(kinds))).sum(axis=1)
@@ -217,15 +194,16 @@ def _budgets(eps: npt.ArrayLike) -> Floats:
     return budgets
 
 
-def _bits(name: str, x: npt.ArrayLike) -> npt.NDArray[Any]:
-    values = _validate.array(**{name: x})
-    if values.size and values.dtype.kind not in "iufb":
-        raise InvalidValue(name, values.tolist(), "a list of bits")
-    return values
+def _one_probability(bits: Bits, budgets: Floats) -> Floats:
+    """The probability of each user to report a one: lines 2-6 of Algorithm 2."""
+    p: Floats = expit(np.where(bits == 1, budgets, -budgets))
+    return p
 
 
 def _users(x: npt.ArrayLike, eps: npt.ArrayLike, *, name: str = "x") -> tuple[Bits, Floats]:
-    values, budgets = _bits(name, x), _budgets(eps)
+    values, budgets = _validate.array(**{name: x}), _budgets(eps)
+    if values.size and values.dtype.kind not in "iufb":
+        raise InvalidValue(name, values.tolist(), "a list of bits")
     if values.ndim != 1:
         raise InvalidValue(f"{name}.shape", values.shape, "(n,)")
     if values.shape != budgets.shape:

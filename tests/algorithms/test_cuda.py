@@ -10,8 +10,7 @@ from gspa.accountant.errors import InvalidValue
 from gspa.algorithms import digits as datasets
 from gspa.algorithms.flame import federated
 from gspa.algorithms.flame.aggregation import Mean
-from gspa.algorithms.flame.federated import Training
-from gspa.algorithms.flame.users import partition
+from gspa.algorithms.flame.federated import Training, partition
 from gspa.algorithms.sgd import SgdConfig, train
 from gspa.cli import run
 

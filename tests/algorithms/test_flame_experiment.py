@@ -1,4 +1,4 @@
-"""FLAME's experiment: its cases, what its protocols are worth, and two printed lines."""
+"""FLAME's experiment: its cases, and what its protocols are worth."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 
 from gspa.accountant.errors import OutsideValidity
 from gspa.algorithms import digits
-from gspa.algorithms.flame import misprints, worth
+from gspa.algorithms.flame import accounting
+from gspa.algorithms.flame.accounting import DOUBLE, SIMPLE, TOPK, Worth
 from gspa.algorithms.flame.experiment import GROUPS, Paper
-from gspa.algorithms.flame.worth import DOUBLE, SIMPLE, TOPK, Worth
 
 WORTHS = (
     Worth(SIMPLE, 0.01, 0.0901, 0.0906, 0.0245),
@@ -49,6 +49,7 @@ class TestCases:
     def test_it_fits_other_data(self):
         paper, many = Paper().sized(digits.load("digits"), users=6_000)
         assert (many, paper.d, paper.n, paper.k) == (174, 650, 29, 13)
+        assert Paper(n=2).n_p == 1  # n/n_p = 3, and never no report
 
     def test_the_price_of_a_larger_share(self):
         low, high = Paper().share_prices()["certified"]
@@ -59,8 +60,8 @@ class TestCases:
 class TestWorth:
     def test_a_tuned_budget_certifies_the_target(self):
         setting = {"d": 60, "k": 6, "n": 200, "n_p": 100, "delta": 1e-5}
-        for one in worth.worth(eps_l=3.0, target=0.3, **setting):
-            reached = worth.certified(one.method, eps=one.tuned, attack=False, **setting).upper
+        for one in accounting.worth(eps_l=3.0, target=0.3, **setting):
+            reached = accounting.certified(one.method, eps=one.tuned, attack=False, **setting).upper
             assert 0.99 * 0.3 <= reached <= 0.3
             assert one.lower <= one.upper
             assert 0.5 * reached < one.tuned_lower <= reached
@@ -69,22 +70,6 @@ class TestWorth:
         def refuse(*_, **__):
             raise OutsideValidity("dummy padding", "room")
 
-        monkeypatch.setattr(worth.accounting, "double_poisson", refuse)
-        found = worth.worth(d=60, k=6, n=100, n_p=50, eps_l=3.0, delta=1e-5, target=0.3)
+        monkeypatch.setattr(accounting, "double_poisson", refuse)
+        found = accounting.worth(d=60, k=6, n=100, n_p=50, eps_l=3.0, delta=1e-5, target=0.3)
         assert [one.method for one in found] == [SIMPLE, TOPK]
-
-
-class TestMisprints:
-    """Two printed lines."""
-
-    def test_the_drift_in_closed_form(self):
-        found = {(one.protocol, one.rule): one for one in misprints.estimates(repeats=60, seed=3)}
-        assert found["SS-Double", "printed"].expected == pytest.approx(0.01 * (20 / 24 - 1) + 2 / 8 * 0.004)
-        for one in found.values():
-            assert abs(one.mean - one.expected) < 5 * one.error
-
-    def test_the_printed_selection_misses_the_negative_ones(self):
-        found = misprints.selected_share(d=30, k=3, users=300, seed=2, spread=0.1)
-        assert found["corrected"].share == 1
-        assert found["printed"].negative == 0
-        assert abs(found["printed"].share - 0.5) < 5 * found["printed"].error  # half of the largest are positive

@@ -15,7 +15,7 @@ from scipy import stats
 
 from gspa.accountant.errors import InvalidValue
 from gspa.algorithms import digits as datasets
-from gspa.algorithms.flame import aggregation, federated, noise, users
+from gspa.algorithms.flame import aggregation, federated, noise
 from gspa.algorithms.flame.aggregation import Curator, LocalGaussian, Mean, Sampled, Simple
 from gspa.algorithms.flame.federated import Training
 from gspa.algorithms.flame.noise import Source
@@ -28,12 +28,12 @@ def digits():
 
 @pytest.fixture(scope="module")
 def few(digits):
-    return users.partition(digits, users=60)
+    return federated.partition(digits, users=60)
 
 
 class TestPartition:
     def test_each_user_holds_one_image_of_each_class_and_no_image_is_dealt_twice(self, digits):
-        one = users.partition(digits, users=50, held_out=4)
+        one = federated.partition(digits, users=50, held_out=4)
         held = one.test_y.reshape(50, 4)
         assert (np.sort(np.c_[one.y, held], axis=1) == np.arange(10)).all()
         everything = np.r_[one.x.reshape(-1, 65), one.test_x]
@@ -42,13 +42,13 @@ class TestPartition:
     def test_pixels_are_standardized_by_all_images(self, digits):
         pixels = np.r_[digits.train_x, digits.test_x].astype(np.float64) * 16
         mean, deviation = pixels.mean(axis=0), pixels.std(axis=0)
-        one = users.partition(digits, users=30)
+        one = federated.partition(digits, users=30)
         found = one.test_x[0, :-1] * (deviation + 0.001) + mean
         assert np.abs(pixels - found).max(axis=1).min() < 1e-3
         assert (one.x[:, :, -1] == 1).all()
 
     def test_the_seed_decides_who_is_held_out(self, digits):
-        first, again, other = (users.partition(digits, users=30, seed=seed) for seed in (1, 1, 2))
+        first, again, other = (federated.partition(digits, users=30, seed=seed) for seed in (1, 1, 2))
         assert (first.x == again.x).all()
         assert (first.y != other.y).any()
 
@@ -58,7 +58,7 @@ class TestPartition:
     )
     def test_what_it_refuses(self, digits, given_, match):
         with pytest.raises((InvalidValue, KeyError), match=match):
-            users.partition(digits, **given_)
+            federated.partition(digits, **given_)
 
 
 class TestLocalTraining:
@@ -221,6 +221,8 @@ class TestSubsets:
         assert counts[[1, 4]].tolist() == [0, 0]
         assert counts.sum() == 90_000
         assert np.abs(counts[[0, 2, 3, 5]] - 22_500).max() < 5 * math.sqrt(30_000 * 3 / 16)
+        with pytest.raises(InvalidValue, match="at most d - k = 4"):
+            aggregation.others(own, 6, 5, np.random.default_rng(2))
 
 
 class TestLargest:

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue, OutsideValidity
-from gspa.algorithms.flame import protocols, sealing
+from gspa.algorithms.flame import protocols
 from gspa.algorithms.flame.aggregation import Curator, LocalGaussian, Mean, Sampled, Simple
 from gspa.algorithms.flame.federated import Training
 from gspa.algorithms.flame.noise import Source
-from gspa.algorithms.flame.protocols import Rules, play
+from gspa.algorithms.flame.protocols import Rules, keypair, play
 from gspa.algorithms.flame.randomizers import Buckets, Laplace
-from gspa.algorithms.flame.sealing import keypair
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.algorithms.testing import HadamardResponse
 
@@ -186,7 +185,7 @@ class TestRefusals:
 
 class TestSealing:
     def test_without_the_library_the_message_says_what_to_install(self, monkeypatch):
-        monkeypatch.setattr(sealing, "find_spec", lambda name: None)
+        monkeypatch.setattr(protocols, "find_spec", lambda name: None)
         with pytest.raises(GspaError, match=r"install gspa\[crypto\]"):
             keypair("encrypted")
 
@@ -196,10 +195,10 @@ class TestSealing:
         with pytest.raises(CheckFailed, match="do not open"):
             keypair("envelope").open(sealed)
         with pytest.raises(CheckFailed, match="do not open"):
-            SECRET.open(sealing.Sealed(1, b"bytes"))
+            SECRET.open(protocols.Sealed(1, b"bytes"))
         assert "-2.5" not in repr(sealed)
 
-    @pytest.mark.skipif(not sealing.available(), reason="cryptography is not installed")
+    @pytest.mark.skipif(not protocols.encryption_available(), reason="cryptography is not installed")
     def test_real_encryption(self, updates):
         secret = keypair("encrypted")
         values = [0.25, -1e300, 5e-324]
@@ -210,7 +209,7 @@ class TestSealing:
         bad = (sealed.content[:-1] + changed, bytes(64), b"short", sealed.content[:40])
         for content in bad:
             with pytest.raises(CheckFailed, match="do not open"):
-                secret.open(sealing.Sealed(3, content))
+                secret.open(protocols.Sealed(3, content))
         with pytest.raises(CheckFailed, match="do not open"):
             keypair("encrypted").open(sealed)
         encrypted = play(updates, rules(), secret, rng=5)

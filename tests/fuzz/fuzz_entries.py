@@ -45,9 +45,9 @@ from gspa.accountant.one_round import problem_of
 from gspa.accountant.randomizers import KRR, Common, RandomizedResponse, SubsetSelection, TotalVariation
 from gspa.accountant.rounds import gaussian, shuffled, shuffled_reports
 from gspa.algorithms import digits, finite, shuffles
-from gspa.algorithms.flame import aggregation, federated, noise, padded, protocols, users
+from gspa.algorithms.flame import aggregation, federated, noise, padded, protocols
+from gspa.algorithms.flame.protocols import keypair
 from gspa.algorithms.flame.randomizers import Buckets, Laplace
-from gspa.algorithms.flame.sealing import keypair
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.algorithms.testing import HadamardResponse
 
@@ -69,9 +69,12 @@ INSIDE: dict[str, str] = {
         ],
         _ENGINE,
     ),
-    **dict.fromkeys(["algorithms.sgd_batch", "algorithms.sgd_gradients"], _ENGINE),
+    "algorithms.sgd_batch": _ENGINE,
     **dict.fromkeys(
-        [f"algorithms.flame.{part}" for part in ("experiment", "misprints", "published", "worth")],
+        [
+            *(f"algorithms.flame.{part}" for part in ("experiment", "published")),
+            *(f"algorithms.flame.accounting.{part}" for part in ("Worth", "certified", "tuned", "worth")),
+        ],
         "what pages 15 and 16 compute, with their settings: tests/pages, tests/algorithms/test_flame_experiment.py",
     ),
     **{
@@ -105,7 +108,7 @@ LEFT_OUT: dict[str, str] = {
     "accountant.randomizers.read_matrix": "reads a file: tests/accountant/test_engine.py",
     "algorithms.digits.load": "reads what is on this machine: tests/algorithms/test_datasets.py",
     "algorithms.digits.banner": "takes nothing but a data set",
-    "algorithms.flame.sealing.available": "takes nothing",
+    "algorithms.flame.protocols.encryption_available": "takes nothing",
 }
 
 
@@ -242,8 +245,8 @@ def _images(components: int | None) -> digits.Dataset:
 
 
 @cache
-def _few_users() -> users.Users:
-    return users.partition(_images(None), users=6)
+def _few_users() -> federated.Users:
+    return federated.partition(_images(None), users=6)
 
 
 @cache
@@ -480,7 +483,7 @@ OWN: dict[str, dict[str, Kind]] = {
     | {"messages": count(1, 9), "dummies": count(1, 5)},
     "algorithms.flame.attacks.linked_delta": {"local": either(Laplace(0.5), Laplace(5.0))},
     "algorithms.flame.attacks.zero_delta": {"local": either(Buckets(0.5, 4), Buckets(3.0, 1, True))},
-    "algorithms.flame.users.partition": {
+    "algorithms.flame.federated.partition": {
         "data": NAMED["dataset"],
         "users": count(2, 6),
         "held_out": count(1, 9),
@@ -513,7 +516,7 @@ OWN: dict[str, dict[str, Kind]] = {
     }
     | {"number": count(0, 9)},
     "algorithms.flame.randomizers": {"eps": number(0.1, 9), "b": count(1, 9), "printed": FLAG},
-    "algorithms.flame.sealing.keypair": {"kind": name("envelope", "encrypted")},
+    "algorithms.flame.protocols.keypair": {"kind": name("envelope", "encrypted")},
     "algorithms.flame.protocols": {
         **_PACKING,
         "updates": either(np.zeros((6, 4)), [[0.1] * 4] * 6, [[0.1] * 3] * 6, "x", None, []),

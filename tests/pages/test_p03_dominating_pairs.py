@@ -15,6 +15,7 @@ from running import Planted, run_page, settle
 from scipy.stats import laplace, norm
 
 from gspa.accountant.discrete import hockey_stick
+from gspa.accountant.errors import InvalidValue
 from gspa.algorithms import channels, finite
 
 PAGE = "03_dominating_pairs"
@@ -82,6 +83,8 @@ class TestMechanisms:
         assert first.rows.shape != other.rows.shape or (first.rows != other.rows).any()
         for column in first.rows.T:
             assert set(column / column.min()) == {1, 3}
+        with pytest.raises(InvalidValue, match="from 2 to 100"):
+            finite.extremal(3, inputs=101, patterns=1, rng=0)
 
 
 laws = st.lists(st.integers(0, 20), min_size=2, max_size=6).filter(any)
@@ -124,6 +127,10 @@ class TestChannel:
         p0, p1 = finite.randomized_response(3).rows
         assert channels.channel_error(p0, p1, ratio=F(2), delta=F(1, 4)) == 0.0
         assert channels.channel_error(p0, p1, ratio=F(2), delta=F(1, 5)) > 0.01
+
+    def test_equal_laws_leave_nothing_to_a_tiny_delta(self):
+        built = channels.channel([0.5, 0.5], [0.5, 0.5], ratio=3.0, delta=1e-300)
+        assert (built == 0.5).all()
 
     def test_the_distance_by_hand(self):
         # Two sure outcomes from a pair of equal laws: the best single law is halfway.

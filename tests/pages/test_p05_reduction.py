@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import Planted, in_readings, run_page, settle
 
+from gspa.accountant.errors import InvalidValue
 from gspa.algorithms import shuffles as r
 from gspa.book.claims import registry
 
@@ -161,6 +162,10 @@ class TestParts:
     def test_the_truth_is_split_off(self):
         parts = r.parts(r.truth_with(F(1, 5), F(3)), F(3), delta=F(1, 5))
         assert parts == ((1, 0, 0, 0), (0, 1, 0, 0))
+
+    def test_where_the_truth_is_all_there_are_none(self):
+        with pytest.raises(InvalidValue, match="less than 1"):
+            r.parts(r.truth_with(F(1), F(3)), F(3), delta=F(1))
 
     def test_a_report_that_says_nothing_is_its_own_parts(self):
         assert r.parts(rr(1), F(1)) == r.parts(rr(1), F(4)) == ((F(1, 2),) * 2,) * 2

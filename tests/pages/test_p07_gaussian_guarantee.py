@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import p07_gaussian_guarantee as p
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -21,12 +22,6 @@ from gspa.accountant.one_round import central_delta
 from gspa.accountant.tradeoff import gdp_delta
 
 PAGE = "07_gaussian_guarantee"
-PAIRS = run_page(PAGE, only=["G-E18"]).names["p"]  # the helper beside the notebook
-
-
-@pytest.fixture(scope="module")
-def p():
-    return PAIRS
 
 
 def pair(eps, r):
@@ -45,11 +40,11 @@ def crowd(*eps):
 
 
 def least(people, mu=None):
-    return PAIRS.least_slack(PAIRS.exact_curve(people), mu=gspa_mu(people) if mu is None else mu)
+    return p.least_slack(p.exact_curve(people), mu=gspa_mu(people) if mu is None else mu)
 
 
 @pytest.mark.parametrize("eps", [(0.5, 0.5, 0.5), (2.0, 0.1, 1.0, 0.0), (6.0, 6.0, 6.0, 6.0, 6.0, 6.0)])
-def test_the_exact_curve_is_that_of_the_pair_written_out(p, eps):
+def test_the_exact_curve_is_that_of_the_pair_written_out(eps):
     truth = neyman_pearson(*pair(max(eps), 1 / (1 + np.exp(np.delete(np.array(eps), np.argmax(eps))))))
     alpha = np.linspace(0, 1, 501)
     np.testing.assert_allclose(p.exact_curve(crowd(*eps))(alpha), truth(alpha), atol=1e-12)
@@ -59,8 +54,8 @@ class TestSlack:
     @given(st.floats(0.1, 8), st.integers(3, 9), st.floats(0.05, 4))
     @settings(max_examples=20)
     def test_the_least_is_enough_and_less_is_not(self, eps, n, mu):
-        curve = PAIRS.exact_curve(budgets.constant(eps, n=n))
-        s = PAIRS.least_slack(curve, mu=mu)
+        curve = p.exact_curve(budgets.constant(eps, n=n))
+        s = p.least_slack(curve, mu=mu)
         alpha = np.unique(np.r_[curve.alpha, np.linspace(0, 1, 2001)])
 
         def short(slack):  # by scipy's own normal law
@@ -92,23 +87,23 @@ class TestSlack:
     @given(st.floats(0.1, 8), st.integers(3, 9), st.floats(0, 4))
     @settings(max_examples=20)
     def test_half_the_variation_is_enough_for_every_mu(self, eps, n, mu):
-        curve = PAIRS.exact_curve(budgets.constant(eps, n=n))
-        s = PAIRS.half_variation(curve)
+        curve = p.exact_curve(budgets.constant(eps, n=n))
+        s = p.half_variation(curve)
         rho_0, rho_1 = pair(eps, [1 / (1 + math.exp(eps))] * (n - 1))
         assert s == pytest.approx(np.abs(rho_0 - rho_1).sum() / 4, abs=1e-12)
-        assert PAIRS.least_slack(curve, mu=mu) <= s + 1e-12
-        assert PAIRS.least_slack(curve, mu=0.0) == pytest.approx(s, abs=1e-9)  # and for mu = 0 no smaller one is
+        assert p.least_slack(curve, mu=mu) <= s + 1e-12
+        assert p.least_slack(curve, mu=0.0) == pytest.approx(s, abs=1e-9)  # and for mu = 0 no smaller one is
 
 
 class TestDistances:
-    def test_of_page_06_by_two_dimensional_sums(self, p):
+    def test_of_page_06_by_two_dimensional_sums(self):
         import p06_normal_approximation as counts
 
         for chance, m in ((0.6, 20), (0.3, 99)):
             assert p.normal_distance(chance, m) == pytest.approx(counts.distances(chance, count=m).total_variation)
 
     @pytest.mark.parametrize("eps", [(0.01, 0.7, 1.0), (0.5,) * 299])
-    def test_lemma_2_by_a_sum_over_the_counts(self, p, eps):
+    def test_lemma_2_by_a_sum_over_the_counts(self, eps):
         law, k = np.array([1.0]), np.arange(len(eps) + 1)
         for e in eps:
             r = 1 / (1 + math.exp(e))
@@ -127,15 +122,15 @@ class TestFloor:
         # delta(eps) = sup over alpha of 1 - T - e^eps alpha; at alpha = 0 there is no eps in it.
         alpha = np.r_[0, np.logspace(-15, 0, 200)]
         bound = np.maximum(norm.cdf(norm.ppf(1 - np.minimum(alpha + s, 1)) - mu) - s, 0)
-        assert PAIRS.delta_floor(s, mu=mu) <= (1 - bound - math.exp(eps) * alpha).max() + 1e-12
-        assert PAIRS.delta_floor(s, mu=mu) >= min(1, 2 * s) - 1e-12
+        assert p.delta_floor(s, mu=mu) <= (1 - bound - math.exp(eps) * alpha).max() + 1e-12
+        assert p.delta_floor(s, mu=mu) >= min(1, 2 * s) - 1e-12
 
     @given(st.floats(1e-8, 0.3), st.floats(0.01, 5))
     def test_the_allowed_slack_is_its_inverse(self, delta, mu):
-        s = PAIRS.slack_allowed(delta, mu=mu)
-        assert PAIRS.delta_floor(0.9999 * s, mu=mu) <= delta <= PAIRS.delta_floor(1.0001 * s, mu=mu)
+        s = p.slack_allowed(delta, mu=mu)
+        assert p.delta_floor(0.9999 * s, mu=mu) <= delta <= p.delta_floor(1.0001 * s, mu=mu)
 
-    def test_users_needed_are_needed(self, p):
+    def test_users_needed_are_needed(self):
         n = p.users_needed(1.0, delta=0.01, half_way=False)
         crowds = budgets.constant(1.0, n=n), budgets.constant(1.0, n=n // 2)
         enough, few = (p.delta_floor(gspa_slack(people), mu=gspa_mu(people)) for people in crowds)
@@ -151,7 +146,7 @@ class TestCells:
         # 3 - 1 others of 4 against 3; and 2/sqrt(3 r) against sqrt(2/(3 r)).
         assert ran.names["readings"].iloc[0, 1:].tolist() == pytest.approx([math.sqrt(3 / 2), math.sqrt(2)])
 
-    def test_tanh_by_hand(self, ran, p):
+    def test_tanh_by_hand(self, ran):
         r = [1 / (1 + math.exp(e)) for e in (0.3, 0.3, 1.0)]
         assert p.tanh_mu(crowd(0.3, 2.0, 0.3, 1.0)) == pytest.approx(math.tanh(1.0) * math.sqrt(2 / sum(r)), rel=1e-12)
         assert ran.names["tanh_mu"][0] == pytest.approx(p.tanh_mu(budgets.constant(1.0, n=1_000)), rel=1e-12)
@@ -193,7 +188,7 @@ class TestCells:
         assert sides["mirrored"].max() < 1e-12
 
 
-def test_the_figures_draw_their_tables(p):
+def test_the_figures_draw_their_tables():
     power = pd.DataFrame({"eps0": 4.0, "alpha": [1e-4, 1.0], "exact": [4e-4, 1.0], "paper": [1e-4, 1.0]})
     exact, paper, *_ = p.guarantee_power(power.assign(slack=1.0, tanh=1.0)).axes[0].lines
     assert (exact.get_ydata() == 1).all()
@@ -259,7 +254,7 @@ def test_near_e_to_the_budget_the_slack_tends_to_that_of_poisson_clones(ran):
     joint = poisson.pmf(c, 2) * binom.pmf(c[:, None], c, 0.5)  # a of c clones copy the first outcome
     rho_0, rho_1 = np.zeros((2, 61, 60))
     rho_0[1:] = rho_1[:-1] = joint
-    limit = PAIRS.least_slack(neyman_pearson(rho_0.ravel(), rho_1.ravel()), mu=math.sqrt(2))
+    limit = p.least_slack(neyman_pearson(rho_0.ravel(), rho_1.ravel()), mu=math.sqrt(2))
     assert ran.names["along"]["slack"].iloc[-1] == pytest.approx(limit, rel=1e-3)
 
 

@@ -13,7 +13,8 @@ import pytest
 from running import Planted, run_page, settle
 from scipy import stats
 
-from gspa.algorithms.flame import worth
+from gspa.algorithms.flame import accounting
+from gspa.algorithms.flame.accounting import DOUBLE, METHODS, SIMPLE, TOPK, Worth
 from gspa.algorithms.flame.experiment import (
     DP,
     DP_MORE,
@@ -28,7 +29,6 @@ from gspa.algorithms.flame.experiment import (
     Paper,
 )
 from gspa.algorithms.flame.federated import Training
-from gspa.algorithms.flame.worth import DOUBLE, SIMPLE, TOPK, Worth
 
 PAGE = {"dataset": "digits", "users": 120, "rounds": 1}
 COLUMNS = ["group", "label", "varied", "value", "noise", "seed", "round", "accuracy", "largest", "overflowing"]
@@ -43,7 +43,7 @@ MNIST = SimpleNamespace(sha256={}, name="mnist", stand_in=False)
 
 def table_of(worths, printed=PRINTED):
     """What the page makes of them."""
-    made = pd.DataFrame(worths, columns=Worth._fields).set_index("method").reindex(worth.METHODS)
+    made = pd.DataFrame(worths, columns=Worth._fields).set_index("method").reindex(METHODS)
     return made.assign(printed=pd.Series(printed))
 
 
@@ -320,8 +320,8 @@ _CHANGES = {"E5": {"eps_l": 18.0}, "Q1": {"rate": 100}, "E16": {"eps_curator": 0
 
 def _small_worth(paper, method):
     budget = paper.eps_l / (paper.d if method == SIMPLE else paper.k)
-    bound = worth.certified(method, eps=budget, **paper.sizes)
-    low = worth.certified(method, eps=_TUNED[method], **paper.sizes).lower
+    bound = accounting.certified(method, eps=budget, **paper.sizes)
+    low = accounting.certified(method, eps=_TUNED[method], **paper.sizes).lower
     return Worth(method, budget, bound.lower, bound.upper, _TUNED[method], low)
 
 
@@ -355,7 +355,7 @@ def trained(claims, old, new, what, module="algorithms.flame.aggregation"):
     return Planted(claims, module, old, new, what, tables="on_digits")
 
 
-_CERTIFIED = "algorithms.flame.worth"
+_CERTIFIED = "algorithms.flame.accounting"
 _DIVISOR = '        over = n * self.k / total.size if self.divide == "expected" else n\n'
 _SMALLEST = {"dataset": "digits", "users": 120, "rounds": 1}
 PLANTED = (
@@ -365,13 +365,11 @@ PLANTED = (
         _DIVISOR.replace("n * self.k / total.size", "n"),
         "sums of selected values over n in place of n beta",
     ),
-    trained(
-        "E1", "accounting.simple(local, d=d, n=n,", "accounting.simple(local, d=d, n=k,", "k users for n", _CERTIFIED
-    ),
+    trained("E1", "return simple(local, d=d, n=n,", "return simple(local, d=d, n=k,", "k users for n", _CERTIFIED),
     trained(
         "E2 Q2",
-        "accounting.topk(local, k=k, n_p=n_p, delta=delta, most_selected=n_p,",
-        "accounting.double_poisson(local, d=d, k=k, n=n, n_p=n_p, delta=delta,",
+        "return topk(local, k=k, n_p=n_p, delta=delta, most_selected=n_p,",
+        "return double_poisson(local, d=d, k=k, n=n, n_p=n_p, delta=delta,",
         "subsampling counted for SS-Topk, as the paper does",
         _CERTIFIED,
     ),
@@ -408,7 +406,7 @@ PLANTED = (
     ),
     Planted(
         "E12",
-        "algorithms.flame.misprints",
+        "notebooks.p16_flame_training",
         "    scaled = (np.clip(updates, -1, 1) + 1) / 2\n",
         "    scaled = np.clip(updates, -1, 1)\n",
         "x~ in [-1, 1]",

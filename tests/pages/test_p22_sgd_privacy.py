@@ -17,7 +17,6 @@ from scipy.stats import norm
 
 from gspa.accountant.mechanisms import gaussian_delta as noise_delta
 from gspa.algorithms import digits, sgd
-from gspa.algorithms.sgd_gradients import Gradients
 from gspa.book import claims
 
 PAGE = "22_sgd_privacy"
@@ -63,10 +62,10 @@ def autograd(client, x, y):
 
 def test_factored_gradients_are_autograds(client):
     x, y, rest = client.x[:7], client.y[:7], (client.x[7:12], client.y[7:12])
-    expected, found = autograd(client, x, y), Gradients.of(client, x, y)
+    expected, found = autograd(client, x, y), p.Gradients.of(client, x, y)
     torch.testing.assert_close(found.mean(), expected.mean(0), rtol=1e-10, atol=1e-14)
     torch.testing.assert_close(found.squares(), (expected**2).sum(1), rtol=1e-10, atol=1e-14)
-    across = found.products(Gradients.of(client, *rest))
+    across = found.products(p.Gradients.of(client, *rest))
     torch.testing.assert_close(across, expected @ autograd(client, *rest).T, rtol=1e-9, atol=1e-12)
 
 

@@ -2,6 +2,6 @@
 
 `randomizers` are its two local randomizers, as printed and corrected, and what dummies are drawn from;
 `published` and `accounting` are its privacy, as printed and as it can be proved. `protocols` plays a round report
-by report, with real encryption if wanted, and `misprints` tries two of their lines; `aggregation` and `federated` train
-with all of it, `experiment` has the paper's settings, and `worth` the budgets at which its protocols are private alike.
+by report, with real encryption if wanted; `aggregation` and `federated` train with all of it, `experiment` has the
+paper's settings.
 """

@@ -16,7 +16,7 @@ delta(eps) of a coordinate on a grid of losses gives the pair on that grid whose
 of e^eps below the values ("connect the dots"): it dominates the coordinate, and so do its powers (see
 `gspa.accountant.losses`).
 
->>> from gspa.algorithms.flame.randomizers import Laplace
+>>> from gspa.algorithms.flame.randomizers import Laplace, Local
 >>> found = topk(Laplace(0.5), k=157, n_p=333, delta=5e-6, most_selected=333)
 >>> round(found.lower, 2), round(found.upper, 2)
 (1.29, 1.45)
@@ -25,6 +25,10 @@ of e^eps below the values ("connect the dots"): it dominates the coordinate, and
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +39,20 @@ from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.losses import PrivacyLoss, dominating, spread
 from gspa.accountant.transform import Sides, delta_of, epsilon_of
 from gspa.algorithms.flame import attacks
-from gspa.algorithms.flame.attacks import Local
 from gspa.algorithms.flame.padded import Coordinate, coordinate, overflow
+from gspa.algorithms.flame.randomizers import Laplace, Local
 
 Array = NDArray[np.float64]
 
-METHOD = "privacy blanket of each coordinate, composed on a grid of losses"
+METHODS = SIMPLE, DOUBLE, TOPK = "SS-Simple", "SS-Double", "SS-Topk"
+
+_METHOD = "privacy blanket of each coordinate, composed on a grid of losses"
 _STEPS = 6  # grid steps in the standard deviation of one coordinate's loss
 _SHARE = 1e-4  # of delta: what the losses beyond the grid may have, over all coordinates
 _MOST_STEPS = 4000
+_CLOSE = 2e-3  # relative, in eps: where the tuning stops
+_TRIED = 12  # budgets
+_LARGEST_STEP = 3.0  # of the logarithm
 _ROUNDED = 1e-9  # relative, more than a sum of a few thousand terms loses
 
 
@@ -104,6 +113,15 @@ def _settings(d: int, k: int, n_p: int, delta: float) -> tuple[int, int, int, fl
     return d, k, n_p, check.probability(allow_zero=False, delta=delta)
 
 
+def _left(delta: float, d: int, n_p: int, n: int, beta: float) -> float:
+    """Delta without the probability that one of d coordinates overflows; refused if nothing is left."""
+    lost = d * overflow(n_p=n_p, n=n, beta=beta)
+    if lost >= delta:
+        hint = f"with probability up to {min(lost, 1.0):.2g} some n_(s,j) exceeds n_p = {n_p}; pad to more"
+        raise OutsideValidity("dummy padding", "n_(s,j) <= n_p for every coordinate j", hint)
+    return delta - lost
+
+
 def simple(local: Local, *, d: int, n: int, delta: float, attack: bool = True) -> Bound:
     """Central eps of SS-Simple, each coordinate shuffled on its own.
 
@@ -143,11 +161,8 @@ def double_poisson(local: Local, *, d: int, k: int, n: int, n_p: int, delta: flo
     """
     d, k, n_p, delta = _settings(d, k, n_p, delta)
     beta, n = k / d, check.count(n=n)
-    lost = d * overflow(n_p=n_p, n=n, beta=beta)
-    if lost >= delta:
-        hint = f"with probability up to {min(lost, 1.0):.2g} some n_(s,j) exceeds n_p = {n_p}; pad to more"
-        raise OutsideValidity("dummy padding", "n_(s,j) <= n_p for every coordinate j", hint)
-    upper = _certified(coordinate(local, n_p=n_p, n=n, beta=beta), d, delta - lost)
+    left = _left(delta, d, n_p, n, beta)
+    upper = _certified(coordinate(local, n_p=n_p, n=n, beta=beta), d, left)
     lower = attacks.sum_epsilon(local, real=d, padded=d * n_p, delta=delta, beta=beta) if attack else 0.0
     return _answer(lower, upper, "SS-Double, (index, value) pairs, each index drawn independently", delta, n)
 
@@ -155,11 +170,7 @@ def double_poisson(local: Local, *, d: int, k: int, n: int, n_p: int, delta: flo
 def double_given_indices(local: Local, *, d: int, k: int, n: int, n_p: int, delta: float) -> Bound:
     """Central eps of SS-Double with exactly k indices, told to the adversary; arguments as `double_poisson`."""
     d, k, n_p, delta = _settings(d, k, n_p, delta)
-    lost = d * overflow(n_p=n_p, n=check.count(n=n), beta=k / d)
-    if lost >= delta:
-        hint = f"with probability up to {min(lost, 1.0):.2g} some n_(s,j) exceeds n_p = {n_p}; pad to more"
-        raise OutsideValidity("dummy padding", "n_(s,j) <= n_p for every coordinate j", hint)
-    upper = _certified(coordinate(local, n_p=n_p), k, delta - lost)
+    upper = _certified(coordinate(local, n_p=n_p), k, _left(delta, d, n_p, check.count(n=n), k / d))
     lower = attacks.sum_epsilon(local, real=k, padded=d * n_p, delta=delta)
     return _answer(lower, upper, "SS-Double, (index, value) pairs, exactly k indices", delta, n)
 
@@ -218,4 +229,84 @@ def _covered(law: PrivacyLoss, half: Coordinate, most: float) -> bool:
 
 
 def _answer(lower: float, upper: float, valid_for: str, delta: float, n: int) -> Bound:
-    return Bound(lower, upper, upper, method=METHOD, valid_for=valid_for, delta=delta, n=n, reached=True)
+    return Bound(lower, upper, upper, method=_METHOD, valid_for=valid_for, delta=delta, n=n, reached=True)
+
+
+class Worth(NamedTuple):
+    """One protocol in the paper's setting.
+
+    `budget` of one report; eps `lower` by an attack, `upper` certified; the budget `tuned` to a target (0 if none was
+    found), and what an attack reaches there.
+    """
+
+    method: str
+    budget: float
+    lower: float
+    upper: float
+    tuned: float = 0.0
+    tuned_lower: float = 0.0
+
+
+def certified(method: str, *, d: int, k: int, n: int, n_p: int, eps: float, delta: float, attack: bool = True) -> Bound:
+    """Certified eps of one epoch at the budget `eps` of one report; SS-Double with each index drawn for itself.
+
+    The attack shows SS-Double's lower end for exactly k indices, too; `attack` False leaves it at 0.
+    `OutsideValidity`: the padding may overflow.
+    """
+    local = Laplace(eps)
+    if method == SIMPLE:
+        return simple(local, d=d, n=n, delta=delta, attack=attack)
+    if method == DOUBLE:
+        found = double_poisson(local, d=d, k=k, n=n, n_p=n_p, delta=delta, attack=attack)
+        exact = attacks.sum_epsilon(local, real=k, padded=d * n_p, delta=delta) if attack else 0.0
+        return replace(found, lower=min(found.lower, exact))
+    return topk(local, k=k, n_p=n_p, delta=delta, most_selected=n_p, attack=attack)
+
+
+def tuned(upper: Callable[[float], float], *, target: float, start: float) -> float:
+    """The budget at which an increasing function of it is the target, from below: secants in logarithms.
+
+    `upper` is then in (0.998 target, target]; after a dozen steps, the largest budget seen that is not above it, or 0.
+
+    >>> round(tuned(lambda eps: eps**2, target=0.25, start=2.0), 3)
+    0.5
+    """
+    budget, value = start, upper(start)
+    slope, best = 1.0, 0.0
+    for _ in range(_TRIED):
+        if value <= target:
+            best = max(best, budget)
+            if value >= (1 - _CLOSE) * target:
+                break
+        step = _LARGEST_STEP  # where eps is 0 whatever the budget
+        if value > 0:
+            wanted = math.log(1 - _CLOSE / 2) + math.log(target) - math.log(value)
+            step = min(max(wanted / slope, -_LARGEST_STEP), _LARGEST_STEP)
+        following = budget * math.exp(step)
+        found = upper(following)
+        if found != value and min(found, value) > 0:
+            slope = max(0.2, (math.log(found) - math.log(value)) / step)
+        budget, value = following, found
+    return best
+
+
+def worth(*, d: int, k: int, n: int, n_p: int, eps_l: float, delta: float, target: float) -> tuple[Worth, ...]:
+    """All three at eps_l a vector, and tuned to the central eps `target`; without those whose padding may overflow."""
+    made = []
+    for method in METHODS:
+        budget = eps_l / (d if method == SIMPLE else k)
+
+        of = partial(certified, method, d=d, k=k, n=n, n_p=n_p, delta=delta)
+
+        def upper(eps: float, of: Callable[..., Bound] = of) -> float:
+            return of(eps=eps, attack=False).upper
+
+        try:
+            bound = of(eps=budget)
+            start = budget * target / bound.upper if bound.upper > 0 else budget
+            own = tuned(upper, target=target, start=start)
+        except OutsideValidity:
+            continue
+        low = of(eps=own).lower if own > 0 else 0.0
+        made.append(Worth(method, budget, bound.lower, bound.upper, own, low))
+    return tuple(made)

@@ -27,10 +27,9 @@ from scipy.stats import binom
 from gspa.accountant import arguments as check
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.roots import crossing
-from gspa.algorithms.flame.randomizers import Buckets, Laplace
+from gspa.algorithms.flame.randomizers import Buckets, Laplace, Local
 
 Array = NDArray[np.float64]
-Local = Laplace | Buckets
 
 OTHERS = ("blanket", "zero")
 """What the others send: draws from the blanket (they hold 1/2, or it is dummies), or reports on 0."""

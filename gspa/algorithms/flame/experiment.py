@@ -21,9 +21,9 @@ import pandas as pd
 from gspa.accountant.errors import OutsideValidity
 from gspa.accountant.mechanisms import analytic_gaussian_scale, classical_gaussian_scale
 from gspa.algorithms import digits
+from gspa.algorithms.flame.accounting import DOUBLE, SIMPLE, TOPK, Worth, certified, worth
 from gspa.algorithms.flame.aggregation import Aggregator, Curator, LocalGaussian, Mean, Sampled, Simple
 from gspa.algorithms.flame.federated import Training
-from gspa.algorithms.flame.worth import DOUBLE, SIMPLE, TOPK, Worth, certified, worth
 
 NP, DP, DP_MORE = "NP-FL", r"DP-FL, low $\epsilon$", r"DP-FL, high $\epsilon$"
 LDP, LDP_LAPLACE = "LDP-FL Gaussian", "LDP-FL Laplace"

@@ -75,14 +75,25 @@ class Replay:
 
     seed: int
 
+    def _state(self) -> np.random.RandomState:
+        generator = np.random.RandomState(self.seed)
+        generator.shuffle(np.arange(_IMAGES))
+        return generator
+
+    @lru_cache(maxsize=8)  # noqa: B019  # an instance is its seed
     def gaussian(self, d: int) -> Array:
         """The curator's noise in units of its standard deviation, shape (d,)."""
-        return _gaussian(self.seed, d)
+        return np.asarray(self._state().normal(size=d))
 
+    @lru_cache(maxsize=8)  # noqa: B019
     def laplace_sum(self, n: int, d: int) -> Array:
         """Sum over n users of d draws of Lap(0, 1) each, user by user, shape (d,)."""
-        return _laplace_sum(self.seed, n, d)
+        generator, total = self._state(), np.zeros(d)
+        for _ in range(n):
+            total += generator.laplace(size=d)
+        return total
 
+    @lru_cache(maxsize=8)  # noqa: B019
     def selected(self, n: int, d: int, k: int, n_p: int) -> tuple[Indices, Array]:
         """SS-Double: each user's k indices, and the noise of all reports and dummies together.
 
@@ -92,7 +103,16 @@ class Replay:
         Returns:
             indices (n, k), each row sorted; noise in units of 1/eps, shape (d,).
         """
-        return _selected(self.seed, n, d, k, n_p)
+        generator = self._state()
+        indices, noise = np.empty((n, k), dtype=np.int64), np.zeros(d)
+        for user in range(n):
+            indices[user] = np.sort(generator.choice(d, k))
+            different = np.unique(indices[user])
+            noise[different] += generator.laplace(size=different.size)
+        count = np.bincount(indices.ravel(), minlength=d)
+        dummies = np.maximum(n_p - count, 0)
+        total = np.r_[0.0, np.cumsum(generator.laplace(size=int(dummies.sum())))]
+        return indices, noise + np.diff(total[np.r_[0, np.cumsum(dummies)]])
 
     def assigned(self, indices: Indices, d: int, n_p: int) -> Array:
         """SS-Topk: noise of the reports on these indices and of the dummies, in units of 1/eps, shape (d,).
@@ -107,52 +127,18 @@ class Replay:
         """
         count = np.bincount(indices.ravel(), minlength=d)
         size = indices.size
-        draws, total = _laplace_stream(self.seed, size, size + d * n_p)
+        draws, total = self._stream(size, size + d * n_p)
         own = np.bincount(np.sort(indices, axis=1).ravel(), draws, minlength=d)
         last = size + np.cumsum(np.maximum(n_p - count, 0))
         return np.asarray(own + np.diff(total[np.r_[size, last]]))
 
+    @lru_cache(maxsize=5)  # noqa: B019  # some 20 MB each
+    def _stream(self, first: int, size: int) -> tuple[Array, Array]:
+        """The first draws of Lap(0, 1), and the sums up to each of all of them."""
+        draws = self._state().laplace(size=size)
+        return draws[:first].copy(), np.r_[0.0, np.cumsum(draws)]
 
-def _state(seed: int) -> np.random.RandomState:
-    generator = np.random.RandomState(seed)
-    generator.shuffle(np.arange(_IMAGES))
-    return generator
-
-
-@lru_cache(maxsize=8)
-def _gaussian(seed: int, d: int) -> Array:
-    return np.asarray(_state(seed).normal(size=d))
-
-
-@lru_cache(maxsize=8)
-def _laplace_sum(seed: int, n: int, d: int) -> Array:
-    generator, total = _state(seed), np.zeros(d)
-    for _ in range(n):
-        total += generator.laplace(size=d)
-    return total
-
-
-@lru_cache(maxsize=8)
-def _selected(seed: int, n: int, d: int, k: int, n_p: int) -> tuple[Indices, Array]:
-    generator = _state(seed)
-    indices, noise = np.empty((n, k), dtype=np.int64), np.zeros(d)
-    for user in range(n):
-        indices[user] = np.sort(generator.choice(d, k))
-        different = np.unique(indices[user])
-        noise[different] += generator.laplace(size=different.size)
-    count = np.bincount(indices.ravel(), minlength=d)
-    dummies = np.maximum(n_p - count, 0)
-    total = np.r_[0.0, np.cumsum(generator.laplace(size=int(dummies.sum())))]
-    return indices, noise + np.diff(total[np.r_[0, np.cumsum(dummies)]])
-
-
-def forget() -> None:
-    """Give back the memory of the largest draws: after a run, whose seeds take turns at them."""
-    _laplace_stream.cache_clear()
-
-
-@lru_cache(maxsize=5)  # some 20 MB each
-def _laplace_stream(seed: int, first: int, size: int) -> tuple[Array, Array]:
-    """The first draws of Lap(0, 1), and the sums up to each of all of them."""
-    draws = _state(seed).laplace(size=size)
-    return draws[:first].copy(), np.r_[0.0, np.cumsum(draws)]
+    @classmethod
+    def forget(cls) -> None:
+        """Give back the memory of the largest draws: after a run, whose seeds take turns at them."""
+        cls._stream.cache_clear()

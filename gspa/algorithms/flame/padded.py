@@ -35,8 +35,7 @@ from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.pair import least_epsilon
 from gspa.accountant.random_sum import Bracket, expectation_above, expectation_below
-from gspa.algorithms.flame.attacks import Local
-from gspa.algorithms.flame.randomizers import Buckets
+from gspa.algorithms.flame.randomizers import Buckets, Local
 
 Array = NDArray[np.float64]
 

@@ -15,18 +15,19 @@ secret key and sees shuffled messages without senders. `flame.aggregation` is th
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
-from gspa.accountant.errors import CheckFailed, InvalidValue, OutsideValidity
-from gspa.algorithms.flame.randomizers import Randomizer
-from gspa.algorithms.flame.sealing import Public, Sealed, Secret, keypair
+from gspa.accountant.errors import CheckFailed, GspaError, InvalidValue, OutsideValidity
+from gspa.algorithms.flame.randomizers import Local
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -37,6 +38,14 @@ Algorithm 4 prints it, by the size of x~ in [0, 1]."""
 
 PACKINGS = ("pairs", "vectors")
 """One (index, value) pair a message, which is what can be proved private; or k, as Algorithms 2 and 3 have it."""
+
+
+KINDS = ("encrypted", "envelope")
+"""Of keys."""
+
+_REFUSED = "sealed values: do not open with this key"
+_CONTEXT = b"gspa flame values 1"
+_EPHEMERAL = 32  # bytes of a public key
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,7 @@ class Rules:
     d: int
     n: int
     clip: float
-    local: Randomizer
+    local: Local
     k: int
     n_p: int
     l: int = 1  # noqa: E741  # the paper's name
@@ -86,6 +95,80 @@ class Rules:
     def expected(self) -> float:
         """n beta: how many users report a coordinate on average."""
         return self.n * self.k / self.d
+
+
+class Public(Protocol):
+    """The analyzer's public key, which users and the shuffler hold."""
+
+    def seal(self, values: Sequence[float]) -> Sealed:
+        """Values that only the analyzer can open."""
+
+
+class Secret(Protocol):
+    """The analyzer's secret key, with its public half."""
+
+    public: Public
+
+    def open(self, sealed: Sealed) -> list[float]:
+        """The values; `CheckFailed` when they were sealed for another key or changed on the way."""
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """What travels: its size, and bytes or an object that do not show the values."""
+
+    size: int
+    content: Any = field(repr=False)
+
+
+def encryption_available() -> bool:
+    """Whether `cryptography` is installed."""
+    return find_spec("cryptography") is not None
+
+
+def keypair(kind: str = "encrypted") -> Secret:
+    """A new key pair of the analyzer.
+
+    Args:
+        kind: "encrypted", X25519 with ChaCha20-Poly1305, a fresh key for each message; or "envelope", for simulations.
+
+    Raises:
+        GspaError: "encrypted" without the library.
+
+    >>> keys = keypair("envelope")
+    >>> sealed = keys.public.seal([0.25, 1.5])
+    >>> keys.open(sealed)
+    [0.25, 1.5]
+    >>> keypair("envelope").open(sealed)
+    Traceback (most recent call last):
+        ...
+    gspa.accountant.errors.CheckFailed: sealed values: do not open with this key
+    """
+    if check.one_of(KINDS, kind=kind) == "envelope":
+        return _EnvelopeKey()
+    if not encryption_available():
+        raise GspaError("encryption: needs the package cryptography; install gspa[crypto], or use kind='envelope'")
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    return _EncryptionKey(X25519PrivateKey.generate())
+
+
+class _EnvelopeKey:
+    """Opens what was sealed with its own public half, by identity."""
+
+    def __init__(self) -> None:
+        self.public: Public = _EnvelopePublic()
+
+    def open(self, sealed: Sealed) -> list[float]:
+        match sealed.content:
+            case (public, list(values)) if public is self.public:
+                return [*values]
+        raise CheckFailed(_REFUSED)
+
+
+class _EnvelopePublic:
+    def seal(self, values: Sequence[float]) -> Sealed:
+        return Sealed(len(values), (self, [float(value) for value in values]))
 
 
 class Message(NamedTuple):
@@ -238,7 +321,7 @@ def play(updates: ArrayLike, rules: Rules, secret: Secret, *, rng: np.random.Gen
     Args:
         updates: (n, d), each user's local update.
         rules: of the protocol.
-        secret: the analyzer's key, from `gspa.algorithms.flame.sealing.keypair`.
+        secret: the analyzer's key, from `keypair`.
         rng: generator or seed; encryption has randomness of its own.
 
     Raises:
@@ -314,3 +397,53 @@ def _packed(indices: Indices, values: Array, rules: Rules, public: Public) -> li
         Message(tuple(indices[low : low + width].tolist()), public.seal(values[low : low + width].tolist()))
         for low in range(0, indices.size, width)
     ]
+
+
+class _EncryptionKey:
+    def __init__(self, private: Any) -> None:
+        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+        self._private = private
+        self._raw: bytes = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        self.public: Public = _EncryptionPublic(self._raw)
+
+    def open(self, sealed: Sealed) -> list[float]:
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
+
+        content = sealed.content
+        if not isinstance(content, bytes) or len(content) <= _EPHEMERAL:
+            raise CheckFailed(_REFUSED)
+        theirs, rest = content[:_EPHEMERAL], content[_EPHEMERAL:]
+        try:
+            shared = self._private.exchange(X25519PublicKey.from_public_bytes(theirs))
+            plain = _cipher(shared, theirs, self._raw).decrypt(bytes(12), rest, None)
+        except (InvalidTag, ValueError):  # ValueError: a public key of low order
+            raise CheckFailed(_REFUSED) from None
+        return list(struct.unpack(f"<{len(plain) // 8}d", plain))
+
+
+@dataclass(frozen=True)
+class _EncryptionPublic:
+    raw: bytes
+
+    def seal(self, values: Sequence[float]) -> Sealed:
+        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+        own = X25519PrivateKey.generate()
+        ours = own.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        shared = own.exchange(X25519PublicKey.from_public_bytes(self.raw))
+        plain = struct.pack(f"<{len(values)}d", *values)
+        content = ours + _cipher(shared, ours, self.raw).encrypt(bytes(12), plain, None)
+        return Sealed(len(values), content)
+
+
+def _cipher(shared: bytes, ephemeral: bytes, recipient: bytes) -> Any:
+    """The key is used for one message only, so the nonce may be constant."""
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    derived = HKDF(algorithm=SHA256(), length=32, salt=ephemeral + recipient, info=_CONTEXT).derive(shared)
+    return ChaCha20Poly1305(derived)

@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,27 +28,6 @@ from gspa.accountant import arguments as check
 from gspa.accountant.errors import InvalidValue
 
 Array = NDArray[np.float64]
-
-
-class Randomizer(Protocol):
-    """What the protocols need of a local randomizer on [0, 1]."""
-
-    @property
-    def eps(self) -> float:
-        """Local budget that is claimed for one report."""
-
-    @property
-    def gamma(self) -> float:
-        """Probability that a report is a draw from the blanket."""
-
-    def randomize(self, x: ArrayLike, rng: np.random.Generator | int) -> Array:
-        """One report for each value."""
-
-    def blanket(self, size: int | tuple[int, ...], rng: np.random.Generator | int) -> Array:
-        """Draws from omega: what a dummy report is."""
-
-    def estimate(self, total: float | Array, *, users: float | Array, dummies: float | Array = 0) -> Array:
-        """Estimate of the sum of the users' values from the sum of all reports, dummies included."""
 
 
 def _values(x: ArrayLike) -> Array:
@@ -178,3 +156,7 @@ class Laplace:
         many = check.whole(0, count=count)
         rng = check.rng(rng)
         return np.asarray((rng.standard_gamma(many) - rng.standard_gamma(many)) / self.eps)
+
+
+Local = Buckets | Laplace
+"""The randomizer of one coordinate."""
