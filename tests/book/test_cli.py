@@ -151,7 +151,7 @@ class TestBudgets:
             ("--eps 0.5", "--eps, --n: give both, for instance --eps 0.5 --n 10000, or --budgets FILE.csv"),
             ("--n 10 --budgets b.csv", "--budgets: give either --budgets FILE or --eps with --n, not both"),
             ("--budgets b.csv", "b.csv line 3, column eps = 'abc': must be a finite number >= 0"),
-            ("--budgets none.csv", "none.csv: "),
+            ("--budgets none.csv", "none.csv = 'none.csv': must be a readable CSV file; No such file"),
         ],
     )
     def test_each_is_one_line(self, refused, command, options, line, tmp_path, monkeypatch):
