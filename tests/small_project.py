@@ -1,7 +1,8 @@
-"""Throwaway projects for the tests: a `_config.yml` and tiny notebooks, each with a schema."""
+"""Throwaway projects for the tests: a `_config.yml`, tiny notebooks, each with a schema, and tiny data."""
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import nbformat
@@ -43,3 +44,12 @@ def add(project: Project, name: str, *cells: nbformat.NotebookNode | str, **sche
     (project.notebooks / f"{name}.ipynb").write_text(tidy(nbformat.writes(notebook)))
     (project.notebooks / f"{name}.schema.yaml").write_text(yaml.safe_dump(schema, sort_keys=False))
     return select(project, name)
+
+
+def small_mnist() -> dict[str, bytes]:
+    """Four IDX files as MNIST's, with three training and two test images of one pixel."""
+    made = {}
+    for name, size in (("train", 3), ("t10k", 2)):
+        made[f"{name}-images-idx3-ubyte"] = struct.pack(">IIII", 0x803, size, 1, 1) + bytes(range(size))
+        made[f"{name}-labels-idx1-ubyte"] = struct.pack(">II", 0x801, size) + bytes(size)
+    return made

@@ -101,6 +101,8 @@ def test_every_direct_dependency_has_an_exact_pin_that_fits(constraints):
 def test_conda_gets_the_same_pins(constraints, environment):
     (packages,) = (entry["pip"] for entry in environment if isinstance(entry, dict))
     assert packages[-1] == "--editable .[book]"
+    # Binder would take a folder of its own before the file at the root.
+    assert not any((ROOT / folder).exists() for folder in ("binder", ".binder"))
     found = pins(packages[:-1])
     assert found == {name: constraints[name] for name in direct("book")}
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from awaiting import ended, number, until
 from bs4 import BeautifulSoup
 from small_project import add, make
 from tornado.netutil import bind_sockets
@@ -30,42 +31,20 @@ from gspa.accountant.errors import CheckFailed
 from gspa.book import bench, bench_runs, claims, moved, panel, parameters, project, provenance, run, say, site, verdicts
 from gspa.book.bench_runs import Bench
 
-pytestmark = pytest.mark.xdist_group("pipeline")
-
 ROOT = Path(__file__).resolve().parents[2]
 SAYS = ("from gspa.book.page import Page", "six = 6 * n", "%%say\nThere are {{ six }} of them. They stay.")
 HTML = "<html><head></head><body><article><h1>A page</h1><a href='../_static/a.css'></a></article></body></html>"
 
 
 CLAIM = "G-C3"
-FACTS = {
-    "id": "0123456789abcdef",
-    "notebook": "01_page",
-    "title": "A page",
-    "profile": "paper",
-    "values": {"n": "4"},
-    "changed": [{"name": "n", "value": "4", "was": "3"}],
-    "state": "done",
-    "done": 6,
-    "cells": 6,
-    "reason": "",
-    "seconds": 1.0,
-    "finished": 1.0,
-    "command": "gspa run 01_page -p n 4",
-    "link": "/notebooks/01_page.html?profile=paper&n=4#bench",
-}
-"""What a server keeps of a run."""
 
 
-def a_kept_run(here, **facts):
+def a_kept_run(here):
     """The folder of a run that an earlier server has kept."""
-    facts = FACTS | facts
-    folder = here.build / "bench" / FACTS["id"]
-    (folder / "page" / "notebooks").mkdir(parents=True)
-    (folder / "page" / "notebooks" / "01_page.html").write_text(HTML)
-    (folder / "notebook.ipynb").write_text(executed(4))
-    (folder / "run.json").write_text(bench_runs._sealed(facts))
-    return folder
+    with closing(opened(here)) as runs:
+        asked = runs.ask("01_page", {"n": 4})["id"]
+        until(lambda: runs.one(asked)["state"] == "done")
+    return here.build / "bench" / asked
 
 
 def executed(n: int) -> str:
@@ -166,10 +145,12 @@ class Reader:
             with connection.getresponse() as answer:
                 return answer.status, answer.read().decode("utf-8", "replace"), answer.headers
 
-    def download(self, path: str) -> bytes:
+    def download(self, path: str) -> tuple[str, bytes]:
+        """A file's name as the answer gives it, and the file."""
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
             connection.request("GET", path)
-            return connection.getresponse().read()
+            answer = connection.getresponse()
+            return answer.headers["Content-Disposition"], answer.read()
 
     def post(self, notebook="01_page", **given):
         body = {"notebook": notebook, "parameters": given}
@@ -179,12 +160,9 @@ class Reader:
     def one(self, identifier: str) -> dict[str, object]:
         return json.loads(self.ask("GET", f"/bench/runs/{identifier}")[1])
 
-    def wait(self, identifier: str, *states: str, within: float = 60) -> dict[str, object]:
-        deadline = time.monotonic() + within
-        while (found := self.one(identifier))["state"] not in states:
-            assert time.monotonic() < deadline, found
-            time.sleep(0.02)
-        return found
+    def wait(self, identifier: str, *states: str) -> dict[str, object]:
+        until(lambda: self.one(identifier)["state"] in states)
+        return self.one(identifier)
 
 
 @pytest.fixture
@@ -239,9 +217,6 @@ GOOD = {"notebook": "01_page", "parameters": {"n": 4}}
 
 
 class TestWhoMayAsk:
-    def test_its_own_page_may(self, reader):
-        assert reader.ask("POST", "/bench/runs", GOOD)[0] == 200
-
     @pytest.mark.parametrize(
         ("headers", "says"),
         [
@@ -625,27 +600,20 @@ class TestRuns:
         (here.html / "_sources" / "notebooks" / "01_page.ipynb").write_text(executed(5))
         assert ">30<" in reader.one(done)["moved"]
 
-    def test_the_list_has_the_newest_first(self, reader):
-        states = {4: "done", 13: "failed", 6: "done"}
-        ids = [reader.wait(reader.post(n=n)["id"], state)["id"] for n, state in states.items()]
-        assert [one["id"] for one in json.loads(reader.ask("GET", "/bench/runs")[1])["runs"]] == ids[::-1]
-
     def test_a_failure_is_one_line_and_can_be_tried_again(self, reader, instant, here):
         failed = reader.wait(reader.post(n=13)["id"], "failed")
         assert failed["reason"] == "notebook 01_page, cell 3: ValueError: thirteen"
         assert not (here.build / "bench" / failed["id"]).exists()
+        done = reader.wait(reader.post(n=6)["id"], "done")
         reader.wait(reader.post(n=13)["id"], "failed")
-        assert len(instant) == 2
+        assert len(instant) == 3
+        # The list has the newest first.
+        listed = [one["id"] for one in json.loads(reader.ask("GET", "/bench/runs")[1])["runs"]]
+        assert listed == [failed["id"], done["id"]]
 
     def test_downloads(self, reader):
         done = reader.wait(reader.post(n=4)["id"], "done")
-        found = {}
-        for kind in ("notebook", "html", "csv"):
-            connection = http.client.HTTPConnection("127.0.0.1", reader.port, timeout=60)
-            connection.request("GET", f"{done['at']}/{kind}")
-            answer = connection.getresponse()
-            found[kind] = answer.headers["Content-Disposition"], answer.read()
-            connection.close()
+        found = {kind: reader.download(f"{done['at']}/{kind}") for kind in ("notebook", "html", "csv")}
         stem = f"01_page-{done['id'][:8]}"
         assert found["notebook"] == (f'attachment; filename="{stem}.ipynb"', executed(4).encode())
         csv = zipfile.ZipFile(io.BytesIO(found["csv"][1]))
@@ -654,14 +622,10 @@ class TestRuns:
         names = zipfile.ZipFile(io.BytesIO(found["html"][1])).namelist()
         assert {f"{stem}/notebooks/01_page.html", f"{stem}/_static/a.css"} <= set(names)
 
-    def test_the_head_of_a_page(self, reader):
-        done = reader.wait(reader.post(n=4)["id"], "done")["at"]
-        for path in ("/index.html", f"{done}/page/notebooks/01_page.html"):
-            assert reader.ask("HEAD", path)[:2] == (200, "")
-
-    def test_the_page_of_a_run_marks_what_it_changed(self, reader):
-        done = reader.wait(reader.post(n=4)["id"], "done")["at"]
-        soup = BeautifulSoup(reader.ask("GET", f"{done}/page/notebooks/01_page.html")[1], "html.parser")
+    def test_the_page_of_a_run_has_its_head_and_marks_what_it_changed(self, reader):
+        page = f"{reader.wait(reader.post(n=4)['id'], 'done')['at']}/page/notebooks/01_page.html"
+        assert reader.ask("HEAD", page)[:2] == reader.ask("HEAD", "/index.html")[:2] == (200, "")
+        soup = BeautifulSoup(reader.ask("GET", page)[1], "html.parser")
         assert soup.select_one(".gspa-changes li").get_text() == "n = 4, was 3"
         assert soup.find("a", href="/_static/a.css") is not None  # the site's, which a run does not copy
         assert json.loads(soup.find(id="gspa-run").string)["values"]["n"] == "4"
@@ -676,9 +640,9 @@ class TestRuns:
     def test_a_record_that_was_edited_takes_away_no_other_run(self, here, instant, odd):
         kept = a_kept_run(here)
         shutil.copytree(kept, kept.with_name(16 * "f"))
-        own = bench_runs._sealed(FACTS | {"id": 16 * "f"})
-        edited = json.dumps({**json.loads(own), "facts": FACTS | {"id": 16 * "f"} | odd})
-        (kept.with_name(16 * "f") / "run.json").write_text(edited)
+        facts = json.loads((kept / "run.json").read_text())["facts"] | {"id": 16 * "f"}
+        own = json.loads(bench_runs._sealed(facts))
+        (kept.with_name(16 * "f") / "run.json").write_text(json.dumps({**own, "facts": facts | odd}))
         with closing(opened(here)) as runs:
             assert [one["id"] for one in runs.listed()] == [kept.name]
 
@@ -738,8 +702,7 @@ class TestRuns:
                 assert runs.one(last)["state"] == "queued"
             finally:
                 hold.set()
-            while any(one["state"] in ("queued", "running") for one in runs.listed()):
-                time.sleep(0.01)
+            until(lambda: not any(one["state"] in ("queued", "running") for one in runs.listed()))
             assert len(runs.listed()) <= 3 + 2
 
     def test_a_run_is_compared_with_the_same_profile_only(self, here, serving, instant):
@@ -753,12 +716,10 @@ class TestRuns:
         assert ">18<" in found
         assert "No evidence" in reader.one(usual["id"])["moved"]
         assert "On the site" in reader.wait(reader.post(n=4)["id"], "done")["moved"]
-
-    def test_a_page_of_the_same_profile_that_a_build_has_kept_is_compared_with(self, here, serving, instant):
+        # And with what a build of that profile has kept.
         here.executed("quick").mkdir(parents=True)
         (here.executed("quick") / "01_page.ipynb").write_text(executed(5))
-        reader = serving()
-        found = reader.wait(reader.post(n=4, profile="quick")["id"], "done")["moved"]
+        found = reader.one(alone["id"])["moved"]
         assert ("In the book, profile quick" in found, ">30<" in found) == (True, True)
 
     @pytest.mark.parametrize("record", ["", "[]", '{"profile": "other"}', '{"profile": ["paper"]}'])
@@ -799,7 +760,7 @@ class TestRealNotebooks:
         add(here, "01_page", f"import os, time\nopen({str(told)!r}, 'w').write(str(os.getpid()))\ntime.sleep(120)")
         reader = serving()
         first, second = reader.post(n=4)["id"], reader.post(n=5)["id"]
-        pid = waited(told)
+        pid = number(told)
         assert reader.ask("DELETE", f"/bench/runs/{second}")[0] == 200  # it waits still
         assert reader.ask("DELETE", f"/bench/runs/{first}")[0] == 200
         assert reader.wait(first, "stopped")
@@ -807,29 +768,6 @@ class TestRealNotebooks:
         assert ended(pid)
         assert [path for path in (here.build / "bench").iterdir() if path.is_dir()] == []
         assert reader.ask("DELETE", f"/bench/runs/{first}")[0] == 409
-
-
-def waited(path: Path, within: float = 60) -> int:
-    """The number that some process writes to a file."""
-    deadline = time.monotonic() + within
-    while not (path.exists() and path.read_text()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return int(path.read_text())
-
-
-def ended(pid: int, within: float = 20) -> bool:
-    """Whether a process ends."""
-    deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-            os.kill(pid, 0)
-        except (ProcessLookupError, FileNotFoundError):
-            return True
-        time.sleep(0.05)
-    return False
 
 
 class TestTheServersEnd:
@@ -863,23 +801,24 @@ class TestTheServersEnd:
         browser.write_text(f'#!/bin/sh\necho "$1" > {asked}.part\nmv {asked}.part {asked}\n')
         browser.chmod(0o755)
         _, reader = start("--browser", BROWSER=f"{browser} %s")
-        deadline = time.monotonic() + 60
-        while not asked.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(asked.exists)
         page = Path(unquote(urlsplit(asked.read_text().strip()).path))
         assert reader.token not in asked.read_text()
         assert f"/bench/#token={reader.token}" in page.read_text()
         assert page.stat().st_mode & 0o777 == 0o600
 
-    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-    def test_no_orphan_and_nothing_half_done_and_the_next_one_has_what_was_finished(self, here, start, number):
+    @pytest.mark.parametrize(
+        "signalled", [signal.SIGKILL, signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+    )
+    def test_no_orphan_and_nothing_half_done_and_the_next_one_has_what_was_finished(
+        self, here, start, instant, signalled
+    ):
         told, kept = here.root / "pid", a_kept_run(here)
         add(here, "01_page", f"import os, time\nopen({str(told)!r}, 'w').write(str(os.getpid()))\ntime.sleep(120)")
         process, reader = start()
         asked = reader.post(n=4)["id"]
-        pid = waited(told)
-        process.send_signal(number)
+        pid = number(told)
+        process.send_signal(signalled)
         process.wait(30)
         assert ended(pid)
         assert not (here.build / "bench" / asked).exists()

@@ -9,6 +9,7 @@ import resource
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,92 +24,66 @@ from gspa.accountant.errors import DataUnavailable
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def script(name, monkeypatch):
-    """A script of the folder as a module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", ROOT / "benchmarks" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
-def benchmark():
+def scripts():
+    """The scripts of the folder as modules."""
+
+    @cache
+    def load(name):
+        spec = importlib.util.spec_from_file_location(f"benchmark_{name}", ROOT / "benchmarks" / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        patch.setitem(sys.modules, spec.name, module)
+        spec.loader.exec_module(module)
+        return module
+
     with pytest.MonkeyPatch.context() as patch:
-        return script("accountant", patch)
+        patch.syspath_prepend(str(ROOT / "benchmarks"))
+        yield load
 
 
-@pytest.fixture(scope="module")
-def allocation():
-    with pytest.MonkeyPatch.context() as patch:
-        return script("allocation", patch)
+def recorded(script):
+    return json.loads(script.RECORD.read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="module")
-def growth():
-    with pytest.MonkeyPatch.context() as patch:
-        return script("growth", patch)
+@pytest.mark.parametrize("name", ["accountant", "allocation", "build", "growth", "install", "peers"])
+def test_the_table_is_made_from_the_record(scripts, name):
+    script = scripts(name)
+    assert script.TABLE.read_text(encoding="utf-8") == script.table(recorded(script))
 
 
-@pytest.fixture(scope="module")
-def install():
-    with pytest.MonkeyPatch.context() as patch:
-        return script("install", patch)
+@pytest.mark.parametrize("name", ["growth", "peers"])
+def test_the_figure_is_made_from_the_record(scripts, name, tmp_path):
+    script = scripts(name)
+    with mpl.rc_context({"backend": "Agg"}):
+        script.draw(recorded(script), tmp_path / "again.svg")
+    marks = [
+        re.findall(r'<use xlink:href="#\S+" x="([\d.]+)" y="([\d.]+)"', path.read_text(encoding="utf-8"))
+        for path in (script.FIGURE, tmp_path / "again.svg")
+    ]
+    assert marks[0] == marks[1] != []
 
 
-@pytest.fixture(scope="module")
-def build():
-    with pytest.MonkeyPatch.context() as patch:
-        return script("build", patch)
-
-
-@pytest.fixture(scope="module")
-def peers():
-    with pytest.MonkeyPatch.context() as patch:
-        return script("peers", patch)
-
-
-@pytest.fixture(scope="module")
-def compared(peers):
-    return json.loads(peers.RECORD.read_text(encoding="utf-8"))
-
-
-def test_the_table_is_made_from_the_record(benchmark):
-    found = json.loads(benchmark.RECORD.read_text(encoding="utf-8"))
-    assert benchmark.TABLE.read_text(encoding="utf-8") == benchmark.table(found)
-
-
-def test_the_table_holds_every_measured_number(benchmark):
-    found = {
-        "rows": [{"part": "p", "what": "ours", "ms": 2.5, "ratio": 1.0, "to": "ours"}],
-        "measured": "2000-01",
-        "cores": 3,
-        "versions": {"numpy": "9"},
-    }
-    text = benchmark.table(found)
+def test_the_table_holds_every_measured_number(scripts):
+    rows = [{"part": "p", "what": "ours", "ms": 2.5, "ratio": 1.0, "to": "ours"}]
+    text = scripts("accountant").table({"rows": rows, "measured": "2000-01", "cores": 3, "versions": {"numpy": "9"}})
     assert "| ours | 2.5 | 1 x ours |" in text
     assert "Measured 2000-01 on 3 shared cores; numpy 9." in text
 
 
-def test_the_table_of_installations_is_made_from_its_record(install):
-    found = json.loads(install.RECORD.read_text(encoding="utf-8"))
-    assert install.TABLE.read_text(encoding="utf-8") == install.table(found)
-    alone, book, tests = (row["mb"] for row in found["rows"])
+def test_a_larger_installation_is_larger(scripts):
+    alone, book, tests = (row["mb"] for row in recorded(scripts("install"))["rows"])
     assert alone < book <= tests
 
 
 class TestGrowth:
-    def test_the_table_and_the_figure_are_made_from_the_record(self, growth, tmp_path):
-        found = json.loads(growth.RECORD.read_text(encoding="utf-8"))
-        assert growth.TABLE.read_text(encoding="utf-8") == growth.table(found)
-        with mpl.rc_context({"backend": "Agg"}):
-            growth.draw(found, tmp_path / "again.svg")
-        points = [re.findall(r'<use xlink:href="#\S+" x="([\d.]+)" y="([\d.]+)"', path.read_text(encoding="utf-8"))
-                  for path in (growth.FIGURE, tmp_path / "again.svg")]  # fmt: skip
-        assert points[0] == points[1] != []
-        assert {row["axis"] for row in found["rows"]} == set(growth.SERIES)
-        for row in found["rows"]:
+    @pytest.fixture
+    def growth(self, scripts):
+        return scripts("growth")
+
+    def test_the_record_is_of_each_series(self, growth):
+        rows = recorded(growth)["rows"]
+        assert {row["axis"] for row in rows} == set(growth.SERIES)
+        for row in rows:
             assert set(row["sizes"]) <= set(growth.SERIES[row["axis"]][1])
             assert len(row["sizes"]) == len(row["ms"]) == len(row["mib"]) > 3
 
@@ -132,13 +107,11 @@ def test_no_number_is_typed_on_the_page():
     assert not re.search(r"\d", prose)
 
 
-def test_the_allocation_table_is_made_from_its_record(allocation):
-    found = json.loads(allocation.RECORD.read_text(encoding="utf-8"))
-    assert allocation.TABLE.read_text(encoding="utf-8") == allocation.table(found)
-    # Both are certified: an interval beside the other's would refute one of them.
+def test_two_certified_answers_do_not_refute_each_other(scripts):
+    allocation = scripts("allocation")
     for steps in allocation.STEPS:
         ours, theirs = (
-            {row["who"]: row for row in found["rows"] if row["steps"] == steps}[who]
+            {row["who"]: row for row in recorded(allocation)["rows"] if row["steps"] == steps}[who]
             for who in ("gspa", "PLD_accounting")
         )
         assert max(ours["lower"], theirs["lower"]) <= min(ours["upper"], theirs["upper"])
@@ -146,16 +119,19 @@ def test_the_allocation_table_is_made_from_its_record(allocation):
 
 
 class TestBuild:
-    def test_the_tables_are_made_from_the_record(self, build):
-        found = json.loads(build.RECORD.read_text(encoding="utf-8"))
-        assert build.TABLE.read_text(encoding="utf-8") == build.table(found)
+    @pytest.fixture
+    def build(self, scripts):
+        return scripts("build")
+
+    def test_the_causes_are_of_the_whole_and_more_cores_take_less(self, build):
+        found = recorded(build)
         whole = found["whole"][found["profile"]]["cpu"]
         assert sum(build.by_cause(found).values()) == pytest.approx(whole, rel=0.01)
         one, *_, most = (seconds for _, seconds in build.scaling(found))
         assert most < found["whole"][found["profile"]]["seconds"] < one
 
     def test_each_aim_has_its_row_and_a_missed_one_says_so(self, build):
-        found = json.loads(build.RECORD.read_text(encoding="utf-8"))
+        found = recorded(build)
         rows = build.reached(found)
         table = build.TABLE.read_text(encoding="utf-8")
         assert all(f"| {what} | {aim:g} | {now:g}" in table for what, aim, now, _ in rows)
@@ -230,14 +206,18 @@ class TestBuild:
 
 
 class TestPeers:
-    def test_the_page_is_made_from_the_record(self, peers, compared, tmp_path):
-        assert peers.TABLE.read_text(encoding="utf-8") == peers.table(compared)
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def peers(scripts):
+        return scripts("peers")
+
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def compared(peers):
+        return recorded(peers)
+
+    def test_the_sheet_is_made_from_the_record(self, peers, compared):
         assert peers.DATA.read_text(encoding="utf-8") == peers.sheet(compared)
-        with mpl.rc_context({"backend": "Agg"}):
-            peers.draw(compared, tmp_path / "again.svg")
-        marks = [re.findall(r'<use xlink:href="#\S+" x="([\d.]+)" y="([\d.]+)"', path.read_text(encoding="utf-8"))
-                 for path in (peers.FIGURE, tmp_path / "again.svg")]  # fmt: skip
-        assert marks[0] == marks[1] != []
 
     def test_every_recorded_number_is_in_it_with_its_version(self, peers, compared):
         recorded = yaml.safe_load(peers.PEERS.read_text(encoding="utf-8"))

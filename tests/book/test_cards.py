@@ -27,6 +27,7 @@ FOUND = {
     "G-SGD1": Outcome("G-SGD1", "not yet checked", "Too small.", missing="size"),
 }
 UNSETTLED = [one.verdict for one in registry().values() if not one.notebook]  # no page settles these
+SETTLED = [one for one in registry().values() if one.notebook]
 COUNTS = Counter(["verified", "holds with correction", "refuted", *UNSETTLED])
 COUNTS["not yet checked"] = len(registry()) - len(UNSETTLED) - 3
 SOME = (
@@ -130,8 +131,7 @@ def test_a_card_that_speaks_of_certified_numbers_says_what_that_means(reason, ev
 
 
 def test_headlines_are_claims():
-    assert set(HEADLINES) <= set(registry())
-    assert len(set(HEADLINES)) == len(HEADLINES)
+    assert len(set(HEADLINES) & set(registry())) == len(HEADLINES)
 
 
 def linked(page, whole=True):
@@ -145,18 +145,11 @@ class TestTheReports:
 
     @pytest.fixture
     def settled(self):
-        outcomes = {
-            one.id: Outcome(
-                one.id,
-                one.verdict,
-                f"Reason of {one.id}.",
-                {"row": 1},
-                "but." if one.verdict == "holds with correction" else "",
-            )
-            for one in registry().values()
-            if one.notebook
-        }
-        return Found(outcomes, {one.notebook for one in registry().values() if one.notebook})
+        outcomes = {}
+        for one in SETTLED:
+            but = "but." if one.verdict == "holds with correction" else ""
+            outcomes[one.id] = Outcome(one.id, one.verdict, f"Reason of {one.id}.", {"row": 1}, but)
+        return Found(outcomes, {one.notebook for one in SETTLED})
 
     @pytest.mark.parametrize("paper", cards.REPORTS)
     def test_each_claim_is_listed_once(self, settled, paper):
@@ -186,9 +179,8 @@ class TestTheReports:
 @pytest.fixture(scope="module")
 def divided():
     two = Reading("one way", "verified", "It is so."), Reading("another", "refuted", "It is not.")
-    names = [one.id for one in registry().values() if one.notebook]
-    outcomes = {name: Outcome(name, "verified", "It is so.", {"gap": 1.0}, readings=two) for name in names}
-    return Found(outcomes, {registry()[name].notebook for name in names})
+    outcomes = {one.id: Outcome(one.id, "verified", "It is so.", {"gap": 1.0}, readings=two) for one in SETTLED}
+    return Found(outcomes, {one.notebook for one in SETTLED})
 
 
 class TestInHowManyReadings:
@@ -232,7 +224,7 @@ class TestInHowManyReadings:
         )
 
     def test_the_heading_of_the_readings_says_how_many_count(self):
-        entry = next(one for one in registry().values() if one.notebook)
+        entry = SETTLED[0]
         two = Reading("one way", "verified", "It is so."), Reading("another", "refuted", "No.", excluded="by the text")
         outcome = Outcome(entry.id, "verified", "It is so.", {"gap": 1.0}, readings=two)
         card = BeautifulSoup(fill("card.html", entry=entry, outcome=outcome), "html.parser")

@@ -11,7 +11,6 @@ import shlex
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import time
@@ -22,7 +21,8 @@ from pathlib import Path
 import nbformat
 import pytest
 import typer
-from small_project import add, make, markdown
+from awaiting import until
+from small_project import add, make, markdown, small_mnist
 
 from gspa.accountant import budgets, closed_forms
 from gspa.accountant import published as bounds
@@ -128,7 +128,6 @@ class TestUsage:
             ("mu --eps", "'--eps' requires an argument"),
             ("mu 3", "unexpected extra argument"),
             ("mu --eps abc --n 10", "Invalid value for '--eps'"),
-            ("mu --eps 0.5 --n 1.5", "Invalid value for '--n'"),
             ("build --jobs two", "Invalid value for '--jobs'"),
             ("run", "Missing argument"),
         ],
@@ -141,53 +140,24 @@ class TestUsage:
 
 @pytest.mark.parametrize("command", ["mu", "bounds"])
 class TestBudgets:
-    """What both commands about a population refuse."""
+    """What both commands about a population refuse; tests/accountant/test_budget_file.py has the rules of a file."""
 
     @pytest.mark.parametrize(
         ("options", "line"),
         [
             ("--eps -0.5 --n 10", "eps = -0.5: must be a finite number >= 0"),
-            ("--eps inf --n 10", "eps = inf: must be a finite number >= 0"),
             ("--eps 0.5 --n 0", "n = 0: must be an integer >= 1"),
             ("--eps 0.5 --n 1000 --delta 1", "delta = 1.0: must be in (0, 1)"),
+            ("--eps 0.5", "--eps, --n: give both, for instance --eps 0.5 --n 10000, or --budgets FILE.csv"),
+            ("--n 10 --budgets b.csv", "--budgets: give either --budgets FILE or --eps with --n, not both"),
+            ("--budgets b.csv", "b.csv line 3, column eps = 'abc': must be a finite number >= 0"),
+            ("--budgets none.csv", "none.csv = 'none.csv': must be a readable CSV file; No such file"),
         ],
     )
-    def test_values_out_of_range_are_named(self, refused, command, options, line):
-        assert refused(f"{command} {options}") == line
-
-    @pytest.mark.parametrize("options", ["", "--eps 0.5", "--n 10", "--delta 1e-5"])
-    def test_half_a_population_is_refused_with_an_example(self, refused, command, options):
-        assert refused(f"{command} {options}") == (
-            "--eps, --n: give both, for instance --eps 0.5 --n 10000, or --budgets FILE.csv"
-        )
-
-    @pytest.mark.parametrize("options", ["--eps 0.5", "--n 10", "--eps 0.5 --n 10"])
-    def test_two_populations_are_refused(self, refused, command, options, tmp_path):
-        (tmp_path / "b.csv").write_text("eps\n0.5\n0.5\n")
-        said = refused(f"{command} {options} --budgets {tmp_path / 'b.csv'}")
-        assert said == "--budgets: give either --budgets FILE or --eps with --n, not both"
-
-    @pytest.mark.parametrize(
-        ("text", "words"),
-        [
-            ("delta,count\n0,1\n", "b.csv line 1 = 'delta,count': must be a header with a column eps"),
-            ("epsilon\n0.5\n", "column 'epsilon': does not exist; did you mean 'eps'?"),
-            ("eps\n0.5\nabc\n0.5\n", "b.csv line 3, column eps = 'abc': must be a finite number >= 0"),
-            ("eps,count\n0.5,1\n0.5,1\n0.5,0\n", "b.csv line 4, column count = '0': must be an integer >= 1"),
-            ("eps,delta\n0.5,0\n0.5,1.5\n", "b.csv line 3, column delta = '1.5': must be in [0, 1)"),
-            ("eps,delta\n0.5,0\n0.5\n", "b.csv line 3 = '0.5': must be 2 values: eps,delta"),
-            ("eps\n", "b.csv = 'eps': must be a file with rows below its header"),
-            ("", "b.csv line 1"),
-        ],
-    )
-    def test_a_bad_file_is_named_with_its_line(self, refused, command, tmp_path, text, words):
-        (tmp_path / "b.csv").write_text(text)
-        assert words in refused(f"{command} --budgets {tmp_path / 'b.csv'}")
-
-    def test_a_missing_file_is_said(self, refused, command, tmp_path):
-        said = refused(f"{command} --budgets {tmp_path / 'none.csv'}")
-        assert "none.csv" in said
-        assert "No such file" in said
+    def test_each_is_one_line(self, refused, command, options, line, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        Path("b.csv").write_text("eps\n0.5\nabc\n0.5\n")
+        assert refused(f"{command} {options}").startswith(line)
 
 
 class TestMu:
@@ -264,26 +234,19 @@ class TestRunRefusals:
 
     @pytest.mark.parametrize(
         ("text", "words"),
-        [
-            ("n: [1\n", "values.yml: is not valid YAML"),
-            ("- n\n", "values.yml: must hold one mapping of parameter names to values"),
-            ("n: 0\n", "01_page: n = 0: must be an integer >= 1"),
-            ("n: !!python/object/apply:os.getcwd []\n", "values.yml: is not valid YAML"),
-        ],
+        [("n: [1\n", "values.yml: is not valid YAML"), ("n: 0\n", "01_page: n = 0: must be an integer")],
     )
     def test_a_bad_file_of_parameters(self, refused, project, text, words):
         Path("values.yml").write_text(text)
         assert words in refused("run 01_page -f values.yml")
         assert not project.build.exists()
 
-    @pytest.mark.parametrize("place", ["file/page.ipynb", "file/deep/page.ipynb"])
-    def test_an_output_place_under_a_file(self, refused, project, place):
+    def test_an_output_place_that_is_none(self, refused, project):
         Path("file").write_text("kept")
-        assert "output folder" in (said := refused(f"run 01_page -o {place}"))
-        assert "cannot be written" in said
+        for place in ("file/page.ipynb", "file/deep/page.ipynb"):
+            assert "output folder" in (said := refused(f"run 01_page -o {place}"))
+            assert "cannot be written" in said
         assert Path("file").read_text() == "kept"
-
-    def test_an_output_name_that_is_a_folder(self, refused, project):
         Path("page.ipynb").mkdir()
         assert refused("run 01_page -o page.ipynb").startswith("-o = 'page.ipynb': must be")
 
@@ -375,9 +338,7 @@ class TestRun:
             text=True,
         )
         beat = here.root / "beat"
-        deadline = time.monotonic() + 60
-        while not beat.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        until(beat.exists)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         assert process.returncode == 130
@@ -450,11 +411,20 @@ class TestVerify:
             assert out.endswith("1 of 1 settled in this run; nothing differs.\n")
             assert state in err
 
-    def test_a_verdict_of_one_reading_says_so(self, record, monkeypatch, capsys):
+    @pytest.fixture
+    def shown(self, record, monkeypatch):
+        """Call it with what the page is to have shown, on record as verified; None: nothing."""
         record("verified")
+
+        def show(outcome: Outcome | None) -> None:
+            found = {"G-TAB2": outcome} if outcome else {}
+            monkeypatch.setattr(claims, "outcomes", lambda paths: found if list(paths) else {})
+
+        return show
+
+    def test_a_verdict_of_one_reading_says_so(self, shown, capsys):
         two = Reading("one way", "verified", "So."), Reading("another", "refuted", "Not so.")
-        divided = claims.Outcome("G-TAB2", "verified", "So.", {"gap": 1.0}, readings=two)
-        monkeypatch.setattr(claims, "outcomes", lambda paths: {"G-TAB2": divided} if list(paths) else {})
+        shown(Outcome("G-TAB2", "verified", "So.", {"gap": 1.0}, readings=two))
         assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 0
         assert capsys.readouterr().out.startswith("G-TAB2   verified in 1 of 2 readings So.\n")
         assert run(shlex.split("verify --profile quick --claim G-TAB2 --json")) == 0
@@ -478,24 +448,18 @@ class TestVerify:
         assert result["differs"] is True
         assert len(result["evidence"]) == 4
 
-    def test_a_run_that_lacked_size_contradicts_nothing(self, record, monkeypatch, capsys):
-        record("verified")
-        too_small = Outcome("G-TAB2", "not yet checked", "Too small.", missing="size")
-        monkeypatch.setattr(claims, "outcomes", lambda paths: {"G-TAB2": too_small} if list(paths) else {})
-        assert run(shlex.split("verify --claim G-TAB2")) == 0
-        out = capsys.readouterr().out
-        assert out.endswith("0 of 1 settled in this run; nothing differs of what could be checked.\n")
-
     @pytest.mark.parametrize(
         ("profile", "missing", "status"),
         [("paper", "size", 1), ("middle", "size", 0), ("quick", "size", 0), ("quick", "data", 1), ("paper", "data", 1)],
     )
-    def test_strict_fails_on_what_could_not_be_checked(self, record, monkeypatch, capsys, profile, missing, status):
-        record("verified")
-        lacking = Outcome("G-TAB2", "not yet checked", "Lacking.", missing=missing)
-        monkeypatch.setattr(claims, "outcomes", lambda paths: {"G-TAB2": lacking} if list(paths) else {})
+    def test_what_could_not_be_checked_contradicts_nothing_and_strict_fails(
+        self, shown, capsys, profile, missing, status
+    ):
+        shown(Outcome("G-TAB2", "not yet checked", "Lacking.", missing=missing))
         asked = f"verify --profile {profile} --claim G-TAB2"
         assert run(shlex.split(asked)) == 0
+        said = capsys.readouterr().out
+        assert "0 of 1 settled in this run; nothing differs of what could be checked.\n" in said
         assert run(shlex.split(f"{asked} --strict")) == status
         assert "Not checked: 1 claim " in capsys.readouterr().out
 
@@ -515,9 +479,8 @@ class TestVerify:
         assert re.match(r"G-TAB2 +not checkable +It is an opinion\.\n", out)
         assert out.endswith("0 of 0 settled in this run; nothing differs.\n")
 
-    def test_a_card_that_is_not_shown_is_not_yet_checked(self, record, monkeypatch, capsys):
-        record("verified")
-        monkeypatch.setattr(claims, "outcomes", lambda paths: {})
+    def test_a_card_that_is_not_shown_is_not_yet_checked(self, shown, capsys):
+        shown(None)
         assert run(shlex.split("verify --claim G-TAB2")) == 1
         assert "No card of" in capsys.readouterr().out
 
@@ -535,25 +498,29 @@ class TestVerify:
 
 
 class TestServe:
-    @pytest.mark.parametrize("port", ["-1", "65536", "70000"])
+    @pytest.fixture
+    def site(self, project):
+        """The project with a site, as far as it is looked at."""
+        project.html.mkdir(parents=True)
+        (project.html / "index.html").write_text("hello")
+        return project
+
+    @pytest.mark.parametrize("port", ["-1", "65536"])
     def test_a_port_is_a_port(self, refused, project, port):
         assert refused(f"serve --port {port}") == f"port = {port}: must be in [0, 65535]"
 
     def test_without_a_site_it_says_what_to_do(self, refused, project):
         assert refused("serve --no-browser") == f"{project.html}: no site yet; run gspa build first"
 
-    def test_a_port_in_use_is_said(self, refused, project):
-        project.html.mkdir(parents=True)
-        (project.html / "index.html").write_text("hello")
+    def test_a_port_in_use_and_an_address_of_another_machine_are_said(self, refused, site):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             said = refused(f"serve --no-browser --port {port}")
         assert said.startswith(f"port = {port}: must be a free port (")
         assert said.endswith("--port 0 picks one")
+        assert refused("serve --no-browser --host 127.0.0.1.example.invalid --port 1").startswith("host = ")
 
-    def test_elsewhere_than_here_comes_with_a_warning(self, project, capsys, monkeypatch):
-        project.html.mkdir(parents=True)
-        (project.html / "index.html").write_text("hello")
+    def test_elsewhere_than_here_comes_with_a_warning(self, site, capsys, monkeypatch):
         asked: list[str] = []
 
         def served(runs, *, host, port, ready):
@@ -567,20 +534,12 @@ class TestServe:
             assert ("Warning: whoever reaches" in capsys.readouterr().err) is warned
         assert asked == ["127.0.0.1", "0.0.0.0"]
 
-    def test_an_address_that_is_not_this_machines_is_said(self, refused, project):
-        project.html.mkdir(parents=True)
-        (project.html / "index.html").write_text("hello")
-        assert refused("serve --no-browser --host 127.0.0.1.example.invalid --port 1").startswith("host = ")
-
 
 class TestData:
     @pytest.fixture
     def folder(self, tmp_path, monkeypatch) -> Path:
         """GSPA_DATA_DIR with four small IDX files, their checksums in place of MNIST's."""
-        content = {}
-        for name, size in (("train", 3), ("t10k", 2)):
-            content[f"{name}-images-idx3-ubyte"] = struct.pack(">IIII", 0x803, size, 1, 1) + bytes(range(size))
-            content[f"{name}-labels-idx1-ubyte"] = struct.pack(">II", 0x801, size) + bytes(size)
+        content = small_mnist()
         sums = {name: hashlib.sha256(payload).hexdigest() for name, payload in content.items()}
         monkeypatch.setattr(_mnist_files, "CHECKSUMS", sums)
         for name, payload in content.items():
@@ -617,13 +576,6 @@ class TestData:
         assert expected in said
         assert found in said
 
-    def test_a_truncated_file_is_refused(self, folder, capsys, refused):
-        path = folder / "train-images-idx3-ubyte.gz"
-        path.write_bytes(path.read_bytes()[:-12])
-        assert run(["data", "status"]) == 1
-        assert f"train-images-idx3-ubyte: damaged ({path})" in capsys.readouterr().out
-        assert str(path) in refused("data fetch")
-
     def test_a_missing_file_is_said_and_not_downloaded(self, folder, capsys, refused):
         (folder / "train-labels-idx1-ubyte.gz").unlink()
         assert run(["data", "status"]) == 0
@@ -644,16 +596,8 @@ class TestProcess:
         assert (done.returncode, done.stderr) == (0, "")
         assert json.loads(done.stdout)["mu"] == closed_forms.gspa_mu(budgets.constant(0.5, n=10_000))
 
-    @pytest.mark.parametrize(
-        "line",
-        [
-            "fly",
-            "bounds --eps 0.5 --n 10 --delta 1",
-            f"run {sorted(parameters.discover(parameters.find(ROOT)))[0]} -p no_such_name 3",
-        ],
-    )
-    def test_a_refusal(self, line):
-        done = self.start(line)
+    def test_a_refusal(self):
+        done = self.start(f"run {sorted(parameters.discover(parameters.find(ROOT)))[0]} -p no_such_name 3")
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("gspa: ")
         assert done.stderr.count("\n") == 1

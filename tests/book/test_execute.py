@@ -16,8 +16,6 @@ from gspa.book.notebook_source import INJECTED
 from gspa.book.parameters import Notebook
 from gspa.book.run import OWN, Executed, Task, compute, identity
 
-pytestmark = pytest.mark.xdist_group("execute")  # the module's fixtures run real kernels: once is enough
-
 BODY = [
     markdown("Some words."),
     "from gspa.book.page import Page",

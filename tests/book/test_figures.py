@@ -175,6 +175,19 @@ def test_a_picture_has_the_same_bytes_every_time_and_is_closed():
     assert "<dc:date>" not in first
 
 
+@pytest.mark.parametrize(
+    ("columns", "wordy"),
+    [
+        ({"what": ["several words here"], "n": [1]}, True),
+        ({"what": ["several words here"]}, False),  # nothing beside it takes its room
+        ({"what": ["onewordhoweverlong"], "n": [1]}, False),
+        ({"what": ["two words"], "n": [1]}, False),
+    ],
+)
+def test_a_first_column_of_words_has_room_on_a_narrow_screen(columns, wordy):
+    assert ("gspa-wordy" in figures.table(pd.DataFrame(columns)).data) is wordy
+
+
 def test_a_table_has_the_books_numbers_and_no_markup_of_others():
     rows = pd.DataFrame({r"local $\epsilon$": [1 / 3, 1e-9], "what": ["<b>x</b>", "1e-06"], "n": [12345, 2]})
     soup = BeautifulSoup(figures.table(rows, digits=2, floor=1e-6).data, "html.parser")

@@ -7,20 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
+from awaiting import ended, until
 from small_project import add, make
 
 from gspa.accountant.errors import ProcessDied
 from gspa.book import kernels
 from gspa.book.run import Here, Task, one
 
-pytestmark = [
-    pytest.mark.xdist_group("pipeline"),
-    pytest.mark.skipif(not kernels.POSSIBLE, reason="nothing is forked on this system"),
-]
+pytestmark = pytest.mark.skipif(not kernels.POSSIBLE, reason="nothing is forked on this system")
 
 SEES = """import json, os, sys
 pages = [name for name in sys.modules if name.startswith(("gspa.algorithms", "gspa.accountant.api"))]
@@ -69,11 +65,8 @@ def test_a_server_that_dies_meanwhile_is_one_clear_error(monkeypatch):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_kernel_is_seen_to_have_ended(tmp_path, number):
     kernel = kernels.Kernel(str(tmp_path / "kernel.json"), dict(os.environ), str(tmp_path))
-    deadline = time.monotonic() + 20
     os.kill(kernel.pid, number)
-    while kernel.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: kernel.poll() is not None, within=20)
     kernel.kill()  # once more is nothing
     assert kernel.wait() is not None
 
@@ -84,13 +77,7 @@ def test_the_server_ends_with_a_killed_parent():
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as parent:
         server = int(parent.stdout.readline())
         parent.kill()
-    deadline = time.monotonic() + 10
-    while Path(f"/proc/{server}").exists() and time.monotonic() < deadline:
-        if Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-            break
-        time.sleep(0.05)
-    else:
-        assert not Path(f"/proc/{server}").exists()
+    assert ended(server, within=40)
 
 
 def test_where_nothing_is_forked_a_kernel_imports_for_itself(page, monkeypatch):

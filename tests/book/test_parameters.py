@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import time
 from itertools import pairwise
@@ -72,51 +73,40 @@ class TestValidate:
         assert notebook.validate({}, profile="middle") == notebook.validate({}) | {"profile": "middle"}
         assert [notebook.small(profile) for profile in parameters.PROFILES] == [False, False, True]
 
-    @pytest.mark.parametrize("value", ["abc", "", "1,5", math.nan, math.inf, -math.inf, "nan", "inf", "-inf", "1e999"])
-    def test_a_number_is_finite_and_a_number(self, notebook, value):
-        assert "must be a finite number" in refused(notebook, "low", value)
-
-    @pytest.mark.parametrize("value", [True, None, [1.0], {"a": 1}])
-    def test_other_types_are_no_number(self, notebook, value):
-        refused(notebook, "low", value)
-        refused(notebook, "n_users", value)
-
-    @pytest.mark.parametrize("value", [0, 1, -0.1, 1.5, "0", "2"])
-    def test_open_ends_are_open(self, notebook, value):
-        message = refused(notebook, "delta", value)
-        assert message.endswith("must be a finite number > 0 and < 1; delta")
-
-    @pytest.mark.parametrize("value", [0, 1001, "0", "1e6", 2.5, "2.5", "abc", "", "nan", math.inf, "1e999"])
-    def test_an_integer_is_whole_and_in_range(self, notebook, value):
-        assert refused(notebook, "n_users", value).endswith("must be an integer >= 1 and <= 1000; number of users")
+    @pytest.mark.parametrize(
+        ("name", "words", "values"),
+        [
+            ("low", "a finite number", ["abc", "", "1,5", math.nan, math.inf, "nan", "-inf", "1e999"]),
+            ("low", "a finite number", [True, None, [1.0], 10**5000]),
+            ("delta", "a finite number > 0 and < 1; delta", [0, 1, -0.1, 1.5, "0", "2"]),
+            (
+                "n_users",
+                "an integer >= 1 and <= 1000; number of users",
+                [0, 1001, "0", "1e6", 2.5, "2.5", "abc", "", "nan", math.inf, "1e999", True, None, {"a": 1}, 10**5000],
+            ),
+            ("noise", "true or false", ["maybe", "1", "", 1, 0, None]),
+            ("split", "one of once, per_epoch", ["", "twice", "ONCE", 1, None]),
+            ("label", "text", [3]),
+            (
+                "sizes",
+                "a list, comma-separated, each an integer >= 1",
+                ["", "1,,2", "1,x", "0", [1, 0], [True], [1.5], 0, True, None, [[1]]],
+            ),
+            ("shares", "each a finite number", ["0.5,nan", [math.inf], [0.5, math.nan]]),
+        ],
+    )
+    def test_each_kind_has_its_words(self, notebook, name, words, values):
+        for value in values:
+            assert re.search(rf"must be .*{re.escape(words)}", refused(notebook, name, value)), value
 
     def test_the_ends_of_a_closed_range_pass(self, notebook):
         assert [notebook.validate({"n_users": n})["n_users"] for n in (1, "1000")] == [1, 1000]
-
-    @pytest.mark.parametrize("value", ["maybe", "1", "", 1, 0, None])
-    def test_a_boolean_is_true_or_false(self, notebook, value):
-        assert "must be true or false" in refused(notebook, "noise", value)
-
-    @pytest.mark.parametrize("value", ["", "twice", "ONCE", 1, None])
-    def test_a_choice_lists_what_there_is(self, notebook, value):
-        assert "must be one of once, per_epoch" in refused(notebook, "split", value)
 
     def test_a_text_among_many_numbers_is_refused_at_once(self, notebook):
         notebook.schema["properties"] = KINDS | {"sizes": {"uniqueItems": True} | KINDS["sizes"]}
         begin = time.process_time()
         refused(notebook, "sizes", ["a", *range(10_000)])
         assert time.process_time() - begin < 1.0  # that each differs from each is 50 million comparisons
-
-    def test_text_is_text(self, notebook):
-        assert "must be text" in refused(notebook, "label", 3)
-
-    @pytest.mark.parametrize("value", ["", "1,,2", "1,x", "0", [1, 0], [True], [1.5], 0, True, None, [[1]]])
-    def test_every_part_of_a_list_is_looked_at(self, notebook, value):
-        assert "a list, comma-separated, each an integer >= 1" in refused(notebook, "sizes", value)
-
-    @pytest.mark.parametrize("value", ["0.5,nan", [math.inf], [0.5, math.nan]])
-    def test_a_list_hides_no_infinity(self, notebook, value):
-        assert "each a finite number" in refused(notebook, "shares", value)
 
     def test_an_unknown_name_suggests_the_nearest(self, notebook):
         with pytest.raises(UnknownName) as caught:
@@ -243,11 +233,6 @@ class TestHostile:
         with pytest.raises(GspaError, match=r"^/dev/zero: must have at most 1,048,576 characters$"):
             parameters.from_file(Path("/dev/zero"))
 
-    @pytest.mark.parametrize("name", ["n_users", "delta"])
-    def test_a_number_beyond_every_float(self, notebook, name):
-        with pytest.raises(InvalidValue, match=f"page: {name} = "):
-            notebook.validate({name: 10**5000})
-
 
 class TestDiscovery:
     def test_notebooks_come_in_reading_order_with_their_schemas(self, tmp_path):
@@ -263,13 +248,6 @@ class TestDiscovery:
     def test_a_cell_may_take_ten_minutes_unless_the_schema_says_otherwise(self, tmp_path):
         assert add(make(tmp_path), "page", needs_data=True).timeout == 600
         assert parameters.select(parameters.find(tmp_path), "page").needs_data
-
-    def test_a_notebook_without_a_schema_is_refused(self, tmp_path):
-        project = make(tmp_path)
-        add(project, "page")
-        (project.notebooks / "page.schema.yaml").unlink()
-        with pytest.raises(GspaError, match=r"page\.ipynb: has no page\.schema\.yaml beside it"):
-            parameters.discover(project)
 
     def test_an_unknown_notebook_suggests_the_nearest(self, tmp_path):
         project = make(tmp_path)
@@ -331,10 +309,8 @@ class TestDoors:
         ("name", "text", "value"),
         [
             ("noise", "false", False),
-            ("noise", "False", False),
             ("noise", "no", False),
             ("delta", "1e-6", 1e-6),
-            ("delta", "1.0e-06", 1e-6),
             ("low", "-3", -3.0),
             ("n_users", "1e2", 100),
             ("n_users", "20.0", 20),
@@ -356,18 +332,13 @@ class TestDoors:
         ("name", "text"),
         [
             ("noise", "maybe"),
-            ("delta", "2"),
             ("delta", "1e-400"),
-            ("delta", "tiny"),
-            ("n_users", "2.5"),
             ("n_users", "1e999"),
             ("low", "nan"),
             ("low", "2.5"),
             ("sizes", "1,x"),
-            ("sizes", "1,2]"),
             ("sizes", "[1, 2.5]"),
             ("shares", "half"),
-            ("split", "ONCE"),
             ("profile", "qick"),
         ],
     )

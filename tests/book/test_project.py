@@ -92,19 +92,6 @@ class TestWriteAtomically:
         assert stat.S_IMODE(path.stat().st_mode) == 0o644
         assert list(tmp_path.iterdir()) == [path]
 
-    def test_a_failure_leaves_the_old_text_and_no_temporary_file(self, tmp_path, monkeypatch):
-        path = tmp_path / "page.txt"
-        path.write_text("old")
-
-        def full(*arguments: object) -> None:
-            raise OSError("disk full")
-
-        monkeypatch.setattr(project.os, "replace", full)
-        with pytest.raises(OSError, match="disk full"):
-            files.write_atomically(path, "new")
-        assert path.read_text() == "old"
-        assert list(tmp_path.iterdir()) == [path]
-
 
 class TestDigest:
     def test_it_is_sha256_over_length_and_bytes(self):
@@ -146,12 +133,10 @@ class TestImportCost:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         return set(done.stdout.splitlines()[-1].split())
 
-    @pytest.mark.parametrize(
-        "module", ["gspa", "gspa.accountant.published", "gspa.accountant.budgets", "gspa.accountant.tradeoff"]
-    )
-    def test_the_theory_is_light(self, module):
-        modules = self.loaded(f"import {module}")
-        assert module in modules
+    def test_the_theory_is_light(self):
+        theory = {"gspa", *(f"gspa.accountant.{part}" for part in ("published", "budgets", "tradeoff"))}
+        modules = self.loaded(f"import {', '.join(sorted(theory))}")
+        assert theory <= modules
         assert modules.isdisjoint([*self.HEAVY, "yaml", "rich"])
 
     def test_so_is_the_command_that_answers_with_numbers(self):

@@ -137,39 +137,14 @@ class TestGlossary:
             assert len(text.split()) < 60, text
             assert re.search(r"See \[\]\(\S+\)\.$", text), text
 
-    @pytest.mark.parametrize(
-        "word",
-        [
-            "local DP",
-            "personalized LDP",
-            "central DP",
-            "shuffle model",
-            "shuffler",
-            "privacy amplification",
-            "clone",
-            "blanket",
-            "dominating pair",
-            "trade-off function",
-            "f-DP",
-            "mu-GDP",
-            "hockey-stick divergence",
-            "PLD",
-            "randomized response",
-            "k-RR",
-            "subset selection",
-            "Laplace mechanism",
-            "Gaussian mechanism",
-            "composition",
-            "Renyi DP",
-            "accountant",
-            "certified interval",
-            "attack",
-            "audit",
-            "neighbouring data",
-        ],
-    )
-    def test_the_words_that_a_reader_needs_are_there(self, word):
-        assert word in TERMS
+    def test_the_words_that_a_reader_needs_are_there(self):
+        needed = """
+            local DP, personalized LDP, central DP, shuffle model, shuffler, privacy amplification, clone, blanket,
+            dominating pair, trade-off function, f-DP, mu-GDP, hockey-stick divergence, PLD, randomized response,
+            k-RR, subset selection, Laplace mechanism, Gaussian mechanism, composition, Renyi DP, accountant,
+            certified interval, attack, audit, neighbouring data
+        """
+        assert {" ".join(word.split()) for word in needed.split(",")} <= set(TERMS)
 
     @pytest.mark.parametrize("path", [*NOTEBOOKS, *BOOK.glob("*.md"), *PAGES[1:]], ids=lambda path: path.stem)
     def test_every_word_that_a_page_refers_to_is_defined(self, path):

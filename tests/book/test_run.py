@@ -17,8 +17,6 @@ from gspa.accountant.errors import CheckFailed, InvalidOutput
 from gspa.book import parameters, provenance
 from gspa.book import run as pipeline
 
-pytestmark = pytest.mark.xdist_group("pipeline")  # the module's fixture runs real kernels: once is enough
-
 FAILING = {
     "raises": [markdown("Text."), "x = 1", "\ny = 2\nraise ValueError('no luck')", "1 + 1"],
     "leaves": ["import sys", "sys.exit(0)", "print('never reached')"],
@@ -176,38 +174,30 @@ class TestWhatIsRunAgain:
         assert (values["profile"], values["n"], values["k"]) == ("quick", 1, 1)
         assert self.again(book) == []
 
-    def test_a_changed_source(self, book):
+    @pytest.mark.parametrize(
+        ("file", "old", "new", "again"),
+        [
+            ("plain.ipynb", "# plain", "# Plain", ["plain"]),
+            ("plain.schema.yaml", "default: 0.5", "default: 0.25", ["plain"]),
+            ("plain.schema.yaml", "how many", "number of users", []),  # a description
+            ("plain.schema.yaml", "properties:", "timeout: 9\nproperties:", []),
+            ("pplain.py", "", "x = 1\n", ["plain"]),  # its helper
+            ("p99_other.py", "", "x = 1\n", []),  # another page's
+        ],
+    )
+    def test_another_source(self, book, file, old, new, again):
+        path = book.project.notebooks / file
+        before = path.read_text() if old else ""
+        assert old in before
         self.again(book)
-        path = book.project.notebooks / "plain.ipynb"
-        path.write_text(path.read_text().replace("# plain", "# Plain"))
-        assert self.again(book) == ["plain"]
-        assert self.again(book) == []
-
-    def test_a_changed_default(self, book):
-        self.again(book)
-        path = book.project.notebooks / "plain.schema.yaml"
-        text = path.read_text()
-        assert "default: 0.5" in text
-        path.write_text(text.replace("default: 0.5", "default: 0.25"))
-        assert self.again(book) == ["plain"]
-
-    def test_a_description_or_a_timeout_is_no_reason(self, book):
-        self.again(book)
-        path = book.project.notebooks / "plain.schema.yaml"
-        path.write_text(path.read_text().replace("how many", "number of users") + "timeout: 9\n")
+        path.write_text(before.replace(old, new) if old else new)
+        assert self.again(book) == again
         assert self.again(book) == []
 
     def test_other_data_where_data_matter(self, book):
         self.again(book)
         book.data = {"images": "bb"}
         assert self.again(book) == ["with_data"]
-
-    def test_another_helper_beside_it_and_no_other_page_s(self, book):
-        self.again(book)
-        (book.project.notebooks / "p99_other.py").write_text("x = 1\n")
-        assert self.again(book) == []
-        (book.project.notebooks / "pplain.py").write_text("x = 1\n")
-        assert self.again(book) == ["plain"]
 
     def test_other_words_of_its_own_claims_and_of_no_other_page_s(self, book):
         book.project.book.mkdir()
@@ -240,22 +230,18 @@ class TestWhatIsRunAgain:
         assert output.read_text()
         assert self.again(book) == []
 
-    @pytest.mark.parametrize("text", [None, "", "{", "[]", "null", "{}", '{"key": 1}', b"\xff"])
+    @pytest.mark.parametrize("text", [None, "", "{", "[]", "null", "{}", '{"key": 1}', b"\xff", "a part"])
     def test_a_record_that_cannot_be_believed(self, book, text):
         self.again(book)
         record = self.file(book, "json")
         if text is None:
             record.unlink()
+        elif text == "a part":
+            record.write_text(record.read_text()[:-20])
         else:
             record.write_bytes(text if isinstance(text, bytes) else text.encode())
         assert self.again(book) == ["plain"]
         assert json.loads(record.read_text())["sha256"]
-
-    def test_a_truncated_record(self, book):
-        self.again(book)
-        record = self.file(book, "json")
-        record.write_text(record.read_text()[:-20])
-        assert self.again(book) == ["plain"]
 
     def test_a_failed_one_is_tried_again_and_the_finished_one_is_not(self, book):
         book.fail = ("plain",)

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
-from importlib.metadata import files
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,8 +27,6 @@ from gspa.book.figures import MIME
 from gspa.book.project import Project
 from gspa.book.run import Run
 from gspa.files import digest_tree
-
-pytestmark = pytest.mark.xdist_group("site")  # one worker: the real builds are made once
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTCOME = Outcome("G-C3", "refuted", "At 1 point.", {"points": 12345})
@@ -241,17 +238,6 @@ class TestTheRealBook:
             assert figure.find(class_="gspa-figure").find("img")["alt"] == "A line that rises."
             assert figure.find("figcaption").find_parent(class_="gspa-figure") is None
 
-    @pytest.mark.parametrize("page", ["intro", f"notebooks/{DRAWN}"])
-    def test_a_figure_with_knobs_finds_its_frames_from_whatever_page(self, built, soups, page):
-        project, _ = built
-        [told] = soups[page]("script", class_="gspa-moves")
-        assert told.find_parent("figure").find("img")["alt"] == "A line that rises."
-        found = json.loads(told.string)
-        assert found["knobs"] == [{"name": "users", "values": ["1", "10<sup>6</sup>"], "at": 0}]
-        assert [frame["alt"] for frame in found["frames"]] == ["Few.", "</script> Many."]
-        places = [(project.html / page).parent / frame["src"] for frame in found["frames"]]
-        assert [place.read_text(encoding="utf-8") for place in places] == [SVG, SVG.replace("9", "8")]
-
     def test_every_page_says_from_what_it_was_made(self, soups):
         for page, soup in soups.items():
             said = soup.find(class_="gspa-provenance")
@@ -275,12 +261,6 @@ class TestTheRealBook:
         assert links["G-C3"] == "#card-G-C3"
         assert links["clone"] == "../glossary.html#term-clone"
 
-    def test_each_button_of_the_sidebar_has_a_name(self, soups):
-        for page, soup in soups.items():
-            buttons = soup.find(class_="bd-links").find_all("summary")
-            titles = ("Claims", "Notation", "Rerun and verify", "Package reference")
-            assert [button.get("aria-label") for button in buttons] == [f"Pages under: {one}" for one in titles], page
-
     def test_the_sidebar_lists_every_page_once_and_no_heading(self, built, soups):
         project, _ = built
         for page, soup in soups.items():
@@ -294,26 +274,9 @@ class TestTheRealBook:
         assert "A quick build" not in (project.html / "intro.html").read_text(encoding="utf-8")
         assert "profile paper" in (project.html / "intro.html").read_text(encoding="utf-8")
 
-    def test_mathjax_comes_with_the_site(self, built, soups):
-        project, _ = built
-        packaged = next(f for f in files("sphinx-mathjax-offline") if f.name == "tex-svg-full.js")
-        assert (project.html / "mathjax" / "tex-svg-full.js").read_bytes() == packaged.locate().read_bytes()
-        for page, soup in soups.items():
-            sources = [script["src"] for script in soup("script", src=True) if "mathjax" in script["src"]]
-            assert len(sources) == 1, page
-            target = (project.html / page).parent / sources[0]
-            assert target.resolve() == (project.html / "mathjax" / "tex-svg-full.js").resolve()
-
     def test_no_page_loads_thebe(self, soups):
         for soup in soups.values():
-            for script in soup("script"):
-                assert "thebe" not in script.get("src", "")
-                assert "THEBE_JS_URL" not in script.get_text()
-
-    def test_scripts_and_styles_are_the_sites_own(self, soups):
-        for soup in soups.values():
-            fetched = [tag.get("src") or tag.get("href") for tag in soup(["script", "link", "img"])]
-            assert all(not urlsplit(url).netloc for url in fetched if url)
+            assert not any("thebe" in str(script).lower() for script in soup("script"))
 
     def test_no_invented_address_is_linked(self, soups):
         known = {one.address for one in registry().values()}  # public sources of what others printed
@@ -336,12 +299,6 @@ class TestTheRealBook:
                 file = re.search(r"notebooks/\w+\.ipynb", opened)[0]
                 assert file == f"notebooks/{run.name}.ipynb"
                 assert (ROOT / file).is_file()
-
-    def test_what_binder_installs_is_there_and_is_the_book(self):
-        wanted = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
-        assert "--editable .[book]" in wanted[-1]["pip"]
-        # Binder takes a folder of its own before the file at the root.
-        assert not any((ROOT / folder).exists() for folder in ("binder", ".binder"))
 
 
 @contextmanager
@@ -454,13 +411,10 @@ def test_a_process_that_died_has_its_last_words_in_the_failure(small, monkeypatc
 
 
 class TestRender:
-    def test_a_first_render_makes_the_site(self, small):
+    def test_a_first_render_makes_the_site_and_a_second_does_nothing(self, small):
         assert small.render() is True
         assert (small.here.html / "notebooks" / "one.html").read_text(encoding="utf-8") == small.text
         assert sorted(path.name for path in small.here.build.iterdir()) == ["executed", "html", "site.json"]
-
-    def test_a_second_render_does_nothing(self, small):
-        small.render()
         assert small.render() is False
         assert small.calls == 1
 
@@ -473,28 +427,31 @@ class TestRender:
         assert (small.here.html / "intro.html").read_text(encoding="utf-8") == small.text
         assert not list(small.here.build.glob("html.*"))
 
-    @pytest.mark.parametrize("change", ["prose", "style", "configuration", "notebook", "profile", "page", "record"])
-    def test_any_change_renders_again(self, small, change):
+    @pytest.mark.parametrize(
+        ("path", "text"),
+        [
+            ("book/intro.md", "# Other\n"),
+            ("book/_static/x.css", "p {}"),
+            ("_config.yml", "title: y\n"),
+            ("_build/html/intro.html", "<html></html>"),  # somebody touched the site itself
+            ("_build/site.json", "{"),
+        ],
+    )
+    def test_any_change_renders_again(self, small, path, text):
         small.render()
-        profile = "quick"
-        if change == "prose":
-            (small.here.book / "intro.md").write_text("# Other\n", encoding="utf-8")
-        elif change == "style":
-            (small.here.book / "_static").mkdir()
-            (small.here.book / "_static" / "x.css").write_text("p {}", encoding="utf-8")
-        elif change == "configuration":
-            small.here.config.write_text("title: y\n", encoding="utf-8")
-        elif change == "notebook":
-            small.runs = (executed(small.here, "one", [new_output("stream", name="stdout", text="new")]),)
-        elif change == "profile":
-            profile = "paper"
-        elif change == "page":  # somebody touched the site itself
-            (small.here.html / "intro.html").write_text("<html></html>", encoding="utf-8")
-        elif change == "record":
-            (small.here.build / "site.json").write_text("{", encoding="utf-8")
-        assert small.render(profile) is True
+        (small.here.root / path).parent.mkdir(exist_ok=True)
+        (small.here.root / path).write_text(text, encoding="utf-8")
+        assert small.render() is True
+        assert small.render() is False
         assert small.calls == 2
-        assert small.render(profile) is False
+
+    def test_another_notebook_or_profile_renders_again(self, small):
+        small.render()
+        assert small.render("paper") is True
+        small.runs = (executed(small.here, "one", [new_output("stream", name="stdout", text="new")]),)
+        assert small.render("paper") is True
+        assert small.render("paper") is False
+        assert small.calls == 3
 
     @pytest.mark.parametrize(
         ("text", "problem"),
@@ -505,15 +462,18 @@ class TestRender:
         ],
     )
     def test_a_site_that_fails_a_check_is_not_shown(self, small, text, problem):
-        with pytest.raises(CheckFailed, match=problem):
-            _fail(small, text)
-        assert not small.here.html.exists()
-        small.text = "<html>good</html>"
-        small.render()
-        good = small.state()
-        with pytest.raises(CheckFailed, match=problem):
-            _fail(small, text)
-        assert small.state() == good
+        good = small.text
+        for left in (None, "the good site"):
+            if left:
+                small.text = good
+                small.render()
+            before = small.state()
+            small.text = text
+            # A change of the sources, so that there is something to render.
+            (small.here.book / "intro.md").write_text(f"# Intro {small.calls}\n", encoding="utf-8")
+            with pytest.raises(CheckFailed, match=problem):
+                small.render()
+            assert small.state() == before
         # It fails again the next time: a failure is not remembered as done.
         with pytest.raises(CheckFailed, match=problem):
             small.render()
@@ -550,17 +510,12 @@ class TestRender:
         assert (stale.parent / "one.ipynb").read_bytes() == small.runs[0].path.read_bytes()
 
 
-def _fail(small, text):
-    small.text = text
-    # A change of the sources, so that there is something to render.
-    (small.here.book / "intro.md").write_text(f"# Intro {small.calls}\n", encoding="utf-8")
-    small.render()
-
-
 class TestExclusive:
     def test_a_second_holder_is_refused_and_a_later_one_is_not(self, tmp_path):
         project = Project(tmp_path)
-        with site.exclusive(project), pytest.raises(CheckFailed, match="another build is running"):  # noqa: SIM117
+        other = Project(tmp_path / "other")
+        other.root.mkdir()
+        with site.exclusive(project), site.exclusive(other), pytest.raises(CheckFailed, match="another build"):  # noqa: SIM117
             with site.exclusive(project):
                 pytest.fail("two holders")
         with pytest.raises(RuntimeError, match="a failure inside"), site.exclusive(project):
@@ -579,12 +534,6 @@ class TestExclusive:
         assert refused.returncode != 0
         assert "CheckFailed: another build is running" in refused.stderr
         assert subprocess.run(command, capture_output=True, text=True).stdout == "held\n"
-
-    def test_two_checkouts_do_not_wait_for_each_other(self, tmp_path):
-        (tmp_path / "a").mkdir()
-        (tmp_path / "b").mkdir()
-        with site.exclusive(Project(tmp_path / "a")), site.exclusive(Project(tmp_path / "b")):
-            assert (tmp_path / "a" / "_build").is_dir()
 
 
 def test_files_that_a_page_ships_lie_in_a_folder_of_their_own(tmp_path, monkeypatch):

@@ -7,13 +7,13 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
+from awaiting import until
 from small_project import add, make
 
 from gspa.accountant.errors import GspaError, InvalidOutput, InvalidValue, ProcessDied, UnknownName
@@ -23,8 +23,6 @@ from gspa.book.parameters import select
 from gspa.book.run import Executed, Here
 from gspa.book.sweep import LAST_COLUMNS, Journal, rows_of, settings
 from gspa.cli import run
-
-pytestmark = pytest.mark.xdist_group("pipeline")
 
 SAYS = ["from gspa.book.page import Page", "six = 6 * n", "%%say\n{{ six }} of {{ c }}, {{ word }}"]
 BODY = [SAYS[0], "word = 'many'", *SAYS[1:], "if n == 13: raise ValueError('thirteen')"]
@@ -304,9 +302,7 @@ class TestCommand:
         command = [sys.executable, "-m", "gspa", "sweep", "02_slow", "-p", "n", "1,2", "--jobs", "1", "-o", "t.csv"]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=here.root)
         journal = here.root / "t.csv.jsonl"
-        deadline = time.monotonic() + 60
-        while not journal.exists() and time.monotonic() < deadline:
-            time.sleep(0.1)
+        until(journal.exists)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
         assert process.returncode == 130

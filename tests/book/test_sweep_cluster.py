@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-import time
 import warnings
 from contextlib import closing
 
 import pytest
+from awaiting import until
 from small_project import add, make
 
 pytest.importorskip("distributed")
@@ -22,7 +22,7 @@ from gspa.cli import run
 
 # What Dask warns of, such as a busy port, is not ours.
 # Slow: a scheduler, two workers and real kernels.
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("pipeline"), pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 SAYS = ["from gspa.book.page import Page", "six = 6 * n", "%%say\n{{ six }}"]
 
@@ -108,10 +108,7 @@ def test_the_bench_sends_runs_there(cluster, here, monkeypatch):
     monkeypatch.setattr(site, "render_page", render_page)
     with closing(Bench(here, place=lambda: Cluster(cluster.scheduler_address, dict), usable=lambda _: None)) as bench:
         asked = bench.ask("01_page", {"n": 4})["id"]
-        deadline = time.monotonic() + 120
-        while bench.one(asked)["state"] not in ("done", "failed"):
-            assert time.monotonic() < deadline, bench.one(asked)
-            time.sleep(0.1)
+        until(lambda: bench.one(asked)["state"] in ("done", "failed"), within=120)
         assert '"six": 24' in (here.build / "bench" / asked / "notebook.ipynb").read_text()
 
 

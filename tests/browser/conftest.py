@@ -110,3 +110,11 @@ def fresh(browser: Browser) -> Iterator[Page]:
     yield page
     page.context.close()
     assert complaints == []
+
+
+@pytest.fixture
+def scriptless(browser: Browser) -> Iterator[Page]:
+    """An offline page on which no script runs."""
+    context = browser.new_context(offline=True, java_script_enabled=False)
+    yield context.new_page()
+    context.close()

@@ -291,13 +291,10 @@ class TestWithoutAServer:
         context.close()
         assert complaints == []
 
-    def test_without_scripts_the_command_stands_there(self, browser):
-        context = browser.new_context(offline=True, java_script_enabled=False)
-        page = context.new_page()
-        page.goto((SITE / f"notebooks/{NAME}.html").as_uri())
-        page.locator("#bench > summary").click()
-        assert page.locator("[data-bench-command]").first.inner_text().startswith(f"gspa run {NAME}")
-        context.close()
+    def test_without_scripts_the_command_stands_there(self, scriptless):
+        scriptless.goto((SITE / f"notebooks/{NAME}.html").as_uri())
+        scriptless.locator("#bench > summary").click()
+        assert scriptless.locator("[data-bench-command]").first.inner_text().startswith(f"gspa run {NAME}")
 
     def test_a_reader_without_the_token_has_the_book_and_nothing_to_run(self, browser, served):
         context = browser.new_context()

@@ -506,11 +506,6 @@ class TestSearch:
         here = page.evaluate("() => document.getElementById(decodeURIComponent(location.hash.slice(1))) !== null")
         assert here, "the link leads to the card or the claim itself"
 
-    def test_a_word_that_is_nowhere_is_not_found(self, page):
-        page.goto(f"{(SITE / 'search.html').as_uri()}?q=xylophonist")
-        page.get_by_text("did not match any documents").wait_for()
-        assert page.locator("#search-results li").count() == 0
-
 
 @pytest.mark.usefixtures("formulas_raw")
 class TestKeyboard:
@@ -620,14 +615,12 @@ class TestKnobs:
         page.mouse.move(1, 1)
         assert not reading.is_visible()
 
-    def test_without_scripts_the_still_picture_and_the_text_are_there(self, browser):
-        context = browser.new_context(offline=True, java_script_enabled=False)
-        page = context.new_page()
-        page.goto((SITE / "notebooks/00_shuffling_in_pictures.html").as_uri())
-        assert page.locator(".gspa-knobs").count() == 0
-        assert page.locator("figure img").count() == 5
-        assert all(page.locator("figure img").nth(i).bounding_box()["height"] > 100 for i in range(5))
-        context.close()
+    def test_without_scripts_the_still_picture_and_the_text_are_there(self, scriptless):
+        scriptless.goto((SITE / "notebooks/00_shuffling_in_pictures.html").as_uri())
+        assert scriptless.locator(".gspa-knobs").count() == 0
+        pictures = scriptless.locator("figure img")
+        assert pictures.count() == 5
+        assert all(pictures.nth(i).bounding_box()["height"] > 100 for i in range(5))
 
 
 class TestTheClaimsPage:

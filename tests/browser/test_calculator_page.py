@@ -474,13 +474,10 @@ def test_without_workers(fresh: Page, address: str, missing: str) -> None:
     assert fresh.locator("#calc-curve polyline").count() == 2
 
 
-def test_without_javascript(browser: Browser, address: str) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(address)
-    assert "gspa epsilon --eps 0.5" in page.inner_text("#calc-without")
-    assert not page.is_visible("#calc")
-    context.close()
+def test_without_javascript(scriptless: Page, address: str) -> None:
+    scriptless.goto(address)
+    assert "gspa epsilon --eps 0.5" in scriptless.inner_text("#calc-without")
+    assert not scriptless.is_visible("#calc")
 
 
 @pytest.mark.parametrize(

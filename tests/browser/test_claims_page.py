@@ -180,11 +180,8 @@ def test_a_link_to_a_claim_opens_it_whatever_was_filtered(page, address):
     assert -1 < page.locator("#F10").bounding_box()["y"] < 900  # a page scrolls by whole pixels
 
 
-def test_without_a_script_everything_is_listed_with_a_way_to_its_card(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{address}#claims-flame")
-    assert shown(page) == list(registry())
-    assert not page.locator("#gspa-filter").is_visible()
-    assert page.locator(".gspa-claim a").count() == ALL
-    context.close()
+def test_without_a_script_everything_is_listed_with_a_way_to_its_card(scriptless, address):
+    scriptless.goto(f"{address}#claims-flame")
+    assert shown(scriptless) == list(registry())
+    assert not scriptless.locator("#gspa-filter").is_visible()
+    assert scriptless.locator(".gspa-claim a").count() == ALL

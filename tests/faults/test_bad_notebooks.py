@@ -8,8 +8,8 @@ import signal
 from types import SimpleNamespace
 
 import pytest
+from awaiting import ended
 from small_project import add, make
-from test_killed import ended
 
 from gspa.accountant.errors import CheckFailed
 from gspa.book import parameters

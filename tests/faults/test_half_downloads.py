@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import signal
-import struct
 import subprocess
 import sys
 import threading
@@ -17,21 +16,13 @@ from pathlib import Path
 
 import pytest
 from small_book import environment
+from small_project import add, small_mnist
 
 from gspa.accountant.errors import DataCorrupted, DataUnavailable
 from gspa.algorithms import _mnist_files as files
 from gspa.algorithms import _npz
 from gspa.algorithms import digits as datasets
 from gspa.files import lock_of, own_folder
-
-
-def contents() -> dict[str, bytes]:
-    """Four IDX files as MNIST's, with three training and two test images of one pixel."""
-    made = {}
-    for name, size in (("train", 3), ("t10k", 2)):
-        made[f"{name}-images-idx3-ubyte"] = struct.pack(">IIII", 0x803, size, 1, 1) + bytes(range(size))
-        made[f"{name}-labels-idx1-ubyte"] = struct.pack(">II", 0x801, size) + bytes(size)
-    return made
 
 
 class Mirror:
@@ -41,7 +32,7 @@ class Mirror:
         self.share, self.honest, self.end = 1.0, True, threading.Event()
         self.end.set()
         self.sent = threading.Event()
-        packed = {f"/{name}.gz": gzip.compress(raw, mtime=0) for name, raw in contents().items()}
+        packed = {f"/{name}.gz": gzip.compress(raw, mtime=0) for name, raw in small_mnist().items()}
         mirror = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -75,7 +66,7 @@ def mirror(tmp_path, monkeypatch):
     for name in ("GSPA_DATA_DIR", "GSPA_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    sums = {name: hashlib.sha256(raw).hexdigest() for name, raw in contents().items()}
+    sums = {name: hashlib.sha256(raw).hexdigest() for name, raw in small_mnist().items()}
     monkeypatch.setattr(files, "CHECKSUMS", sums)
     monkeypatch.setattr(files, "MIRRORS", (made.address,))
     monkeypatch.setattr(files, "cache", lambda kind: tmp_path / kind)
@@ -144,7 +135,6 @@ def test_what_a_killed_writer_of_a_cache_left_goes_with_the_next_one_and_a_livin
 def test_a_build_with_a_damaged_file_is_refused_before_any_notebook(tmp_path, name):
     """The file's name, both checksums and what to do are said in one line."""
     from small_book import BUILD, make_book, one_line
-    from small_project import add
 
     here = make_book(tmp_path / "book")
     add(here, "two", "n", needs_data=True)
@@ -167,7 +157,7 @@ def test_a_build_with_a_damaged_file_is_refused_before_any_notebook(tmp_path, na
 def test_a_data_folder_with_a_strange_name(mirror, tmp_path, monkeypatch):
     folder = tmp_path / "Daten «数» 50 % #1"
     folder.mkdir()
-    for name, raw in contents().items():
+    for name, raw in small_mnist().items():
         (folder / f"{name}.gz").write_bytes(gzip.compress(raw))
     monkeypatch.setenv("GSPA_DATA_DIR", str(folder))
     assert datasets.load("mnist").test_y.tolist() == [0, 0]

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from awaiting import ended, until
 from small_book import BUILD, build, command, environment, make_book, pages, products, rendered, write_page
 from small_project import add, make
 
@@ -29,37 +30,12 @@ LOKY_REPLACES = (
 )
 
 
-def gone(path: Path, *, within: float) -> bool:
-    """Whether a file stops changing."""
-    deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        before = path.read_bytes()
-        time.sleep(0.5)
-        if path.read_bytes() == before:
-            return True
-    return False
-
-
-def ended(process: int, *, within: float) -> bool:
-    """Whether a process that is no child of this one ends; one whose status nobody has asked for has ended too."""
-    deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        try:
-            os.kill(process, 0)
-            if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except (ProcessLookupError, FileNotFoundError):
-            return True
-        time.sleep(0.02)
-    return False
-
-
 def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 120
-    while not path.exists():
-        assert process.poll() is None, "it ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    def there() -> bool:
+        assert path.exists() or process.poll() is None, "it ended before it could be killed"
+        return path.exists()
+
+    until(there, within=120, pause=0.01)
 
 
 def start(line: list[str], folder: Path) -> subprocess.Popen[bytes]:
@@ -127,7 +103,7 @@ def test_no_notebook_outlives_a_build_that_was_killed(tmp_path):
     wait_for(beat, process)
     process.kill()
     process.wait()
-    assert gone(beat, within=20), "the notebook is still at work"
+    until(lambda: beat.read_text() == (time.sleep(0.5) or beat.read_text()), within=20)  # it is at work no more
 
 
 @pytest.mark.slow
@@ -262,11 +238,7 @@ def run_and_end_early(tmp_path: Path, number: signal.Signals) -> tuple[int, str]
         text=True,
         start_new_session=True,
     ) as process:
-        deadline = time.monotonic() + 120
-        while not any((tmp_path / "tmp").glob(f"{pipeline.OWN}*/matplotlibrc")):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(lambda: any((tmp_path / "tmp").glob(f"{pipeline.OWN}*/matplotlibrc")), within=120, pause=0.01)
         time.sleep(0.1)
         os.killpg(process.pid, number)  # as a terminal does
         said = process.communicate(timeout=120)[1]  # which ends when the last of its processes has

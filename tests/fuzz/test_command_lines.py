@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import typer
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from small_project import add, make, markdown
@@ -43,44 +44,43 @@ swept = st.one_of(st.sampled_from(["n", "c", "value", "profile"]), word)
 values = st.one_of(st.lists(number, max_size=3).map(",".join), st.sampled_from([",", ";", "1,,2", "rr,krr"]))
 place = st.one_of(st.sampled_from([*PLACES, str(USERS)]), st.text(max_size=5))
 
-OPTIONS: dict[tuple[str, ...], dict[str, st.SearchStrategy[str] | None]] = {
-    ("mu",): {"--eps": number, "--n": count, "--budgets": place, "--delta": number, "--json": None},
-    ("bounds",): {
-        "--eps": number,
-        "--n": count,
-        "--budgets": place,
-        "--delta": number,
-        "--mechanism": word,
-        "--json": None,
-    },
-    **{
-        (name,): {"--eps": number, "--n": count, "--budgets": place, asked: number, "--mechanism": word, "--k": count}
-        | {"--size": count, "--tv": number, "--sigma": number, "--rounds": count, "--honest": count, "--json": None}
-        | {"--scale": number, "--sensitivity": number}
-        for name, asked in (("epsilon", "--delta"), ("delta", "--at-eps"))
-    },
-    ("calibrate",): {"--target-eps": number, "--delta": number, "--n": count, "--eps": number, "--mechanism": word}
-    | {"--k": count, "--size": count, "--tv": number, "--sensitivity": number, "--json": None},
-    ("certify",): {"--eps": number, "--n": count, "--budgets": place, "--delta": number, "--mechanism": word}
-    | {"--k": count, "--size": count, "--tv": number, "--sigma": number, "--scale": number, "--sensitivity": number}
-    | {"--steps": count, "--rounds": count, "--honest": count, "-o": place},
-    ("per-user",): {"--budgets": place, "--delta": number, "--mechanism": word, "--k": count, "--size": count}
-    | {"--sensitivity": number, "--json": None},
-    ("attack",): {"--eps": number, "--n": count, "--budgets": place, "--delta": number, "--mechanism": word}
-    | {"--k": count, "--sigma": number, "--scale": number, "--sensitivity": number, "--json": None},
-    ("run",): {"": place, "-p": st.tuples(word, number).map("\0".join), "-f": place, "-o": place, "--profile": word}
-    | {"--open": None},
-    ("build",): {"--profile": word, "--jobs": count, "--scheduler": place},
-    ("verify",): {"--profile": word, "--claim": st.sampled_from(CLAIMS), "--jobs": count, "--json": None},
-    ("serve",): {"--port": count, "--no-browser": None, "--host": place, "--jobs": count, "--scheduler": place},
-    ("sweep",): {"": place, "-p": st.tuples(swept, values).map("\0".join), "--settings": place, "-o": place}
-    | {"--page": place, "--x": swept, "--y": swept, "--by": swept, "--scheduler": place, "--jobs": count}
-    | {"--profile": word},
-    ("data", "status"): {"--json": None, "": word},
-    ("data", "fetch"): {"": word},
+# How a value is drawn, by the option's name; -p means something else to each of two commands.
+NAMED: dict[str, st.SearchStrategy[str]] = {
+    **dict.fromkeys(("--eps", "--delta", "--at-eps", "--target-eps", "--tv", "--sigma", "--scale"), number),
+    "--sensitivity": number,
+    **dict.fromkeys(("--n", "--k", "--g", "--size", "--rounds", "--honest", "--steps", "--epochs"), count),
+    **dict.fromkeys(("--jobs", "--port"), count),
+    **dict.fromkeys(("--mechanism", "--kind", "--direction", "--noise", "--deal", "--profile"), word),
+    **dict.fromkeys(("--budgets", "--matrix", "-o", "-f", "--scheduler", "--host", "--settings", "--page"), place),
+    **dict.fromkeys(("--x", "--y", "--by"), swept),
+    "--claim": st.sampled_from(CLAIMS),
+    "run -p": st.tuples(word, number).map("\0".join),
+    "sweep -p": st.tuples(swept, values).map("\0".join),
 }
 
 
+Command = typer.core.TyperCommand
+
+
+def commands(group: typer.core.TyperGroup, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Command]:
+    """Every command by the words that ask for it."""
+    found = {}
+    for name, part in group.commands.items():
+        found |= commands(part, (*path, name)) if hasattr(part, "commands") else {(*path, name): part}
+    return found
+
+
+def options(path: tuple[str, ...], command: Command) -> dict[str, st.SearchStrategy[str] | None]:
+    """How each option is drawn, None without a value; and a word more than was asked for."""
+    found: dict[str, st.SearchStrategy[str] | None] = {"": place}
+    for one in command.params:
+        if one.param_type_name == "option":
+            name = [*one.opts, *one.secondary_opts][-1]
+            found[name] = None if one.is_flag else NAMED[name if name in NAMED else f"{path[0]} {name}"]
+    return found
+
+
+OPTIONS = {path: options(path, command) for path, command in commands(typer.main.get_command(cli.app)).items()}
 _CROWD, _FILE = "--eps 0.5 --n 20", f"--budgets {USERS}"
 GOOD: dict[tuple[str, ...], tuple[str, ...]] = {
     ("mu",): (_CROWD, _FILE),
@@ -215,16 +215,7 @@ def drawn(command: tuple[str, ...], most: int, found: Counter[int], wrong: list[
 @pytest.mark.usefixtures("harmless")
 class TestLines:
     def test_every_command_is_drawn(self):
-        import typer
-
-        def commands(group, path=()):
-            for name, part in group.commands.items():
-                if hasattr(part, "commands"):
-                    yield from commands(part, (*path, name))
-                else:
-                    yield (*path, name)
-
-        assert set(commands(typer.main.get_command(cli.app))) == set(OPTIONS) == set(GOOD)
+        assert set(OPTIONS) == set(GOOD)
 
     @pytest.mark.parametrize("command", OPTIONS, ids=" ".join)
     def test_a_few_lines_for_every_command(self, command):

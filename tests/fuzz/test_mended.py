@@ -25,7 +25,7 @@ from gspa.algorithms.flame.aggregation import subsets
 from gspa.algorithms.flame.padded import coordinate
 from gspa.algorithms.flame.randomizers import Buckets, Laplace
 from gspa.algorithms.sgd_config import SgdConfig
-from gspa.book import parameters, sweep
+from gspa.book import sweep
 
 NOWHERE = Path("a\0b.csv")
 
@@ -160,12 +160,6 @@ class TestNumbers:
         with pytest.raises(InvalidBudget) as refused:
             budgets.from_csv("a\nb.csv")
         assert len(str(refused.value).splitlines()) == 1
-
-    def test_a_yaml_document_makes_no_objects(self, tmp_path):
-        file = tmp_path / "p.yaml"
-        file.write_text("n: !!python/object/apply:os.getpid []\n")
-        with pytest.raises(GspaError, match="not valid YAML"):
-            parameters.from_file(file)
 
 
 def test_a_subnormal_central_budget_is_answered():
