@@ -40,9 +40,6 @@ from gspa.accountant.pair import AtomTable
 # function that is convex and falling in each Y_i. So spreading a mass to its two grid neighbours with
 # its mean of Y kept gives an upper bound ("connect the dots", Doroshenko et al. 2022, arXiv:2207.04380), and
 # merging masses into one grid point that is their mean of Y gives a lower bound. Both err by O(step^2).
-#
-# >>> spread(np.array([0.25]), np.array([1.0]), 0.5).mass.round(4).tolist()
-# [0.4378, 0.5622]
 
 Array = NDArray[np.float64]
 
@@ -385,12 +382,6 @@ def renyi(problem: Problem, order: float) -> Bound:
 #
 # With h' of the pair exchanged, h(a) = 1 - a + a h'(1/a), which takes convex to convex: each direction's points are
 # used as they are, for its own losses > 0, so that no small delta is lost in 1 - delta. Only the loss 0 sees both.
-#
-# >>> pair = dominating(np.array([0.0, 0.5, 1.0]), np.array([0.3, 0.1, 0.0]))
-# >>> round(float(pair.mass.sum()), 12), pair.missing
-# (1.0, 0.0)
-# >>> round(float(pair.mass @ np.maximum(1 - np.exp(0.5 - pair.loss), 0)), 12)  # delta(0.5)
-# 0.1
 
 
 def _hull(x: Array, y: Array) -> NDArray[np.intp]:
