@@ -427,6 +427,7 @@ def calibrate(
     delta = check.probability(allow_zero=False, delta=delta)
     often = check.count(rounds=1 if rounds is None else rounds)
     noise = getattr(runs, "scale", None) or getattr(runs, "sigma", None)
+    sided = runs.line and often > 1
 
     def of_users(x: float) -> Setting:
         return setting(runs, eps, round(x), None, often)
@@ -435,14 +436,18 @@ def calibrate(
         base = setting(runs, eps, n, budgets, often)
         if base.top < math.inf:
             most = MOST_EPS / max(base.top, 1e-300) * often
-            asked = Unknown(base.times, most=most, name="factor")
+            asked = Unknown(base.times, most=most, name="factor", sided=sided)
         else:
-            asked = Unknown(base.times, grows=False, least=1e-17, most=1e17, name="factor")
+            asked = Unknown(base.times, grows=False, least=1e-17, most=1e17, name="factor", sided=sided)
     elif n is not None and (eps is not None or noise is not None or isinstance(runs, Discrete)):
         if rounds is not None:
             raise InvalidValue("rounds", rounds, "left out", "everything is given: calibrate finds the rounds")
         one = setting(runs, eps, n, None)
-        asked = Unknown(lambda x: one.often(round(x)), whole=True, least=1, most=MOST_ROUNDS, name="rounds")
+
+        def of_rounds(x: float) -> Setting:
+            return one.often(round(x))
+
+        asked = Unknown(of_rounds, whole=True, least=1, most=MOST_ROUNDS, name="rounds", sided=runs.line)
     elif n is None and eps is None:
         raise InvalidValue("n", None, "given", "give n, eps or both, or budgets")
     elif n is None and runs.line:
@@ -462,12 +467,13 @@ def calibrate(
         def of_noise(x: float) -> Setting:
             return setting(replace(known, sigma=x), None, n, None, often)
 
-        asked = Unknown(of_noise, grows=False, least=width / MOST_EPS, most=width * 1e17, start=width, name="sigma")
+        least, most = width / MOST_EPS, width * 1e17
+        asked = Unknown(of_noise, grows=False, least=least, most=most, start=width, name="sigma", sided=sided)
     else:
         least = max(1e-300, getattr(runs, "least", 0.0))
         # What is summed up on a grid, or attacked, is itself known to about 1e-6.
         close = 1e-10 if isinstance(runs, Randomizer) and often == 1 and (runs.bits or not runs.known) else 1e-6
-        asked = Unknown(lambda x: setting(runs, x, n, None, often), least=least, close=close)
+        asked = Unknown(lambda x: setting(runs, x, n, None, often), least=least, close=close, sided=sided)
     return solve(asked, eps=target_eps, delta=delta)
 
 

@@ -412,12 +412,6 @@ def reports(
 # bounds delta(eps) from below, and for the histogram's whole law the likelihood ratio test is the best attack:
 #
 #     delta(eps) >= sum_h (P0(h) - e^eps P1(h))_+ .
-#
-# >>> from gspa.accountant import budgets
-# >>> crowd = randomized_response(budgets.constant(1.0, n=10), k=3)
-# >>> bound = likelihood_ratio_epsilon(crowd, delta=1e-3)
-# >>> 0.8 < bound.lower < bound.upper < 1.0, bound.upper - bound.lower < 1e-8
-# (True, True)
 
 
 def randomized_response(budgets: Budgets, *, k: int = 2, inputs: ArrayLike | None = None) -> Worlds:

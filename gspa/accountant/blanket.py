@@ -13,7 +13,7 @@ from scipy.special import erfcx, ndtr, ndtri
 
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InternalError
-from gspa.accountant.random_sum import expectation_above, expectation_below
+from gspa.accountant.random_sum import expectation_above, expectation_below, expectation_of_equal
 
 # --- reports on a line, the blankets under them, and L = (f0 - e^eps f1)/omega* cut into cells ---------------
 # With r = |y - 1/2| and u = (r + 1/2)^p (p = 1 Laplace, p = 2 Gaussian), the largest density that lies
@@ -280,16 +280,21 @@ def leak(victim: Noise, radius: float, eps: float) -> tuple[float, float]:
 
 _LARGEST = 200.0  # beyond it e^eps L overflows where it is squared
 _MISSING = 1e-5  # of delta: what the window of C may leave out
+_SURE = 100.0  # mean number of clones from which it is certain that there is one
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """One (B, omega*) for one victim: everything that does not depend on eps."""
+    """One (B, omega*) for one victim: everything that does not depend on eps.
+
+    `equal` is the coverage and the number of users where all others are equal and their clones' law is not needed.
+    """
 
     victim: Noise
     envelope: Envelope
     cells: Cells
     clones: CloneLaw
+    equal: tuple[float, int] | None = None
 
     @classmethod
     def of(cls, victim: Noise, others: Reports, envelope: Envelope, delta: float, size: int | None = None) -> Reduction:
@@ -297,18 +302,27 @@ class Reduction:
         c = envelope.clones(others)
         depth = -math.log(max(_MISSING * delta, 1e-100))
         law = clone_law(c, 1 - c, others.count.astype(np.float64), depth=depth, above=depth)
-        return cls(victim, envelope, cells(victim, envelope, size), law)
+        n = int(others.count[0]) + 1
+        # One round's law of C is kept: it is evaluated at a few eps alone, on cells that cost more.
+        equal = (float(c[0]), n) if size is not None and c.size == 1 and n * c[0] > _SURE else None
+        return cls(victim, envelope, cells(victim, envelope, size), law, equal)
 
     def upper(self, eps: float) -> float:
         """Not below the reduction's delta(eps): y -> 1 - y exchanges f0 and f1, so one direction is both."""
         eps = min(eps, _LARGEST)  # delta falls with eps
-        return min(expectation_above(upper_atoms(self.cells, eps), self.clones) + self.leak(eps)[1], 1.0)
+        atoms = upper_atoms(self.cells, eps)
+        equal = self.equal
+        inside = expectation_above(atoms, self.clones) if equal is None else expectation_of_equal(atoms, *equal).upper
+        return min(inside + self.leak(eps)[1], 1.0)
 
     def lower(self, eps: float) -> float:
         """Not above the reduction's delta(eps)."""
         if eps > _LARGEST:
             return 0.0
-        return expectation_below(lower_atoms(self.cells, eps), self.clones) + self.leak(eps)[0]
+        atoms = lower_atoms(self.cells, eps)
+        equal = self.equal
+        inside = expectation_below(atoms, self.clones) if equal is None else expectation_of_equal(atoms, *equal).lower
+        return inside + self.leak(eps)[0]
 
     def leak(self, eps: float) -> tuple[float, float]:
         """Bounds on what the victim's report outside B costs."""

@@ -48,27 +48,14 @@ class BlanketMoments(NamedTuple):
 
 
 def blanket_moments(eps: float, *, eps0: float, randomizer: str = "generic", k: int = 2) -> BlanketMoments:
-    """The constants of L, Balle et al. 2019, Section 5.
+    """The constants of L, Balle et al. 2019, Section 5, at a central eps in [0, 700] and eps0 in (0, 100].
 
-    Exact for "krr" (k-ary randomized response) and "laplace"
-    (inputs in [0, 1], scale 1/eps0; the victim's inputs are the two ends, where `square` is largest);
-    upper bounds for "generic" (any common eps0-LDP randomizer: e^{-eps0} <= f/omega <= e^{eps0}).
-
-    Args:
-        eps: central budget, >= 0.
-        eps0: common local budget, in (0, 100].
-        randomizer: one of `RANDOMIZERS`.
-        k: number of answers, >= 2, for "krr".
+    Exact for "krr" (k >= 2 answers) and "laplace" (inputs in [0, 1], scale 1/eps0; the victim's inputs are the two
+    ends, where `square` is largest); upper bounds for "generic" (e^{-eps0} <= f/omega <= e^{eps0}).
 
     >>> blanket_moments(0.0, eps0=1.0986122886681098, randomizer="krr").gamma.__round__(12)
     0.5
     """
-    eps, eps0, k = check.in_range(0, _NO_DOUBLE, eps=eps), check.in_range(0, _LARGEST, eps0=eps0), check.count(2, k=k)
-    return _moments(eps, eps0, check.one_of(RANDOMIZERS, randomizer=randomizer), k)
-
-
-def _moments(eps: float, eps0: float, randomizer: str, k: int) -> BlanketMoments:
-    """`blanket_moments` of checked arguments."""
     p, s, t = math.exp(eps0), math.exp(eps), math.expm1(eps)  # the forms below do not cancel for small eps0
     if randomizer == "generic":
         # A blanket may always be thinned to gamma = e^{-eps0}. The range of f/omega is that of the whole one,
@@ -107,7 +94,7 @@ def _log_mixture(gamma: float, rest: float, rate: float) -> float:
 
 def _log_delta(eps: float, eps0: float, n: int, form: str, randomizer: str, k: int) -> float:
     """Logarithm of the form's delta at an eps > 0."""
-    gamma, rest, width, top, square = _moments(eps, eps0, randomizer, k)
+    gamma, rest, width, top, square = blanket_moments(eps, eps0=eps0, randomizer=randomizer, k=k)
     t = math.expm1(eps)
     if top <= 0:  # L <= 0
         return -math.inf

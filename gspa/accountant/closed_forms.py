@@ -244,13 +244,7 @@ def fmt21_epsilon(eps0: float, *, n: int, delta: float, delta0: float = 0.0) -> 
 
 
 # --- forms with clones: the blog, Feldman et al. 2023, Liu et al. 2023 ---------------------------------------
-# All are log(1 + tanh(eps_0/2) (8 sqrt(log(4/delta)/m) + 8/m)), or less, for a number m of expected clones:
-#
-# >>> round(clones_blog_epsilon(0.5, n=10_000, delta=1e-4), 6), round(fmt23_epsilon(0.5, n=10_000, delta=1e-4), 6)
-# (0.151686, 0.071073)
-# >>> from gspa.accountant import budgets
-# >>> round(liu23_epsilon(budgets.constant(0.5, n=10_000), delta=1e-4), 6)
-# 0.079019
+# All are log(1 + tanh(eps_0/2) (8 sqrt(log(4/delta)/m) + 8/m)), or less, for a number m of expected clones.
 
 # What a refusal calls its bound.
 BLOG = '"Why we should hide among the clones" (2022), eq. (1)'
@@ -342,9 +336,6 @@ def liu23_epsilon(budgets: Budgets, *, delta: float) -> float:
 
 
 # --- Liu et al. 2024, read from the authors' code ------------------------------------------------------------
-# >>> from gspa.accountant import budgets
-# >>> round(liu24_epsilon(budgets.constant(1.0, n=1_000), delta=1e-6), 4)
-# 0.1299
 
 LIU24 = "Liu et al. 2024, hypothesis testing and f-DP"
 _DEVIATIONS = 12  # of the number of clones, about its mean: the rest of its law is below 1e-30
@@ -442,10 +433,6 @@ def require_pure(bound: str, budgets: Budgets) -> None:
 
 
 # --- the Renyi bound of Girgis et al. 2021 -------------------------------------------------------------------
-# >>> round(girgis21_renyi(0.5, n=10_000, order=2), 6)
-# 8.4e-05
-# >>> round(girgis21_epsilon(0.5, n=10_000, delta=1e-4), 6)
-# 0.029888
 
 GIRGIS21 = "Girgis et al. 2021, Renyi bound"
 _LARGEST_ORDER = 2**16
@@ -563,8 +550,6 @@ def girgis21_epsilon(eps0: float, *, n: int, delta: float) -> float:
 
 
 # --- the Renyi bound of Liew et al. 2022 for shuffled Gaussian reports ----------------------------------------
-# >>> round(liew22_epsilon(1.0, n=10_000, delta=1e-6), 3)
-# 0.589
 
 LIEW22 = "Liew et al. 2022, Renyi bound"
 _LEAST_SIGMA = 1e-100  # below it the moments overflow, logarithms included

@@ -59,12 +59,6 @@ from gspa.accountant.roots import find_root, push_until
 #     H = D E[e^(lambda T)] e^(-lambda m) 1/(2 pi) int phi(s) e^(-i s m) (1 - e^(-is))/(1 - rho e^(-is)) ds:
 #
 # some thirty terms of a sum, whatever n, accurate relative to H however small it is.
-#
-# >>> crowd = Crowd(1.0, np.array([1.0]), np.array([1.0]))
-# >>> value, error = Tilted(crowd, 0.5).at(np.array([[0.0], [1.0]]))  # the other holds 0, or 1
-# >>> r = 1 / (1 + math.e)
-# >>> bool(abs(value[0] - ((1 - r) * r - math.exp(0.5) * r * r)) < 1e-15)  # both say 1
-# True
 
 Array = NDArray[np.float64]
 Combine = Callable[[Array], Array]  # one row per group of users to one row per choice of their inputs

@@ -38,6 +38,7 @@ class Unknown:
         start: where the search begins.
         name: of it, for messages.
         close: relative, of the central eps to the target.
+        sided: its setting tells the upper end alone in less time.
     """
 
     setting: Callable[[float], Setting]
@@ -48,6 +49,7 @@ class Unknown:
     start: float = 1.0
     name: str = "eps"
     close: float = 1e-6
+    sided: bool = False
 
 
 def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
@@ -78,8 +80,12 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
     def gap(value: float) -> float:
         return math.log(eps) - math.log(value) if 0 < value < math.inf else math.inf if value == 0 else -math.inf
 
-    def root(end: Callable[[float], float], y: float, close: float) -> float:
-        """About where an end of the central eps is the target."""
+    @cache
+    def high(x: float) -> float:
+        return asked.setting(x).upper(delta) if asked.sided and x not in known else at(x).upper
+
+    def root(end: Callable[[float], float], y: float, close: float, slope: float) -> tuple[float, float]:
+        """About where an end of the central eps is the target, and the slope of its logarithm there."""
         bracket = [-math.inf, math.inf]
 
         def spare(y: float) -> float:
@@ -88,8 +94,13 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
             # Close enough, or between two numbers at which it jumps: the ends are proved by themselves.
             return found if abs(found) > close and bracket[1] - bracket[0] > close else 0.0
 
-        guess = power * spare(y)
-        return find_root(spare, y + min(max(guess, -5.0), 14.0))[0]
+        first = spare(y)
+        step = min(max(-first / slope, -5.0), 14.0)
+        if step == 0:
+            return y, slope
+        second = spare(y + step)
+        secant = (second - first) / step if math.isfinite(second - first) else 0.0
+        return find_root(spare, y + step, slope=min(secant, 0.0))
 
     def met(x: float) -> bool:
         return at(x).upper <= eps
@@ -101,7 +112,7 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
         needs = f"a target that {asked.name} = {limit:g} {verb}"
         return OutsideValidity("calibration", needs, f"eps = {eps:g}, delta = {delta:g}")
 
-    y = root(lambda x: at(x).upper, sign * math.log(asked.start), asked.close)
+    y, slope = root(high, sign * math.log(asked.start), asked.close, -1 / power)
     if asked.whole:
         safe = float(_last(met, round(number(y)), sign, asked))
     else:
@@ -113,7 +124,7 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
     if asked.whole:
         other = float(_last(lambda x: not missed(x), int(safe), sign, asked))
     else:
-        y = root(low, y, _NEAR)
+        y, _ = root(low, y, _NEAR, slope or -1 / power)
         push = min(max(1.1 * abs(gap(low(number(y)))), asked.close), 1.0)
         other = number(push_until(lambda y: missed(number(y)), y, push, sign * math.log(worst)))
     one = at(max(safe, asked.least))

@@ -60,6 +60,7 @@ from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.losses import LARGEST, TAIL, Atoms, Values, on_curve
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon
 from gspa.accountant.pair import greatest_epsilon, least_epsilon
+from gspa.accountant.roots import crossing
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 # --- which omega* and B: any choice is valid, the limit shows a tight one ------------------------------------
@@ -335,6 +336,7 @@ _PER_DEVIATION = 10  # points in a standard deviation of the loss
 _PER_GAP = 80  # the same where a report has nobody to hide among, in the largest loss or the Gaussian's mu
 _CELLS = 600  # coarser by 1e-6 of eps
 _LEAST_DELTA = 1e-30
+_OUT, _FAR_FROM = 2.0, 1.1  # where, in deviations, a law is compared with its limit, and how much larger it may be
 
 
 class _Victim(NamedTuple):
@@ -344,21 +346,41 @@ class _Victim(NamedTuple):
 
 
 def _victim(crowd: Crowd, index: int, delta: float, times: int) -> _Victim:
-    """The (B, omega*) that looks best for so many rounds at delta."""
+    """The (B, omega*) that looks best for so many rounds at delta: any is valid."""
     delta = max(delta, times * _LEAST_DELTA)
     found, _ = crowd.reductions(index, delta / times, _CELLS)
     others = crowd.reports.without(index)
-    best, value = _Victim(index, None, math.inf), math.inf
-    for one in found:
-        mu = limit(one.victim, others, one.envelope).mu
-        left = delta - times * one.leak(0.0)[1]
-        score = gdp_epsilon(delta=left, mu=mu * math.sqrt(times)) if left > 0 and mu < math.inf else math.inf
-        if score < value:
-            best, value = _Victim(index, one, mu), score
-    return best
+
+    def best(mus: list[float]) -> int:
+        left = [delta - times * one.leak(0.0)[1] for one in found]
+        scores = [
+            gdp_epsilon(delta=rest, mu=mu * math.sqrt(times)) if rest > 0 and mu < math.inf else math.inf
+            for rest, mu in zip(left, mus, strict=True)
+        ]
+        return scores.index(min(scores)) if min(scores) < math.inf else -1
+
+    limits = [limit(one.victim, others, one.envelope).mu for one in found]
+    if not found or (first := best(limits)) < 0:
+        return _Victim(index, None, math.inf)
+    at = _OUT * limits[first]
+    if found[first].upper(at) > _FAR_FROM * gdp_delta(at, mu=limits[first]):  # the limit says little of the law
+        seen = [_mu_of(at, one.upper(at) - one.leak(at)[1]) for one in found]
+        limits = [max(pair) for pair in zip(limits, seen, strict=True)]
+        first = best(limits)
+    return _Victim(index, found[first], limits[first])
 
 
-def reports_pair(crowd: Crowd, *, delta: float, times: int, victim: int | None = None) -> tuple[Atoms, Atoms]:
+def _mu_of(eps: float, delta: float) -> float:
+    """About the mu of a Gaussian mechanism with that delta(eps)."""
+    low = -math.log(_MOST_MU)
+    return math.exp(
+        -crossing(lambda y: gdp_delta(eps, mu=math.exp(-y)) - delta, low, low + 1, side=-1, xtol=1e-4, most=700.0)
+    )
+
+
+def reports_pair(
+    crowd: Crowd, *, delta: float, times: int, victim: int | None = None, both: bool = True
+) -> tuple[Atoms, Atoms]:
     """Losses of one round of `times` in which the crowd's reports are shuffled: above everybody's, below one user's.
 
     Args:
@@ -366,6 +388,7 @@ def reports_pair(crowd: Crowd, *, delta: float, times: int, victim: int | None =
         delta: of all rounds together, in (0, 1); decides which (B, omega*) is used and where the curve ends.
         times: how many rounds.
         victim: the user to protect; None for everybody.
+        both: whether the losses below are worth their time; else they are all 0.
     """
     victims = [_victim(crowd, index, delta, times) for index in crowd.candidates(victim)]
     first = victims[0]
@@ -382,6 +405,8 @@ def reports_pair(crowd: Crowd, *, delta: float, times: int, victim: int | None =
             local = crowd.local_delta(one.who, eps)[1]
             if local > worst:
                 worst = max(worst, min(local if one.reduction is None else one.reduction.upper(eps), local))
+        if not both:
+            return Values(worst, 0.0, own, alone)
         return Values(worst, least if first.reduction is None else first.reduction.lower(eps), own, alone)
 
     per = _PER_DEVIATION if hidden else _PER_GAP

@@ -11,9 +11,7 @@ P0 and P1 are mirror images, so one direction of everything here is both.
 >>> from gspa.accountant.randomizers import RandomizedResponse
 >>> from gspa.accountant.one_round import problem_of
 >>> crowd = budgets.constant(0.5, n=1000)
->>> problem = problem_of(crowd, RandomizedResponse(), 0)
->>> above, below = privacy_loss(problem), privacy_loss(problem, pessimistic=False)
->>> above.delta(0.1) >= below.delta(0.1) > 0.999 * above.delta(0.1)
+>>> renyi(problem_of(crowd, RandomizedResponse(), 0), 2.0).relative_width < 1e-3
 True
 """
 
@@ -33,7 +31,7 @@ from gspa.accountant import binomial
 from gspa.accountant.bound import Bound
 from gspa.accountant.clones import CloneLaw
 from gspa.accountant.discrete import TradeOff
-from gspa.accountant.errors import InternalError, InvalidValue, OutsideValidity
+from gspa.accountant.errors import InternalError, OutsideValidity
 from gspa.accountant.one_round import Problem
 from gspa.accountant.pair import AtomTable
 
@@ -42,9 +40,6 @@ from gspa.accountant.pair import AtomTable
 # function that is convex and falling in each Y_i. So spreading a mass to its two grid neighbours with
 # its mean of Y kept gives an upper bound ("connect the dots", Doroshenko et al. 2022, arXiv:2207.04380), and
 # merging masses into one grid point that is their mean of Y gives a lower bound. Both err by O(step^2).
-#
-# >>> spread(np.array([0.25]), np.array([1.0]), 0.5).mass.round(4).tolist()
-# [0.4378, 0.5622]
 
 Array = NDArray[np.float64]
 
@@ -172,7 +167,6 @@ def _blocks(law: CloneLaw, depth: float, above: bool) -> tuple[Array, Array, flo
 
 METHOD = "Renyi divergence of the dominating pair"
 _DEPTH = 60.0
-_MOST_POINTS = 1e7  # of a grid
 _MOST_ATOMS = 4e7
 _RELATIVE = 1e-11  # allowance on each mass, as in `gspa.accountant.pair`
 _CORNERS = 20_000  # of a trade-off function, until it is put on a grid
@@ -292,32 +286,6 @@ def automatic_step(found: Atoms, most: float) -> float:
     return most / math.ceil(most * _STEPS / math.sqrt(variance)) if variance > 0 else 1.0
 
 
-def privacy_loss(problem: Problem, *, step: float | None = None, pessimistic: bool = True) -> PrivacyLoss:
-    """The law of log P0/P1 under P0 on a grid.
-
-    Pessimistic: every composition's delta is at least the pair's. Optimistic: at most. Proved, up to an
-    allowance for rounding of 1e-11 relative in each mass, which is not included.
-
-    Args:
-        problem: victim and clones.
-        step: of the grid, > 0; automatic if not given.
-        pessimistic: which side to err on.
-
-    Returns:
-        The masses on the grid, the victim's local delta at +infinity.
-    """
-    local = problem.local_delta
-    found = atoms(problem, above=pessimistic)
-    if step is None:
-        chosen = automatic_step(found, problem.victim.eps)
-    else:
-        chosen = check.in_range(0, 1, step=check.positive(step=step))
-        if chosen * _MOST_POINTS < problem.victim.eps:
-            raise InvalidValue("step", step, f"at least {problem.victim.eps / _MOST_POINTS:.3g} for a loss up to eps")
-    put = spread if pessimistic else merge
-    return put(found.loss, (1 - local) * found.mass, chosen, local + (1 - local) * found.missing)
-
-
 def trade_off(problem: Problem) -> TradeOff:
     """T(P0, P1), the best type II error at each type I error, from below.
 
@@ -414,12 +382,6 @@ def renyi(problem: Problem, order: float) -> Bound:
 #
 # With h' of the pair exchanged, h(a) = 1 - a + a h'(1/a), which takes convex to convex: each direction's points are
 # used as they are, for its own losses > 0, so that no small delta is lost in 1 - delta. Only the loss 0 sees both.
-#
-# >>> pair = dominating(np.array([0.0, 0.5, 1.0]), np.array([0.3, 0.1, 0.0]))
-# >>> round(float(pair.mass.sum()), 12), pair.missing
-# (1.0, 0.0)
-# >>> round(float(pair.mass @ np.maximum(1 - np.exp(0.5 - pair.loss), 0)), 12)  # delta(0.5)
-# 0.1
 
 
 def _hull(x: Array, y: Array) -> NDArray[np.intp]:

@@ -252,10 +252,6 @@ def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = B
 
 
 # --- each user -----------------------------------------------------------------------------------------------
-# >>> from gspa.accountant import budgets
-# >>> found = per_user_epsilon(budgets.from_array([0.5, 2.0], count=[900, 100]), delta=1e-6)
-# >>> bool(found.upper[0] < found.lower[1])
-# True
 
 _EXACT = 48  # distinct (eps, delta) up to which each user group is evaluated by itself
 _BLOCKS = 600  # of the laws that all victims share
@@ -397,11 +393,6 @@ def _between(budgets: Budgets, chosen: Randomizer, eps: Array, local: float, del
 # --- colluding users, and those who drop out -----------------------------------------------------------------
 # Users who collude with the server, deviate or never report are no clones to hide among. What is left is a
 # smaller population, and in the worst case those who are left hide the victim least.
-#
-# >>> from gspa.accountant import budgets
-# >>> left = honest_only(budgets.from_array([0.1, 2.0], count=[90, 10]), honest=50)
-# >>> left.eps.tolist(), left.count.tolist()
-# ([0.1, 2.0], [40, 10])
 
 
 def honest_only(budgets: Budgets, *, honest: int) -> Budgets:

@@ -314,18 +314,6 @@ GAUSSIAN: Mapping[str, PublishedBound] = {
 
 
 # --- evaluated and compared for one population ---------------------------------------------------------------
-# >>> from gspa.accountant import budgets
-# >>> for row in compare(budgets.constant(0.5, n=10_000), delta=1e-4, mechanism="laplace"):
-# ...     if row.valid:
-# ...         print(row.key, round(row.epsilon, 4))
-# fmt21_numerical 0.0111
-# blanket_laplace 0.0131
-# girgis21 0.0299
-# blanket_hoeffding 0.0373
-# blanket_bennett 0.0642
-# fmt21 0.079
-# clones_blog 0.1517
-# erlingsson19 0.1821
 
 
 @dataclass(frozen=True)

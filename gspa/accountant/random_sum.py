@@ -265,6 +265,21 @@ def expectation_below(atoms: tuple[Array, Array], law: CloneLaw) -> float:
     return _covered(atoms, law, last, np.maximum(law.mass - law.error, 0.0) / (last + 1), _alone(atoms, up=False)).lower
 
 
+def expectation_of_equal(atoms: tuple[Array, Array], c: float, n: int) -> Bracket:
+    """The same from both sides for C ~ Bin(n - 1, c): no law of C is needed, but a large n c.
+
+    P(C = m - 1)/m = P(Bin(n, c) = m)/(n c), so it is E[(B_1 L_1 + ... + B_n L_n)_+]/(n c) with B_i ~ Bernoulli(c). That
+    all B_i are 0, which no smoothing should blur, has probability (1 - c)^n <= e^(-n c).
+    """
+    values, masses = atoms
+    alone = _alone(atoms, up=True)
+    if float(np.abs(values).max()) > _FAR:
+        return Bracket(0.0, alone)
+    mixed, smoothing = np.r_[c * masses / masses.sum(), 1 - c], _FINE if values.size <= _FEW else _COARSE
+    found = positive_part(np.r_[values, 0.0], mixed, n, np.ones(1), smoothing=smoothing)
+    return Bracket(found.lower / (n * c) * (1 - 4 * _UNIT), min(found.upper / (n * c) * (1 + 4 * _UNIT), alone))
+
+
 def _alone(atoms: tuple[Array, Array], *, up: bool) -> float:
     """E[L_+], rounded to one side."""
     values, masses = atoms

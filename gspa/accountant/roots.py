@@ -18,7 +18,9 @@ _RTOL = 2.0**-50  # the least that `brentq` takes
 _MOST_STEPS = 3000  # more than halving all doubles takes
 
 
-def find_root(f: Callable[[float], float], x: float, highest: float = math.inf) -> tuple[float, float]:
+def find_root(
+    f: Callable[[float], float], x: float, highest: float = math.inf, slope: float = 0.0
+) -> tuple[float, float]:
     """A root of a decreasing f from x, and f' there: secant steps kept in a bracket, which may be open.
 
     For functions that cost much: from a good x it takes about five values. Nothing about it is certified.
@@ -27,9 +29,10 @@ def find_root(f: Callable[[float], float], x: float, highest: float = math.inf) 
         f: decreasing; may be infinite.
         x: where to start, below `highest`; on a scale of which 1 is a large step.
         highest: f is negative from there on.
+        slope: about f' at x, <= 0; 0 where it is not known.
     """
     left, right = -math.inf, highest
-    y, slope = f(x), 0.0
+    y = f(x)
     step = 5e-4
     for _ in range(100):
         if y > 0:

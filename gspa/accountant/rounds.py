@@ -217,6 +217,7 @@ def shuffled_reports(
     mechanism: str = "laplace",
     sensitivity: float = 1.0,
     victim: int | None = None,
+    both: bool = True,
 ) -> Round:
     """A round in which every user reports a value of [0, 1] with noise, and the reports are shuffled.
 
@@ -228,6 +229,7 @@ def shuffled_reports(
         count: how many users have each scale: a number or shape of scales; with `Budgets`, theirs counts.
         mechanism: "laplace" or "gaussian".
         sensitivity: as for `gspa.accountant.laplace_gaussian.blanket_epsilon`, like victim.
+        both: False where the lower end does not matter: it is then 0, and the upper one costs half the time.
 
     Raises:
         InvalidValue: an argument outside its range; more than 64 distinct scales.
@@ -245,7 +247,7 @@ def shuffled_reports(
 
     @cache  # a search for delta, or for a curve, asks again at the same
     def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
-        return reports_pair(crowd, delta=delta, times=times, victim=victim)
+        return reports_pair(crowd, delta=delta, times=times, victim=victim, both=both)
 
     proved, one = crowd.proved(victims), bool(crowd.reports.count.sum() == 1)
     words = crowd.valid_for(victims)

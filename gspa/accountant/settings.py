@@ -147,6 +147,10 @@ class Setting(ABC):
         """Its lower end."""
         return self.epsilon(delta).lower
 
+    def upper(self, delta: float) -> float:
+        """Its upper end, for a search: `epsilon` may differ from it by rounding."""
+        return self.epsilon(delta).upper
+
     def delta(self, eps: float) -> Bound:
         """The certified central delta."""
         if self.rounds == 1:
@@ -263,6 +267,12 @@ class OnLine(Setting):
     def lower(self, delta: float) -> float:
         quick = self.rounds == 1 and self.n is not None and self.n <= _SUMMED  # no upper end is needed for it
         return attack_epsilon(delta=delta, **self._quick).lower if quick else super().lower(delta)
+
+    def upper(self, delta: float) -> float:
+        if self.rounds == 1:
+            return super().upper(delta)
+        one = composition.shuffled_reports(both=False, **self.line)
+        return composition.compose([(one, self.rounds)], delta=delta).upper
 
     @cached_property
     def _round(self) -> composition.Round:

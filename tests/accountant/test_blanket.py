@@ -18,8 +18,8 @@ from gspa.accountant import blanket as _blanket_law
 from gspa.accountant import budgets, rounds
 from gspa.accountant.blanket import Envelope, Noise, Reports, cells, lower_atoms, upper_atoms
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.laplace_gaussian import Crowd, blanket_delta, blanket_epsilon
-from gspa.accountant.random_sum import expectation_above, positive_part
+from gspa.accountant.laplace_gaussian import Crowd, blanket_delta, blanket_epsilon, reports_pair
+from gspa.accountant.random_sum import expectation_above, expectation_of_equal, positive_part
 
 # Jorgensen et al.'s preference groups, as in Figure 3: (1/eps, count)
 GROUPS = ([10.0, 2.0, 1.0], [5400, 3700, 900])
@@ -83,6 +83,33 @@ def test_random_sum_in_strides():
     assert found.lower <= sum(part.upper for part in one)
     assert found.upper >= sum(part.lower for part in one)
     assert found.upper == pytest.approx(sum(part.upper for part in one), rel=5e-3)
+
+
+@pytest.mark.parametrize(("n", "c"), [(300, 0.4), (700, 0.2)])
+@pytest.mark.parametrize("size", [4, 100])
+def test_random_sum_among_equal_users_against_convolution(n, c, size):
+    rng = np.random.default_rng(size)
+    points, masses = rng.integers(-3, 5, size=size), rng.dirichlet(np.ones(size))
+    law = np.zeros(8)
+    np.add.at(law, points + 3, masses)
+    drift = max(0.0, float(masses @ points) + 0.1)  # so that a positive sum is rare
+    clones, exact, power = binom.pmf(np.arange(n), n - 1, c), 0.0, np.ones(1)
+    for m in range(1, n + 1):
+        power = np.convolve(power, law)
+        exact += clones[m - 1] / m * float(np.maximum(np.arange(power.size) - (3 + drift) * m, 0) @ power)
+    found = expectation_of_equal((points - drift, masses), c, n)
+    assert found.lower <= exact * (1 + 1e-9)
+    assert found.upper >= exact * (1 - 1e-9)
+    assert found.upper - found.lower <= 0.01 * exact
+
+
+def test_little_noise_is_hidden_by_a_smaller_set_than_the_gaussian_limit_prefers():
+    """Where a rare report gives much away, the limit's own choice leaves both ends of the curve far apart."""
+    crowd = Crowd.of([0.6], [50_000], "gaussian")
+    above, below = reports_pair(crowd, delta=1e-6, times=52)
+    ends = [float(law.mass @ np.maximum(-np.expm1(-law.loss), 0)) + law.missing for law in (above, below)]
+    assert 0.009 < ends[1] < ends[0] < 0.0101
+    assert reports_pair(crowd, delta=1e-6, times=52, both=False)[1].missing == 0
 
 
 def test_random_sum_keeps_its_digits_far_out():

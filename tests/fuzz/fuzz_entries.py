@@ -94,6 +94,7 @@ INSIDE: dict[str, str] = {
             "one_round": "require_fit others_of problem_of tilt_for epsilon_of candidates",
             "risk": "attack_rates",
             "sampled_audit": "choose",
+            "blanket_forms": "blanket_moments",
             "closed_forms": "require_pure clone_slack",
             "mechanisms": "alone_delta alone_epsilon apart",
             "tradeoff": "gdp_log_delta_end like scaled",
@@ -271,7 +272,7 @@ NAMED: dict[str, Kind] = (
     | {"mechanism": name("laplace", "gaussian"), "alpha": array(0, 1), "scale": number(0.1, 5)}
     | {"sigma": number(0.1, 5), "sensitivity": number(0.1, 60), "low": number(0, 1), "high": number(1, 3)}
     | {"reading": name("constants", "ranges"), "scales": array(0.3, 3, most=2), "count": counts(1, 20, most=1)}
-    | {"victim": optional(count(0, 1)), "cells": count(20, 60)}
+    | {"victim": optional(count(0, 1)), "cells": count(20, 60), "both": FLAG}
     | {"statistic": name("linear", "window"), "others": optional(array(0, 1, most=2)), "local": either(*LOCALS)}
     | {"beta": number(0.01, 1), "d": count(5, 30), "attack": FLAG, "pessimistic": FLAG, "folds": count(1, 5)}
     | {"epochs": count(1, 9), "divisor": count(1, 100), "clients": count(2, 20), "clip": number(0.1, 5)}
