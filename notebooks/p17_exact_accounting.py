@@ -83,11 +83,17 @@ def _least_mu(victim: Noise, others: Reports, radius: float) -> float:
 
 
 def budget_table(choice: pd.DataFrame) -> pd.DataFrame:
-    """Local budgets with a row for each number of users, rounded down."""
-    wide = choice.pivot(index="n", columns="central", values="local").reset_index()
-    floors = wide.iloc[:, 1:].map(lambda eps: math.floor(100 * eps) / 100)
+    """Local budgets, rounded down, with a row for each number of users and what they run."""
+    wide = choice.pivot(index=["n", "runs"], columns="central", values="local")
+    floors = wide.map(lambda eps: math.floor(100 * eps) / 100)
     heads = [f"$\\epsilon = {central:g}$" for central in floors]
-    return pd.concat([wide["n"], floors], axis=1).set_axis(["users", *heads], axis=1)
+    names = wide.index.get_level_values("runs").map({"laplace": "Laplace noise", "aligned": "randomized response"})
+    users = wide.index.get_level_values("n")
+    return (
+        floors.set_axis(heads, axis=1)
+        .reset_index(drop=True)
+        .assign(users=users, reports=names)[["users", "reports", *heads]]
+    )
 
 
 def needs_an_epsilon(certified: Bound) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gspa.book import claims, say, text
 from gspa.book.claims import PAPERS, SHORT, Claim, Outcome
@@ -19,7 +19,6 @@ from gspa.book.verdicts import VERDICTS
 HEADLINES = ("G-T5", "G-T2p", "G-T3", "F12", "E2", "G-C4", "G-C3", "G-SGD3")
 REPORTS = ("gspa", "clones", "flame")
 """The papers that have a report for reviewers."""
-_FIRST = 6  # of them have room in the reviewer's card
 # The kinds of statement that a reviewer counts, and the headings of a report by verdict.
 _GROUPS = {
     "Theorems": ("theorem",),
@@ -36,8 +35,32 @@ _LEFT = {
     "not yet checked": "Not checked in this build",
 }
 _SECTION = re.compile(r"^## What differs from the papers?\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+# Between two sentences; a number's point has no space behind it.
+_SENTENCE = re.compile(r"(?<=\.) (?=[A-Z$])")
 # A link to another notebook, as the notebooks write it: beside their own file.
 _LINK = re.compile(r"\]\((?=\w+\.ipynb)")
+
+
+class Asked(NamedTuple):
+    """A question that readers bring: what it is about, the figure that answers it, its claim, in which reading."""
+
+    about: str
+    figure: str
+    claim: str
+    reading: str = ""
+
+
+STRIP = (
+    Asked(
+        "Theorem 2",
+        "figure-theorem-2-map",
+        "G-T2",
+        "without the slack, as Figure 2 and the word 'approximately' have it",
+    ),
+    Asked("Figure 2", "figure-2", "G-C3"),
+    Asked("Figure 4", "figure-4", "G-SGD3"),
+)
+"""What stands on the first page: a picture each, and the verdict."""
 
 
 class Found:
@@ -88,6 +111,14 @@ class Found:
         settled = [(self.registry[name], self.outcomes[name]) for name in HEADLINES if name in self.outcomes]
         return [(entry, one) for entry, one in settled if one.verdict != "not yet checked"]
 
+    def found(self, asked: Asked) -> str:
+        """The first sentence of what was found; empty where no page of this build has a card."""
+        if asked.claim not in self.outcomes:
+            return ""
+        one = self.outcomes[asked.claim]
+        read = [reading.found for reading in one.readings if reading.name == asked.reading]
+        return _SENTENCE.split([*read, one.reason][0], maxsplit=1)[0]
+
     def among(self, entries: Iterable[Claim], verdict: str) -> list[Claim]:
         """Those of the entries that have a verdict."""
         return [one for one in entries if self.verdict(one) == verdict]
@@ -116,10 +147,10 @@ def _conclusions() -> list[str]:
 
 def parts(found: Found, executed: Iterable[Path]) -> dict[str, str]:
     """The generated parts of the book's pages (MyST Markdown), by name."""
-    names = ("dashboard", "highlights", "findings", "claims", "corrections", "errata", "standards")
+    names = ("dashboard", "findings", "claims", "corrections", "errata", "standards")
     errata = claims.errata()
     shown = sum(one.row(found.outcomes) is not None for one in errata)
-    values = {"found": found, "first": _FIRST, "errata": errata, "shown": shown, "standards": standards()}
+    values = {"found": found, "errata": errata, "shown": shown, "standards": standards()}
     values |= {"PAPERS": PAPERS, "SHORT": SHORT, "READING": claims.READING, "WEIGHTS": claims.WEIGHTS}
     values |= {"groups": _GROUPS, "LEFT": _LEFT}
     made = {name: fill(f"{name}.md", **values) for name in names}
@@ -133,6 +164,11 @@ def parts(found: Found, executed: Iterable[Path]) -> dict[str, str]:
         for paper in REPORTS
     }
     return made | {"departures": departures(executed)}
+
+
+def strip(found: Found, alts: Mapping[str, str]) -> str:
+    """The first page's pictures, by name what each shows, with their verdicts (MyST Markdown)."""
+    return fill("strip.md", found=found, strip=STRIP, alts=alts)
 
 
 def standards(paper: str = "") -> dict[str, Any]:

@@ -143,10 +143,27 @@ def run_one(
         found = run.one(place, run.Task.of(source, values), expected, display.update)
     files.write_atomically(output.resolve(), found.text)
     typer.echo(f"Wrote {output}")
+    for line in _against_the_book(here, source.name, str(values["profile"]), json.loads(found.text)):
+        typer.echo(line)
     if folder is not None:
         page = site.render_page(here, source.name, output, folder, profile=str(values["profile"]))
         opened = _browse(page.as_uri())
         typer.echo(f"Opened {page}" if opened else f"No browser here; open it yourself: {page}")
+
+
+def _against_the_book(here: Any, name: str, profile: str, notebook: Mapping[str, Any]) -> list[str]:
+    """What moved in a run against the book's own of this profile, else against the record; without cards nothing."""
+    from gspa.book import claims, moved
+
+    cards = claims.shown(notebook)
+    built = here.executed(profile) / f"{name}.ipynb"
+    if cards and built.is_file():
+        found = moved.between(json.loads(built.read_text(encoding="utf-8")), notebook)
+        return [f"What moved against the book, profile {profile}:", *(found.lines() or ["Nothing."])]
+    differing = [
+        f"{one.claim:8} {claims.claim(one.claim).verdict} -> {one.words}" for one in cards.values() if one.differs()
+    ]
+    return ["Verdicts that differ from the record:", *(differing or ["None."])] if cards else []
 
 
 def _browse(address: str) -> bool:

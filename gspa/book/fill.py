@@ -24,7 +24,7 @@ def _templates() -> Any:
     )
     made.filters["md"] = lambda value: Markup(text.html(value))
     made.filters["light"] = lambda value: Markup(text.light(value))
-    made.filters["plain"] = text.plain
+    made.filters |= {"plain": text.plain, "number": text.number}
     made.filters["greek"] = text.greek
     made.filters["value"] = lambda value: Markup(text.html_value(value))
     made.filters["slug"] = slug

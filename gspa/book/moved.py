@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
-from gspa.book import claims
+from gspa.book import claims, text
 from gspa.book.fill import fill
 
 Notebook = Mapping[str, Any]
@@ -32,6 +33,26 @@ class Moved:
     def html(self, before: str) -> str:
         """Both tables; `before` says what stands in the column on the left."""
         return fill("bench_moved.html", moved=self, before=before)
+
+    def lines(self) -> list[str]:
+        """For a terminal, of each claim the first row of its evidence that moved, and its verdict if that did."""
+        said = []
+        for claim, rows in groupby(self.evidence, key=lambda row: row[0]):
+            (_, row, old, new), *others = rows
+            more = f" (and {len(others)} more)" if others else ""
+            said.append(f"{claim:8} {text.plain(row)}: {_words(old)} -> {_words(new)}{more}")
+        for claim, old, new in self.verdicts:
+            said.append(f"{claim:8} {' '.join(filter(None, old))} -> {' '.join(filter(None, new))}")
+        if self.unsettled:
+            said.append(f"{text.plain(self.unsettled)} So its verdicts are open.")
+        return said
+
+
+def _words(value: Any) -> str:
+    """A row's value in a terminal; none where the card had no such row."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_words, value))
+    return "none" if value is None else text.plain(text.number(value))
 
 
 def between(before: Notebook, after: Notebook) -> Moved:

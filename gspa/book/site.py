@@ -11,11 +11,12 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from gspa.accountant.errors import CheckFailed, InvalidOutput
-from gspa.book import build_record, cards, claims, download, evidence, figures, processes, provenance, sitecheck
+from gspa.book import build_record, cards, claims, download, evidence, figures, processes, provenance, recipe, sitecheck
 from gspa.book.project import Project
 from gspa.book.run import Run, place
 from gspa.files import digest, digest_tree, ensure_writable, own_folder, remove_temporaries, write_atomically
@@ -91,6 +92,7 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     parts = cards.parts(found, executed) | {
         "build_record": build_record.page(project, runs, profile),
         "headline": _headline(executed, folder),
+        "strip": cards.strip(found, _pictures(executed, [asked.figure for asked in cards.STRIP], folder)),
         "download": download.write(project, folder / download.FOLDER),
         "profile": "" if profile == "paper" else _SMALL.format(profile),
     }
@@ -102,6 +104,10 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     for name, script in cards.rows(found, evidence.tests_of(project)).items():
         write_atomically(ensure_writable(folder / "claims") / name, script)
     _ship(executed, folder)
+    if (project.book / "recipe.md").is_file():
+        text, certificate = recipe.page(project.build)
+        write_atomically(folder / "recipe.md", text)
+        write_atomically(ensure_writable(folder / "certificates") / recipe.CERTIFICATE, certificate)
 
 
 _SMALL = """```{{admonition}} A {} build
@@ -134,23 +140,40 @@ HEADLINE = "figure-headline"
 """The figure, drawn by some notebook, that the front page shows as well."""
 
 
-def _headline(executed: Iterable[Path], folder: Path) -> str:
-    """The front page's figure (MyST Markdown), its picture and table written to `folder`; empty if no page drew it."""
+def _figures(executed: Iterable[Path]) -> Iterator[tuple[Path, str, dict[str, Any]]]:
+    """Each figure that notebooks drew: the notebook, the picture, and what the site needs beside it."""
     for path in executed:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             for output in cell.get("outputs", []):
-                about = output.get("data", {}).get(figures.MIME, {})
-                if about.get("name") == HEADLINE:
-                    write_atomically(folder / "headline.svg", "".join(output["data"]["image/svg+xml"]))
-                    write_atomically(folder / "headline.csv", about["tables"][0]["csv"])
-                    # The frames are files of that page, which `gspa_figures` writes.
-                    script = figures.script(about, f"_static/data/{path.stem}")
-                    turned = f"\n```{{raw}} html\n{script}\n```\n" if script else ""
-                    return (
-                        f"````{{figure}} _generated/headline.svg\n:alt: {about['alt']}\n\n{about['caption']} "
-                        f"{{download}}`CSV <_generated/headline.csv>`, from [this page](notebooks/{path.name})\n"
-                        f"{turned}````\n"
-                    )
+                if about := output.get("data", {}).get(figures.MIME):
+                    yield path, "".join(output["data"]["image/svg+xml"]), about
+
+
+def _pictures(executed: Iterable[Path], names: Sequence[str], folder: Path) -> dict[str, str]:
+    """Write those of the figures that some page drew to `folder`; by name what each shows."""
+    alts = {}
+    for _, svg, about in _figures(executed):
+        if about["name"] in names:
+            write_atomically(folder / f"{about['name']}.svg", svg)
+            alts[about["name"]] = about["alt"]
+    return alts
+
+
+def _headline(executed: Iterable[Path], folder: Path) -> str:
+    """The front page's figure (MyST Markdown), its picture and table written to `folder`; empty if no page drew it."""
+    for path, svg, about in _figures(executed):
+        if about["name"] != HEADLINE:
+            continue
+        write_atomically(folder / "headline.svg", svg)
+        write_atomically(folder / "headline.csv", about["tables"][0]["csv"])
+        # The frames are files of that page, which `gspa_figures` writes.
+        script = figures.script(about, f"_static/data/{path.stem}")
+        turned = f"\n```{{raw}} html\n{script}\n```\n" if script else ""
+        return (
+            f"````{{figure}} _generated/headline.svg\n:alt: {about['alt']}\n\n{about['caption']} "
+            f"{{download}}`CSV <_generated/headline.csv>`, from [this page](notebooks/{path.name})\n"
+            f"{turned}````\n"
+        )
     return ""
 
 

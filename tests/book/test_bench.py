@@ -873,6 +873,17 @@ class TestMoved:
         assert moved.between(page(gap=1), {"cells": []}) == moved.between({"cells": []}, page(gap=1))
         assert "No evidence" in moved.between(page(gap=1), page(gap=1)).html("Before")
 
+    def test_a_terminal_has_a_line_for_the_evidence_of_a_claim_and_one_for_its_verdict(self):
+        def page(verdict, **evidence):
+            return {"cells": [{"outputs": outputs(claims.Outcome(CLAIM, verdict, "So.", evidence))}]}
+
+        before, after = page("verified", gap=[1, 2e-9], same=2), page("refuted", gap=[3, "$x$"], same=2, new=1.5)
+        assert moved.between(before, after).lines() == [
+            f"{CLAIM:8} gap: 1, 2 x 10^-9 -> 3, x (and 1 more)",
+            f"{CLAIM:8} verified -> refuted",
+        ]
+        assert moved.between(before, before).lines() == []
+
     def test_a_run_that_changed_what_the_paper_states_says_that_and_no_evidence(self):
         told = [
             claims.Outcome(CLAIM, "verified", "So.", {"gap": 1.0}),
@@ -881,6 +892,7 @@ class TestMoved:
         found = moved.between(*({"cells": [{"outputs": outputs(one)}]} for one in told))
         assert (found.evidence, found.unsettled) == ([], "This run changed n.")
         assert "So its verdicts are open." in found.html("Before")
+        assert found.lines()[-1] == "This run changed n. So its verdicts are open."
 
     def test_a_verdict_that_stands_in_some_readings_says_so(self):
         def judged(*words):

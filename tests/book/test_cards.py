@@ -203,7 +203,6 @@ class TestInHowManyReadings:
         settled = len(divided.outcomes)
         assert seen["claims"] == settled
         assert seen["findings"] == len(HEADLINES)
-        assert seen["highlights"] > 0
         assert seen["errata"] == len(claims.errata())
         for paper in cards.REPORTS:
             assert seen[f"report-results-{paper}"] > 0
@@ -252,7 +251,35 @@ def test_findings_give_an_entry_to_each_settled_headline(monkeypatch):
 def test_findings_say_so_when_no_headline_was_settled(outcomes):
     found = cards.parts(Found(outcomes, set()), [])
     assert "settled no headline claim" in found["findings"]
-    assert found["highlights"].strip() == ""
+
+
+class TestTheStrip:
+    def test_its_readings_are_the_registrys(self):
+        for asked in cards.STRIP:
+            entry = claim(asked.claim)
+            assert entry.notebook
+            assert asked.reading == "" or asked.reading in entry.readings
+
+    def test_each_picture_has_the_verdict_of_its_card_and_one_sentence_of_it(self):
+        first, two, _ = cards.STRIP
+        read = (
+            Reading(first.reading, "refuted", "At $n$ = 1.5 it fails. More."),
+            Reading("another", "verified", "Else."),
+        )
+        outcomes = {
+            first.claim: Outcome(first.claim, "verified", "Else.", {"gap": 1.0}, readings=read),
+            two.claim: Outcome(two.claim, "refuted", "At 1 point. And another.", {"gap": 1.0}),
+        }
+        page = cards.strip(Found(outcomes, {claim(first.claim).notebook}), {first.figure: "A map."})
+        assert page.count(":::{image}") == 1
+        target = f"notebooks/{claim(first.claim).notebook}.html"
+        assert f":::{{image}} _generated/{first.figure}.svg\n:alt: A map.\n:target: {target}\n:::" in page
+        said = [" ".join(one.get_text().split()) for one in html(page)("p")]
+        assert said == [
+            *("Theorem 2 verified in 1 of 2 readings", r"At \(n\) = 1.5 it fails."),
+            *("Figure 2 refuted", "At 1 point."),
+            *("Figure 4 not yet checked", ""),
+        ]
 
 
 class TestTheDashboard:

@@ -271,6 +271,25 @@ class TestRun:
         assert say.values_of(page) == {"n": 3, "c": 0.5, "profile": "middle"}
         assert sorted(path.name for path in Path("deep").iterdir()) == ["page.ipynb"]
 
+    def test_it_says_what_moved_against_the_book_and_without_one_against_the_record(self, project, capsys):
+        project.book.mkdir()
+        shutil.copy(ROOT / "book" / "claims.yaml", project.book)
+        entry = claims.claim("G-TAB2")
+        card = f'Outcome("G-TAB2", "{entry.verdict}", "So.", dict(gap=n), "Other." * {"corr" in entry.verdict})'
+        add(project, entry.notebook, f"from gspa.book.claims import Outcome\n{card}")
+
+        def said(line):
+            assert run(shlex.split(f"run {entry.notebook} -o x.ipynb {line}")) == 0
+            wrote, *lines = capsys.readouterr().out.splitlines()
+            assert wrote == "Wrote x.ipynb"
+            return lines
+
+        assert said("-p n 4") == ["Verdicts that differ from the record:", "None."]
+        project.executed("paper").mkdir(parents=True)
+        Path("x.ipynb").rename(project.executed("paper") / f"{entry.notebook}.ipynb")
+        assert said("-p n 4") == ["What moved against the book, profile paper:", "Nothing."]
+        assert said("-p n 5") == ["What moved against the book, profile paper:", "G-TAB2   gap: 4 -> 5"]
+
     def test_a_notebook_that_raises_is_status_1_and_writes_nothing(self, project, capsys):
         # A failure's message is a screen with the traceback of the cell, not one of gspa's own.
         assert run(shlex.split("run 01_page -p n 13")) == 1

@@ -18,10 +18,11 @@ import yaml
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from sphinx.util.osutil import relative_uri
+from test_recipe import PRINTED
 
 import gspa
 from gspa.accountant.errors import CheckFailed
-from gspa.book import build_record, say, site, sitecheck
+from gspa.book import build_record, recipe, say, site, sitecheck
 from gspa.book.claims import Outcome, registry
 from gspa.book.figures import MIME
 from gspa.book.project import Project
@@ -96,6 +97,8 @@ FIGURES = [
     ),
 ]
 
+FIGURE_2 = drawn("figure-2", {"name": "table", "rows": 1, "of": 1, "csv": "x\n1\n"})
+
 
 def pages(project):
     return sitecheck.pages_of(project.book / "_toc.yml")
@@ -122,11 +125,19 @@ def real_book(root, *, url="", api=False):
     few = {"profile": "quick", "rounds": [1, 100], "orders": [2, 8], "n": 500}
     injected = new_code_cell("n = 500", id="injected", metadata={"tags": ["injected-parameters"]}, execution_count=3)
     extras = {
-        "08_comparison": {"outputs": [card], "cells": [new_markdown_cell(OPENING, id="c8")]},
+        "08_comparison": {"outputs": [card], "cells": [new_markdown_cell(OPENING, id="c8"), FIGURE_2]},
         DRAWN: {"cells": [injected, *FIGURES], "used": few},
         "17_exact_accounting": {"cells": [said]},
     }
     return project, [executed(project, name, **extras.get(name, {})) for name in names]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def recipe_at_once():
+    """The recipe's commands take seconds; tests of their own run them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recipe, "_printed", lambda: PRINTED)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +171,11 @@ class TestTheRealBook:
         assert sitecheck.check(project.html, pages=pages(project)) == []
         assert not (project.build / "staging").exists()
 
+    def test_the_recipe_leads_to_its_certificate(self, built, soups):
+        project, _ = built
+        (link,) = [one["href"] for one in soups["recipe"]("a") if "certificates/" in one["href"]]
+        assert (project.html / link).read_text(encoding="utf-8") == PRINTED[recipe.CERTIFICATE]
+
     def test_rendering_it_again_changes_nothing(self, built):
         project, runs = built
         before = {path: path.stat().st_mtime_ns for path in project.html.rglob("*")}
@@ -174,7 +190,11 @@ class TestTheRealBook:
         refuted = soups["intro"].find("a", href="claims.html#claims-gspa-refuted")
         assert refuted.get_text() == "1"
         assert refuted["aria-label"].startswith("1 refuted")
-        assert soups["intro"].find(class_="gspa-highlights").a["href"] == "notebooks/08_comparison.html#card-G-C3"
+        strip = soups["intro"].find(class_="gspa-strip")
+        (picture,) = strip("img")
+        assert picture["alt"] == "A line that rises."
+        assert picture.parent["href"] == "notebooks/08_comparison.html"
+        assert "notebooks/08_comparison.html#card-G-C3" in [link["href"] for link in strip("a")]
 
     def test_the_front_page_shows_the_picture_that_the_build_drew(self, built, soups):
         project, _ = built
@@ -186,7 +206,7 @@ class TestTheRealBook:
         engineer, student, reviewer = (
             [link["href"] for link in door("a", class_="reference")] for door in soups["intro"](class_="sd-card-body")
         )
-        assert engineer[0] == "calculator.html"
+        assert engineer[:2] == ["recipe.html", "calculator.html"]
         assert student[0] == "notebooks/00_shuffling_in_pictures.html"
         reports = [f"report_{paper}.html" for paper in ("framework", "clones", "flame")]
         assert [href for href in reviewer if href in [*reports, "claims.html"]] == [*reports, "claims.html"]

@@ -406,6 +406,35 @@ class TestColours:
         assert odd == {}
 
 
+SCREEN = {"width": 1280, "height": 800}
+BELOW = "(e) => e.getBoundingClientRect().bottom + scrollY - innerHeight"  # how far it reaches below the first screen
+
+
+@pytest.mark.skipif(not (SITE / "recipe.html").is_file(), reason="a site from before the recipe")
+class TestFirstScreens:
+    """What the first page and the recipe are for is seen without scrolling."""
+
+    def test_the_first_page_shows_three_pictures_with_their_verdicts(self, page):
+        page.set_viewport_size(SCREEN)
+        page.goto((SITE / "intro.html").as_uri())
+        page.evaluate(TYPESET)
+        pictures = page.locator(".gspa-strip a[href^='notebooks/'] img")
+        assert pictures.count() == 3
+        page.wait_for_function(
+            "() => Array.from(document.querySelectorAll('.gspa-strip img')).every((e) => e.complete)"
+        )
+        assert max(pictures.nth(k).evaluate(BELOW) for k in range(3)) <= 0
+        assert page.locator(".gspa-strip p .gspa-verdict").count() == 3
+
+    def test_the_recipe_is_one_screen_from_the_question_to_the_certificate(self, page):
+        page.set_viewport_size(SCREEN)
+        page.goto((SITE / "recipe.html").as_uri())
+        page.evaluate(TYPESET)
+        link = page.locator("a[href^='certificates/']")
+        assert link.evaluate(BELOW) <= 0
+        assert (SITE / link.get_attribute("href")).is_file()
+
+
 @pytest.mark.usefixtures("formulas_raw")
 class TestFinding:
     """What each reader comes for is two clicks from the first page at most."""

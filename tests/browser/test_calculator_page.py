@@ -145,9 +145,50 @@ def test_the_first_answer(page: Page, address: str) -> None:
     assert page.inner_text("#calc-paper") == f"{bounds.gspa_epsilon(people, delta=1e-4):.6g}"
     assert f"eps <= {said(page)}" in (page.get_attribute("#calc-curve", "aria-label") or "")
     assert page.locator("#calc-curve polyline").count() == 2
-    top = page.locator("#calc-headline").bounding_box()
-    assert top is not None
-    assert top["y"] < 600  # above the form, on the first screen
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_the_answer_is_on_the_first_screen_and_stays_while_the_last_field_is_changed(
+    other_tab: tuple[Page, list[str]], turned: Turn, size: tuple[int, int]
+) -> None:
+    width, height = size
+    other_tab[0].set_viewport_size({"width": width, "height": height})
+    page = turned("n=1000")
+    inside = """([name, height]) => {
+      const box = document.getElementById(name).getBoundingClientRect();
+      return box.height > 0 && box.top >= 0 && box.bottom <= height
+        && document.elementFromPoint(box.left + 5, box.top + box.height / 2).closest("#" + name) !== null;
+    }"""
+    page.evaluate("scrollTo(0, 0)")
+    assert page.evaluate(inside, ["calc-headline", height])
+    page.locator("#calc-rounds").evaluate("(field) => field.scrollIntoView({ block: 'center' })")
+    assert page.evaluate(inside, ["calc-rounds", height])
+    assert page.evaluate(inside, ["calc-headline", height])
+
+
+@pytest.mark.parametrize(
+    ("asked", "command"),
+    [
+        ("mechanism=tv", "gspa epsilon --help"),
+        ("target_eps=1&n=100&mechanism=discrete", "gspa calibrate --target-eps 1 --n 100 "),
+        (
+            f"mechanism=laplace&delta=1e-6&budgets={';'.join(f'0.{i}' for i in range(11, 30))}",
+            "gspa epsilon --budgets budgets.csv --delta 1e-6 --mechanism laplace",
+        ),
+    ],
+)
+def test_the_command_of_a_refusal_can_be_copied(page: Page, address: str, asked: str, command: str) -> None:
+    page.goto(f"{address}#{asked}")
+    line = page.locator("#calc-mechanism-error")
+    line.get_by_role("button", name="Copy the command line").click()
+    line.locator("[role=status]:not(:empty)").wait_for()
+    copied = page.evaluate("getSelection().toString()").strip()
+    assert copied == line.locator("code").inner_text().strip()
+    assert copied.startswith(command)
+    page.select_option("#calc-mechanism", "rr")
+    page.check("input[value=epsilon]")
+    page.check("input[value=one]")
+    page.wait_for_selector("#calc-mechanism-error:empty", state="attached")
 
 
 SETTINGS = {

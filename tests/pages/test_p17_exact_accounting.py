@@ -12,6 +12,7 @@ from exact_shuffle import histogram_delta, krr
 from running import run_page
 from scipy.integrate import quad
 
+import gspa
 from gspa.accountant import budgets
 from gspa.accountant import one_round as accountant
 from gspa.accountant.closed_forms import gspa_mu
@@ -74,14 +75,15 @@ class TestTables:
         assert (lines["least ratio"] <= lines["ratio"]).all()
 
     def test_a_calibrated_budget_meets_its_target_and_is_shown_rounded_down(self, names):
-        shown = names["p"].budget_table(names["choice"])
-        assert shown["users"].tolist() == [1_000, 10_000, 1_000_000]
-        for row in names["choice"].query("central == 0.5").itertuples():
-            at, above = (budgets.constant(row.local * by, n=row.n) for by in (1, 1.01))
-            assert accountant.central_epsilon(at, delta=1e-4).lower <= 0.5 * (1 + 1e-9)
-            assert accountant.central_epsilon(above, delta=1e-4).upper > 0.5
-            cell = shown.loc[shown["users"] == row.n, "$\\epsilon = 0.5$"].item()
-            assert 0 <= row.local - cell < 0.01 + 1e-12
+        choice, shown = names["choice"], names["p"].budget_table(names["choice"])
+        kinds = {"laplace": "Laplace noise", "aligned": "randomized response"}
+        assert set(shown["reports"]) == set(kinds.values())
+        for row in choice[(choice["central"] == 0.5) & (choice["n"] < 100_000)].itertuples():
+            asked = {"n": row.n, "delta": names["strict"], "mechanism": row.runs}
+            assert gspa.epsilon(eps=row.local, **asked).upper <= 0.5 * (1 + 1e-9)
+            assert gspa.epsilon(eps=1.01 * row.local, **asked).upper > 0.5
+            here = (shown["users"] == row.n) & (shown["reports"] == kinds[row.runs])
+            assert 0 <= row.local - shown.loc[here, "$\\epsilon = 0.5$"].item() < 0.01 + 1e-12
 
 
 GROUPS = ([10.0, 2.0, 1.0], [5400, 3700, 900])  # Figure 3: (1/eps, count)

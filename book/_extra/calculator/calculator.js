@@ -50,9 +50,23 @@
   function complain(complaints) {
     for (const name of TEXTS) {
       const line = find(`${name}-error`), text = complaints[name] || "";
-      if (line && line.textContent !== text) line.textContent = text;
+      if (line && line.dataset.said !== text) refuse(line, text);
       find(name).setAttribute("aria-invalid", String(text !== ""));
     }
+  }
+
+  // A complaint on its line; the command at its end, where it has one, can be copied.
+  function refuse(line, text) {
+    const [, before, command] = text.match(/^(.* )(gspa [^;]+)$/) ?? [null, text, ""];
+    line.dataset.said = text;
+    line.replaceChildren(before);
+    if (command === "") return;
+    const make = (name, given) => Object.assign(document.createElement(name), given);
+    const shown = make("code", { textContent: command }), button = make("button", { type: "button", textContent: "Copy" });
+    const told = make("span", { role: "status" });
+    button.setAttribute("aria-label", "Copy the command line");
+    button.addEventListener("click", () => copyShown(shown, told));
+    line.append(shown, " ", button, " ", told);
   }
 
   // ---- work: in a worker made of the parts' own source, else in the page itself, which then waits ----
@@ -227,21 +241,21 @@
     show(gspa.fromHash(location.hash));
     update();
   });
-  async function copy(text, otherwise) {
+  async function copy(text, otherwise, told = find("copied")) {
     try {
       await navigator.clipboard.writeText(text);
-      find("copied").textContent = "Copied.";
+      told.textContent = "Copied.";
     } catch {
-      find("copied").textContent = otherwise;
+      told.textContent = otherwise;
     }
+  }
+  function copyShown(shown, told) {
+    getSelection().selectAllChildren(shown);
+    copy(shown.textContent, "It is selected: copy it.", told);
   }
   find("copy").addEventListener("click", () => copy(location.href, "Copy the address of this page: it holds the setting."));
   for (const button of result.querySelectorAll("[data-copies]")) {
-    button.addEventListener("click", () => {
-      const text = find(button.dataset.copies);
-      getSelection().selectAllChildren(text);
-      copy(text.textContent, "It is selected: copy it.");
-    });
+    button.addEventListener("click", () => copyShown(find(button.dataset.copies)));
   }
   new ResizeObserver(drawCurve).observe(find("figure"));
 
