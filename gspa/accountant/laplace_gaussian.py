@@ -59,8 +59,7 @@ from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.losses import LARGEST, TAIL, Atoms, Values, on_curve
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon
-from gspa.accountant.pair import greatest_epsilon, least_epsilon
-from gspa.accountant.roots import crossing
+from gspa.accountant.pair import fitted_mu, greatest_epsilon, least_epsilon
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 # --- which omega* and B: any choice is valid, the limit shows a tight one ------------------------------------
@@ -364,18 +363,11 @@ def _victim(crowd: Crowd, index: int, delta: float, times: int) -> _Victim:
         return _Victim(index, None, math.inf)
     at = _OUT * limits[first]
     if found[first].upper(at) > _FAR_FROM * gdp_delta(at, mu=limits[first]):  # the limit says little of the law
-        seen = [_mu_of(at, one.upper(at) - one.leak(at)[1]) for one in found]
+        inside = [one.upper(at) - one.leak(at)[1] for one in found]
+        seen = [fitted_mu(at, math.log(max(value, 1e-300))) for value in inside]
         limits = [max(pair) for pair in zip(limits, seen, strict=True)]
         first = best(limits)
     return _Victim(index, found[first], limits[first])
-
-
-def _mu_of(eps: float, delta: float) -> float:
-    """About the mu of a Gaussian mechanism with that delta(eps)."""
-    low = -math.log(_MOST_MU)
-    return math.exp(
-        -crossing(lambda y: gdp_delta(eps, mu=math.exp(-y)) - delta, low, low + 1, side=-1, xtol=1e-4, most=700.0)
-    )
 
 
 def reports_pair(

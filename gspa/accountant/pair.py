@@ -338,7 +338,7 @@ BAND = 1e-4  # of delta, in which an end is good enough
 TOP = 700.0  # an eps that is as good as none
 
 
-def _fitted_mu(eps: float, log_delta: float) -> float:
+def fitted_mu(eps: float, log_delta: float) -> float:
     """The mu at which a Gaussian has that delta at eps: bisection, 1e-4 relative is plenty."""
     # Halving, because where it ends decides which eps `_Search` asks, and so what is returned.
     low, high = 1e-6, 100.0
@@ -359,7 +359,7 @@ class _Search:
         """A Gaussian through the last value; every third time, or if that is no help, secant or bisection."""
         eps, log_delta = self.seen[-1]
         if len(self.seen) % 3 != 0:
-            aim = gdp_epsilon(delta=self.target, mu=_fitted_mu(eps, log_delta))
+            aim = gdp_epsilon(delta=self.target, mu=fitted_mu(eps, log_delta))
             if low < aim < high:
                 return aim
         ends = {e: v for e, v in self.seen if e in (low, high)}
