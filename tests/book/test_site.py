@@ -118,14 +118,19 @@ def real_book(root, *, url="", api=False):
             page.write_text(f"# Package reference: {page.stem}\n", encoding="utf-8")
     names = [name.removeprefix("notebooks/") for name in pages(project) if name.startswith("notebooks/")]
     card = new_output("display_data", data=OUTCOME._repr_mimebundle_())
-    for path in (ROOT / "notebooks").glob(f"{DRAWN}.*"):
-        shutil.copy(path, project.notebooks)
+    for name in (DRAWN, "08_comparison"):
+        for path in (ROOT / "notebooks").glob(f"{name}.*"):
+            shutil.copy(path, project.notebooks)
     shown = {"text/markdown": SAID, "text/plain": "Within", say.MIME: {"values": {}}}
     said = new_code_cell("%%say\nx", id="c9", execution_count=3, outputs=[new_output("display_data", data=shown)])
     few = {"profile": "quick", "rounds": [1, 100], "orders": [2, 8], "n": 500}
     injected = new_code_cell("n = 500", id="injected", metadata={"tags": ["injected-parameters"]}, execution_count=3)
     extras = {
-        "08_comparison": {"outputs": [card], "cells": [new_markdown_cell(OPENING, id="c8"), FIGURE_2]},
+        "08_comparison": {
+            "outputs": [card],
+            "cells": [new_markdown_cell(OPENING, id="c8"), FIGURE_2],
+            "used": {"profile": "quick"},
+        },
         DRAWN: {"cells": [injected, *FIGURES], "used": few},
         "17_exact_accounting": {"cells": [said]},
     }
