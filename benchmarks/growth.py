@@ -151,7 +151,7 @@ def draw(found: dict[str, Any], target: Path) -> None:
         for row in found["rows"]:
             if row["axis"] == axis:
                 panel.plot(row["sizes"], row["ms"], marker="o", label=row["who"], **figures.role(roles[row["who"]]))
-        panel.set(xscale="log", yscale="log", xlabel=symbols(axis))
+        panel.set(xscale="log", yscale="log", xlabel=symbols(axis).replace(" of ", "\nof "))
         panel.legend()
     for panel in panels[:, 0]:
         panel.set_ylabel("time (ms)")

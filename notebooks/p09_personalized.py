@@ -301,16 +301,17 @@ def promised_and_true(table: pd.DataFrame) -> Figure:
     """
     figure, axis = plt.subplots(figsize=(4.8, 0.9 + 0.4 * len(table)), layout="constrained")
     known = table[["promised", "lower", "upper"]].to_numpy(dtype=float)
-    least = float(known[known > 0].min()) / 2
+    least, black = float(known[known > 0].min()) / 2, ROLES["truth"][0]
     for y, row in enumerate(table.to_dict("records")):
         ends = [max(row["lower"], least), max(row["upper"], least)]
-        axis.plot(ends, [y, y], color=role("truth")["color"], lw=6, alpha=0.45, solid_capstyle="butt")
+        axis.plot(ends, [y, y], color=black, lw=5, marker="|", ms=11, mew=2, solid_capstyle="butt")
         axis.plot([row["promised"]], [y], "D", ms=7, color=role("paper")["color"], zorder=3)
         if row["promise"] == "broken":
             name_line(axis, row["promised"], y, "broken", colour=role("paper")["color"], right=-8)
+    name_line(axis, max(float(table["upper"].iloc[0]), least), 0, "true", colour=black, right=7)
     name_rows(axis, table["crowd"], up=6)
     axis.set(xscale="log", xlabel=r"central $\epsilon$, logarithmic", ylim=(len(table) - 0.6, -0.9))
-    axis.set_xlim(least / 2, 1.6 * float(known.max()))
+    axis.set_xlim(least / 2, 2.2 * float(known.max()))
     axis.grid(visible=False, axis="y")
     return figure
 

@@ -133,6 +133,7 @@ def published_bounds(table: pd.DataFrame, levels: Mapping[str, float]) -> Figure
     axis.set_yticks([])
     axis.set(xscale="log", xlabel=r"central $\epsilon$, logarithmic", ylim=(len(rows) - 0.4, -1.7))
     axis.set_xlim(least / 1.9, largest * 1.7)
+    axis.xaxis.set_minor_formatter(NullFormatter())
     axis.grid(False, axis="y")
     return figure
 
