@@ -145,14 +145,14 @@ def draw(found: dict[str, Any], target: Path) -> None:
     from matplotlib import pyplot as plt
 
     figures.use_style()
-    figure, panels = plt.subplots(2, 2, figsize=(7, 5.4), layout="constrained", sharey=True)
+    figure, panels = plt.subplots(2, 2, figsize=(4.8, 4.6), layout="constrained", sharey=True)
     roles = {OURS: "certified", CLOSED: "closed form", GOOGLE: "numerical"}
     for panel, axis in zip(panels.flat, SERIES, strict=True):
         for row in found["rows"]:
             if row["axis"] == axis:
                 panel.plot(row["sizes"], row["ms"], marker="o", label=row["who"], **figures.role(roles[row["who"]]))
-        panel.set(xscale="log", yscale="log", xlabel=symbols(axis))
-        panel.legend(fontsize="small")
+        panel.set(xscale="log", yscale="log", xlabel=symbols(axis).replace(" of ", "\nof "))
+        panel.legend()
     for panel in panels[:, 0]:
         panel.set_ylabel("time (ms)")
     figure.savefig(target, metadata={"Date": None})

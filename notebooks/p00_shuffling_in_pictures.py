@@ -7,8 +7,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -23,14 +22,6 @@ from gspa.book.say import count
 
 PEOPLE = ("Ada", "Ben", "Cem", "Dan", "Eva", "Finn", "Gil", "Hao", "Ida", "Jon")
 HEADS, TAILS, CLONE, LIE, GREY = PALETTE[2], PALETTE[1], PALETTE[0], PALETTE[4], "0.75"
-
-
-def together(tables: Mapping[tuple[Any, ...], pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
-    """The tables of all settings in one, the setting in front."""
-    return pd.concat(
-        [table.assign(**dict(zip(names, key, strict=False)))[[*names, *table]] for key, table in tables.items()],
-        ignore_index=True,
-    )
 
 
 def truthful(eps0: float) -> float:
@@ -57,21 +48,21 @@ def coins(*, eps0: float, toss: int, seed: int) -> pd.DataFrame:
 
 def ten_coins(table: pd.DataFrame) -> Frame:
     """What each holds, what each says, and what the collector sees."""
-    figure, axis = plt.subplots(figsize=(7.2, 3.3), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 1.9), layout="constrained")
     columns = (table[name].tolist() for name in ("person", "held", "report", "place"))
     for i, (person, held, report, place) in enumerate(zip(*columns, strict=True)):
         edge, width = (LIE, 2.6) if held != report else ("0.3", 1.0)
-        axis.text(i, 2.62, person, ha="center", fontsize=10)
+        axis.text(i, 2.62, person, ha="center", fontsize=9)
         _coin(axis, i, 2.1, held)
         _coin(axis, i, 1.1, report, edge=edge, width=width)
         axis.plot([i, i], [1.84, 1.36], color=edge, lw=1)
         axis.plot([i, place], [0.84, 0.3], color="0.8", lw=1, zorder=0)
         _coin(axis, place, 0.05, report)
     for y, words in ((2.1, "holds"), (1.1, "says"), (0.05, "seen")):
-        axis.text(-0.75, y, words, ha="right", va="center", fontsize=11)
+        axis.text(-0.75, y, words, ha="right", va="center", fontsize=9)
     lied = count(int((table["held"] != table["report"]).sum()), "person", "people") + " lied"
     heads = int(table["report"].sum())
-    axis.text(4.5, -0.62, f"{heads} heads of 10 are seen; {lied}", ha="center", fontsize=11)
+    axis.text(4.5, -0.62, f"{heads} heads of 10 are seen; {lied}", ha="center", fontsize=9)
     axis.set(xlim=(-1.9, 9.5), ylim=(-0.85, 2.9), aspect="equal")
     axis.axis("off")
     alt = (
@@ -110,7 +101,7 @@ def guessed(table: pd.DataFrame) -> float:
 def stories(table: pd.DataFrame) -> Frame:
     """Both laws as bars, and the best guess."""
     n = int(table["count"].iloc[-1])
-    figure, axis = plt.subplots(figsize=(7.2, 3.2), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 2.5), layout="constrained")
     _bars(axis, table)
     axis.set(xlabel="number of heads that is seen", ylabel="probability")
     right = guessed(table)
@@ -151,12 +142,12 @@ def hidden_by(clones: int) -> pd.DataFrame:
 
 def clones(table: pd.DataFrame, *, eps0: float) -> Frame:
     """The crowd with its clones in colour, and Ada among the clones."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.2), layout="constrained", width_ratios=(1, 1.25))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(4.8, 2.6), layout="constrained", width_ratios=(1, 1.25))
     side = math.ceil(math.sqrt(len(table) + 1))
     places = np.arange(len(table) + 1)
     colours = ["#000000", *np.where(table["clone"], CLONE, GREY)]
     left.scatter(places % side, -(places // side), s=90, color=colours)
-    left.annotate("Ada", (0, 0), (0, 11), textcoords="offset points", ha="center", fontsize=10)
+    left.annotate("Ada", (0, 0), (0, 11), textcoords="offset points", ha="center", fontsize=9)
     left.set(xlim=(-0.8, side - 0.2), ylim=(0.2 - side, 1.0), aspect="equal")
     left.axis("off")
     many = int(table["clone"].sum())
@@ -192,7 +183,7 @@ def near(budgets: Sequence[float], *, n: int) -> pd.DataFrame:
 def flat_crowd(*, own: float, crowd: float, n: int, seed: int) -> Frame:
     """Ada's two densities above the reports of a crowd."""
     figure, (above, below) = plt.subplots(
-        2, 1, figsize=(7.2, 3.6), sharex=True, layout="constrained", height_ratios=(1.5, 1)
+        2, 1, figsize=(4.8, 2.9), sharex=True, layout="constrained", height_ratios=(1.5, 1)
     )
     y = np.linspace(*WINDOW, 721)
     for held, colour in ((0, TAILS), (1, HEADS)):
@@ -207,7 +198,7 @@ def flat_crowd(*, own: float, crowd: float, n: int, seed: int) -> Frame:
     below.set(ylabel="the crowd's\nreports", yticks=[], xlabel="report", ylim=(-0.1, 1.1), xlim=WINDOW)
     near = int(((reports > NEAR[0]) & (reports < NEAR[1])).sum())
     far = n - 1 - len(inside)
-    below.set_title(f"{near} of {n - 1} fall near Ada's; {far} lie outside of the picture", fontsize=11)
+    below.set_title(f"{near} of {n - 1} fall near Ada's; {far} lie outside of the picture", fontsize=9)
     alt = (
         f"Above, two narrow peaks: where Ada's report falls if she holds 0 and if she holds 1. Below, the reports "
         f"of {n - 1} others with budget {crowd:g}: {near} fall under the peaks, and {far} lie outside of the "
@@ -228,7 +219,7 @@ def cover(*, own: float, crowd: Sequence[float], n: int, delta: float) -> pd.Dat
 
 def cover_curves(table: pd.DataFrame, *, limits: tuple[float, float]) -> Frame:
     """Both against the crowd's budget, logarithmic."""
-    figure, axis = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 2.8), layout="constrained")
     own, first, last = float(table["own"].iloc[0]), table.iloc[0], table.iloc[-1]
     least = table.sort_values("noise").iloc[0]
     for key, words, colour in (("noise", "numbers with noise", PALETTE[0]), ("coins", "coins", PALETTE[1])):

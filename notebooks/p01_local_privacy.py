@@ -82,7 +82,7 @@ def variances(*, eps: float, deltas: Iterable[float], dimensions: Collection[int
 
 def _lines(table: pd.DataFrame, by: str, x: str, y: pd.Series, label: str) -> tuple[Figure, Axes]:
     """A line for each value of a column, in the order of the table; `label` is formatted with the value as text."""
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.2), layout="constrained")
     for index, (name, part) in enumerate(table.groupby(by, sort=False)):
         colour, dashes = PALETTE[1 + index % 6], DASHES[index % len(DASHES)] or (None, None)
         axis.plot(part[x], y[part.index], color=colour, dashes=dashes, lw=2, label=label.format(number(name)))

@@ -146,8 +146,28 @@ def lines(curves: Mapping[str, Curve]) -> pd.DataFrame:
     return pd.concat([pd.DataFrame({"curve": name, "alpha": alpha, "beta": f(alpha)}) for name, f in curves.items()])
 
 
+@keeps_data
+def decisions(table: pd.DataFrame) -> Figure:
+    """A bar for each truth of H_0, divided into what the rule decides: columns decision, truth, chance, name."""
+    figure, axis = plt.subplots(figsize=(4.8, 1.6), layout="constrained")
+    for y, (_, part) in enumerate(table.groupby("truth", sort=False)):
+        left = 0.0
+        for row in part.to_dict("records"):
+            right = row["name"] == "correct"
+            ground, ink = ("0.85", "black") if right else (PALETTE[4], "white")
+            axis.barh(y, row["chance"], left=left, color=ground, edgecolor="white", height=0.8)
+            words = f"{row['decision']}: {row['name']}\n{row['chance']:g}"
+            axis.text(left + row["chance"] / 2, y, words, ha="center", va="center", color=ink, fontsize=9)
+            left += row["chance"]
+    axis.set_yticks([0, 1], [f"$H_0$ {truth}" for truth in table["truth"].unique()])
+    axis.set(xlim=(0, 1), xlabel="chance")
+    axis.invert_yaxis()
+    axis.grid(visible=False)
+    return figure
+
+
 def _axes() -> tuple[Figure, Axes]:
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.4), layout="constrained")
     axis.set(xlabel=r"type I error $\alpha$", ylabel=r"type II error $\beta$", xlim=(0, 1), ylim=(0, 1.02))
     return figure, axis
 

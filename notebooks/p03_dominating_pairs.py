@@ -65,7 +65,7 @@ def equal_errors(lines: pd.DataFrame) -> dict[str, float]:
 @keeps_data
 def dominated_panels(curves: pd.DataFrame) -> Figure:
     """A panel a mechanism: its trade-off curve as a solid line, those of its pairs dashed."""
-    figure, axes = plt.subplots(2, 2, figsize=(7.6, 7.4), sharex=True, sharey=True, layout="constrained")
+    figure, axes = plt.subplots(2, 2, figsize=(4.8, 5), sharex=True, sharey=True, layout="constrained")
     for axis, (panel, part) in zip(axes.flat, curves.groupby("panel", sort=False), strict=True):
         for index, (name, line) in enumerate(part.groupby("line", sort=False)):
             own = line["kind"].iloc[0] == "mechanism"
@@ -73,7 +73,7 @@ def dominated_panels(curves: pd.DataFrame) -> Figure:
             label = "the mechanism" if own else str(name).removeprefix("pair, ")
             axis.plot(line["alpha"], line["beta"], label=label, **style)
         axis.set(title=panel, xlim=(0, 1), ylim=(0, 1), aspect="equal")
-        axis.legend(fontsize=10)
+        axis.legend()
     for axis in axes[-1]:
         axis.set_xlabel(r"type I error $\alpha$")
     for axis in axes[:, 0]:

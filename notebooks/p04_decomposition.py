@@ -237,7 +237,7 @@ def shares(eps: Iterable[float], *, seed: int = 2024, inputs: int = 11) -> pd.Da
 @keeps_data
 def clone_shares(shares: pd.DataFrame) -> Figure:
     """The largest clone coefficient as a share of the claimed one against eps, a line a mechanism."""
-    figure, axis = plt.subplots(figsize=(7, 4.8), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.6), layout="constrained")
     reference = shares.drop_duplicates("eps").sort_values("eps")
     wide = {"lw": 5, "alpha": 0.6}
     axis.plot(reference["eps"], np.ones(len(reference)), label="claimed", **role("paper") | wide)

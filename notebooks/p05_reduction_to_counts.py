@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from gspa.accountant import discrete
 from gspa.algorithms import shuffles as s
-from gspa.book.figures import keeps_data, role
+from gspa.book.figures import Frame, keeps_data, role
 
 
 def question(item: int, ratio: Fraction) -> s.Rows:
@@ -219,17 +219,26 @@ def lowest(corners: pd.DataFrame) -> float:
     return float(below.max()) if below.max() > 1e-12 else 0.0
 
 
-@keeps_data
+def trade_off_frame(tables: Mapping[str, pd.DataFrame]) -> Frame:
+    """`trade_off_panels` at one setting of its knob, and in words."""
+    gaps = "; ".join(f"{title}, {lowest(corners):.2g}" for title, corners in tables.items())
+    words = (
+        "Three panels of falling piecewise linear trade-off curves. By how much the reports are below the printed pair"
+    )
+    return Frame.of(trade_off_panels(tables), f"{words} at most: {gaps}.")
+
+
 def trade_off_panels(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """A panel a process: type II error against type I error, a line for the reports and one for each pair."""
-    figure, axes = plt.subplots(1, len(tables), figsize=(9, 3.7), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, len(tables), figsize=(4.8, 2.4), sharey=True, layout="constrained")
     # The reports widest and first, so that a line on top of them leaves them visible.
     styles = {"reports": ("truth", 6), "printed pair": ("paper", 3), "corrected pair": ("certified", 1.5)}
     for axis, (title, table) in zip(axes, tables.items(), strict=True):
         for name, line in table.groupby("curve", sort=False):
             kind, width = styles[str(name)]
             axis.plot(line["alpha"], line["beta"], label=name, **role(kind) | {"lw": width})
-        axis.set(title=title, xlabel=r"type I error $\alpha$", xlim=(0, 1), ylim=(0, 1))
+        axis.set(title=title.replace(", ", ",\n"), xlabel=r"type I error $\alpha$", xlim=(0, 1), ylim=(0, 1))
+        axis.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         axis.set_box_aspect(1)
     axes[0].set_ylabel(r"type II error $\beta$")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
@@ -239,7 +248,7 @@ def trade_off_panels(tables: Mapping[str, pd.DataFrame]) -> Figure:
 @keeps_data
 def cases_against_pairs(table: pd.DataFrame) -> Figure:
     """delta of each process, of the printed and of the corrected pair; broken ones in the paper's colour."""
-    figure, axis = plt.subplots(figsize=(7, 1.4 + 0.36 * len(table)), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 1.2 + 0.3 * len(table)), layout="constrained")
     places = np.arange(len(table))
     for column, name, marker, size in (
         ("corrected pair", "certified", "D", 120),

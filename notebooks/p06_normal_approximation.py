@@ -135,7 +135,7 @@ def normal_delta(sigma: NDArray[np.float64], *, eps: float, points: int = 1201) 
 @keeps_data
 def distance_curves(table: pd.DataFrame, *, delta: float) -> Figure:
     """The distances of one budget against the number of users, `delta` as a horizontal line."""
-    figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.2), layout="constrained")
     for (key, (label, kind)), marker in zip(KINDS.items(), "osv", strict=True):
         axis.plot(table["m"], table[key], **role(kind), marker=marker, ms=5, label=label)
     axis.axhline(delta, **role("reference") | {"lw": 1.5})

@@ -27,7 +27,7 @@ from gspa.accountant.one_round import problem_of
 from gspa.accountant.randomizers import RandomizedResponse
 from gspa.accountant.tradeoff import gaussian
 from gspa.algorithms.shuffles import Laws, count_pair
-from gspa.book.figures import ROLES, keeps_data, role
+from gspa.book.figures import ROLES, Frame, role
 
 Array = NDArray[np.float64]
 NONE = Fraction(0)
@@ -158,43 +158,59 @@ PROMISES = {
 }
 
 
-def _panels(many: int) -> tuple[Figure, Any]:
-    """Side by side; the room between them keeps their tick labels apart."""
-    room = {"wspace": 0.08}
-    return plt.subplots(1, many, figsize=(9, 4), sharey=True, squeeze=False, layout="constrained", gridspec_kw=room)
-
-
-@keeps_data
 def guarantee_power(table: pd.DataFrame) -> Figure:
-    """Power allowed relative to the pair's own, a panel a budget: a guarantee must not go below 1."""
-    local = list(table["eps0"].unique())
-    figure, axes = _panels(len(local))
-    for axis, eps0 in zip(axes[0], local, strict=True):
-        part = table[table["eps0"] == eps0]
-        for key, (label, kind) in LINES.items():
-            axis.plot(part["alpha"], part[key] / part["exact"], **role(kind), label=label)
-        axis.set(title=rf"$\epsilon_0$ = {eps0:g}", xscale="log", yscale="log", xlabel=r"type I error $\alpha$")
-    axes[0, 0].set(ylabel="power allowed / power of the pair", ylim=(0.05, 40))
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    """Power allowed relative to the pair's own at one budget: a guarantee must not go below 1."""
+    figure, axis = plt.subplots(figsize=(4.8, 4), layout="constrained")
+    for key, (label, kind) in LINES.items():
+        axis.plot(table["alpha"], table[key] / table["exact"], **role(kind), label=label)
+    axis.set(title=rf"$\epsilon_0$ = {table['eps0'].iloc[0]:g}", xlabel=r"type I error $\alpha$", ylim=(0.05, 40))
+    axis.set(xscale="log", yscale="log", ylabel="power: allowed over own")
+    figure.legend(loc="outside lower left")
     return figure
 
 
-@keeps_data
+def power_frames(table: pd.DataFrame) -> dict[tuple[Any, ...], Frame]:
+    """`guarantee_power` at each budget, and in words."""
+    frames: dict[tuple[Any, ...], Frame] = {}
+    for eps0, part in table.groupby("eps0", sort=False):
+        start, above = part.iloc[0], part.loc[part["exact"] > part["paper"] * (1 + 1e-9), "alpha"]
+        over = f"for a type I error from {above.min():.1g} to {above.max():.1g}" if len(above) else "nowhere"
+        frames[eps0,] = Frame.of(
+            guarantee_power(part),
+            f"The allowed power over the pair's own, against the type I error, logarithmic, local budget {eps0:g}. "
+            f"At a type I error of {start['alpha']:.1g} the pair has power {start['exact']:.2g}, the paper allows "
+            f"{start['paper']:.2g}, and with slack {start['slack']:.2g}. The pair's line is above the paper's {over}.",
+        )
+    return frames
+
+
 def guarantee_map(table: pd.DataFrame) -> Figure:
-    """Over eps0 and delta, a panel an n: where the paper's eps is at least the certified one, and where it is less."""
-    sizes, kinds = list(table["n"].unique()), list(PROMISES)
-    colours = ListedColormap([colour for colour, _ in PROMISES.values()])
-    figure, axes = _panels(len(sizes))
-    for axis, n in zip(axes[0], sizes, strict=True):
-        grid = table[table["n"] == n].pivot_table(index="delta", columns="eps0", values="promise", aggfunc="first")
-        codes, height = grid.map(kinds.index).to_numpy(), np.log10(grid.index)
-        axis.pcolormesh(grid.columns, height, codes, cmap=colours, vmin=-0.5, vmax=2.5, edgecolors="white", lw=0.3)
-        wrong = np.argwhere(codes == 1)
-        axis.plot(grid.columns[wrong[:, 1]], height[wrong[:, 0]], "x", color="white", ms=3, mew=0.8)
-        axis.set(title=f"$n$ = {n:,}", xlabel=r"local budget $\epsilon_0$")
-        axis.grid(visible=False)
-    axes[0, 0].set_ylabel(r"$\log_{10}$ of the central $\delta$")
+    """Over eps0 and delta at one n: where the paper's eps is at least the certified one, and where it is less."""
+    kinds, colours = list(PROMISES), ListedColormap([colour for colour, _ in PROMISES.values()])
+    figure, axis = plt.subplots(figsize=(4.8, 3), layout="constrained")
+    grid = table.pivot_table(index="delta", columns="eps0", values="promise", aggfunc="first")
+    codes, height = grid.map(kinds.index).to_numpy(), np.log10(grid.index)
+    axis.pcolormesh(grid.columns, height, codes, cmap=colours, vmin=-0.5, vmax=2.5, edgecolors="white", lw=0.3)
+    wrong = np.argwhere(codes == 1)
+    axis.plot(grid.columns[wrong[:, 1]], height[wrong[:, 0]], "x", color="white", ms=4, mew=1)
+    axis.set(title=f"{table['n'].iloc[0]:,} users", xlabel=r"local budget $\epsilon_0$")
+    axis.set_ylabel(r"$\log_{10}$ of the central $\delta$")
+    axis.grid(visible=False)
     shown = [kind for kind in kinds if kind != "undecided" or (table["promise"] == kind).any()]
     handles = [Patch(facecolor=PROMISES[kind][0], edgecolor="grey", label=PROMISES[kind][1]) for kind in shown]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    figure.legend(handles=handles, loc="outside lower left", ncols=len(handles))
     return figure
+
+
+def map_frames(table: pd.DataFrame) -> dict[tuple[Any, ...], Frame]:
+    """`guarantee_map` at each number of users, and in words."""
+    frames: dict[tuple[Any, ...], Frame] = {}
+    for n, part in table.groupby("n", sort=False):
+        wrong = part.loc[part["promise"] == "too much", "eps0"]
+        least = f", the least local budget {wrong.min():.3g}" if len(wrong) else ""
+        frames[n,] = Frame.of(
+            guarantee_map(part),
+            f"Pairs of a local budget and a delta, {n:,} users. The paper's epsilon is too small at {len(wrong)} of "
+            f"{len(part)}{least}.",
+        )
+    return frames

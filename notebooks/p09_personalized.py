@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from gspa.accountant import asymptotic, attacks, budgets, randomizers
 from gspa.accountant import closed_forms as bounds
 from gspa.accountant.budgets import Budgets
-from gspa.accountant.laplace_gaussian import blanket_epsilon
+from gspa.accountant.laplace_gaussian import blanket_delta, blanket_epsilon
 from gspa.accountant.one_round import central_delta
 from gspa.accountant.tradeoff import gdp_delta
 from gspa.algorithms import shuffles
-from gspa.book.figures import ROLES, keeps_data, role
+from gspa.book.figures import ROLES, Frame, keeps_data, name_line, name_rows, role
 
 Array = NDArray[np.float64]
 
@@ -254,16 +254,65 @@ _CURVES = {
 }
 
 
-@keeps_data
+def promise_curve(people: Budgets, *, delta: float, points: int) -> pd.DataFrame:
+    """Of Laplace reports, for the first user as the victim: eps; delta promised, attack, limit, certified."""
+    scales, count = 1 / people.eps, people.count
+    mu, limit = bounds.gspa_mu(people), gaussian_limit(people, 0)
+    last = blanket_epsilon(scales, count=count, victim=0, delta=delta).upper or float(people.eps[0])
+    rows = []
+    for at in (1.3 * last * np.linspace(0, 1, points) ** 2).tolist():
+        reached = attacked_delta(people, victim=0, eps=at, others=limit.others)
+        above = blanket_delta(scales, count=count, victim=0, eps=at).upper
+        rows.append((at, gdp_delta(at, mu=mu), reached, limit.delta(at), above))
+    return pd.DataFrame(rows, columns=["eps", "promised", "attack", "limit", "certified"])
+
+
+def promise_frame(curve: pd.DataFrame, *, others: float) -> Frame:
+    """`broken_promise` at one setting of its knob, and in words."""
+    middle = curve.iloc[len(curve) // 2]
+    figure = broken_promise(curve)
+    figure.axes[0].set_title(f"everybody else's budget: {others:g}")
+    words = (
+        f"Delta, logarithmic, against epsilon, among others at {others:g}. At epsilon = {middle['eps']:.3g} the "
+        f"promise is {middle['promised']:.2g}, an attack reaches {middle['attack']:.3g}, the Gaussian limit is "
+        f"{middle['limit']:.3g} and the certified bound {middle['certified']:.3g}."
+    )
+    return Frame.of(figure, words)
+
+
 def broken_promise(curve: pd.DataFrame) -> Figure:
     """delta against eps on a logarithmic axis: promised, attacked, estimated, certified."""
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.4), layout="constrained")
     for key, (label, kind, width) in _CURVES.items():
         seen = curve[curve[key] > 0]
         axis.plot(seen["eps"], seen[key], **role(kind) | {"lw": width}, label=label)
     floor = max(1e-12, float(curve.loc[curve["certified"] > 0, "certified"].min()) / 10)
     axis.set(xlabel=r"central $\epsilon$", ylabel=r"central $\delta$ of the victim", yscale="log", ylim=(floor, 1))
     axis.legend()
+    return figure
+
+
+@keeps_data
+def promised_and_true(table: pd.DataFrame) -> Figure:
+    """Central eps on a logarithmic axis, a row a crowd: the promised one, and between which ends the true one lies.
+
+    Args:
+        table: columns crowd; promised; lower, of an attack; upper, certified; promise, as `judged`.
+    """
+    figure, axis = plt.subplots(figsize=(4.8, 0.9 + 0.4 * len(table)), layout="constrained")
+    known = table[["promised", "lower", "upper"]].to_numpy(dtype=float)
+    least, black = float(known[known > 0].min()) / 2, ROLES["truth"][0]
+    for y, row in enumerate(table.to_dict("records")):
+        ends = [max(row["lower"], least), max(row["upper"], least)]
+        axis.plot(ends, [y, y], color=black, lw=5, marker="|", ms=11, mew=2, solid_capstyle="butt")
+        axis.plot([row["promised"]], [y], "D", ms=7, color=role("paper")["color"], zorder=3)
+        if row["promise"] == "broken":
+            name_line(axis, row["promised"], y, "broken", colour=role("paper")["color"], right=-8)
+    name_line(axis, max(float(table["upper"].iloc[0]), least), 0, "true", colour=black, right=7)
+    name_rows(axis, table["crowd"], up=6)
+    axis.set(xscale="log", xlabel=r"central $\epsilon$, logarithmic", ylim=(len(table) - 0.6, -0.9))
+    axis.set_xlim(least / 2, 2.2 * float(known.max()))
+    axis.grid(visible=False, axis="y")
     return figure
 
 
@@ -276,7 +325,7 @@ def _edges(centres: Array) -> Array:
 @keeps_data
 def map_of_promises(grid: pd.DataFrame) -> Figure:
     """Where the promise is broken, by how much; dots where it is certified to hold, question marks where neither."""
-    figure, axis = plt.subplots(figsize=(7, 5.2), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 4.2), layout="constrained")
     times = grid.assign(times=grid["times"].where(grid["promise"] == "broken"))
     shown = times.pivot(index="others", columns="victim", values="times")
     columns, rows = _edges(shown.columns.to_numpy(dtype=float)), _edges(shown.index.to_numpy(dtype=float))

@@ -25,7 +25,7 @@ from gspa.algorithms import sgd
 from gspa.algorithms.digits import Dataset
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.book import processes
-from gspa.book.figures import DASHES, PALETTE, keeps_data, role
+from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_line, role
 
 NO_NOISE, EQUAL = "no noise", "one budget, the same noise power"
 FIRST, LAST = "noisiest client first", "noisiest client last"  # draws of U(0.01, 2) in the order of the visits
@@ -184,10 +184,10 @@ def sensitivity(
 
 
 @keeps_data
-def accuracy_curves(runs: pd.DataFrame, *, dataset: str) -> Figure:
-    """Figure 4: test accuracy by epoch, a line a law, a 95% band for the mean over seeds."""
+def accuracy_curves(runs: pd.DataFrame, printed: Mapping[str, float], *, dataset: str) -> Figure:
+    """Figure 4: test accuracy by epoch, a line a law, a 95% band for the mean over seeds; percents that are printed."""
     laws = runs["law"].nunique()
-    figure, axis = plt.subplots(figsize=(8, 4.8), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.6), layout="constrained")
     sns.lineplot(
         runs.assign(percent=100 * runs["accuracy"]),
         x="epoch",
@@ -200,7 +200,12 @@ def accuracy_curves(runs: pd.DataFrame, *, dataset: str) -> Figure:
         lw=1.8,
         ax=axis,
     )
-    axis.set(xlabel="epoch", ylabel=f"test accuracy on {dataset} (%)", ylim=(0, 100), xlim=(0, runs["epoch"].max()))
+    last, orange = runs["epoch"].max(), ROLES["paper"][0]
+    axis.set(xlabel="epoch", ylabel=f"test accuracy on {dataset} (%)", ylim=(0, 100), xlim=(0, last))
+    for place, (law, percent) in enumerate(sorted(printed.items(), key=lambda one: -one[1])):
+        colour = PALETTE[list(dict.fromkeys(runs["law"])).index(law)]
+        axis.plot([last], [percent], "D", ms=6, mfc=colour, mec=orange, mew=1.5, clip_on=False, zorder=4)
+        name_line(axis, last, percent, f"{percent:g} printed", colour=colour, right=9, up=12 * (1 - place))
     figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     axis.legend().remove()
     return figure
@@ -210,7 +215,7 @@ def accuracy_curves(runs: pd.DataFrame, *, dataset: str) -> Figure:
 def reading_dots(answers: pd.DataFrame, printed: Mapping[str, float], *, dataset: str) -> Figure:
     """Final accuracy under each reading, a panel a law; the paper's number as a dashed line."""
     readings, laws = list(dict.fromkeys(answers["reading"])), list(dict.fromkeys(answers["law"]))
-    size = (8.6, 0.27 * len(readings) + 1.5)
+    size = (4.8, 0.34 * len(readings) + 1.4)
     figure, axes = plt.subplots(1, len(laws), figsize=size, sharey=True, layout="constrained", squeeze=False)
     for axis, law in zip(axes[0], laws, strict=True):
         part = answers[answers["law"] == law]
@@ -220,17 +225,24 @@ def reading_dots(answers: pd.DataFrame, printed: Mapping[str, float], *, dataset
         axis.plot(100 * part["accuracy"], part["reading"].map(readings.index), "o", color=PALETTE[0], ms=5, alpha=0.7)
         axis.set_title(law)
         axis.grid(visible=True, axis="y", lw=0.4)
-    axes[0, 0].set_yticks(range(len(readings)), readings, fontsize=9)
-    axes[0, 0].invert_yaxis()
-    label = f"final test accuracy on {dataset} (%); grey and dashed: as on this page, orange: printed in the paper"
-    figure.supxlabel(label, fontsize=10)
+    # The names stand above their rows and reach across the panels.
+    first = axes[0, 0]
+    first.set_zorder(1)
+    first.patch.set_visible(False)
+    first.set(ylim=(len(readings) - 0.6, -0.9), yticks=[])
+    for y, words in enumerate(readings):
+        where = {"xycoords": first.get_yaxis_transform(), "textcoords": "offset points"}
+        behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        first.annotate(words, (0, y), xytext=(3, 4), fontsize=9, va="bottom", in_layout=False, bbox=behind, **where)
+    label = f"final test accuracy on {dataset} (%)\ngrey and dashed: as on this page; orange: printed in the paper"
+    figure.supxlabel(label, fontsize=9)
     return figure
 
 
 @keeps_data
 def noise_curve(points: pd.DataFrame, curve: Callable[..., npt.NDArray[np.float64]], *, dataset: str) -> Figure:
     """Final accuracy against the noise's root mean square: one budget for all, and budgets that differ."""
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.6), layout="constrained")
     named = points.assign(label=points["law"].mask(points["equal"], "every client the same budget"))
     equal = points.loc[points["equal"], "noise"]
     grid = np.geomspace(equal.min(), equal.max(), 100)
@@ -240,7 +252,7 @@ def noise_curve(points: pd.DataFrame, curve: Callable[..., npt.NDArray[np.float6
         axis.plot(part["noise"], part["percent"], marker, color=colour, ms=5, alpha=0.75, label=label)
     axis.set(
         xscale="log",
-        xlabel="root mean square of the clients' sigma, per coordinate of a gradient",
+        xlabel="noise: root mean square of the clients' sigma",
         ylabel=f"final test accuracy on {dataset} (%)",
     )
     axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -85,7 +85,7 @@ def worst(randomizers: Sequence[s.Rows], ratio: Fraction) -> Fraction:
 @keeps_data
 def clone_formulas(table: pd.DataFrame, *, limit: float) -> Figure:
     """Central eps against eps_L for one n; grey from `limit`, where Theorem 3.1's condition ends."""
-    figure, axis = plt.subplots(figsize=(7, 4.8), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.6), layout="constrained")
     axis.plot(table["eps_local"], table["eps_local"], **role("reference"), label="without shuffling")
     for key, (kind, label) in LINES.items():
         seen = table[table[key] > 0]
@@ -95,7 +95,7 @@ def clone_formulas(table: pd.DataFrame, *, limit: float) -> Figure:
         axis.axvspan(max(limit, 1e-9), float(table["eps_local"].max()), color="0.93", zorder=0)
     axis.set(xlabel=r"local budget $\epsilon_L$, logarithmic", ylabel=r"central $\epsilon$, logarithmic")
     axis.set(xscale="log", yscale="log", xlim=(table["eps_local"].min(), table["eps_local"].max()))
-    axis.legend(loc="upper left", fontsize=10)
+    axis.legend(loc="upper left")
     return figure
 
 
@@ -105,7 +105,7 @@ def clone_looseness(table: pd.DataFrame) -> Figure:
 
     Hollow where Theorem 3.1's condition fails; crossed out where eq. (1) is below the exact eps of randomized response.
     """
-    figure, axis = plt.subplots(figsize=(7, 4.6), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.6), layout="constrained")
     axis.axhline(1, **role("reference"))
     shown = table.dropna(subset="loose")
     ends = []
@@ -133,7 +133,7 @@ def clone_looseness(table: pd.DataFrame) -> Figure:
 @keeps_data
 def expansion_curves(table: pd.DataFrame) -> Figure:
     """Both expansions over eq. (1) against eps_L."""
-    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.2), layout="constrained")
     axis.axhline(1, **role("paper"))
     axis.axhline(0.5, **role("closed form"))
     left, right = float(table["eps_local"].min()), float(table["eps_local"].max())

@@ -217,7 +217,7 @@ def held(fits: pd.DataFrame, tolerance: float) -> tuple[bool | None, int]:
 @keeps_data
 def lines(table: pd.DataFrame, *, y: str, by: str, label: str, error: str = "", level: str = "") -> Figure:
     """A line a `by` against n, logarithmic, with bars of two `error`; with a `level` of 1 it starts at 0."""
-    figure, axis = plt.subplots(figsize=(7, 4.3), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.4), layout="constrained")
     for index, (name, line) in enumerate(table.groupby(by, sort=False)):
         style: dict[str, Any] = {"color": PALETTE[index], "dashes": DASHES[index] or (None, None), "lw": 2}
         axis.plot(line["n"], line[y], label=str(name), marker="os^D"[index], ms=6, **style)
@@ -236,7 +236,7 @@ def lines(table: pd.DataFrame, *, y: str, by: str, label: str, error: str = "", 
 @keeps_data
 def exponent_dots(fits: pd.DataFrame, *, tolerance: float) -> Figure:
     """Fitted less stated exponents with their intervals, a row each; the band is the tolerance."""
-    figure, axis = plt.subplots(figsize=(7, 0.9 + 0.45 * len(fits)), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 0.9 + 0.4 * len(fits)), layout="constrained")
     axis.axvspan(-tolerance, tolerance, color="0.92", zorder=0)
     axis.axvline(0, **role("reference"))
     middle, rows = fits["exponent"] - fits["stated"], range(len(fits))

@@ -235,7 +235,7 @@ def unfilled(needs: ArrayLike, *, k: int, rng: np.random.Generator | None = None
 @keeps_data
 def draw_intervals(table: pd.DataFrame, *, marks: Sequence[tuple[str, str, str, str]], xlabel: str) -> Figure:
     """A row of the index each: the interval from attack to certified; marks: column, label, marker, role."""
-    figure, axis = plt.subplots(figsize=(6.6, 2.2 + 0.45 * len(table)), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 2.4 + 0.4 * len(table)), layout="constrained")
     axis.hlines(
         rows := range(len(table)), table["attack"], table["certified"], color=ROLES["reference"][0], lw=5, alpha=0.5
     )
@@ -244,5 +244,5 @@ def draw_intervals(table: pd.DataFrame, *, marks: Sequence[tuple[str, str, str, 
         axis.plot(table[name], rows, label=label, marker=marker, **style)
     axis.set_yticks(rows, [name.replace(", ", ",\n") for name in table.index], fontsize=9)
     axis.set(xscale="log", xlabel=xlabel, ylim=(len(table) - 0.5, -0.5))
-    figure.legend(loc="outside lower center", ncols=2, fontsize=9)
+    figure.legend(loc="outside lower left")
     return figure

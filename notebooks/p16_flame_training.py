@@ -195,11 +195,11 @@ def selected_share(*, d: int, k: int, users: int, seed: int, spread: float = 0.2
     return found
 
 
-_TITLES = {"fresh": "fresh noise in every round", "released": "the released trainer's noise, repeated"}
+_TITLES = {"fresh": "fresh noise\nin every round", "released": "the released trainer's\nnoise, repeated"}
 _SWEEPS = (
-    ("figure 6", r"budget of one report $\epsilon_{lk}$", False),
+    ("figure 6", "budget $\\epsilon_{lk}$\nof one report", False),
     ("figure 7", "$n/n_p$", False),
-    ("figure 8", r"share of coordinates $\beta$ (log scale)", True),
+    ("figure 8", "share $\\beta$ of\ncoordinates (log)", True),
 )
 _MARKS = {SIMPLE: "s", DOUBLE: "D", TOPK: "o"}
 # As the methods have them in Figure 5's order.
@@ -210,7 +210,7 @@ _COLOURS = {DP: PALETTE[2], TOPK: PALETTE[3], DOUBLE: PALETTE[4], SIMPLE: PALETT
 def accuracies_figure(runs: pd.DataFrame, *, dataset: str) -> Figure:
     """Figure 5 from its rows of `run`: test accuracy by round; bands reach from the lowest to the highest seed."""
     labels, rounds = list(dict.fromkeys(runs["label"])), runs["round"].max()
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4.6), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(4.8, 4), sharey=True, layout="constrained")
     for axis, (noise, title) in zip(axes, _TITLES.items(), strict=True):
         for label, part in runs[runs["noise"] == noise].groupby("label", sort=False):
             line = 100 * part.groupby("round")["accuracy"].agg(["mean", "min", "max"])
@@ -221,14 +221,14 @@ def accuracies_figure(runs: pd.DataFrame, *, dataset: str) -> Figure:
             axis.plot(line.index, line["mean"], color=colour, dashes=dashes, lw=2, label=label)
         axis.set(title=title, xlabel="round", xlim=(0, rounds), ylim=(0, 100))
     axes[0].set_ylabel(f"test accuracy on {dataset} (%)")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
 @keeps_data
 def variations_figure(sweeps: pd.DataFrame, *, dataset: str) -> Figure:
     """Figures 6 to 8, rows of `summary`: SS-Topk's accuracy, a panel a parameter; bars are 95% intervals."""
-    figure, axes = plt.subplots(1, 3, figsize=(9.5, 4), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(4.8, 3), sharey=True, layout="constrained")
     for axis, (group, xlabel, log) in zip(axes, _SWEEPS, strict=True):
         for index, (varied, rows) in enumerate(sweeps[sweeps["group"] == group].groupby("varied", sort=False)):
             line, colour, dashes = rows.sort_values("value"), PALETTE[index + 1], DASHES[index] or (None, None)
@@ -249,7 +249,7 @@ def worth_figure(worth: pd.DataFrame, curator: pd.DataFrame, *, dataset: str) ->
     """Accuracy against one epoch's eps: DP-FL (rows of `summary`) as a line, protocols from attack to certified."""
     curve = curator.sort_values("value")
     at = float(curve.loc[curve["label"] == "DP-FL", "value"].iloc[0])
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.6), layout="constrained")
     axis.plot(
         curve["value"], curve["mean (%)"], color=_COLOURS[DP], marker="x", ms=6, lw=2, label="DP-FL, analytic Gaussian"
     )

@@ -35,7 +35,7 @@ from gspa.accountant.blanket import Noise, Reports, leak, radii
 from gspa.accountant.bound import Bound
 from gspa.accountant.errors import InvalidValue
 from gspa.accountant.tradeoff import gdp_epsilon
-from gspa.book.figures import DASHES, PALETTE, ROLES, keeps_data, name_line, role
+from gspa.book.figures import DASHES, PALETTE, ROLES, Frame, keeps_data, name_line, role
 
 _CELLS = 150  # of the linear program, a third of their number; they lose about 1e-4 of mu, to either side
 _TAIL = 1e-15
@@ -102,12 +102,24 @@ def needs_an_epsilon(certified: Bound) -> None:
         raise InvalidValue("delta", certified.delta, "a smaller one, or fewer users", "here even eps = 0 meets it")
 
 
-@keeps_data
+def published_frame(table: pd.DataFrame, levels: Mapping[str, float], *, eps0: float) -> Frame:
+    """`published_bounds` at one setting of its knob, and in words."""
+    figure, shown = published_bounds(table, levels), table.dropna(subset="epsilon")
+    figure.axes[0].set_title(rf"$\epsilon_0$ = {eps0:g}")
+    ends = [f"{row['epsilon']:.3g} ({row['bound']})" for row in shown.iloc[[0, -1]].to_dict("records")]
+    words = (
+        f"A dot for each of {len(shown)} published bounds for a local budget of {eps0:g}, on a logarithmic axis, from "
+        f"{ends[0]} to {ends[1]}. Upright lines mark what is certified here, {levels['certified']:.3g}, and the value "
+        f"of the bits themselves, {levels['bits']:.3g}."
+    )
+    return Frame.of(figure, words)
+
+
 def published_bounds(table: pd.DataFrame, levels: Mapping[str, float]) -> Figure:
     """Published bounds, a dot a bound; `levels`, certified and bits, as upright lines."""
     rows = table.dropna(subset="epsilon").reset_index(drop=True)
     largest, least = float(rows["epsilon"].max()), min(float(rows["epsilon"].min()), levels["bits"])
-    figure, axis = plt.subplots(figsize=(7, 1.1 + 0.32 * len(rows)), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 1.2 + 0.25 * len(table)), layout="constrained")
     for key, kind, words, right in (("bits", "truth", "the bits\nthemselves", -5), ("certified", "certified", "", 5)):
         axis.axvline(levels[key], zorder=1, **role(kind))
         words = words or "certified\nhere"
@@ -121,6 +133,7 @@ def published_bounds(table: pd.DataFrame, levels: Mapping[str, float]) -> Figure
     axis.set_yticks([])
     axis.set(xscale="log", xlabel=r"central $\epsilon$, logarithmic", ylim=(len(rows) - 0.4, -1.7))
     axis.set_xlim(least / 1.9, largest * 1.7)
+    axis.xaxis.set_minor_formatter(NullFormatter())
     axis.grid(False, axis="y")
     return figure
 
@@ -128,7 +141,7 @@ def published_bounds(table: pd.DataFrame, levels: Mapping[str, float]) -> Figure
 @keeps_data
 def delta_curves(table: pd.DataFrame, crossings: Mapping[str, float], *, delta: float) -> Figure:
     """Certified and paper; `crossings`, their eps at delta, are marked."""
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.4), layout="constrained")
     end, names = float(table["eps"].iloc[-1]), {"certified": "upper", "paper": "paper"}
     first = min(crossings, key=lambda key: crossings[key])
     axis.axhline(delta, **{**role("reference"), "lw": 1})
@@ -152,7 +165,7 @@ def by_budget(table: pd.DataFrame, column: str, *, words: str, level: tuple[str,
 
     `level`: the role of the line at 1, and its name.
     """
-    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.3), layout="constrained")
     axis.axhline(1, **role(level[0]))
     for index, (n, rows) in enumerate(table.groupby("n"), 1):  # black is the truth's
         dashes, marker = DASHES[index] or (None, None), "os^D"[index % 4]
@@ -176,7 +189,7 @@ def by_budget(table: pd.DataFrame, column: str, *, words: str, level: tuple[str,
 @keeps_data
 def per_user(table: pd.DataFrame) -> Figure:
     """The upper end of each user's interval against the local budget."""
-    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.3), layout="constrained")
     axis.plot(table["local"], table["upper"], **role("certified"))
     axis.set(xlabel=r"local budget $\epsilon_i$", ylabel=r"central $\epsilon$ of that user, certified", ylim=(0, None))
     return figure
@@ -192,7 +205,7 @@ def _interval(axis: Axes, y: int, attack: float, certified: float) -> None:
 @keeps_data
 def named_mechanisms(table: pd.DataFrame) -> Figure:
     """Each mechanism's interval beside its name; the axis starts at 0."""
-    figure, axis = plt.subplots(figsize=(5.2, 1 + 0.42 * len(table)), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 1 + 0.34 * len(table)), layout="constrained")
     for y, row in enumerate(table.to_dict("records")):
         _interval(axis, y, row["attack"], row["certified"])
         name_line(axis, row["attack"], y, row["mechanism"], colour="0.1", right=-9)
@@ -209,7 +222,7 @@ def named_mechanisms(table: pd.DataFrame) -> Figure:
 @keeps_data
 def on_a_line(table: pd.DataFrame) -> Figure:
     """Reports on a line, over the limit: a row a setting, from the attack to the certified bound."""
-    figure, axis = plt.subplots(figsize=(7, 1.2 + 0.75 * len(table)), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 1.2 + 0.65 * len(table)), layout="constrained")
     axis.axvline(1, **role("reference"))
     for y, row in enumerate(table.to_dict("records")):
         _interval(axis, y, row["attack"] / row["limit"], row["ratio"])

@@ -20,7 +20,7 @@ LINES = {
 @keeps_data
 def rounds_curves(table: pd.DataFrame) -> Figure:
     """Central eps against the number of rounds, a line an account."""
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.4), layout="constrained")
     for key, (kind, _) in LINES.items():
         axis.plot(table["rounds"], table[key], marker="o", ms=5, clip_on=False, **role(kind))
     axis.set(xlabel="rounds $T$, logarithmic", ylabel=r"central $\epsilon$, logarithmic", xscale="log", yscale="log")
@@ -34,7 +34,7 @@ def rounds_curves(table: pd.DataFrame) -> Figure:
 @keeps_data
 def divergence_curves(table: pd.DataFrame) -> Figure:
     """The pair's divergence and the published bound against the order."""
-    figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.2), layout="constrained")
     named = {"upper": ("certified", "the pair,\ncertified"), "girgis21": ("closed form", "Girgis et al.\n2021")}
     for key, (kind, _) in named.items():
         axis.plot(table["order"], table[key], marker="o", ms=5, clip_on=False, **role(kind))

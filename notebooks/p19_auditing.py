@@ -47,7 +47,7 @@ def audit_intervals(table: pd.DataFrame) -> Figure:
     shown = table[table["certified"] > 0].reset_index(drop=True)
     place = np.arange(len(shown))[::-1]
     figure, (near, far) = plt.subplots(
-        1, 2, figsize=(7, 0.44 * len(shown) + 1.5), sharey=True, width_ratios=(4, 3), layout="constrained"
+        1, 2, figsize=(4.8, 0.44 * len(shown) + 1.5), sharey=True, width_ratios=(4, 3), layout="constrained"
     )
     share = (shown["lower"] / shown["certified"]).where(shown["lower"] > 0)
     near.hlines(place, share, 1, color=ROLES["certified"][0], lw=7, alpha=0.3)
@@ -58,7 +58,7 @@ def audit_intervals(table: pd.DataFrame) -> Figure:
     for row, y in zip(shown.to_dict("records"), place, strict=True):
         words = f"{row['setting']}, $\\delta$ = {text.number(row['delta'])}"
         behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-        near.annotate(words, (0, y), (3, 9), ("axes fraction", "data"), "offset points", fontsize=8, bbox=behind)
+        near.annotate(words, (0, y), (3, 9), ("axes fraction", "data"), "offset points", fontsize=9, bbox=behind)
         if row["broken"]:
             name_line(far, row["paper"] / row["certified"], y, "broken", colour=ROLES["paper"][0], right=-9)
     least = 1.0 if share.isna().all() else float(share.min())
@@ -67,20 +67,20 @@ def audit_intervals(table: pd.DataFrame) -> Figure:
         ylim=(-0.6, len(shown) - 0.2),
         yticks=[],
         xlabel=r"$\epsilon$ over certified $\epsilon$",
-        title="From the best attack to the certified bound",
     )
+    near.set_title("from attack to certified", loc="left")
     ends = shown[list(_FAR)].div(shown["certified"], axis=0).to_numpy(dtype=float)
     ends = ends[ends > 0]  # nothing that is unknown, either
     far.set(
         xscale="log",
         xlim=(float(ends.min()) * 0.2, float(ends.max()) * 1.6),
-        xlabel=r"$\epsilon$ over certified $\epsilon$, logarithmic",
-        title="What was published",
+        xlabel="the same, logarithmic",
+        title="published",
     )
     far.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     looks = [_look(column) | {"ms": min(_MARKS[column][-1], 11)} for column in _MARKS]
     handles = [Line2D([], [], **look, label=mark[0]) for look, mark in zip(looks, _MARKS.values(), strict=True)]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=9)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
     return figure
 
 
@@ -100,7 +100,7 @@ def _draw(axis: Axes, shown: pd.DataFrame, place: np.ndarray, columns: tuple[str
 @keeps_data
 def bound_ratios(table: pd.DataFrame) -> Figure:
     """Each bound's smallest ratio to a lower bound, on a logarithmic axis; what is left of 1 is refuted."""
-    figure, axis = plt.subplots(figsize=(6.4, 0.26 * len(table) + 0.9), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 0.26 * len(table) + 0.9), layout="constrained")
     place = np.arange(len(table))[::-1]
     for column, some in (("published", table["proved"] == "yes"), ("paper", table["proved"] == "no")):
         axis.plot(table["least"][some], place[some], **_look(column))
@@ -110,8 +110,8 @@ def bound_ratios(table: pd.DataFrame) -> Figure:
         name_line(axis, ratio, y, f"{ratio:.3g}", colour="0.25", right=9)
     axis.set(
         xscale="log",
-        xlim=(float(table["least"].min()) * 0.6, float(table["least"].max()) * 2),
-        xlabel="bound over best lower bound, smallest ratio (logarithmic)",
+        xlim=(float(table["least"].min()) * 0.6, float(table["least"].max()) * 4),
+        xlabel="smallest ratio to the best lower bound, logarithmic",
         ylim=(-0.7, len(table) - 0.3),
     )
     axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
@@ -123,7 +123,7 @@ def bound_ratios(table: pd.DataFrame) -> Figure:
 @keeps_data
 def headline_curves(table: pd.DataFrame) -> Figure:
     """Bounds and attack against the local budget; where the paper's promise is broken the gap is shaded."""
-    figure, axis = plt.subplots(figsize=(6.4, 3.9), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.4), layout="constrained")
     local = table["local"]
     gap: dict[str, Any] = {"color": ROLES["paper"][0], "alpha": 0.22, "interpolate": True}
     axis.fill_between(local, table["paper"], table["attack"], where=table["broken"], **gap)
@@ -144,7 +144,7 @@ def headline_curves(table: pd.DataFrame) -> Figure:
         each.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     late = bool((table["attack"][local > 1.8] < 0.04).any())  # the lines rise where else the legend stands
     _notes(axis, table, late=late)
-    look: dict[str, Any] = {"fontsize": 9.5, "labelspacing": 0.4, "edgecolor": "none", "framealpha": 1}
+    look: dict[str, Any] = {"fontsize": 9, "labelspacing": 0.4, "edgecolor": "none", "framealpha": 1}
     axis.legend(loc="upper left" if late else "lower right", frameon=late, **look)
     return figure
 
@@ -203,14 +203,14 @@ def _notes(axis: Axes, table: pd.DataFrame, *, late: bool) -> None:
         height = (first["certified"] * first["paper"]) ** 0.5
         ratio = f"{first['paper'] / first['certified']:.0f} times\nthe certified"
         behind = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        axis.text(at * 1.08, height, ratio, fontsize=11, va="center", bbox=behind)
+        axis.text(at * 1.08, height, ratio, fontsize=9, va="center", bbox=behind)
     x = 1.5 if late else _room(table)
     turned: dict[str, Any] = {"rotation": 45, "transform_rotates_text": True, "rotation_mode": "anchor"}
-    axis.text(x, x * 1.12, "no shuffling", color=colour, fontsize=9.5, **turned)
+    axis.text(x, x * 1.12, "no shuffling", color=colour, fontsize=9, **turned)
     if table["broken"].any():
         row = most_broken(table)
         middle, place = (row["local"], (row["paper"] * row["attack"]) ** 0.5), (0.985, 0.2 if late else 0.55)
-        look: dict[str, Any] = {"color": ROLES["paper"][0], "fontsize": 11, "fontweight": "bold", "ha": "right"}
+        look: dict[str, Any] = {"color": ROLES["paper"][0], "fontsize": 9, "fontweight": "bold", "ha": "right"}
         arrow = {"arrowstyle": "->", "color": ROLES["paper"][0]}
         axis.annotate("promise\nbroken", middle, place, textcoords="axes fraction", va="top", arrowprops=arrow, **look)
 

@@ -53,7 +53,7 @@ def _times(one: Array, other: Array) -> Array:
 @keeps_data
 def delta_curves(table: pd.DataFrame) -> Figure:
     """One epoch's delta against eps, a line a sampler."""
-    figure, axis = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.4), layout="constrained")
     for key, (label, style) in LINES.items():
         axis.plot(table["epsilon"], table[key], marker="o", ms=4, label=label, **style)
     middle, late = table.iloc[len(table) // 2], table.iloc[(len(table) - 1) * 5 // 6]

@@ -40,7 +40,7 @@ def margins(issued: pd.DataFrame) -> Figure:
     """The relative margin of each certificate over the accountant, a row a method, on a logarithmic axis."""
     rows = issued[issued["margin"] > 0]
     methods = list(dict.fromkeys(rows["method"]))
-    figure, axis = plt.subplots(figsize=(7, 0.9 + 0.5 * len(methods)), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 0.9 + 0.5 * len(methods)), layout="constrained")
     colour = ROLES["certified"][0]
     axis.plot(rows["margin"], rows["method"].map(methods.index), "o", ms=7, color=colour, alpha=0.4, mew=0)
     for y, method in enumerate(methods):

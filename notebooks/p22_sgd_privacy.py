@@ -237,14 +237,14 @@ def _log_cdf(x: Floats, freedom: int) -> Floats:
 @keeps_data
 def record_movement(record: pd.DataFrame, *, clip: float, assumed: Mapping[str, int], real_norm: float) -> Figure:
     """Movement of the clipped average against the replaced record's size; `assumed` are readings of line 7's m."""
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.4), layout="constrained")
     axis.plot(record["norm"], record["movement"], **role("attack"))
     right = float(record["norm"].max())
     lines = {"2C": 2 * clip} | {f"2C/m, m = {m} ({name})": 2 * clip / m for name, m in assumed.items()}
     for k, (name, level) in enumerate(lines.items()):
         style = role("paper") if k else role("reference")
         axis.axhline(level, **style | {"lw": 1.6})
-        axis.text(right, level * 1.08, name, ha="right", va="bottom", fontsize=10, color=style["color"])
+        axis.text(right, level * 1.08, name, ha="right", va="bottom", fontsize=9, color=style["color"])
     grey = ROLES["reference"][0]
     axis.axvline(real_norm, color=grey, dashes=DASHES[2], lw=1.4)
     axis.text(real_norm * 1.15, 2 * clip / 3, "largest real record", rotation=90, va="top", fontsize=9, color=grey)
@@ -262,11 +262,11 @@ def _lines(
     table: pd.DataFrame, x: str, columns: Mapping[str, tuple[str, str, int]], *, height: float, **axes: object
 ) -> Figure:
     """Columns of a table against another one, the vertical axis logarithmic: a role, a name, and which dashes."""
-    figure, axis = plt.subplots(figsize=(7, height), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, height), layout="constrained")
     for column, (stands_for, name, dashes) in columns.items():
         axis.plot(table[x], table[column], label=name, **role(stands_for) | {"dashes": DASHES[dashes] or (None, None)})
     axis.set(yscale="log", **axes)
-    figure.legend(loc="outside lower center", ncols=2, fontsize=9)
+    figure.legend(loc="outside lower left")
     return figure
 
 
@@ -287,7 +287,7 @@ def true_budgets(local: pd.DataFrame, *, delta: float, epochs: int) -> Figure:
         "xlabel": r"promised local budget $\epsilon_i$, logarithmic",
         "ylabel": rf"true local $\epsilon$ at $\delta$ = {number(delta)}, logarithmic",
     }
-    return _lines(local, "eps", columns, height=4.8, xscale="log", **labels)
+    return _lines(local, "eps", columns, height=4.4, xscale="log", **labels)
 
 
 @keeps_data
@@ -301,4 +301,4 @@ def central_budgets(curve: pd.DataFrame, *, delta: float) -> Figure:
         "repaired_attacked": ("attack", "each record clipped: attack", 2),
     }
     labels = {"xlabel": "epochs $T$", "ylabel": rf"central $\epsilon$ at $\delta$ = {number(delta)}, logarithmic"}
-    return _lines(curve, "T", columns, height=5.0, xlim=(curve["T"].min(), curve["T"].max()), **labels)
+    return _lines(curve, "T", columns, height=4.2, xlim=(curve["T"].min(), curve["T"].max()), **labels)

@@ -23,7 +23,7 @@ FOLDER = "_static/data"
 class Drawings(SphinxTransform):
     """A picture alone in a paragraph, with an emphasized paragraph under it, is a figure with its caption."""
 
-    default_priority = 200  # before figures get their names, by which they are numbered
+    default_priority = 200  # before figures get their names
 
     def apply(self, **kwargs):
         """Replace the two paragraphs."""
@@ -111,7 +111,7 @@ def anchored(cell, number):
 
 
 def boxed(figure):
-    """Put the picture into a box of its own, which scrolls on a narrow screen while the caption stays."""
+    """Put the picture into a box of its own, in which a pointer's reading stands."""
     box = nodes.container(classes=["gspa-figure"])
     for picture in [child for child in figure.children if not isinstance(child, nodes.caption | nodes.legend)]:
         figure.remove(picture)

@@ -1,7 +1,7 @@
 // What style alone cannot do: boxes that scroll sideways take part in the keyboard's order, print is light, figures
 // have knobs, and the search of a site opened as files shows no excerpts.
 (() => {
-  const boxes = "div.math, span.math, mjx-container[display='true'], .gspa-figure, .gspa-scroll, .gspa-card blockquote, .gspa-claims p, .cell_output .output";
+  const boxes = "div.math, span.math, mjx-container[display='true'], .gspa-scroll, .gspa-card blockquote, .gspa-claims p, .cell_output .output";
   // All are measured before one is changed, else each would have the page laid out again; so would what is folded.
   const folds = "details:not([open]) > :not(summary)";
   const reach = () => {

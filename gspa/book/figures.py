@@ -62,8 +62,16 @@ def use_style() -> None:
         {
             "figure.facecolor": "white",  # opaque: readable on a dark page
             "savefig.facecolor": "white",
-            "font.size": 11,
-            "axes.titlesize": 11,
+            # On a phone a figure of 4.8 inches is three quarters as large, and nine points are nine pixels.
+            "font.size": 9,
+            "axes.titlesize": 10,
+            "axes.labelsize": 10,
+            "xtick.labelsize": 9,
+            "ytick.labelsize": 9,
+            "legend.fontsize": 9,
+            "legend.title_fontsize": 9,
+            "figure.titlesize": 10,
+            "lines.linewidth": 1.5,
             "svg.hashsalt": "gspa",  # ids in the file do not vary from run to run
             "svg.fonttype": "path",
             "legend.frameon": False,
@@ -141,7 +149,7 @@ def as_svg(figure: Figure, *, tight: bool = True) -> tuple[str, list[dict[str, A
     if engine := figure.get_layout_engine():
         engine.execute(figure)
     figure.set_layout_engine(None)  # it is laid out
-    cut = figure.get_tightbbox().padded(0.1) if tight else None
+    cut = figure.get_tightbbox().padded(0.05) if tight else None
     stream = io.StringIO()
     figure.savefig(stream, format="svg", bbox_inches=cut, metadata={"Date": None})
     read = readings(figure, cut or figure.bbox_inches)
@@ -264,6 +272,16 @@ class Frame(NamedTuple):
         return cls(svg, alt, reads)
 
 
+def together(tables: Mapping[tuple[Any, ...], pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
+    """The tables of all settings of a figure's knobs in one, the setting in front."""
+    import pandas as pd
+
+    return pd.concat(
+        [table.assign(**dict(zip(names, key, strict=False)))[[*names, *table]] for key, table in tables.items()],
+        ignore_index=True,
+    )
+
+
 def moving(
     frames: Mapping[tuple[Any, ...], Frame],
     *,
@@ -290,6 +308,7 @@ def moving(
         "knobs": [
             {"name": knob, "values": [text.html_value(value) for value in values], "at": values.index(at)}
             for knob, values, at in zip(knobs, each, start, strict=True)
+            if len(values) > 1
         ],
         "frames": [frames[setting]._asdict() for setting in product(*each)],
     }
@@ -380,7 +399,7 @@ def error_curves(table: pd.DataFrame, *, x: str, of: str) -> Figure:
     from matplotlib import pyplot as plt
 
     half = NormalDist().inv_cdf(0.975)
-    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.4), layout="constrained")
     truth, line = ROLES["truth"][0], ROLES["reference"][0]
     for index, (rule, part) in enumerate(table.groupby("reading", sort=False)):
         colour, dashes, margin = PALETTE[index], DASHES[index] or (None, None), half * part["mae_error"]
@@ -406,7 +425,7 @@ def group_promises(table: pd.DataFrame, *, delta: float) -> Figure:
     """
     from matplotlib import pyplot as plt
 
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.6), layout="constrained")
     promised = table.drop_duplicates("eps_conservative")
     axis.plot(promised["eps_conservative"], promised["promised"], label="promised to everybody", **role("paper"))
     for index, (group, part) in enumerate(table.groupby("group", sort=False)):
@@ -417,5 +436,5 @@ def group_promises(table: pd.DataFrame, *, delta: float) -> Figure:
     axis.set(xlabel=_CONSERVATIVE["eps_conservative"], ylim=(0, None))
     axis.set_ylabel(rf"central $\epsilon$ at $\delta$ = {delta:g}")
     title = "bands: from what is certainly reached to what is certified"
-    figure.legend(loc="outside upper center", ncols=4, title=title)
+    figure.legend(loc="outside upper center", ncols=2, title=title)
     return figure

@@ -83,7 +83,7 @@ def _lines(rows: pd.DataFrame, x: str, y: str, by: str) -> dict[str, pd.DataFram
 @keeps_data
 def lines(rows: pd.DataFrame, *, x: str, y: str, by: str = "", log_x: bool = False, log_y: bool = False) -> Figure:
     """A result against a parameter. Settings that share x are averaged; the band is their range."""
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(4.8, 3.4), layout="constrained")
     words = not pd.api.types.is_numeric_dtype(rows[x]) if x in rows else False
     ticks = {value: i for i, value in enumerate(sorted(map(str, rows[x].unique())))} if words else {}
     for i, (label, points) in enumerate(_lines(rows, x, y, by).items()):

@@ -313,6 +313,19 @@ class TestTheDashboard:
         assert refuted("td")[0].a["aria-label"] == f"1 refuted, {SHORT['gspa']}"
 
 
+def test_the_bars_of_the_claims_page_are_as_long_as_the_counts_and_lead_to_their_claims(parts):
+    bars = html(parts["claims"]).find(class_="gspa-bars")
+    assert [name.get_text() for name in bars("dt")] == list(SHORT.values())
+    counted = Counter[str]()
+    for paper, bar in zip(PAPERS, bars("dd"), strict=True):
+        for part in bar("a"):
+            many, verdict = re.fullmatch(r"(\d+) (.+), .+", part["aria-label"]).groups()
+            assert part["href"] == f"#{anchor(paper, verdict)}"
+            assert part["style"] == f"flex-grow: {many}"
+            counted[verdict] += int(many)
+    assert counted == COUNTS
+
+
 @pytest.fixture(scope="module")
 def soup(parts):
     return html(parts["claims"])

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 from complaints import complaints_of
+from matplotlib import pyplot as plt
 
 import gspa
 from gspa.book import sitecheck
@@ -142,7 +144,22 @@ NARROW = """() => ({
   lost: [...document.querySelectorAll("span.math")].filter(
     (e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 4 && getComputedStyle(e).overflowX === "hidden")
     .map((e) => e.textContent),
-  small: [...document.querySelectorAll(".gspa-figure img")].filter((e) => e.clientWidth < 480).map((e) => e.src),
+  // Figures are drawn 4.8 inches wide with text of nine points, which three quarters of that show in nine pixels.
+  small: [...document.querySelectorAll("figure img")].filter((e) => e.clientWidth < 0.74 * e.naturalWidth)
+    .map((e) => e.src),
+  wide: [...document.querySelectorAll("figure")]
+    .filter((e) => [...e.querySelectorAll("*")].some((part) => part.scrollWidth > e.clientWidth + 1))
+    .map((e) => e.textContent.trim()),
+})"""
+
+
+# What a filter makes of colours, as red, green, blue.
+FILTERED = """([filter, colours]) => colours.map((colour) => {
+  const drawn = new OffscreenCanvas(1, 1).getContext("2d");
+  drawn.filter = filter;
+  drawn.fillStyle = colour;
+  drawn.fillRect(0, 0, 1, 1);
+  return [...drawn.getImageData(0, 0, 1, 1).data.slice(0, 3)];
 })"""
 
 
@@ -233,6 +250,7 @@ def look(page: Page, complaints: list[str], address: str) -> dict[str, object]:
         "contrast, dark": in_dark,
         "wider than a phone": [f"{narrow['over']} pixels"] if narrow["over"] > 0 else [],
         "figures too small on a phone": narrow["small"],
+        "figures wider than their column on a phone": narrow["wide"],
         "formulas cut off at their left end": narrow["cut"],
         "formulas cut off": narrow["lost"],
         "link to a cell's folded code": cell,
@@ -264,12 +282,30 @@ def luminance(colour: str) -> float:
     return sum(map(int, re.findall(r"\d+", colour)[:3])) / (3 * 255)
 
 
+def brightness(png: bytes) -> float:
+    """The mean of all points of a picture, from 0, black, to 1, white."""
+    return float(plt.imread(io.BytesIO(png))[..., :3].mean())
+
+
+def contrast(one: list[int], other: list[int]) -> float:
+    """That of WCAG, of two colours as red, green, blue."""
+    low, high = sorted(
+        sum(
+            share * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+            for share, part in zip((0.2126, 0.7152, 0.0722), (each / 255 for each in colour), strict=True)
+        )
+        for colour in (one, other)
+    )
+    return (high + 0.05) / (low + 0.05)
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_quiet_typeset_described_accessible_and_fits(visit, name):
     assert visit((SITE / f"{name}.html").as_uri()) == {}
 
 
 FINE = "<style>body { background: #fff; color: #222 } [data-theme=dark] body { background: #000; color: #ddd }</style>"
+DRAWN = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='300' height='9'/%3E"
 MISTAKES = (
     ("<script src='https://example.org/x.js'></script>", "asked for something, or logged it", "example.org"),
     ("<script>console.warn('a zebra')</script>", "asked for something, or logged it", "a zebra"),
@@ -293,9 +329,14 @@ MISTAKES = (
     ),
     ("<p style='width: 500px'>wide</p>", "wider than a phone", "pixels"),
     (
-        "<div class=gspa-figure><img width=50 src='data:,4' alt='A line that rises.'></div>",
+        f"<figure><img width=50 src=\"{DRAWN}\" alt='A line that rises.'></figure>",
         "figures too small on a phone",
-        "data:,4",
+        "data:image",
+    ),
+    (
+        f"<figure style='width: 90px'><img src=\"{DRAWN}\" alt='It falls.'><figcaption>Cut.</figcaption></figure>",
+        "figures wider than their column on a phone",
+        "Cut.",
     ),
     (
         "<div class=math><mjx-container><svg style='margin-left: -30px'></svg></mjx-container></div>",
@@ -347,6 +388,15 @@ class TestFigures:
     @pytest.fixture(params=NOTEBOOKS)
     def name(self, request) -> str:
         return request.param
+
+    @pytest.mark.usefixtures("formulas_raw")
+    def test_the_first_stands_in_the_first_screen(self, page, name):
+        page.set_viewport_size(DESK)
+        page.goto((SITE / f"{name}.html").as_uri())
+        assert page.locator("main figure img").first.bounding_box()["y"] < 800
+
+    def test_none_has_a_number_beside_that_of_the_paper(self, name):
+        assert not soup(name)(class_="caption-number")
 
     def test_each_has_its_line_and_its_data(self, name):
         notebook = json.loads((SITE / "_sources" / f"{name}.ipynb").read_text(encoding="utf-8"))
@@ -588,7 +638,17 @@ class TestKeyboard:
 class TestKnobs:
     """A figure that moves: frames that the notebook drew, exchanged by a slider."""
 
-    @pytest.mark.parametrize(("where", "figures"), [("notebooks/00_shuffling_in_pictures", 5), ("intro", 1)])
+    @pytest.mark.parametrize(
+        ("where", "figures"),
+        [
+            ("notebooks/00_shuffling_in_pictures", 5),
+            ("notebooks/05_reduction_to_counts", 1),
+            ("notebooks/07_gaussian_guarantee", 2),
+            ("notebooks/09_personalized", 1),
+            ("notebooks/17_exact_accounting", 1),
+            ("intro", 1),
+        ],
+    )
     def test_each_figure_turns_by_keyboard_to_each_of_its_frames(self, page, where, figures):
         page.goto((SITE / f"{where}.html").as_uri())
         boxes = page.locator("figure:has(.gspa-knobs)")
@@ -678,11 +738,29 @@ class TestThemeAndPrint:
         assert luminance(page.evaluate(ground)) < 0.2
 
     @pytest.mark.usefixtures("formulas_raw")
-    def test_figures_have_a_light_ground_in_dark_mode(self, page):
+    @pytest.mark.parametrize(
+        "name", ["notebooks/08_comparison", "notebooks/00_shuffling_in_pictures", "intro", "speed"]
+    )
+    def test_figures_are_dark_in_dark_mode_and_light_elsewhere(self, page, name):
+        page.emulate_media(color_scheme="dark")
+        page.goto((SITE / f"{name}.html").as_uri())
+        picture = page.locator("main figure img").first
+        assert brightness(picture.screenshot()) < 0.3
+        page.evaluate("() => { document.documentElement.dataset.theme = 'light' }")
+        assert brightness(picture.screenshot()) > 0.7
+        page.evaluate("() => { document.documentElement.dataset.theme = 'dark' }")
+        page.emulate_media(media="print")
+        assert picture.evaluate("(e) => getComputedStyle(e).filter") == "none"
+
+    @pytest.mark.usefixtures("formulas_raw")
+    def test_a_dark_figure_keeps_its_colours_apart_from_the_ground_and_from_each_other(self, page):
         page.emulate_media(color_scheme="dark")
         page.goto((SITE / "notebooks/08_comparison.html").as_uri())
-        colour = page.locator(".gspa-figure img").first.evaluate("(e) => getComputedStyle(e).backgroundColor")
-        assert luminance(colour) == 1
+        style = page.locator("main figure img").first.evaluate("(e) => getComputedStyle(e).filter")
+        roles = [colour for colour, _ in ROLES.values()]
+        ground, *seen = page.evaluate(FILTERED, [style, ["#ffffff", *roles, *PALETTE]])
+        assert min(contrast(colour, ground) for colour in seen) >= 3
+        assert min(math.dist(one, other) for one, other in combinations(seen[: len(roles)], 2)) >= 50
 
     @pytest.mark.usefixtures("formulas_raw")
     def test_print_is_the_text_alone_on_white(self, page):
