@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gspa import accountant
 from gspa.accountant.errors import CheckFailed
 from gspa.book import provenance
 from gspa.book.fill import fill
@@ -56,7 +55,7 @@ json.dump(printed, sys.stdout)
 def page(build: Path) -> tuple[str, str]:
     """The page's body (MyST Markdown) and the certificate; what was run once is kept in `build`."""
     # Only what decides the answers: an edit of the book's own code runs nothing again.
-    theory = digest_tree(Path(accountant.__file__).parent, ("*.py",))
+    theory = digest_tree(Path(__file__).parents[1] / "accountant", ("*.py",))
     kept, key = build / "recipe.json", digest(theory, json.dumps([COMMANDS, LINES, TABLE, provenance.versions()]))
     try:
         facts = json.loads(kept.read_text(encoding="utf-8"))
