@@ -153,7 +153,9 @@ def harmless(tmp_path_factory):
             raise CheckFailed("scheduler: does not answer")
 
         patch.setattr(datasets, "fetch", no_data)
-        patch.setattr(pipeline, "compute", lambda *_: pipeline.Executed({"error": "", "status": "done"}, "{}"))
+        patch.setattr(
+            pipeline, "compute", lambda *_: pipeline.Executed({"error": "", "status": "done"}, '{"cells": []}')
+        )
         patch.setattr(files, "write_atomically", lambda output, text: None)
         patch.setattr(pipeline, "run_all", lambda *_, **__: [])
         patch.setattr(sweep, "run", _swept)
