@@ -622,16 +622,16 @@ class TestKeyboard:
     def test_what_is_too_wide_for_a_phone_says_so_and_is_a_stop_and_on_a_desk_neither(self, page):
         hint = "(e) => getComputedStyle(e, '::before').content"
         page.set_viewport_size(PHONE)
-        page.goto((SITE / "notebooks/15_flame_privacy.html").as_uri())
-        figure = page.locator(".gspa-figure").first
-        page.wait_for_function("() => document.querySelector('.gspa-figure').tabIndex === 0")
-        assert "sideways" in figure.evaluate(hint)
-        figure.focus()
+        page.goto((SITE / "notebooks/12_shuffled_sgd.html").as_uri())
+        page.wait_for_selector(".cell_output .output[data-gspa-reached]")
+        table = page.query_selector(".cell_output .output[data-gspa-reached]")
+        assert "sideways" in table.evaluate(hint)
+        table.focus()
         page.keyboard.press("ArrowRight")
-        page.wait_for_function("() => document.querySelector('.gspa-figure').scrollLeft > 0")
+        page.wait_for_function("(e) => e.scrollLeft > 0", arg=table)
         page.set_viewport_size(DESK)
-        page.wait_for_function("() => document.querySelector('.gspa-figure').tabIndex === -1")
-        assert figure.evaluate(hint) == "none"
+        page.wait_for_function("(e) => e.tabIndex === -1", arg=table)
+        assert table.evaluate(hint) == "none"
 
 
 @pytest.mark.usefixtures("formulas_raw")
