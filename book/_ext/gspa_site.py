@@ -4,7 +4,7 @@
 * The search page finds claims, too.
 * A notebook's page says how long the notebook ran, and on what machine.
 * A notebook's page has a form of its parameters: a command line to copy, or with `gspa serve` a run at once.
-* The thebe scripts, which load from a CDN even when unused, are left out.
+* The thebe extension, whose scripts load from a CDN even when unused, is left out.
 * The sidebar's buttons have names for those who cannot see them.
 * What Sphinx would do for every page again, it does once: stems of words for the search, titles for the sidebar.
 * Every page's footer says from which version, commit and profile it was made.
@@ -68,15 +68,12 @@ def link_record(app, pagename, templatename, context, doctree):
     context["theme_extra_footer"] = context["theme_extra_footer"].replace(RECORD, link)
 
 
-def without_thebe(app, pagename, templatename, context, doctree):
-    """Drop the scripts that would call a CDN."""
-
-    def wanted(script):
-        return "THEBE_JS_URL" not in (getattr(script, "attributes", {}).get("body") or "") and "thebe" not in str(
-            getattr(script, "filename", "")
-        )
-
-    context["script_files"] = [script for script in context.get("script_files", []) if wanted(script)]
+def without_thebe(app):
+    """Silence the extension that lets readers run cells on another host; Jupyter Book loads it unasked."""
+    for event in ("env-before-read-docs", "doctree-resolved"):
+        for listener in list(app.events.listeners[event]):
+            if listener.handler.__module__ == "sphinx_thebe":
+                app.disconnect(listener.id)
 
 
 def named_toggles(app, pagename, templatename, context, doctree):
@@ -202,10 +199,10 @@ def setup(app):
     app.set_html_assets_policy("always")
     app.add_search_language(Search)
     app.connect("config-inited", configure, priority=900)
+    app.connect("builder-inited", without_thebe)
     app.connect("doctree-read", answers_to_the_front_door)
     app.connect("write-started", keep_titles)
     app.connect("html-page-context", link_record, priority=900)
-    app.connect("html-page-context", without_thebe, priority=900)
     app.connect("html-page-context", named_toggles, priority=900)
     app.connect("html-page-context", sidebar_of_titles)
     app.connect("html-page-context", plain_citations)
