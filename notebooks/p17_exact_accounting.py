@@ -83,9 +83,9 @@ def _least_mu(victim: Noise, others: Reports, radius: float) -> float:
 
 
 def budget_table(choice: pd.DataFrame) -> pd.DataFrame:
-    """Local budgets, rounded down, with a row for each number of users and what they run."""
+    """Local budgets, rounded down to two places, with a row for each number of users and what they run."""
     wide = choice.pivot(index=["n", "runs"], columns="central", values="local")
-    floors = wide.map(lambda eps: math.floor(100 * eps) / 100)
+    floors = wide.map(lambda eps: f"{math.floor(100 * eps) / 100:.2f}")
     heads = [f"$\\epsilon = {central:g}$" for central in floors]
     names = wide.index.get_level_values("runs").map({"laplace": "Laplace noise", "aligned": "randomized response"})
     users = wide.index.get_level_values("n")

@@ -33,7 +33,7 @@ DOIS = {
     "flame": "https://doi.org/10.48550/arXiv.2009.08063",
 }
 """The papers' identifiers; the blog has an address only, and of what came since each claim has its own."""
-SHORT = {"gspa": "Framework", "clones": "Clones blog", "flame": "FLAME", "since": "Since then"}
+SHORT = {"gspa": "Framework", "clones": "Clones blog", "flame": "FLAME", "since": "Later work"}
 """Names of the papers for the heads of narrow columns."""
 LETTERS = {"G": "gspa", "B": "clones", "F": "flame", "E": "flame", "Q": "flame", "N": "since"}
 """The paper of a claim, by the first letter of its id."""

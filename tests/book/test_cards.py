@@ -210,7 +210,7 @@ class TestInHowManyReadings:
                 f"{sum(bool(one.notebook) for one in divided.of(paper))} of the verdicts stand in some"
                 in (pages[f"report-scope-{paper}"])
             )
-        assert f"{settled} of the verdicts stand in some of the readings only." in pages["dashboard"]
+        assert f"{settled} verdicts stand only in some readings of an unclear sentence." in pages["dashboard"]
 
     def test_it_is_told_to_machines(self, divided):
         rows = json.loads(cards.index(divided).removeprefix("const GSPA_CLAIMS = ").rstrip(";\n"))

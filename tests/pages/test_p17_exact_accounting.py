@@ -83,7 +83,7 @@ class TestTables:
             assert gspa.epsilon(eps=row.local, **asked).upper <= 0.5 * (1 + 1e-9)
             assert gspa.epsilon(eps=1.01 * row.local, **asked).upper > 0.5
             here = (shown["users"] == row.n) & (shown["reports"] == kinds[row.runs])
-            assert 0 <= row.local - shown.loc[here, "$\\epsilon = 0.5$"].item() < 0.01 + 1e-12
+            assert 0 <= row.local - float(shown.loc[here, "$\\epsilon = 0.5$"].item()) < 0.01 + 1e-12
 
 
 GROUPS = ([10.0, 2.0, 1.0], [5400, 3700, 900])  # Figure 3: (1/eps, count)
