@@ -183,10 +183,7 @@ class Runs(Guarded):
                 raise TypeError
         except (ValueError, KeyError, TypeError, RecursionError):
             raise Refused(422, "body: must be JSON with notebook and parameters") from None
-        try:
-            self.finish(self.told(await apart(self.bench.ask, name, given)))
-        except OverflowError:
-            raise Refused(422, "parameters: a number is too large") from None
+        self.finish(self.told(await apart(self.bench.ask, name, given)))
 
 
 class Run(Guarded):
