@@ -338,15 +338,13 @@ OWN: dict[str, dict[str, Kind]] = {
     | {"deal": name("each epoch", "once")},
     "accountant.poisson": {"steps": count(1, 200), "rate": number(1e-4, 1), "direction": name("remove", "add", "both")},
     "accountant.samplers": {"sampler": name(*samplers.SAMPLERS)},
-    **{
-        f"accountant.{what}": {"steps": count(1, 100), "direction": name("remove", "add", "both", "replace")}
-        | {
-            "noise": name("gaussian", "laplace"),
-            "k": count(1, 2),
-            "epochs": count(1, 2),
-            "deal": name("each epoch", "once"),
-        }
-        for what in ("settings.Allocation", "api.allocation_epsilon")
+    "accountant.allocation.Allocation": {
+        "steps": count(1, 100),
+        "direction": name("remove", "add", "both", "replace"),
+        "noise": name("gaussian", "laplace"),
+        "k": count(1, 2),
+        "epochs": count(1, 2),
+        "deal": name("each epoch", "once"),
     },
     "accountant.allocation.shuffled_batches_epsilon": {"direction": name("replace", "zero")},
     "accountant.api.mechanism": {"name": name(*api._KINDS), "k": optional(count(2, 5)), "sigma": optional(SEED)},
