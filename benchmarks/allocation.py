@@ -18,7 +18,7 @@ from typing import Any
 
 from timing import best, command, write
 
-from gspa.accountant.allocation import allocation_epsilon
+import gspa
 from gspa.book.text import number
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,8 +41,9 @@ def measure() -> dict[str, Any]:
 
     gaussian_allocation_epsilon_range(delta=1e-3, sigma=2.0, num_steps=10)  # what is compiled once
     for steps in (*STEPS, *MORE):
-        found = allocation_epsilon(sigma=1.0, steps=steps, delta=DELTA)
-        seconds = best(lambda steps=steps: allocation_epsilon(sigma=1.0, steps=steps, delta=DELTA))
+        run = gspa.Allocation(1.0, steps)
+        found = gspa.epsilon(delta=DELTA, mechanism=run)
+        seconds = best(lambda run=run: gspa.epsilon(delta=DELTA, mechanism=run))
         note(steps, "gspa", found.lower, found.upper, seconds)
         if steps in STEPS:
             begin = time.perf_counter()

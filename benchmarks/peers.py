@@ -29,7 +29,6 @@ from timing import best, command, symbols, write
 
 import gspa
 from gspa.accountant import budgets, interop, rounds
-from gspa.accountant.allocation import allocation_epsilon
 from gspa.accountant.bound import rounded
 from gspa.accountant.closed_forms import liew22_epsilon, liu24_epsilon
 from gspa.accountant.errors import DataUnavailable
@@ -87,7 +86,7 @@ def dealt(steps: int) -> Answer:
     """Our interval for random allocation, a record added or removed."""
 
     def ends() -> Ends:
-        found = allocation_epsilon(sigma=1.0, steps=steps, delta=1e-6)
+        found = gspa.epsilon(delta=1e-6, mechanism=gspa.Allocation(1.0, steps))
         return found.lower, found.upper
 
     return Answer(OURS, ends)

@@ -11,7 +11,8 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import ndtr
 
 from gspa.accountant import mechanisms
 from gspa.book.figures import DASHES, PALETTE, keeps_data, name_line, role
@@ -21,6 +22,16 @@ from gspa.book.text import number
 def response_exceeds(eps: NDArray[np.float64], *, budget: float) -> NDArray[np.float64]:
     """Probability that the privacy loss of randomized response exceeds eps >= 0; it is the budget or its negative."""
     return np.where(np.asarray(eps) < budget, 1 / (1 + math.exp(-budget)), 0.0)
+
+
+def laplace_exceeds(eps: NDArray[np.float64], *, scale: float) -> NDArray[np.float64]:
+    """The same of Laplace noise on one number; the loss is 1/scale with probability 1/2."""
+    return np.where(eps < 1 / scale, 1 - np.exp(np.minimum((eps - 1 / scale) / 2, 0.0)) / 2, 0.0)
+
+
+def gaussian_exceeds(eps: NDArray[np.float64], *, scale: float) -> NDArray[np.float64]:
+    """The same of Gaussian noise."""
+    return np.asarray(ndtr(0.5 / scale - eps * scale))
 
 
 def crossing(deviation: float) -> float:
@@ -61,6 +72,21 @@ def promises(deltas: Iterable[float], eps: Collection[float]) -> pd.DataFrame:
             kept, analytic = (mechanisms.gaussian_delta(e, scale=scale) / delta for scale in (classical, least))
             rows.append((delta, e, classical / least, kept, analytic))
     return pd.DataFrame(rows, columns=["delta", "eps", "noise", "kept", "analytic"])
+
+
+def worst_promise() -> tuple[float, float]:
+    """The delta at which Definition 5 breaks first, and the eps up to which it holds there: a numerical minimum."""
+    least, most = 1e-300, 0.999999
+
+    def limit(c: float) -> float:
+        delta = min(max(1.25 * math.exp(-c * c / 2), least), most)
+        return mechanisms.classical_gaussian_limit(delta=delta)
+
+    low, high = (math.sqrt(2 * math.log(1.25 / delta)) for delta in (most, least))
+    grid = np.geomspace(low, high, 60).tolist()
+    k = min(range(1, 59), key=lambda i: limit(grid[i]))
+    found = minimize_scalar(limit, bounds=(grid[k - 1], grid[k + 1]), method="bounded", options={"xatol": 1e-9})
+    return 1.25 * math.exp(-(float(found.x) ** 2) / 2), float(found.fun)
 
 
 def variances(*, eps: float, deltas: Iterable[float], dimensions: Collection[int]) -> pd.DataFrame:

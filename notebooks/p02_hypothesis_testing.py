@@ -17,15 +17,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import quad
+from scipy.optimize import minimize_scalar
 from scipy.signal import fftconvolve
 from scipy.special import ndtr
 from scipy.stats import laplace
 
 from gspa.accountant.discrete import TradeOff, hockey_stick
-from gspa.accountant.tradeoff import Curve, chain, f_eps_delta
+from gspa.accountant.tradeoff import f_eps_delta
 from gspa.book.figures import DASHES, PALETTE, keeps_data, role
 
 Array = NDArray[np.float64]
+Curve = Callable[[Array], Array]
 
 
 class Gap(NamedTuple):
@@ -64,6 +66,21 @@ def symmetric(p: ArrayLike, q: ArrayLike, *, eps: float = 0.5) -> TradeOff:
     """A symmetric curve below T(P, Q) and T(Q, P): that of Fact 1 at eps."""
     delta = max(hockey_stick(p, q, eps), hockey_stick(q, p, eps))
     return f_corrected(eps=eps, delta=min(delta, 1 - 1e-12))
+
+
+def chain(f: Curve, g: Curve) -> Curve:
+    """alpha -> g(1 - f(alpha)), a lower bound on T(P, R) if T(P, Q) >= f and T(Q, R) >= g: Fact 4, corrected."""
+    return lambda alpha: g(1 - f(alpha))
+
+
+def supremum(f: Curve, eps: float) -> float:
+    """The largest 1 - f(alpha) - e^eps alpha: delta(eps) of an f-DP mechanism (Dong, Roth and Su 2022, 2.12).
+
+    At some alpha below 1/2, because eps >= 0 and f is symmetric; looked for on the scale of its quantile.
+    """
+    gain, options = math.exp(eps), {"xatol": 1e-9}
+    found = minimize_scalar(lambda x: f(ndtr(x)) + gain * ndtr(x), bounds=(-10, 0), method="bounded", options=options)
+    return 1 - float(found.fun)
 
 
 def chained(first: TradeOff, second: TradeOff) -> TradeOff:

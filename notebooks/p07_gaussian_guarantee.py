@@ -22,7 +22,7 @@ from gspa.accountant.budgets import Budgets, constant
 from gspa.accountant.clones import clone_law
 from gspa.accountant.closed_forms import clone_probabilities, gspa_mu, gspa_slack
 from gspa.accountant.discrete import TradeOff, neyman_pearson
-from gspa.accountant.losses import trade_off
+from gspa.accountant.losses import atoms, spread
 from gspa.accountant.one_round import problem_of
 from gspa.accountant.randomizers import RandomizedResponse
 from gspa.accountant.tradeoff import gaussian
@@ -37,9 +37,27 @@ ROUNDING = 2e-14  # below this a least slack is rounding: up to 3e-15 where the 
 def exact_curve(people: Budgets) -> TradeOff:
     """T(rho_0, rho_1) of eqs. (12) and (13), the user with the largest eps_i as the victim, all delta_i = 0.
 
-    As `gspa.accountant.losses.trade_off`: errs downward, by rounding or, for many outcomes, by O(step^2).
+    Outcomes sorted by likelihood ratio (Neyman-Pearson). Errs downward, by rounding or, for more than 20,000 outcomes,
+    which are put on a grid, by O(step^2).
     """
-    return trade_off(problem_of(people, RandomizedResponse(), int(np.argmax(people.eps))))
+    found = atoms(problem_of(people, RandomizedResponse(), int(np.argmax(people.eps))))
+    loss, mass = found.loss, found.mass
+    if loss.size > 20_000:
+        deviation = math.sqrt(float(mass @ (loss - float(loss @ mass)) ** 2))
+        step = people.eps_max / math.ceil(500 * people.eps_max / deviation)  # the largest loss is on the grid
+        grid = spread(loss, mass, step)
+        loss, mass = grid.loss, grid.mass
+    order = np.argsort(loss, kind="stable")
+    p, q = mass[order], (mass * np.exp(-loss))[order]
+    hidden = max(0.0, 1 - found.missing)
+    # The masses' allowance may have made them larger than 1.
+    p, q = p * (hidden / max(p.sum(), 1.0)), q * (hidden / max(q.sum(), 1.0))
+    alpha, beta = np.cumsum(p), np.r_[np.cumsum(q[::-1])[::-1], 0.0]
+    keep = np.r_[np.diff(loss[order]) > 1e-14, True]  # one corner for equal ratios
+    alpha, beta = np.r_[0.0, np.minimum(alpha[keep], 1.0)], np.r_[beta[0], beta[1:][keep]]
+    if alpha[-1] < 1:
+        alpha, beta = np.r_[alpha, 1.0], np.r_[beta, 0.0]
+    return TradeOff(alpha, np.minimum(beta, 1.0))
 
 
 def curve_of(laws: Laws) -> TradeOff:

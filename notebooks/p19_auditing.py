@@ -1,8 +1,17 @@
-"""Of notebook 19: its figures."""
+"""Of notebook 19: its figures, attacks on histograms, the truth for few users, lower bounds from samples alone.
+
+A sampled attack simulates both worlds, chooses a test on one half and counts its errors on the other. An
+(eps, delta)-DP mechanism has P0(S) <= e^eps P1(S) + delta for every event S, so a test that fires in world 0 with
+probability p and in world 1 with probability q refutes every eps < log((p - delta)/q). The test is chosen on other
+samples, so the bounds need no correction for the choice. A gap of eps needs about 1/eps^2 hits.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from dataclasses import replace
+from itertools import combinations, pairwise, product
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,11 +20,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import beta
 
-from gspa.accountant.bound import rounded
+from gspa.accountant.attacks import Laws, Worlds
+from gspa.accountant.bound import Bound, rounded
+from gspa.accountant.budgets import Budgets
 from gspa.book import text
 from gspa.book.figures import ROLES, Frame, keeps_data, name_line, role
 
+_SHARES = np.r_[np.geomspace(1e-4, 0.4, 24), 0.5, 0.65, 0.8, 0.95]  # of world 0 that a tried test accepts
 FLOOR = 1e-3  # where the pictures of `headline_curves` end at the bottom, all alike
 # column -> name, role, marker, filled, size: shapes differ as well as colours
 _MARKS = {
@@ -35,6 +49,193 @@ _LINES = {
     "certified": ("certified", "certified", 3),
     "attack": ("reached by an attack", "attack", 2),
 }
+
+
+# --- two worlds as histograms of k answers, enumerated or told by a statistic --------------------------------
+# Shuffling forgets the order, so the server sees how many reports fell on each answer. The others' inputs are fixed
+# and known, their reports independent: the histogram is a sum of multinomials plus the victim's one report.
+# Reports on a line are first cut into cells, which is post-processing. Whatever tells the two worlds apart
+# bounds delta(eps) from below, and for the histogram's whole law the likelihood ratio test is the best attack:
+#
+#     delta(eps) >= sum_h (P0(h) - e^eps P1(h))_+ .
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+MOST_WORK = 10**8  # multiplications up to which a histogram's law is enumerated
+
+
+def randomized_response(people: Budgets, *, k: int = 2, inputs: ArrayLike | None = None) -> Worlds:
+    """k-ary randomized response; the victim, of the largest eps, holds item 0 or item 1.
+
+    `inputs`, shape (g, k), says how many of the others of each group hold each item; None for all of them at item 0.
+    """
+    number = people.count - (np.arange(people.eps.size) == int(np.argmax(people.eps)))
+    held = np.c_[number, np.zeros((number.size, k - 1))] if inputs is None else np.asarray(inputs)
+    assert (held.sum(axis=1) == number).all()
+
+    def row(eps: float, item: int) -> Array:
+        shrunk = math.exp(-eps)
+        return np.where(np.arange(k) == item, 1.0, shrunk) / (1 + (k - 1) * shrunk)
+
+    rows = {
+        (float(eps), int(i)): int(of[i]) for eps, of in zip(people.eps, held, strict=True) for i in np.flatnonzero(of)
+    }
+    victim, laws = (np.array([row(*one) for one in many]) for many in ([(people.eps_max, i) for i in (0, 1)], rows))
+    return Worlds(victim, laws, np.array(list(rows.values()), dtype=np.int64), f"{k}-ary randomized response")
+
+
+def merged(worlds: Worlds, *, cells: int) -> Worlds:
+    """The same with neighbouring answers merged, about equally likely for the victim: post-processing."""
+    mass = worlds.victim.mean(axis=0)
+    if cells >= mass.size:
+        return worlds
+    middle = np.cumsum(mass) - 0.5 * mass  # so that a heavy answer stays alone
+    group = np.minimum((middle * cells).astype(np.int64), cells - 1)
+    starts = np.flatnonzero(np.r_[True, np.diff(group) > 0])
+    victim, laws = (np.add.reduceat(laws, starts, axis=1) for laws in (worlds.victim, worlds.laws))
+    return replace(worlds, victim=victim, laws=laws, what=f"{worlds.what}, merged into {starts.size}")
+
+
+def scores(worlds: Worlds) -> list[tuple[str, Whole]]:
+    """Integer statistics to try, by name: what a report in each cell adds to the sum."""
+    found, k = [("linear", worlds.linear)], worlds.victim.shape[1]
+    if k == 2:  # the number of ones is all there is
+        return found
+    own = np.eye(k, dtype=np.int64)
+    found += [(f"count of answer {i}", own[i]) for i in range(k)]
+    found += [(f"count of answers up to {i}", own[: i + 1].sum(axis=0)) for i in range(1, k - 2)]
+    return [(name, score) for name, score in found if np.ptp(score)]
+
+
+def statistic_epsilon(worlds: Worlds, *, delta: float) -> Bound:
+    """The eps that the best of the `scores` certainly refutes; their laws are exact. Errs downward."""
+    found = {name: worlds.summed(score).epsilon(delta) for name, score in scores(worlds)}
+    best = max(found, key=lambda name: found[name])
+    said = f"attack, exact law of a statistic ({best})", worlds.what
+    return Bound(found[best], found[best], math.inf, *said, delta=delta, reached=True)
+
+
+def work(worlds: Worlds) -> float:
+    """Multiplications that enumerating the histogram takes."""
+    n, k = worlds.n, worlds.victim.shape[1]
+    return float(float(n) * k * float(n + 1) ** min(k - 1, 30))
+
+
+def enumerate_laws(worlds: Worlds) -> Laws:
+    """The histogram's two laws, every histogram an entry; sums of positive terms only."""
+    k = worlds.victim.shape[1]
+
+    def add(crowd: Array, law: Array) -> Array:
+        """One more report; the last answer is what the others leave."""
+        out = np.asarray(law[-1] * crowd)
+        for axis, mass in enumerate(law[:-1]):
+            np.moveaxis(out, axis, 0)[1:] += mass * np.moveaxis(crowd, axis, 0)[:-1]
+        return out
+
+    crowd = np.zeros((worlds.n + 1,) * (k - 1))
+    crowd.flat[0] = 1.0
+    for law, number in zip(worlds.laws, worlds.count, strict=True):
+        for _ in range(int(number)):
+            crowd = add(crowd, law)
+    both = [add(crowd, law).ravel() for law in worlds.victim]
+    # A mass is a sum of products of n factors: each factor and each of k additions a step rounds once.
+    return Laws(both[0], both[1], worlds.n * (k + 4) * 2.0**-52)
+
+
+def likelihood_ratio_epsilon(worlds: Worlds, *, delta: float) -> Bound:
+    """eps of the best attack on these worlds, all histograms enumerated: both ends, at the given inputs."""
+    laws = enumerate_laws(worlds)
+    low, high = laws.epsilon(delta), laws.epsilon(delta, side=1)
+    said = "attack, likelihood ratio of the histogram", worlds.what
+    return Bound(low, low, high, *said, delta=delta, reached=True)
+
+
+def sample(worlds: Worlds, world: int, size: int, rng: np.random.Generator) -> Whole:
+    """`size` histograms of world 0 or 1, shape (size, k)."""
+    laws = [law / law.sum() for law in (worlds.victim[world], *worlds.laws)]  # rounding may leave a sum above 1
+    drawn = [rng.multinomial(int(n), law, size=size) for law, n in zip(laws, (1, *worlds.count), strict=True)]
+    return np.asarray(np.sum(drawn, axis=0), dtype=np.int64)
+
+
+def worst_epsilon(people: Budgets, *, delta: float, k: int) -> Bound:
+    """The truth for few users of one budget and k-ary randomized response: every input of the others tried.
+
+    The victim holds item 0 or 1, which is all there is by symmetry.
+    """
+    others, laws = people.n - 1, []
+    for bars in combinations(range(others + k - 1), k - 1):
+        held = [b - a - 1 for a, b in pairwise((-1, *bars, others + k - 1))]
+        laws.append(enumerate_laws(randomized_response(people, k=k, inputs=[held])))
+    high = min(max(law.epsilon(delta, side=1) for law in laws), people.eps_max)
+    low = min(max(law.epsilon(delta) for law in laws), high)
+    said = "law of the histogram, worst of all inputs", f"{k}-ary randomized response, any inputs"
+    return Bound(low, low, high, *said, delta=delta, reached=True)
+
+
+class Chosen(NamedTuple):
+    """Fires where sign * (histogram @ score) >= threshold; `first` is the world that it should fire in."""
+
+    name: str
+    score: Whole
+    sign: int
+    threshold: int
+    first: int
+
+    def hits(self, drawn: Whole) -> int:
+        """How many of the histograms it fires on."""
+        return int((self.sign * (drawn @ self.score) >= self.threshold).sum())
+
+
+def certified_gap(hits: ArrayLike, alarms: ArrayLike, *, runs: int, delta: float, confidence: float) -> Any:
+    """Lower confidence bound on log((p - delta)/q), and so on eps, from binomial counts; at least 0.
+
+    Clopper and Pearson 1934, one side for p and one for q, each with error (1 - confidence)/2.
+    """
+    some, k, m = (1 - confidence) / 2, np.asarray(hits, dtype=np.float64), np.asarray(alarms, dtype=np.float64)
+    low = np.where(k > 0, beta.ppf(some, np.maximum(k, 1), runs - k + 1), 0.0)
+    high = np.where(m < runs, beta.isf(some, m + 1, np.maximum(runs - m, 1)), 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.maximum(np.where(low > delta, np.log((low - delta) / high), 0.0), 0.0)
+
+
+def _choose(worlds: Worlds, drawn: list[Whole], *, delta: float, confidence: float) -> Chosen:
+    """The test whose `certified_gap` would be largest on these samples, of all scores, thresholds and directions."""
+    runs, best, chosen = len(drawn[0]), -math.inf, None
+    for name, score in scores(worlds):
+        sums = [np.sort(histograms @ score) for histograms in drawn]
+        for first, sign in product((0, 1), (1, -1)):
+            ordered, other = ((s if sign > 0 else -s[::-1]) for s in (sums[first], sums[1 - first]))
+            cuts = np.unique(ordered[np.maximum(runs - 1 - (_SHARES * runs).astype(np.intp), 0)])
+            hits, alarms = (runs - np.searchsorted(s, cuts, side="left") for s in (ordered, other))
+            gaps = certified_gap(hits, alarms, runs=runs, delta=delta, confidence=confidence)
+            i = int(np.argmax(gaps))
+            if gaps[i] > best:
+                best, chosen = float(gaps[i]), Chosen(name, score, sign, int(cuts[i]), first)
+    assert chosen is not None
+    return chosen
+
+
+def sampled_epsilon(
+    worlds: Worlds,
+    *,
+    delta: float,
+    samples: int = 100_000,
+    confidence: float = 0.95,
+    rng: np.random.Generator | int,
+) -> Bound:
+    """An eps that simulated runs refute: `lower` exceeds the mechanism's own with probability 1 - confidence at most.
+
+    Half of the samples of each world choose the test, the other half count its errors.
+    """
+    half, generator = samples // 2, np.random.default_rng(rng)
+    drawn = [sample(worlds, world, half, generator) for world in (0, 1)]
+    test = _choose(worlds, drawn, delta=delta, confidence=confidence)
+    hits = test.hits(sample(worlds, test.first, half, generator))
+    alarms = test.hits(sample(worlds, 1 - test.first, half, generator))
+    lower = float(certified_gap(hits, alarms, runs=half, delta=delta, confidence=confidence))
+    note = f"confidence {confidence:g}; {test.name}: {hits:,} hits and {alarms:,} false alarms in {half:,} runs each"
+    said = "sampled attack", worlds.what
+    return Bound(lower, lower, math.inf, *said, delta=delta, n=worlds.n, note=note, reached=True)
 
 
 @keeps_data

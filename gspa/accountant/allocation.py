@@ -35,9 +35,10 @@ The expectation is bracketed by `random_sum.positive_part`, the law of L between
 cell of z at its mean, below in the convex order, and at its ends with the mean kept, above. Steps with a very large
 L, beyond z = cut, are counted apart: exactly where there is one, with Bonferroni's bounds for more.
 
->>> bound = allocation_epsilon(sigma=1.0, steps=1_000, delta=1e-6, direction="remove")
->>> 0.1716 < bound.lower <= bound.upper < 0.1719
-True
+>>> run = Allocated(Allocation(sigma=1.0, steps=1_000, direction="remove"))
+>>> bound, back = run.epsilon(1e-6), run.delta(0.1717)
+>>> 0.1716 < bound.lower <= bound.upper < 0.1719, 1.000e-6 < back.lower < back.upper < 1.005e-6
+(True, True)
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +60,7 @@ from gspa.accountant.laplace_gaussian import NOT_FOUND
 from gspa.accountant.losses import Atoms, dominated, dominating
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon, apart
 from gspa.accountant.random_sum import Bracket, positive_part
+from gspa.accountant.randomizers import Mechanism
 from gspa.accountant.roots import find_root, push_until
 from gspa.accountant.rounds import Round, compose, compose_delta
 from gspa.accountant.tradeoff import gdp_epsilon
@@ -501,62 +503,99 @@ def _pair(ahead: _Curve, behind: _Curve | None) -> Callable[[float, int], tuple[
 
 
 @dataclass(frozen=True)
+class Allocation(Mechanism):
+    """A training run that deals: each record, by itself, to k of t noisy steps of an epoch.
+
+    Each step publishes the sum of its records' contributions with noise. Batches of a fixed size are not of this kind:
+    `shuffled_batches_epsilon`. With k = 1 both ends of an answer are of the mechanism itself, so `lower` is an attack.
+    With k > 1 they are of k blocks that are told (`gspa.accountant.allocation`): `upper` is proved for the run, `lower`
+    says how far this argument goes and is no attack on the run.
+
+    Attributes:
+        sigma: of the noise in each step, standard deviation (Gaussian) or scale (Laplace), > 0.
+        steps: t, in one epoch, 1 to 10^12.
+        direction: "remove" (with the record against without), "add", "both" (the larger) or "replace".
+        k: steps of an epoch in which each record takes part, 1 to t.
+        epochs: of `steps` each, >= 1; k epochs at most 10^6 where each deals afresh.
+        sensitivity: largest norm of a record's contribution to a step, > 0; sensitivity/sigma in [1e-6, 1e6], also
+            after the factor sqrt(epochs) of a deal that is kept.
+        noise: "gaussian" (any dimension, Euclidean norm) or "laplace" (one number a step).
+        deal: "each epoch", afresh, or "once", kept for all epochs, of which several need Gaussian noise. Both are
+            called "balls and bins": jax_privacy's BallsInBinsSampling is "once"; see `accounting_for`.
+    """
+
+    name = "allocation"
+    line = True
+    sigma: float
+    steps: int
+    direction: str = "both"
+    k: int = 1
+    epochs: int = 1
+    sensitivity: float = 1.0
+    noise: str = "gaussian"
+    deal: str = "each epoch"
+
+    def __post_init__(self) -> None:
+        sigma, sensitivity = check.positive(sigma=self.sigma), check.positive(sensitivity=self.sensitivity)
+        check.fields(self, check.count, "steps", "k", "epochs")
+        if self.steps > _MOST_STEPS:
+            raise InvalidValue("steps", self.steps, "at most 10^12")
+        if self.k > self.steps:
+            raise InvalidValue("k", self.k, f"at most steps = {self.steps}")
+        check.one_of(DIRECTIONS, direction=self.direction)
+        check.one_of(NOISES, noise=self.noise)
+        check.one_of(DEALS, deal=self.deal)
+        if self.kept > 1 and self.noise != "gaussian":
+            raise OutsideValidity("deal 'once'", "Gaussian noise, or one epoch", _NO_MEAN.format(self.noise))
+        name, about = "sensitivity/sigma", sensitivity / sigma * math.sqrt(self.kept)
+        if not _LEAST_SHIFT <= about <= 1 / _LEAST_SHIFT:
+            name += " * sqrt(epochs)" if self.kept > 1 else ""
+            raise InvalidValue(name, about, f"in [{_LEAST_SHIFT:g}, {1 / _LEAST_SHIFT:g}]")
+        if self.copies > _MOST_COPIES:
+            raise InvalidValue("k * epochs", self.copies, f"at most {_MOST_COPIES:g}")
+
+    @property
+    def kept(self) -> int:
+        """Epochs of one deal."""
+        return self.epochs if self.deal == "once" else 1
+
+    @property
+    def copies(self) -> int:
+        """Blocks of all epochs whose deals are drawn apart."""
+        return self.k * (self.epochs // self.kept)
+
+
+@dataclass(frozen=True)
 class Allocated:
-    """Checked arguments of `allocation_epsilon`, to be asked at several eps or delta.
+    """A run's accountant, to be asked at several eps or delta.
 
     A deal that is kept for E epochs is one epoch with sqrt(E) times the shift.
     """
 
-    shift: float
-    blocks: int  # steps in the smaller blocks
-    larger: int  # blocks with one step more
-    copies: int
-    direction: str
-    noise: str
-    note: str
-    kept: int = 1  # epochs of one deal
+    run: Allocation
 
-    @classmethod
-    def of(
-        cls,
-        sigma: float,
-        steps: int,
-        direction: str,
-        k: int,
-        epochs: int,
-        sensitivity: float,
-        noise: str,
-        deal: str = "each epoch",
-    ) -> Allocated:
-        """Check and count blocks."""
-        sigma, sensitivity = check.positive(sigma=sigma), check.positive(sensitivity=sensitivity)
-        steps, k, epochs = check.count(steps=steps), check.count(k=k), check.count(epochs=epochs)
-        if steps > _MOST_STEPS:
-            raise InvalidValue("steps", steps, "at most 10^12")
-        if k > steps:
-            raise InvalidValue("k", k, f"at most steps = {steps}")
-        direction, noise = check.one_of(DIRECTIONS, direction=direction), check.one_of(NOISES, noise=noise)
-        kept, epochs = (epochs, 1) if check.one_of(DEALS, deal=deal) == "once" else (1, epochs)
-        if kept > 1 and noise != "gaussian":
-            raise OutsideValidity("deal 'once'", "Gaussian noise, or one epoch", _NO_MEAN.format(noise))
-        name, about = "sensitivity/sigma", sensitivity / sigma * math.sqrt(kept)
-        if not _LEAST_SHIFT <= about <= 1 / _LEAST_SHIFT:
-            name += " * sqrt(epochs)" if kept > 1 else ""
-            raise InvalidValue(name, about, f"in [{_LEAST_SHIFT:g}, {1 / _LEAST_SHIFT:g}]")
-        shift = apart(sensitivity, sigma)[1]
-        if kept > 1:
-            shift *= math.sqrt(kept) * (1 + _UNIT)  # rounded up
-        if k * epochs > _MOST_COPIES:
-            raise InvalidValue("k * epochs", k * epochs, f"at most {_MOST_COPIES:g}")
-        note = _BLOCKS.format(k=k) if k > 1 else ""
-        return cls(shift, steps // k, steps % k * epochs, k * epochs, direction, noise, note, kept)
+    @cached_property
+    def shift(self) -> float:
+        """The largest contribution in units of the noise, rounded up."""
+        one, kept = apart(self.run.sensitivity, self.run.sigma)[1], self.run.kept
+        return one * (math.sqrt(kept) * (1 + _UNIT)) if kept > 1 else one
+
+    @property
+    def blocks(self) -> int:
+        """Steps in the smaller blocks."""
+        return self.run.steps // self.run.k
+
+    @property
+    def larger(self) -> int:
+        """Blocks with one step more."""
+        return self.run.steps % self.run.k * (self.run.copies // self.run.k)
 
     def directions(self) -> list[str]:
-        return ["remove", "add"] if self.direction == "both" else [self.direction]
+        return ["remove", "add"] if self.run.direction == "both" else [self.run.direction]
 
     def curve(self, direction: str, steps: int | None = None) -> _Curve:
         u, v = {"remove": (1, 0), "add": (0, 1), "replace": (1, -1)}[direction]
-        step = Step(u * self.shift, v * self.shift, self.noise)
+        step = Step(u * self.shift, v * self.shift, self.run.noise)
         # What is lost at a point counts in every copy, so there is no coarse first look.
         return _Curve(Dealt(step, self.blocks)) if steps is None else _Curve(Dealt(step, steps), _FINE)
 
@@ -566,7 +605,7 @@ class Allocated:
         behind = None if opposite is None else self.curve(opposite, steps)
         exchanged = None if behind is None else _pair(behind, ahead)
         gap = ahead.dealt.gap[1]
-        most, mu = (gap, math.inf) if self.noise == "laplace" else (math.inf, gap)
+        most, mu = (gap, math.inf) if self.run.noise == "laplace" else (math.inf, gap)
         label, pair = f"{METHOD}, {direction}", _pair(ahead, behind)
         words = self.valid_for
         return Round(label, words, (pair,), exchanged, most=most, fitted=True, reached=True, alone=mu)
@@ -574,17 +613,17 @@ class Allocated:
     @cache  # noqa: B019  # its rounds remember points of their curves
     def rounds(self, direction: str) -> list[tuple[Round, int]]:
         """Every block of every epoch."""
-        found = [(self.round(direction, self.blocks), self.copies - self.larger)]
+        found = [(self.round(direction, self.blocks), self.run.copies - self.larger)]
         return found + ([(self.round(direction, self.blocks + 1), self.larger)] if self.larger else [])
 
     @property
     def valid_for(self) -> str:
-        return _VALID.format(noise=self.noise.capitalize()) + (_ONE_DEAL.format(self.kept) if self.kept > 1 else "")
+        words, kept = _VALID.format(noise=self.run.noise.capitalize()), self.run.kept
+        return words + _ONE_DEAL.format(kept) if kept > 1 else words
 
     def epsilon(self, delta: float) -> Bound:
-        """As `allocation_epsilon`."""
-        delta = check.probability(allow_zero=False, delta=delta)
-        if self.copies == 1:
+        """The least eps at delta in (0, 1), bracketed."""
+        if self.run.copies == 1:
             found: list[Bracket] = []
             for one in self.directions():
                 curve = self.curve(one)
@@ -592,17 +631,16 @@ class Allocated:
                 if not (found and curve.delta(found[0].lower).upper <= delta):
                     found.append(curve.epsilon(delta))
             return self.bound(found, delta=delta)
-        if self.told and self.noise == "gaussian":
+        if self.told and self.run.noise == "gaussian":
             return self.bound([Bracket(*alone_epsilon("gaussian", delta, self.apart))], delta=delta)
         composed = {one: compose(self.rounds(one), delta=delta) for one in self.directions()}
         return self.together(composed, lambda curve: curve.epsilon(delta), delta=delta)
 
     def delta(self, eps: float) -> Bound:
-        """As `allocation_delta`."""
-        eps = check.nonnegative(eps=eps)
-        if self.copies == 1:
+        """delta at eps >= 0, bracketed."""
+        if self.run.copies == 1:
             return self.bound([self.curve(one).delta(eps) for one in self.directions()], eps=eps)
-        if self.noise == "gaussian" and (self.told or eps > _MOST_LOSS):
+        if self.run.noise == "gaussian" and (self.told or eps > _MOST_LOSS):
             low, high = alone_delta("gaussian", eps, self.apart)
             return self.bound([Bracket(low if self.told else 0.0, high)], eps=eps, note="" if self.told else NOT_FOUND)
         composed = {one: compose_delta(self.rounds(one), eps=eps) for one in self.directions()}
@@ -627,15 +665,16 @@ class Allocated:
     @property
     def apart(self) -> Ends:
         """How far apart all copies are whose steps are known, in units of Gaussian noise."""
-        far = self.shift * math.sqrt(self.copies) * (2 if self.direction == "replace" else 1)
+        far = self.shift * math.sqrt(self.run.copies) * (2 if self.run.direction == "replace" else 1)
         return far * (1 - 4 * _UNIT), far * (1 + _UNIT)
 
     def bound(
         self, found: list[Bracket], *, eps: float | None = None, delta: float | None = None, note: str = ""
     ) -> Bound:
         low, high = max(one.lower for one in found), max(one.upper for one in found)
-        note = "; ".join(filter(None, (self.note, note)))
-        if self.copies == 1 and self.blocks > 1 and low < _AGREED * high:
+        told_blocks = _BLOCKS.format(k=self.run.k) if self.run.k > 1 else ""
+        note = "; ".join(filter(None, (told_blocks, note)))
+        if self.run.copies == 1 and self.blocks > 1 and low < _AGREED * high:
             alone = self.curve(self.directions()[0], 1)
             told = alone.delta(eps) if delta is None and eps is not None else alone.epsilon(delta or 0.5)
             note = _ALONE if high >= told.upper else note
@@ -644,8 +683,8 @@ class Allocated:
             eps=eps,
             delta=delta,
             note=note,
-            relation=RELATIONS[self.direction],
-            reached=not self.note,
+            relation=RELATIONS[self.run.direction],
+            reached=self.run.k == 1,
         )
 
 
@@ -662,73 +701,6 @@ RELATIONS = {
     "both": "add or remove one record",
     "replace": "replace one record",
 }
-
-
-def allocation_epsilon(
-    *,
-    sigma: float,
-    steps: int,
-    delta: float,
-    direction: str = "both",
-    k: int = 1,
-    epochs: int = 1,
-    sensitivity: float = 1.0,
-    noise: str = "gaussian",
-    deal: str = "each epoch",
-) -> Bound:
-    """eps at delta of noisy steps to k of which each record is dealt at random, certified from both sides.
-
-    Every record is dealt by itself; each step publishes the sum of its records' contributions with noise. Batches of a
-    fixed size are not of this kind: `shuffled_batches_epsilon`. With k = 1 both ends are of the mechanism itself, so
-    `lower` is an attack. With k > 1 they are of k blocks that are told (the module): `upper` is proved for the run,
-    `lower` says how far this argument goes and is no attack on the run.
-
-    Args:
-        sigma: of the noise in each step, standard deviation (Gaussian) or scale (Laplace), > 0.
-        steps: t, in one epoch, 1 to 10^12.
-        delta: in (0, 1).
-        direction: "remove" (with the record against without), "add", "both" (the larger) or "replace".
-        k: steps of an epoch in which each record takes part, 1 to t.
-        epochs: >= 1; k epochs at most 10^6 where each deals afresh.
-        sensitivity: largest norm of one record's contribution to a step, > 0; sensitivity/sigma in [1e-6, 1e6], also
-            after the factor sqrt(epochs) of a deal that is kept.
-        noise: "gaussian" (any dimension, Euclidean norm) or "laplace" (one number a step).
-        deal: "each epoch" (afresh, by chance) or "once" (one deal, kept for all epochs, as jax_privacy's
-            BallsInBinsSampling does; several epochs need Gaussian noise).
-
-    Raises:
-        InvalidValue: an argument out of range.
-        OutsideValidity: one deal kept for several epochs of Laplace noise.
-
-    >>> found = allocation_epsilon(sigma=1.0, steps=100, delta=1e-5, direction="replace", epochs=3)
-    >>> 1.44 < found.lower < found.upper < 1.47
-    True
-    >>> kept = allocation_epsilon(sigma=1.0, steps=100, delta=1e-5, direction="replace", epochs=3, deal="once")
-    >>> kept.lower > found.upper
-    True
-    """
-    return Allocated.of(sigma, steps, direction, k, epochs, sensitivity, noise, deal).epsilon(delta)
-
-
-def allocation_delta(
-    *,
-    sigma: float,
-    steps: int,
-    eps: float,
-    direction: str = "both",
-    k: int = 1,
-    epochs: int = 1,
-    sensitivity: float = 1.0,
-    noise: str = "gaussian",
-    deal: str = "each epoch",
-) -> Bound:
-    """delta at eps >= 0; otherwise as `allocation_epsilon`.
-
-    >>> found = allocation_delta(sigma=1.0, steps=1_000, eps=0.1717, direction="remove")
-    >>> 1.000e-6 < found.lower < found.upper < 1.005e-6
-    True
-    """
-    return Allocated.of(sigma, steps, direction, k, epochs, sensitivity, noise, deal).delta(eps)
 
 
 def shuffled_batches_epsilon(
@@ -752,15 +724,12 @@ def shuffled_batches_epsilon(
         direction: "replace" (one record replaced) or "zero" (one record's contributions are 0 in the other dataset).
         sensitivity: largest norm of one record's contribution, > 0.
 
-    Raises:
-        InvalidValue: an argument out of range.
-
     >>> found = shuffled_batches_epsilon(sigma=1.0, steps=1_000, delta=1e-2)
-    >>> found.lower > allocation_epsilon(sigma=1.0, steps=1_000, delta=1e-2, direction="replace").upper
+    >>> found.lower > Allocated(Allocation(1.0, 1_000, "replace")).epsilon(1e-2).upper
     True
     """
     check.one_of(("replace", "zero"), direction=direction)
-    asked = Allocated.of(sigma, steps, "both", 1, 1, sensitivity, "gaussian")
+    asked = Allocated(Allocation(sigma, steps, sensitivity=sensitivity))
     delta = check.probability(allow_zero=False, delta=delta)
     far, near = 2 * asked.shift, asked.shift if direction == "zero" else 0.0
     found = [_Curve(Dealt(Step(u, v), asked.blocks)).epsilon(delta) for u, v in ((far, near), (near, far))]

@@ -26,7 +26,6 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields, replace
-from fractions import Fraction
 from numbers import Real
 from typing import Any, overload
 
@@ -35,7 +34,8 @@ from numpy.typing import NDArray
 
 from gspa.accountant import arguments as check
 from gspa.accountant import engine, exact, interop, laplace_gaussian, one_round
-from gspa.accountant.bound import Bound, enclosed
+from gspa.accountant.allocation import Allocation
+from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.certificates import Certificate, allocated, certificate, on_a_line, written
 from gspa.accountant.errors import InvalidValue, OutsideValidity
@@ -65,7 +65,6 @@ from gspa.accountant.risk import Risk, attack_rates
 from gspa.accountant.samplers import accounting_for
 from gspa.accountant.settings import (
     REPLACE,
-    Allocation,
     Dealt,
     OnLine,
     Population,
@@ -97,7 +96,6 @@ __all__ = [
     "TotalVariation",
     "UnaryEncoding",
     "accounting_for",
-    "allocation_epsilon",
     "attack",
     "calibrate",
     "certify",
@@ -359,33 +357,6 @@ def risk(
     return Risk(rates, tpr, advantage, first.method, first.valid_for, first.relation, first.proved)
 
 
-def allocation_epsilon(
-    *,
-    sigma: float,
-    steps: int,
-    delta: float,
-    direction: str = "both",
-    k: int = 1,
-    epochs: int = 1,
-    sensitivity: float = 1.0,
-    noise: str = "gaussian",
-    deal: str = "each epoch",
-) -> Bound:
-    """eps at delta of a training run that deals its records to steps at random, certified from both sides.
-
-    The same as `epsilon` with `mechanism=Allocation(...)`; the proofs are in `gspa.accountant.allocation`.
-
-    Args:
-        sigma: as the other arguments but delta, see `Allocation`.
-        delta: in (0, 1).
-
-    Raises:
-        OutsideValidity: one deal kept for several epochs of Laplace noise.
-    """
-    run = Allocation(sigma, steps, direction, k, epochs, sensitivity, noise, deal)
-    return epsilon(delta=delta, mechanism=run)
-
-
 def calibrate(
     *,
     target_eps: float,
@@ -612,8 +583,7 @@ def certify(
     if isinstance(asked, OnLine):
         return on_a_line(laplace_gaussian.Crowd.of(**asked.line), delta=delta)
     assert isinstance(asked, Dealt)
-    sigma = enclosed(Fraction(asked.runs.sigma) / Fraction(asked.runs.sensitivity))[0]
-    return allocated(asked.asked, sigma=sigma, delta=delta)
+    return allocated(asked.asked, delta=delta)
 
 
 def to_dp_accounting(
@@ -651,8 +621,7 @@ def to_dp_accounting(
         raise OutsideValidity("clone probabilities", "a named family", hint)
     asked = setting(runs, eps, n, budgets, rounds, honest)
     if isinstance(asked, Dealt):
-        dealt = asked.asked
-        given = dealt.rounds("remove" if dealt.direction == "both" else dealt.direction)
+        given = asked.asked.rounds(asked.asked.directions()[0])
     else:
         given = [(asked.round(), asked.rounds)]
     return interop.compose_with_dp_accounting(given, step=step, pessimistic=pessimistic)

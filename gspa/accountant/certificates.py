@@ -92,7 +92,6 @@ def certificate(budgets: Budgets, *, delta: float, mechanism: Randomizer, rounds
         rounds: how often everybody reports, each time with these budgets.
 
     Raises:
-        InvalidValue: an argument out of range.
         OutsideValidity: a setting that certificates do not cover.
         DataUnavailable: python-flint is not installed.
     """
@@ -204,27 +203,28 @@ def _cover(crowd: Crowd, victim: int, eps: float, delta: float) -> dict[str, Any
     return {"radius": float(envelope.radius), "slopes": slopes, "breaks": [float(x) for x in corners[wide[1:]]]}
 
 
-def allocated(run: Allocated, *, sigma: float, delta: float) -> Certificate:
+def allocated(asked: Allocated, *, delta: float) -> Certificate:
     """A checked certificate of random allocation; what is claimed is above the accountant's eps as in `certificate`.
 
     Args:
-        run: one epoch, one Gaussian step a record.
-        sigma: of its noise, over the largest norm of a contribution.
+        asked: one epoch, one Gaussian step a record.
         delta: central delta, 1e-100 to 0.999999.
 
     Raises:
         OutsideValidity: a setting that certificates do not cover.
         DataUnavailable: python-flint is not installed.
     """
+    run = asked.run
     if run.copies > 1 or run.noise != "gaussian":
         raise OutsideValidity("certify", "one epoch, k = 1 and Gaussian noise", "the rest is not covered yet")
     if run.kept > 1:
         hint = f"one deal that is kept for {run.kept} epochs has the eps of one epoch at sigma/sqrt({run.kept})"
         raise OutsideValidity("certify", "one epoch", f"{hint}: certify that")
-    bound = run.epsilon(delta)
+    sigma = enclosed(Fraction(run.sigma) / Fraction(run.sensitivity))[0]
+    bound = asked.epsilon(delta)
     fields = {
         "family": "allocation",
-        "parameters": {"sigma": sigma, "steps": run.blocks},
+        "parameters": {"sigma": sigma, "steps": run.steps},
         "users": [],
         "relation": bound.relation,
         "delta": float(delta),

@@ -28,7 +28,7 @@ from gspa.accountant import binomial
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
+from gspa.accountant.tradeoff import gdp_epsilon
 
 # --- GSPA's mu, Erlingsson et al. 2019, Feldman et al. 2021 --------------------------------------------------
 
@@ -95,7 +95,7 @@ def gspa_mu(budgets: Budgets, *, reading: str = "abstract") -> float:
     return math.sqrt(2 / total)
 
 
-def gspa_epsilon(budgets: Budgets, *, delta: float, reading: str = "abstract") -> float:
+def gspa_epsilon(budgets: Budgets, *, delta: float) -> float:
     """Central epsilon that Theorem 2 "approximately" gives, as drawn in Figure 2.
 
     Theorem 2 of Chen et al. 2024 through Fact 3. Not a certified upper bound: the slack
@@ -107,20 +107,7 @@ def gspa_epsilon(budgets: Budgets, *, delta: float, reading: str = "abstract") -
     0.0518
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    return gdp_epsilon(delta=delta, mu=gspa_mu(budgets, reading=reading))
-
-
-def gspa_delta(budgets: Budgets, *, eps: float, reading: str = "abstract") -> float:
-    """Central delta that Theorem 2 "approximately" gives at a central eps >= 0.
-
-    As `gspa_epsilon`, and with the same reservations: an estimate, which may err to either side.
-
-    >>> from gspa.accountant import budgets
-    >>> crowd = budgets.constant(0.5, n=10_000)
-    >>> round(gspa_delta(crowd, eps=gspa_epsilon(crowd, delta=1e-4)), 12)
-    0.0001
-    """
-    return gdp_delta(check.nonnegative(eps=eps), mu=gspa_mu(budgets, reading=reading))
+    return gdp_epsilon(delta=delta, mu=gspa_mu(budgets))
 
 
 def gspa_slack(budgets: Budgets, *, mu: float | None = None, half_way: bool = False) -> float:

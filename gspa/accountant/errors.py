@@ -45,7 +45,7 @@ def shown(value: object) -> str:
 
 
 class InvalidValue(GspaError, ValueError):
-    """An argument is outside its allowed range or of the wrong type."""
+    """An argument is outside its allowed range or of the wrong type: what every public function refuses first."""
 
     def __init__(self, name: str, value: object, allowed: str, hint: str = "") -> None:
         name = " ".join(name.split())  # a file's name may hold a line break

@@ -35,7 +35,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from gspa.accountant import arguments as check
@@ -214,17 +214,15 @@ class _Plan(NamedTuple):
     crowd: Crowd
     inputs: Callable[[], Iterable[Array]] | None
     method: str
-    given: Array | None = None
 
     @property
     def ends(self) -> Array:
-        """The inputs that are given; else all equal ones."""
-        return np.array([0 * self.crowd.count, self.crowd.count]) if self.given is None else self.given
+        """All equal inputs."""
+        return np.array([0 * self.crowd.count, self.crowd.count])
 
     def ascended(self, eps: float) -> Array:
-        """The best of `ends`, and what can be reached from there."""
-        best = _best(self.crowd, eps, [self.ends]).ones[:1]
-        return np.array([_ascend(self.crowd, eps, best[0])]) if self.given is None else best
+        """What can be reached from the better of `ends`."""
+        return _ascend(self.crowd, eps, _best(self.crowd, eps, [self.ends]).ones[0])[None]
 
     def worst(self, eps: float) -> _Found:
         """Over all inputs; or over all equal and what can be reached from there."""
@@ -303,26 +301,14 @@ def tries_all(budgets: Budgets, *, most: int = QUICK) -> bool:
     return people.eps.size <= _MOST_GROUPS and budgets.n <= _MOST_USERS and math.prod(_crowd(people).shape) <= most
 
 
-def _plan(budgets: Budgets, inputs: ArrayLike | None, victim: int | None = None) -> _Plan:
+def _plan(budgets: Budgets, victim: int | None = None) -> _Plan:
     if victim is not None and check.count(0, victim=victim) >= budgets.eps.size:
         raise InvalidValue("victim", victim, f"an index of the budgets' groups, 0 to {budgets.eps.size - 1}")
-    if inputs is None:
-        people = budgets.grouped()
-        crowd = _crowd(people, None if victim is None else int(np.searchsorted(people.eps, budgets.eps[victim])))
-        if math.prod(crowd.shape) <= MOST_INPUTS:
-            return _Plan(crowd, crowd.every_input, f"{METHOD}, worst of all inputs")
-        return _Plan(crowd, None, f"{METHOD}, worst inputs found; upper: dominating pair")
-    crowd = _crowd(budgets, victim)
-    ones = check.array_in(0, float(budgets.n), inputs=inputs)
-    if ones.shape != crowd.eps.shape:
-        hint = "give how many others of each group hold 1"
-        raise InvalidValue("len(inputs)", ones.size, f"len(eps) = {crowd.eps.size}", hint)
-    bad = (ones > crowd.count) | (ones != np.floor(ones))
-    if bad.any():
-        i = int(np.argmax(bad))
-        raise InvalidValue(f"inputs[{i}]", float(ones[i]), f"a whole number in [0, {int(crowd.count[i])}]")
-    given = np.array([ones, crowd.count - ones])
-    return _Plan(crowd, lambda: [given], f"{METHOD}, inputs given", given)
+    people = budgets.grouped()
+    crowd = _crowd(people, None if victim is None else int(np.searchsorted(people.eps, budgets.eps[victim])))
+    if math.prod(crowd.shape) <= MOST_INPUTS:
+        return _Plan(crowd, crowd.every_input, f"{METHOD}, worst of all inputs")
+    return _Plan(crowd, None, f"{METHOD}, worst inputs found; upper: dominating pair")
 
 
 def _note(crowd: Crowd, ones: Array) -> str:
@@ -333,14 +319,12 @@ def _note(crowd: Crowd, ones: Array) -> str:
     return "others that hold 1: " + ", ".join(f"{int(k)} of {int(c)} at eps {e:g}" for k, c, e in pairs)
 
 
-def exact_delta(budgets: Budgets, *, eps: float, inputs: ArrayLike | None = None) -> Bound:
+def exact_delta(budgets: Budgets, *, eps: float) -> Bound:
     """delta(eps) of the shuffled bits, at the others' worst inputs.
 
     Args:
         budgets: local budgets, every delta_i = 0.
         eps: central eps >= 0.
-        inputs: shape (g,), how many others hold 1 in each group of `budgets` (without the victim, the first
-            user of the largest eps), to evaluate these inputs alone; None for the worst.
 
     Returns:
         Bound: as wide as roundings, where there are at most 2^17 choices of inputs and all were tried.
@@ -352,7 +336,7 @@ def exact_delta(budgets: Budgets, *, eps: float, inputs: ArrayLike | None = None
     'others that hold 1: 2 of 2 at eps 1'
     """
     eps = check.nonnegative(eps=eps)
-    plan = _plan(budgets, inputs)
+    plan = _plan(budgets)
     found = plan.worst(eps)
     lower, value, upper = max(found.lower, 0.0), min(found.value, 1.0), min(found.upper, 1.0)
     if plan.inputs is None:
@@ -361,15 +345,12 @@ def exact_delta(budgets: Budgets, *, eps: float, inputs: ArrayLike | None = None
     return Bound(lower, value, upper, plan.method, VALID_FOR, eps=eps, n=budgets.n, note=note, reached=True)
 
 
-def exact_epsilon(
-    budgets: Budgets, *, delta: float, inputs: ArrayLike | None = None, victim: int | None = None
-) -> Bound:
+def exact_epsilon(budgets: Budgets, *, delta: float, victim: int | None = None) -> Bound:
     """The least eps at which the shuffled bits are (eps, delta)-DP, at the others' worst inputs.
 
     Args:
         budgets: local budgets, every delta_i = 0.
         delta: central delta in (0, 1).
-        inputs: as for `exact_delta`.
         victim: index of the group of the user whose record is replaced; None for the worst, the largest eps.
 
     Returns:
@@ -380,7 +361,7 @@ def exact_epsilon(
     0.0
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    plan = _plan(budgets, inputs, victim)
+    plan = _plan(budgets, victim)
     low, value, high, ones = _epsilon(plan, delta)
     if plan.inputs is None:
         value, high = low, max(low, central_epsilon(budgets, delta=delta).upper)
@@ -403,7 +384,7 @@ def least_epsilon(budgets: Budgets, *, delta: float) -> float:
     0.0
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    plan = _plan(budgets, None)
+    plan = _plan(budgets)
     found = _epsilon(plan._replace(inputs=None), delta)
     if plan.inputs is None:
         return found.lower

@@ -1,4 +1,4 @@
-"""The privacy loss of the dominating pair: its law, its trade-off function, its Renyi divergence.
+"""The privacy loss of the dominating pair: its law, its Renyi divergence.
 
 Given m = C + 1 reports of the two outcomes, i of the first, and b the Bin(m, 1/2) pmf,
 
@@ -30,7 +30,6 @@ from gspa.accountant import arguments as check
 from gspa.accountant import binomial
 from gspa.accountant.bound import Bound
 from gspa.accountant.clones import CloneLaw
-from gspa.accountant.discrete import TradeOff
 from gspa.accountant.errors import InternalError, OutsideValidity
 from gspa.accountant.one_round import Problem
 from gspa.accountant.pair import AtomTable
@@ -163,14 +162,12 @@ def _blocks(law: CloneLaw, depth: float, above: bool) -> tuple[Array, Array, flo
     return np.r_[first[starts], law.far, law.edges[-1]], np.r_[mass, law.below, law.above], law.far_mass
 
 
-# --- the pair's privacy loss, trade-off function and Renyi divergence ----------------------------------------
+# --- the pair's privacy loss and Renyi divergence ------------------------------------------------------------
 
 METHOD = "Renyi divergence of the dominating pair"
 _DEPTH = 60.0
 _MOST_ATOMS = 4e7
 _RELATIVE = 1e-11  # allowance on each mass, as in `gspa.accountant.pair`
-_CORNERS = 20_000  # of a trade-off function, until it is put on a grid
-_STEPS = 500  # grid steps in one standard deviation
 
 
 class Atoms(NamedTuple):
@@ -277,47 +274,6 @@ def sampled_gaussian(mu: float, *, depth: float, rate: float = 1.0, added: bool 
     up = mass * np.clip(np.divide(short, whole, out=np.ones_like(mass), where=whole > 0), 0.0, 1.0)
     above = Atoms(np.r_[low, high], np.r_[mass - up, up], math.exp(-depth))
     return above, Atoms(low - np.log1p(-short / mass), mass, 0.0)
-
-
-def automatic_step(found: Atoms, most: float) -> float:
-    """About a five-hundredth of the loss's standard deviation, with `most`, the largest loss, on the grid."""
-    mean = float(found.loss @ found.mass)
-    variance = float(found.mass @ (found.loss - mean) ** 2)
-    return most / math.ceil(most * _STEPS / math.sqrt(variance)) if variance > 0 else 1.0
-
-
-def trade_off(problem: Problem) -> TradeOff:
-    """T(P0, P1), the best type II error at each type I error, from below.
-
-    Outcomes sorted by likelihood ratio (Neyman-Pearson): exact up to rounding and e^-depth for up to
-    20,000 outcomes, else the trade-off function of the pessimistic law, which is lower by O(step^2).
-
-    >>> from gspa.accountant import budgets
-    >>> from gspa.accountant.randomizers import RandomizedResponse
-    >>> from gspa.accountant.one_round import problem_of
-    >>> alone = budgets.constant(math.log(3), n=1)
-    >>> curve = trade_off(problem_of(alone, RandomizedResponse(), 0))
-    >>> curve.alpha.round(12).tolist(), curve.beta.round(12).tolist()
-    ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
-    """
-    local = problem.local_delta
-    found = atoms(problem)
-    if found.loss.size <= _CORNERS:
-        loss, mass = found.loss, found.mass
-    else:
-        grid = spread(found.loss, found.mass, automatic_step(found, problem.victim.eps))
-        loss, mass = grid.loss, grid.mass
-    order = np.argsort(loss, kind="stable")
-    p, q = mass[order], (mass * np.exp(-loss))[order]
-    hidden = (1 - local) * max(0.0, 1 - found.missing)
-    # The masses' allowance may have made them larger than 1.
-    p, q = p * (hidden / max(p.sum(), 1.0)), q * (hidden / max(q.sum(), 1.0))
-    alpha, beta = np.cumsum(p), np.r_[np.cumsum(q[::-1])[::-1], 0.0]
-    keep = np.r_[np.diff(loss[order]) > 1e-14, True]  # one corner for equal ratios
-    alpha, beta = np.r_[0.0, np.minimum(alpha[keep], 1.0)], np.r_[beta[0], beta[1:][keep]]
-    if alpha[-1] < 1:
-        alpha, beta = np.r_[alpha, 1.0], np.r_[beta, 0.0]
-    return TradeOff(alpha, np.minimum(beta, 1.0))
 
 
 def _renyi_end(problem: Problem, order: float, above: bool) -> float:

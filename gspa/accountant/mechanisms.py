@@ -15,12 +15,9 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import ndtr
 
 from gspa.accountant import arguments as check
 from gspa.accountant.bound import Ends, enclosed
@@ -95,9 +92,6 @@ def laplace_scale(*, eps: float, sensitivity: float = 1.0) -> float:
         eps: > 0.
         sensitivity: > 0, in the l1 norm.
 
-    Raises:
-        InvalidValue: an argument outside its range.
-
     >>> laplace_scale(eps=0.5)
     2.0
     """
@@ -115,27 +109,11 @@ def laplace_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Real
         scale: > 0.
         sensitivity: > 0.
 
-    Raises:
-        InvalidValue: an argument outside its range.
-
     >>> laplace_delta(1.0, scale=1.0), round(laplace_delta(0.0, scale=1.0), 6)
     (0.0, 0.393469)
     """
     e, s = check.array_in(0, math.inf, eps=eps), apart(sensitivity, scale)[1]
     return like(eps, 0.0 - np.maximum(np.expm1(np.minimum((e - s) / 2, 0.0)) * (1 + _UNITS), -1.0))
-
-
-def laplace_exceeds(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Reals:
-    """Probability that the privacy loss of Laplace noise on one number exceeds eps >= 0; errs upward.
-
-    The loss is s = sensitivity/scale with probability 1/2, and above eps < s with 1 - e^{(eps - s)/2}/2.
-    Arguments and errors as `laplace_delta`.
-
-    >>> laplace_exceeds(1.0, scale=1.0), round(laplace_exceeds(0.999, scale=1.0), 5)
-    (0.0, 0.50025)
-    """
-    e, s = check.array_in(0, math.inf, eps=eps), apart(sensitivity, scale)[1]
-    return like(eps, np.where(e < s, 1 - np.exp(np.minimum((e - s) / 2, 0.0)) / 2 * (1 - _UNITS), 0.0))
 
 
 def _classical(delta: float) -> float:
@@ -153,9 +131,6 @@ def classical_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1
         eps: > 0.
         delta: in (0, 1).
         sensitivity: > 0, in the l2 norm.
-
-    Raises:
-        InvalidValue: an argument outside its range.
 
     >>> round(classical_gaussian_scale(eps=1.0, delta=1e-5), 6)
     4.844805
@@ -175,31 +150,6 @@ def gaussian_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Rea
     0.382925
     """
     return gdp_delta(eps, mu=check.positive(sensitivity=sensitivity) / check.positive(scale=scale))
-
-
-def gaussian_epsilon(*, delta: float, scale: float, sensitivity: float = 1.0) -> float:
-    """The least eps at which Gaussian noise is (eps, delta)-DP; errs upward, by about 1e-11 in log delta.
-
-    For delta in (0, 1); other arguments and errors as `gaussian_delta`.
-
-    >>> round(gaussian_epsilon(delta=1e-5, scale=classical_gaussian_scale(eps=1.0, delta=1e-5)), 4)
-    0.751
-    """
-    return gdp_epsilon(delta=delta, mu=check.positive(sensitivity=sensitivity) / check.positive(scale=scale))
-
-
-def gaussian_exceeds(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Reals:
-    """Probability that the privacy loss of Gaussian noise exceeds eps: Phi(mu/2 - eps/mu), mu = sensitivity/scale.
-
-    Arguments and errors as `gaussian_delta`.
-
-    >>> round(gaussian_exceeds(0.5, scale=1.0), 6)
-    0.5
-    """
-    e = check.array_in(0, math.inf, eps=eps)
-    mu = max(check.positive(sensitivity=sensitivity) / check.positive(scale=scale), np.finfo(np.float64).tiny)
-    with np.errstate(over="ignore"):  # infinitely many deviations
-        return like(eps, np.asarray(ndtr(mu / 2 - e / mu)))
 
 
 def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.0) -> float:
@@ -239,9 +189,6 @@ def classical_gaussian_limit(*, delta: float) -> float:
     Args:
         delta: in [1e-300, 0.999999].
 
-    Raises:
-        InvalidValue: delta out of range.
-
     >>> round(classical_gaussian_limit(delta=0.9), 4)
     3.7871
     """
@@ -249,32 +196,3 @@ def classical_gaussian_limit(*, delta: float) -> float:
     c, target = _classical(delta), math.log(delta) - _LOG_SLACK
 
     return crossing(lambda eps: target - gdp_log_delta(eps, mu=eps / c), 1e-9, 1e3, side=-1, xtol=1e-13)
-
-
-class WorstDelta(NamedTuple):
-    """The delta at which Definition 5 breaks first, and the eps up to which it holds there."""
-
-    delta: float
-    eps: float
-
-
-def classical_gaussian_worst() -> WorstDelta:
-    """The smallest `classical_gaussian_limit` over all delta: below its eps Definition 5 holds for every delta.
-
-    Found on a grid from 1e-300 to 0.999999, even in log(1.25/delta), and refined: a numerical minimum of a
-    smooth function of one variable, not a proof.
-
-    >>> worst = classical_gaussian_worst()
-    >>> round(worst.eps, 4), round(worst.delta, 3)
-    (3.7869, 0.896)
-    """
-    low, high = _classical(_MOST_DELTA), _classical(1e-300)
-
-    def limit(c: float) -> float:
-        return classical_gaussian_limit(delta=min(max(1.25 * math.exp(-c * c / 2), 1e-300), _MOST_DELTA))
-
-    grid = np.geomspace(low, high, 60)
-    k = int(np.argmin([limit(float(c)) for c in grid]))
-    around = (float(grid[max(k - 1, 0)]), float(grid[min(k + 1, grid.size - 1)]))
-    found = minimize_scalar(limit, bounds=around, method="bounded", options={"xatol": 1e-9})
-    return WorstDelta(1.25 * math.exp(-(float(found.x) ** 2) / 2), float(found.fun))

@@ -72,9 +72,6 @@ def poisson_epsilon(
 
     Returns:
         Bound on the worst contributions' eps, proved up to allowances for rounding as in `rounds.compose`.
-
-    Raises:
-        InvalidValue: an argument out of its range.
     """
     steps = check.count(steps=steps)
     return _worst(lambda one: compose([(one, steps)], delta=delta), sigma, rate, direction, sensitivity)

@@ -116,7 +116,6 @@ def shuffled(budgets: Budgets, *, mechanism: Randomizer = BINARY, victim: int | 
         victim: index of the user to protect; None for everybody.
 
     Raises:
-        InvalidValue: an argument out of range.
         OutsideValidity: a setting that the pair cannot certify, or whose worst user is not known.
     """
     require_fit(mechanism, budgets)
@@ -259,9 +258,6 @@ def gaussian(mu: float) -> Round:
 
     Args:
         mu: in [0, 1000].
-
-    Raises:
-        InvalidValue: mu out of range.
     """
     mu, label, words = check.in_range(0, MOST_MU, mu=mu), f"Gaussian, mu = {mu:g}", "Gaussian mechanism"
     if mu == 0:

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 
 from gspa.accountant import arguments as check
-from gspa.accountant.allocation import DEALS, Allocated, shuffled_batches_epsilon
+from gspa.accountant.allocation import DEALS, Allocated, Allocation, shuffled_batches_epsilon
 from gspa.accountant.bound import Bound
 from gspa.accountant.errors import InvalidValue
 from gspa.accountant.poisson import poisson_epsilon
@@ -60,9 +60,6 @@ class Accounting:
         Returns:
             Bound whose upper end is certified for the run. The lower end is that of the analysis; for shuffled batches
             it is an attack, of one epoch where they are shuffled anew in each.
-
-        Raises:
-            InvalidValue: an argument out of range.
         """
         sigma, steps, epochs = check.positive(sigma=sigma), check.count(steps=steps), check.count(epochs=epochs)
         delta = check.probability(allow_zero=False, delta=delta)
@@ -71,9 +68,8 @@ class Accounting:
                 sigma=sigma, steps=steps * epochs, rate=1 / steps, delta=delta, sensitivity=sensitivity
             )
         if self.sampler.startswith("dealt "):
-            return Allocated.of(
-                sigma, steps, "both", 1, epochs, sensitivity, "gaussian", self.sampler.removeprefix("dealt ")
-            ).epsilon(delta)
+            deal = self.sampler.removeprefix("dealt ")
+            return Allocated(Allocation(sigma, steps, epochs=epochs, sensitivity=sensitivity, deal=deal)).epsilon(delta)
         # One place in all epochs: their mean says all, and has the noise of one epoch over the root of their number.
         less = sigma / math.sqrt(epochs) if self.sampler == "shuffled once" else sigma
         attack = shuffled_batches_epsilon(sigma=less, steps=steps, delta=delta, sensitivity=sensitivity)
@@ -103,7 +99,7 @@ _TOLD = (
     "the order is drawn without looking at the data, so the adversary may be told all places; then a record moves one "
     "step an epoch, by at most twice the clipping norm if it is replaced"
 )
-_DEALING = "gspa.accountant.allocation.allocation_epsilon"
+_DEALING = "gspa.Allocation"
 _APART = (
     "the others' places do not depend on the record's, and the largest contributions are the worst ones, chosen "
     "adaptively or not"

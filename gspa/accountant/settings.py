@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Self
@@ -24,7 +24,7 @@ from gspa.accountant import arguments as check
 from gspa.accountant import budgets as populations
 from gspa.accountant import engine, laplace_gaussian
 from gspa.accountant import rounds as composition
-from gspa.accountant.allocation import Allocated
+from gspa.accountant.allocation import Allocated, Allocation
 from gspa.accountant.attacks import attack_delta, attack_epsilon
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
@@ -41,44 +41,6 @@ CELLS = 600  # of reports on a line, for the lower end
 _SUMMED = 10**6  # users whose scores are added up for it
 _GUESSED = 1e-6  # a delta for which a law B is chosen
 _BY_PAIRS = "the dominating pair, because rounds compose pairs, not the exact law"
-
-
-@dataclass(frozen=True)
-class Allocation(Mechanism):
-    """A training run that deals: each record to k of t noisy steps of an epoch, by itself.
-
-    Attributes:
-        sigma: of the noise in each step, > 0.
-        steps: of an epoch.
-        direction: "remove", "add", "both" or "replace": which neighbours.
-        k: steps of an epoch in which each record takes part.
-        epochs: of `steps` each.
-        sensitivity: largest norm of a record's contribution to a step.
-        noise: "gaussian" or "laplace".
-        deal: "each epoch", afresh, or "once", kept for all epochs. Both are called "balls and bins": jax_privacy's
-            BallsInBinsSampling is "once"; see `accounting_for`.
-    """
-
-    name = "allocation"
-    line = True
-    sigma: float
-    steps: int
-    direction: str = "both"
-    k: int = 1
-    epochs: int = 1
-    sensitivity: float = 1.0
-    noise: str = "gaussian"
-    deal: str = "each epoch"
-
-    def __post_init__(self) -> None:
-        self.asked()
-        check.fields(self, check.count, "steps", "k", "epochs")
-
-    def asked(self) -> Allocated:
-        """Its accountant."""
-        return Allocated.of(
-            self.sigma, self.steps, self.direction, self.k, self.epochs, self.sensitivity, self.noise, self.deal
-        )
 
 
 def warnings(delta: float, n: int | None, honest: int | None) -> tuple[str, ...]:
@@ -356,7 +318,7 @@ class Dealt(Setting):
     n = None
 
     def __init__(self, runs: Allocation) -> None:
-        self.runs, self.asked = runs, runs.asked()
+        self.runs, self.asked = runs, Allocated(runs)
 
     def one_epsilon(self, delta: float) -> Bound:
         return self.asked.epsilon(delta)

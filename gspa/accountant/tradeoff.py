@@ -1,4 +1,4 @@
-"""Trade-off functions and f-DP: Facts 1 to 4 and equations (3) to (6) of Chen et al. 2024.
+"""Trade-off functions and f-DP: Facts 1 and 3 of Chen et al. 2024.
 
 A trade-off function maps a type I error alpha to the smallest possible type II
 error. G_mu is that of one unit-variance Gaussian against another, mu away; its
@@ -18,19 +18,16 @@ array of them, `eps` a number >= 0 (of `gdp_delta` and `gdp_log_delta` also an a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import erfcx, ndtr, ndtri, ndtri_exp
 
 from gspa.accountant import arguments as check
-from gspa.accountant.errors import InvalidValue
 from gspa.accountant.roots import push_until
 
 Array = NDArray[np.float64]
-Curve = Callable[[Array], Array]
 Reals = TypeVar("Reals", float, Array)
 
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
@@ -210,83 +207,3 @@ def _gdp_root(delta: float, mu: float, side: int) -> float:
             break
     eps = max(mu * (a + mu / 2), 1e-16 * mu)
     return push_until(lambda e: spare(e) >= 0, eps, side * math.ulp(eps), math.inf if side > 0 else 0.0)
-
-
-def compose_gdp(mus: Iterable[float]) -> float:
-    """mu of the composition of mu_i-GDP mechanisms: the root of the sum of squares (Fact 3).
-
-    >>> compose_gdp([3.0, 4.0])
-    5.0
-    """
-    return math.hypot(*(check.nonnegative(**{f"mus[{i}]": mu}) for i, mu in enumerate(check.row(mus=mus))))
-
-
-def group_gdp(mu: float, *, k: int) -> float:
-    """mu for groups of k records of a mu-GDP mechanism: k mu (Fact 3).
-
-    >>> group_gdp(0.5, k=4)
-    2.0
-    """
-    return check.count(k=k) * check.nonnegative(mu=mu)
-
-
-def chain(f: Curve, g: Curve) -> Curve:
-    """alpha -> g(1 - f(alpha)), a lower bound on T(P, R) if T(P, Q) >= f and T(Q, R) >= g.
-
-    Implements Fact 4.
-
-    >>> two_steps = chain(lambda a: gaussian(a, mu=1.0), lambda a: gaussian(a, mu=2.0))
-    >>> round(float(two_steps(np.array(0.3))) - gaussian(0.3, mu=3.0), 12)
-    0.0
-    """
-    # Erratum G-F4: the paper prints T(P, R) >= f for T(P, Q) >= f, and calls the result f o g.
-    return lambda alpha: g(1 - f(alpha))
-
-
-def delta_from_tradeoff(f: Curve, eps: float) -> float:
-    """delta(eps) of an f-DP mechanism: sup over alpha of 1 - f(alpha) - e^eps alpha.
-
-    The converse of Fact 1 (Dong, Roth and Su 2022, Proposition 2.12), for convex f. The supremum is
-    bracketed on a logarithmic grid and refined; the objective is concave, so this finds it. It is
-    attained at a point, so the result errs downward, by rounding only (about 1e-15 absolute: a
-    delta below that needs a closed form).
-
-    Args:
-        f: convex trade-off function that takes an array; symmetric, or delta is one-sided.
-
-    >>> round(delta_from_tradeoff(lambda a: f_eps_delta(a, eps=1.0, delta=0.25), 1.0), 12)
-    0.25
-    """
-    eps = check.nonnegative(eps=eps)
-    alpha = np.r_[0.0, np.logspace(-300, -17, 284), np.logspace(-16, 0, 321)]
-    best = 0.0
-    for _ in range(16):
-        value = 1 - f(alpha) - scaled(eps, alpha)
-        k = int(np.argmax(value))
-        best = max(best, float(value[k]))
-        alpha = np.linspace(alpha[max(k - 1, 0)], alpha[min(k + 1, alpha.size - 1)], 33)
-    return min(best, 1.0)
-
-
-def tradeoff_from_delta(alpha: Reals, eps_grid: ArrayLike, delta_values: ArrayLike) -> Reals:
-    """Trade-off function implied by (eps_k, delta_k)-DP for every k.
-
-    The largest of the f_{eps_k, delta_k} (Dong, Roth and Su 2022, Proposition 2.12). A valid lower
-    bound for any grid; it errs downward and rises to the truth as the grid is refined.
-
-    Args:
-        eps_grid: shape (m,), >= 0.
-        delta_values: shape (m,), in [0, 1], upper bounds on delta(eps_k).
-
-    >>> tradeoff_from_delta(0.0, [0.0, 1.0], [0.5, 0.1])
-    0.9
-    """
-    a = check.array_in(0, 1, alpha=alpha)
-    eps = check.array_in(0, math.inf, eps_grid=eps_grid)
-    delta = check.array_in(0, 1, delta_values=delta_values)
-    if eps.ndim != 1 or eps.size == 0 or eps.shape != delta.shape:
-        raise InvalidValue("len(delta_values)", delta.size, f"len(eps_grid) = {eps.size} >= 1")
-    best = np.zeros_like(a)
-    for e, d in zip(eps, delta, strict=True):  # a loop keeps the memory at one curve
-        best = np.maximum(best, np.maximum(1 - d - scaled(e, a), np.exp(-e) * (1 - d - a)))
-    return like(alpha, best)

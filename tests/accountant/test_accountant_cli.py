@@ -66,7 +66,7 @@ def test_a_training_run_says_whether_it_keeps_its_deal(capsys):
         assert found["upper"] == pytest.approx(gdp_epsilon(delta=1e-6, mu=1.0), rel=1e-9)
     assert "one deal is kept for 4 epochs" in kept["valid_for"]
     assert "BallsInBinsSampling" in fresh["warnings"][0]
-    upper = gspa.allocation_epsilon(sigma=2, steps=10, epochs=4, delta=1e-6, deal="once").upper
+    upper = gspa.epsilon(delta=1e-6, mechanism=gspa.Allocation(2, 10, epochs=4, deal="once")).upper
     assert answer(capsys, *asked(10, "once"))["upper"] == upper
     assert run(["epsilon", "--eps", "1", "--n", "9", "--deal", "once"]) == 2
     assert run(asked(10, "twice")) == 2

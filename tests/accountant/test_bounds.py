@@ -13,6 +13,7 @@ from scipy.stats import binom
 from gspa.accountant import budgets, closed_forms
 from gspa.accountant import published as bounds
 from gspa.accountant.errors import UnknownName
+from gspa.accountant.tradeoff import gdp_delta
 
 
 class TestCatalogue:
@@ -103,7 +104,7 @@ def exact_delta(eps0, n, eps):
 
 def test_the_gaussian_limit_is_no_certificate():
     # Where the catalogue says "not rigorous": an exact protocol is worse than the estimate, here by 30 times.
-    estimate = closed_forms.gspa_delta(budgets.constant(4, n=100), eps=3)
+    estimate = gdp_delta(3, mu=closed_forms.gspa_mu(budgets.constant(4, n=100)))
     assert exact_delta(4, 100, 3) > 30 * estimate
     row = next(row for row in bounds.compare(budgets.constant(4, n=1000), delta=1e-8) if row.key == "gspa")
     assert row.epsilon < 2

@@ -88,7 +88,8 @@ class TestWithLibrary:
         monkeypatch.setattr(allocation, "_PER_DEVIATION", 8)
         bounds = {}
         for direction in ("remove", "add"):
-            one = allocation.Allocated.of(2.0, 10, direction, 1, 1, 1.0, "gaussian").round(direction, 10)
+            run = gspa.Allocation(2.0, 10, direction)
+            one = allocation.Allocated(run).round(direction, 10)
             bounds[direction] = compose([(one, 5)], delta=1e-6)
             # The library answers for the worse order, and a round of either order holds both.
             low, high = (compose_with_dp_accounting([(one, 5)], step=1e-3, pessimistic=side) for side in (False, True))

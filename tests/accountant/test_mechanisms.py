@@ -33,14 +33,13 @@ class TestLaplace:
         x = (1 - eps * scale) / 2
         assume(abs(x) > 1e-9)  # at x = 0 rounding decides on which side of an atom eps is
         if x < 0:
-            assert m.laplace_delta(eps, scale=scale) == m.laplace_exceeds(eps, scale=scale) == 0.0
+            assert m.laplace_delta(eps, scale=scale) == 0.0
             return
         with mpmath.workdps(30):
             below_p = 1 - mpmath.exp(-mpmath.mpf(x) / scale) / 2
             below_q = mpmath.exp((mpmath.mpf(x) - 1) / scale) / 2
             exact = below_p - mpmath.exp(eps) * below_q
         assert m.laplace_delta(eps, scale=scale) == pytest.approx(float(exact), rel=1e-9, abs=1e-13)
-        assert m.laplace_exceeds(eps, scale=scale) == pytest.approx(float(below_p), rel=1e-12)
 
     def test_shapes(self):
         assert m.laplace_delta([0.0, 2.0], scale=1.0).tolist() == [pytest.approx(-math.expm1(-0.5)), 0.0]
@@ -78,18 +77,6 @@ class TestGaussian:
         # Balle and Wang 2018's own code gives 3.730632 at (1, 1e-5); Dwork and Roth's formula gives 4.844805.
         assert m.analytic_gaussian_scale(eps=1.0, delta=1e-5) == pytest.approx(3.730632, abs=1e-6)
 
-    def test_epsilon_inverts_delta(self):
-        eps = m.gaussian_epsilon(delta=1e-6, scale=2.0)
-        assert m.gaussian_delta(eps, scale=2.0) == pytest.approx(1e-6, rel=1e-9)
-
-    @settings(max_examples=30)
-    @given(st.floats(0, 5), st.floats(0.2, 20))
-    def test_the_loss_exceeds_eps_more_often_than_delta(self, eps, scale):
-        mu = 1 / scale
-        exact = mpmath.ncdf(mu / 2 - eps / mu)
-        assert m.gaussian_exceeds(eps, scale=scale) == pytest.approx(float(exact), rel=1e-10, abs=1e-300)
-        assert m.gaussian_exceeds(eps, scale=scale) >= m.gaussian_delta(eps, scale=scale) * (1 - 1e-10)
-
 
 class TestLimit:
     @pytest.mark.parametrize("delta", [1e-300, 1e-20, 1e-5, 0.01, 0.5, 0.8962, 0.999, 0.999999])
@@ -106,22 +93,16 @@ class TestLimit:
         scale = m.classical_gaussian_scale(eps=eps, delta=delta)
         assert m.gaussian_delta(eps, scale=scale) <= delta
 
-    def test_the_worst_delta(self):
-        worst = m.classical_gaussian_worst()
-        assert exact_delta(3.79, 3.79 / mpmath.sqrt(2 * mpmath.log(1.25 / worst.delta))) > worst.delta
-        for delta in (worst.delta - 0.01, worst.delta + 0.01, 0.5, 0.99):
-            assert m.classical_gaussian_limit(delta=delta) > worst.eps
-
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: m.laplace_scale(eps=0), "eps = 0: must be a finite number > 0"),
         (lambda: m.laplace_delta(-1.0, scale=1.0), "eps = -1.0: must be in [0, inf]"),
-        (lambda: m.laplace_exceeds(1.0, scale=0), "scale = 0: must be a finite number > 0"),
+        (lambda: m.laplace_delta(1.0, scale=0), "scale = 0: must be a finite number > 0"),
         (lambda: m.classical_gaussian_scale(eps=1, delta=0), "delta = 0: must be in (0, 1)"),
         (lambda: m.gaussian_delta(1.0, scale=-1), "scale = -1"),
-        (lambda: m.gaussian_exceeds(1.0, scale=1.0, sensitivity=0), "sensitivity = 0"),
+        (lambda: m.gaussian_delta(1.0, scale=1.0, sensitivity=0), "sensitivity = 0"),
         (lambda: m.analytic_gaussian_scale(eps=1e5, delta=0.1), "eps = 100000.0: must be in [0, 10000]"),
         (lambda: m.analytic_gaussian_scale(eps=1, delta=1e-301), "delta = 1e-301: must be in [1e-300, 1]"),
         (lambda: m.classical_gaussian_limit(delta=1.0), "delta = 1.0: must be in"),
@@ -145,7 +126,6 @@ def test_what_is_said_to_err_upward_is_above_fifty_digits():
             true = mpmath.exp((mpmath.mpf(eps) - gap) / 2)
             assert m.laplace_delta(eps, **given) >= max(1 - true, 0)
             assert m.laplace_delta(eps, **given) <= max(1 - true, 0) + 1e-15 * (1 + gap)
-            assert m.laplace_exceeds(eps, **given) >= (1 - true / 2 if eps < gap else 0)
             assert mpmath.mpf(m.laplace_scale(eps=scale, sensitivity=sensitivity)) >= gap
             delta = float(rng.uniform(0, 1))
             for noise, truth in (("laplace", lambda e, g=gap: 1 - mpmath.exp((e - g) / 2)), ("gaussian", None)):

@@ -11,9 +11,8 @@ import pytest
 from exact_pair import composed, delta, losses, pair_law
 
 from gspa.accountant import budgets
-from gspa.accountant.discrete import neyman_pearson
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.losses import atoms, automatic_step, merge, renyi, sampled_gaussian, spread, trade_off
+from gspa.accountant.losses import atoms, merge, renyi, sampled_gaussian, spread
 from gspa.accountant.one_round import central_delta, problem_of
 from gspa.accountant.randomizers import BINARY, Common, RandomizedResponse, TotalVariation
 from gspa.accountant.tradeoff import gdp_delta
@@ -32,7 +31,9 @@ def problem(crowd, mechanism=BINARY):
 def on_grid(law, *, above=True, step=None):
     """The pair's losses, put on a grid as one round's are."""
     found = atoms(law, above=above).or_revealed(law.local_delta)
-    step = automatic_step(found, law.victim.eps) if step is None else step
+    if step is None:
+        deviation = math.sqrt(float(found.mass @ (found.loss - float(found.loss @ found.mass)) ** 2))
+        step = law.victim.eps / math.ceil(500 * law.victim.eps / deviation)
     return (spread if above else merge)(found.loss, found.mass, step, found.missing)
 
 
@@ -127,24 +128,6 @@ class TestGrid:
             for eps in np.linspace(-3, 3, 31):
                 exact = float(mass @ np.maximum(0, -np.expm1(np.minimum(eps - loss, 0))))
                 assert below.delta(eps) - 1e-12 <= exact <= above.delta(eps) + 1e-12
-
-
-class TestTradeOff:
-    def test_against_neyman_pearson(self, small):
-        pair = pair_law(small)
-        exact = neyman_pearson([float(p) for p, _ in pair.values()], [float(q) for _, q in pair.values()])
-        found = trade_off(small)
-        alpha = np.linspace(0, 1, 501)
-        np.testing.assert_allclose(found(alpha), exact(alpha), atol=1e-10)
-
-    def test_large_crowd_from_below(self):
-        crowd = budgets.constant(0.5, n=10**4)
-        curve = trade_off(problem(crowd))
-        # Duality: 1 - f(alpha) - e^eps alpha is largest at delta(eps), and from below never smaller.
-        for eps in (0.0, 0.01, 0.03):
-            best = float(np.max(1 - curve.beta - math.exp(eps) * curve.alpha))
-            assert best == pytest.approx(central_delta(crowd, eps=eps).value, rel=2e-4)
-            assert best >= central_delta(crowd, eps=eps).lower - 1e-14  # the cumulative sums' rounding
 
 
 class TestRenyi:

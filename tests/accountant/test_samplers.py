@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from gspa.accountant.allocation import allocation_epsilon
+from gspa.accountant.allocation import Allocated, Allocation
 from gspa.accountant.errors import InvalidValue, UnknownName
 from gspa.accountant.poisson import poisson_delta, poisson_epsilon
 from gspa.accountant.samplers import SAMPLERS, accounting_for
@@ -141,7 +141,7 @@ class TestAccountingFor:
     def test_each_gives_what_its_function_gives(self):
         run = {"sigma": 1.0, "steps": 100, "delta": 1e-5}
         told = {name: one.epsilon(**run) for name, one in SAMPLERS.items()}
-        assert told["dealt each epoch"] == told["dealt once"] == allocation_epsilon(**run)
+        assert told["dealt each epoch"] == told["dealt once"] == Allocated(Allocation(1.0, 100)).epsilon(1e-5)
         assert told["poisson"] == poisson_epsilon(**run, rate=0.01)
         assert told["shuffled once"].upper == gdp_epsilon(delta=1e-5, mu=2.0)
         assert told["shuffled once"].lower == told["shuffled each epoch"].lower
@@ -162,8 +162,8 @@ class TestAccountingFor:
                 accounting_for(sampler=name)
         run = {"sigma": 2.0, "steps": 10, "epochs": 10, "delta": 1e-6}
         fresh, kept = (SAMPLERS[f"dealt {when}"] for when in ("each epoch", "once"))
-        assert fresh.epsilon(**run) == allocation_epsilon(**run)
-        assert kept.epsilon(**run) == allocation_epsilon(**run, deal="once")
+        for one, deal in ((fresh, "each epoch"), (kept, "once")):
+            assert one.epsilon(**run) == Allocated(Allocation(2.0, 10, epochs=10, deal=deal)).epsilon(1e-6)
         assert any(name.startswith("jax_privacy: BallsInBinsSampling") for name in kept.elsewhere)
         assert any(name.startswith("PLD_accounting") for name in fresh.elsewhere)
 

@@ -9,7 +9,7 @@ import pytest
 
 import gspa
 from gspa.accountant import arguments as check
-from gspa.accountant import budgets, exact, tradeoff
+from gspa.accountant import budgets, tradeoff
 from gspa.accountant.errors import (
     CheckFailed,
     GspaError,
@@ -166,9 +166,7 @@ ONE = np.ma.array(1, mask=True)
         lambda: blanket_epsilon([1.0, 1.0, 1.0], count=PART, delta=1e-6),
         lambda: blanket_epsilon([1.0], count=ONE, delta=1e-6),
         lambda: gspa.epsilon(n=10 * PART, eps=0.5, delta=1e-4),
-        lambda: exact.exact_epsilon(budgets.from_array([1.0, 1.0, 1.0]), delta=1e-4, inputs=0 * PART),
         lambda: tradeoff.gaussian(PART / 2, mu=1.0),
-        lambda: tradeoff.compose_gdp(PART),
         lambda: check.array_in(0, 1, alpha=[[PART, PART]]),
         lambda: frequency_reports(PART, [1.0, 1.0, 1.0], rng=0),
         lambda: frequency_reports([1, 1, 1], PART, rng=0),

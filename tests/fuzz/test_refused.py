@@ -33,7 +33,7 @@ REFUSED = [
     (RESPONSE.estimate, {"counts": [0] * 8}, "counts"),
     (RESPONSE.reports, {"items": [4], "rng": 0}, "items"),
     (walsh_hadamard, {"table": np.array(1.0)}, "table"),
-    (attacks.worst_epsilon, {"budgets": CROWD, "delta": 0.1, "k": 2.5}, "k"),
+    (attacks.attack_delta, {"scales": [1.0], "count": 5, "eps": 0.1, "cells": 20.5}, "cells"),
     (mean.mean_estimate, {"reports": [1e308] * 3}, "reports"),
     (mean.mean_error, {"eps": [0.5], "sensitivity": 1e308}, "sensitivity"),
     (mean.noise_scales, {"eps": [0.0], "sensitivity": 1.0}, "eps"),

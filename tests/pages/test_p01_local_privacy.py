@@ -202,16 +202,16 @@ PLANTED = (
     ),
     Planted(
         "G-D1p",
-        "accountant.mechanisms",
-        "np.where(e < s, 1 - np.exp(",
-        "np.where(e < s, 0.5 - 0.5 * np.exp(",
+        "notebooks.p01_local_privacy",
+        "np.where(eps < 1 / scale, 1 - np.exp(",
+        "np.where(eps < 1 / scale, 0.5 - 0.5 * np.exp(",
         "Laplace losses above eps half as often",
     ),
     Planted(
         "G-D4",
         "accountant.mechanisms",
-        "np.expm1(np.minimum((e - s) / 2, 0.0)) * (1 + _UNITS), -1.0))\n\n\ndef laplace_exceeds",
-        "np.expm1(np.minimum(e - s, 0.0)) * (1 + _UNITS), -1.0))\n\n\ndef laplace_exceeds",
+        "np.expm1(np.minimum((e - s) / 2, 0.0)) * (1 + _UNITS), -1.0))",
+        "np.expm1(np.minimum(e - s, 0.0)) * (1 + _UNITS), -1.0))",
         "delta of Laplace noise without the half",
     ),
     Planted(

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
+from itertools import product
 from pathlib import Path
 
+import exact_shuffle
 import numpy as np
+import p19_auditing as p
 import pandas as pd
 import pytest
 from running import run_page
@@ -47,6 +50,31 @@ def after(bound, **made):
 
 def judged(table, **columns):
     return after('audit["holds"]', audit=table.assign(**columns))["audit"]
+
+
+class TestWorst:
+    def test_it_is_the_largest_over_the_inputs(self):
+        """5 users: every dataset of the others, one by one, by the outside sum."""
+        found = p.worst_epsilon(budgets.constant(1.0, n=5), delta=1e-3, k=3)
+        row = exact_shuffle.krr
+        victim = (row(3, 1.0, 0), row(3, 1.0, 1))
+        best = max(
+            exact_shuffle.solve(
+                lambda eps, held=held: exact_shuffle.histogram_delta(
+                    victim, [(row(3, 1.0, i), held.count(i)) for i in range(3)], eps
+                ),
+                1e-3,
+                1.0,
+            )
+            for held in product(range(3), repeat=4)
+        )
+        assert found.lower == pytest.approx(best, rel=1e-7)
+        assert found.upper - found.lower < 1e-8
+
+    def test_two_items_are_bits(self):
+        people = budgets.constant(1.0, n=12)
+        found, exact = p.worst_epsilon(people, delta=1e-3, k=2), exact_epsilon(people, delta=1e-3)
+        assert found.value == pytest.approx(exact.value, rel=1e-8)
 
 
 class TestAudit:

@@ -13,7 +13,7 @@ import pytest
 from running import Planted, recorded, settle
 from scipy.stats import norm
 
-from gspa.accountant.allocation import allocation_delta
+import gspa
 from gspa.accountant.tradeoff import gdp_delta
 
 PAGE = "20_shuffled_batches"
@@ -63,7 +63,7 @@ class TestLargestContributionsAreTheWorst:
         u, v = rng.uniform(-1, 1, (2, 2))
         first, second = (self.ratio(u[i]) - math.exp(eps) * self.ratio(v[i]) for i in range(2))
         found = self.MASS @ np.maximum(first[:, None] + second, 0) @ self.MASS / 2
-        assert found <= allocation_delta(sigma=1.0, steps=2, eps=eps, direction="replace").upper * (1 + 1e-6)
+        assert found <= gspa.delta(at_eps=eps, mechanism=gspa.Allocation(1.0, 2, "replace")).upper * (1 + 1e-6)
 
     @pytest.mark.parametrize("direction", ["remove", "add", "replace"])
     def test_an_adversary_who_sees_the_first_answer(self, direction):
@@ -79,7 +79,7 @@ class TestLargestContributionsAreTheWorst:
         laws = [self.ratio(u) - math.exp(eps) * self.ratio(v) for u, v in pairs]
         best = np.max([np.maximum(first[:, None] + law, 0) @ self.MASS for law in laws], axis=0)
         found = float(self.MASS @ best) / 2
-        bound = allocation_delta(sigma=1.0, steps=2, eps=eps, direction=direction)
+        bound = gspa.delta(at_eps=eps, mechanism=gspa.Allocation(1.0, 2, direction))
         assert found <= bound.upper * (1 + 1e-6)
         assert found >= bound.lower * (1 - 1e-6)  # full length is among those tried
 
@@ -225,8 +225,8 @@ PLANTED = (
     Planted(
         "N-2",
         "notebooks.20_shuffled_batches",
-        'add = allocation_delta(sigma=sigma, steps=steps, eps=eps, direction="add")',
-        "add = allocation_delta(sigma=0.3 * sigma, steps=steps, eps=eps)",
+        'add = gspa.delta(at_eps=eps, mechanism=gspa.Allocation(sigma, steps, "add"))',
+        "add = gspa.delta(at_eps=eps, mechanism=gspa.Allocation(0.3 * sigma, steps))",
         "less noise for the record added, and the larger of both",
     ),
     Planted(
@@ -240,8 +240,8 @@ PLANTED = (
     Planted(
         "N-5",
         "notebooks.20_shuffled_batches",
-        'allocation_epsilon(sigma=1.0, steps=t, delta=1e-6, direction="remove")',
-        'allocation_epsilon(sigma=1.0, steps=t, delta=1e-6, direction="add")',
+        'gspa.Allocation(1.0, t, "remove")',
+        'gspa.Allocation(1.0, t, "add")',
         "the record added instead of removed",
     ),
     Planted(
@@ -254,8 +254,8 @@ PLANTED = (
     Planted(
         "N-8",
         "notebooks.20_shuffled_batches",
-        "after = allocation_delta(sigma=1.0, steps=million, eps=0.0)",
-        "after = allocation_delta(sigma=1.0, steps=math.isqrt(million), eps=0.0)",
+        "after = gspa.delta(at_eps=0.0, mechanism=gspa.Allocation(1.0, million))",
+        "after = gspa.delta(at_eps=0.0, mechanism=gspa.Allocation(1.0, math.isqrt(million)))",
         "the root of the number of steps",
     ),
     Planted(

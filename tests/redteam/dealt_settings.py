@@ -11,7 +11,15 @@ from typing import NamedTuple
 import dealt
 import numpy as np
 
-from gspa.accountant.allocation import allocation_delta, allocation_epsilon
+import gspa
+
+
+def allocation_epsilon(*, delta, **run):
+    return gspa.epsilon(delta=delta, mechanism=gspa.Allocation(**run))
+
+
+def allocation_delta(*, eps, **run):
+    return gspa.delta(at_eps=eps, mechanism=gspa.Allocation(**run))
 
 
 class Duel(NamedTuple):

@@ -10,9 +10,9 @@ import dealt
 import dealt_settings
 import numpy as np
 import pytest
+from dealt_settings import allocation_delta, allocation_epsilon
 
 from gspa.accountant import allocation
-from gspa.accountant.allocation import allocation_delta, allocation_epsilon
 
 BLOCK = 20
 BLOCKS = [
@@ -112,15 +112,10 @@ def test_the_ways_to_the_truth_agree(noise, direction):
 
 def test_the_attack_sees_a_part_in_a_thousand(monkeypatch):
     """Bounds that are too low, or too high, by little: one step in a hundred too many, and one too few."""
-    of = allocation.Allocated.of
-
-    def more(sigma, steps, *rest):
-        return of(sigma, steps + 1, *rest)
-
     one = dealt.steps("gaussian", "remove", 0.5, 100)
     kept = allocation_epsilon(sigma=2.0, steps=100, delta=1e-5, direction="remove")
     assert dealt.below(one, kept.upper) <= 1e-5 <= dealt.above(one, kept.lower)
-    monkeypatch.setattr(allocation.Allocated, "of", more)
+    monkeypatch.setattr(allocation.Allocated, "blocks", property(lambda asked: asked.run.steps + 1))
     short = allocation_epsilon(sigma=2.0, steps=100, delta=1e-5, direction="remove")
     assert short.upper < kept.lower
     assert dealt.below(one, short.upper) > 1e-5
