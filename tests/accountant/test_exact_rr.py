@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import time
 from fractions import Fraction
-from itertools import product
 
 import mpmath
 import numpy as np
 import pytest
-from exact_shuffle import personal_rr_delta, rr_delta, rr_delta_worst, solve
+from exact_shuffle import curves, personal_rr_delta, rr_delta, rr_delta_worst, solve, truth
 from hypothesis import given
 from hypothesis import strategies as st
+from pair_oracle import sum_of_bernoullis
 
 from gspa.accountant import budgets
 from gspa.accountant import exact as exact_rr
@@ -21,29 +21,6 @@ from gspa.accountant.exact import Crowd, Tilted, exact_delta, exact_epsilon
 from gspa.accountant.one_round import central_delta, central_epsilon
 
 ROUND = 1e-12  # relative: products of ten or so rounded factors
-
-
-def ones_law(flips, inputs, one):
-    """Law of the number of ones; `flips` are the r_j, `one` is the number 1 of their type."""
-    law = [one]
-    for r, x in zip(flips, inputs, strict=True):
-        p = one - r if x else r
-        law = [a * (one - p) + b * p for a, b in zip([*law, 0 * one], [0 * one, *law], strict=True)]
-    return law
-
-
-def hockey_stick(p, q, e):
-    return max(sum(max(a - e * b, 0) for a, b in zip(*laws, strict=True)) for laws in ((p, q), (q, p)))
-
-
-def worst_of_all(odds, e):
-    """delta over every victim, both orders and all inputs, in fractions: r_j = 1/(1 + odds_j), e^eps = e."""
-    flips = [1 / (1 + Fraction(o)) for o in odds]
-    best = Fraction(0)
-    for victim, inputs in product(range(len(odds)), product((0, 1), repeat=len(odds))):
-        other = [1 - x if i == victim else x for i, x in enumerate(inputs)]
-        best = max(best, hockey_stick(ones_law(flips, inputs, Fraction(1)), ones_law(flips, other, Fraction(1)), e))
-    return best
 
 
 @pytest.mark.parametrize(
@@ -63,7 +40,8 @@ def worst_of_all(odds, e):
 def test_enumeration_of_all_victims_and_inputs(odds, e):
     """Also the proof that the largest eps is the worst victim: the enumeration tries all."""
     found = exact_delta(budgets.from_array([math.log(o) for o in odds]), eps=math.log(e))
-    true = float(worst_of_all(odds, e))
+    flips = [1 / (1 + Fraction(o)) for o in odds]
+    true = truth(curves([[[1 - r, r], [r, 1 - r]] for r in flips]), Fraction(e))
     assert found.value == pytest.approx(true, rel=ROUND)
     assert found.lower * (1 - ROUND) <= true <= found.upper * (1 + ROUND)
     assert found.relative_width < 1e-10
@@ -80,7 +58,7 @@ def test_against_60_digits_down_to_tiny_deltas(seed):
             eps = rng.uniform(0, top, n)
             victim, inputs = float(eps.max()), rng.integers(0, 2, n)
             at = share * victim
-            law = ones_law([1 / (1 + mpmath.exp(e)) for e in eps], inputs, mpmath.mpf(1))
+            law = sum_of_bernoullis([1 / (1 + mpmath.exp(-e if x else e)) for e, x in zip(eps, inputs, strict=True)])
             w, e = 1 / (1 + mpmath.exp(-victim)), mpmath.exp(at)
             pair = [[a * (1 - x) + b * x for a, b in zip([*law, 0], [0, *law], strict=True)] for x in (w, 1 - w)]
             true = sum(max(a - e * b, 0) for a, b in zip(*pair, strict=True))
