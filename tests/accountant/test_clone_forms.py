@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import mpmath
 import numpy as np
 import pytest
 from exact_shuffle import binary_laws, clipped_laplace_law, clone_pair_delta, hockey_stick, rr_delta, rr_delta_worst
@@ -13,28 +12,12 @@ from hypothesis import strategies as st
 
 from gspa.accountant import budgets
 from gspa.accountant import closed_forms as c
+from gspa.accountant.blanket_forms import wang24_epsilon
 from gspa.accountant.closed_forms import fmt21_epsilon
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 
-EPS0 = [1e-12, 0.01, 0.5, 2.0, 4.0]
-LARGE = [(10**5, 1e-4), (10**9, 1e-200)]
-
-
-def printed(formula, *numbers):
-    with mpmath.workdps(40):
-        return float(formula(*(mpmath.mpf(x) for x in numbers)))
-
 
 class TestBlog:
-    @pytest.mark.parametrize("eps0", EPS0)
-    @pytest.mark.parametrize(("n", "delta"), LARGE)
-    def test_as_printed(self, eps0, n, delta):
-        def eq1(e, n, d):
-            p = mpmath.exp(e)
-            return mpmath.log(1 + 16 * (p - 1) / (p + 1) * mpmath.sqrt(p * mpmath.log(4 / d) / n))
-
-        assert c.clones_blog_epsilon(eps0, n=n, delta=delta) == pytest.approx(printed(eq1, eps0, n, delta), rel=1e-14)
-
     @given(st.floats(0, 8), st.integers(1, 10**7), st.floats(1e-12, 0.999))
     def test_folds_the_second_term_upward_under_the_same_condition(self, eps0, n, delta):
         try:
@@ -51,15 +34,6 @@ class TestBlog:
 
 
 class TestFmt23:
-    @pytest.mark.parametrize("eps0", EPS0)
-    @pytest.mark.parametrize(("n", "delta"), LARGE)
-    def test_as_printed(self, eps0, n, delta):
-        def theorem(e, n, d):
-            p = mpmath.exp(e)
-            return mpmath.log(1 + (p - 1) * (4 * mpmath.sqrt(2 * mpmath.log(4 / d) / ((p + 1) * n)) + 4 / n))
-
-        assert c.fmt23_epsilon(eps0, n=n, delta=delta) == pytest.approx(printed(theorem, eps0, n, delta), rel=1e-14)
-
     def test_condition(self):
         n, delta = 10_000, 1e-4
         edge = math.log(n / (8 * math.log(2 / delta)) - 1)
@@ -82,6 +56,23 @@ class TestFmt23:
         except OutsideValidity:
             return
         assert clone_pair_delta(eps0, n, eps, 1 / (1 + math.exp(eps0))) <= delta
+
+
+class TestWang24:
+    """At the largest total variation c, which says how often neither clone is answered, does not matter."""
+
+    @given(st.floats(0, 4), st.integers(10**4, 10**7), st.floats(1e-9, 0.1))
+    def test_is_fmt23_with_one_user_less(self, eps0, n, delta):
+        found = wang24_epsilon(eps0, n=n, delta=delta)
+        assert found == pytest.approx(c.fmt23_epsilon(eps0, n=n - 1, delta=delta), rel=1e-12)
+
+    def test_refusals(self):
+        with pytest.raises(OutsideValidity, match=r"needs n > 8 log\(4/delta\)/r; r = 0.377541, so n > 224.5; n = 224"):
+            wang24_epsilon(0.5, n=224, delta=1e-4)
+        assert wang24_epsilon(0.5, n=225, delta=1e-4) > 0
+        with pytest.raises(OutsideValidity, match="r = 0"):
+            wang24_epsilon(800, n=10_000, delta=1e-4)
+        assert math.isfinite(wang24_epsilon(0, n=2, delta=1e-4))
 
 
 def echoes_by_definition(eps):
