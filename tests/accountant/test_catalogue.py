@@ -191,14 +191,6 @@ class TestDifferentBudgets:
                 if row.key == "fmt21":
                     assert row.epsilon == closed_forms.fmt21_epsilon(0.5, n=10_000, delta=1e-4)
 
-    def test_a_smaller_eps_is_a_mixture_over_inputs(self):
-        for k in (2, 5):
-            large, small = ([krr(k, eps, x) for x in range(k)] for eps in (2.0, 0.3))
-            gap = (small[0][0] - small[0][1]) / (large[0][0] - large[0][1])
-            mixed = gap * large[0] + (1 - gap) / k * sum(large)
-            assert mixed == pytest.approx(small[0], rel=1e-12)
-            assert 0 < gap < 1
-
     @settings(max_examples=20)
     @given(st.lists(st.floats(0.05, 2), min_size=150, max_size=300), st.floats(1e-4, 0.1))
     def test_personalized_randomized_response_is_covered(self, eps, delta):

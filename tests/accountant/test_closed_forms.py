@@ -7,13 +7,14 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from exact_shuffle import gaussian_delta
+from exact_shuffle import binary_laws, clipped_laplace_law, gaussian_delta, hockey_stick, rr_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from gspa.accountant import budgets
 from gspa.accountant import closed_forms as c
+from gspa.accountant.blanket_forms import wang24_epsilon
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.tradeoff import gdp_delta
 
@@ -44,19 +45,6 @@ class TestGspa:
         rest = math.fsum([*r, -max(r), -max(r)])
         if rest > 1e-9:
             assert c.gspa_mu(found, reading="theorem2") == pytest.approx(math.sqrt(2 / rest), rel=1e-6)
-
-    def test_hand_computed(self):
-        # eps = log 3: r = 1/4. Nine users: sum - max = 2, mu = 1. Theorem 2's statement: 7/4.
-        crowd = budgets.constant(math.log(3), n=9)
-        assert c.gspa_mu(crowd) == pytest.approx(1, rel=1e-15)
-        assert c.gspa_mu(crowd, reading="theorem2") == pytest.approx(math.sqrt(8 / 7), rel=1e-15)
-        # mu = 1: delta(0) = 2 Phi(1/2) - 1.
-        assert c.gspa_delta(crowd, eps=0) == pytest.approx(math.erf(1 / math.sqrt(8)), rel=1e-13)
-        # The largest r belongs to the smallest eps: silent user (1/2), and two of log 3 left over.
-        mixed = budgets.from_array([0.0, math.log(3)], count=[1, 2])
-        assert c.gspa_mu(mixed) == pytest.approx(2, rel=1e-15)
-        # (1 - delta_i) scales r.
-        assert c.gspa_mu(budgets.constant(0, n=9, delta=0.75)) == pytest.approx(math.sqrt(2), rel=1e-15)
 
     def test_huge_eps(self):
         # r = 1/(1 + e^700), about 1e-304; n - 1 = 1 other.
@@ -138,11 +126,6 @@ def test_a_formula_as_printed(name):
 
 
 class TestErlingsson19:
-    def test_hand_computed(self):
-        # log(1/delta) = 9, n = 90_000: 12 * 0.01 * 0.3 = 0.036.
-        assert c.erlingsson19_epsilon(0.3, n=90_000, delta=math.exp(-9)) == pytest.approx(0.036, rel=1e-14)
-        assert c.erlingsson19_epsilon(0.0, n=90_000, delta=1e-4) == 0.0
-
     def test_ends_are_included(self):
         assert c.erlingsson19_epsilon(0.5, n=1000, delta=0.01) < 0.5
         least = math.ceil(144 * math.log(1e4))  # 1327
@@ -164,9 +147,6 @@ class TestErlingsson19:
 
 
 class TestFmt21:
-    def test_silent_users_need_nothing(self):
-        assert c.fmt21_epsilon(0.0, n=10_000, delta=1e-4) == 0
-
     def test_condition(self):
         n, delta = 10_000, 1e-4
         edge = math.log(n / (16 * math.log(2 / delta)))
@@ -219,3 +199,141 @@ class TestFmt21:
             assert printed("fmt21", eps0, n, delta - price) <= eps * (1 + 1e-12)
         assert refused
         assert min(refused) > 3e-9
+
+
+class TestBlog:
+    @given(st.floats(0, 8), st.integers(1, 10**7), st.floats(1e-12, 0.999))
+    def test_folds_the_second_term_upward_under_the_same_condition(self, eps0, n, delta):
+        try:
+            exact = c.fmt21_epsilon(eps0, n=n, delta=delta)
+        except OutsideValidity:
+            with pytest.raises(OutsideValidity, match=r"needs eps0 <= log\(n/\(16 log\(2/delta\)\)\)"):
+                c.clones_blog_epsilon(eps0, n=n, delta=delta)
+        else:
+            assert exact <= c.clones_blog_epsilon(eps0, n=n, delta=delta) <= 2 * exact
+
+
+class TestFmt23:
+    def test_condition(self):
+        n, delta = 10_000, 1e-4
+        edge = math.log(n / (8 * math.log(2 / delta)) - 1)
+        assert c.fmt23_epsilon(edge - 1e-12, n=n, delta=delta) > 0
+        for eps0, size in ((edge + 1e-9, n), (0.0, 158), (0.0, 79)):  # e^0 + 1 = 2 needs n >= 158.46
+            with pytest.raises(OutsideValidity, match=r"Theorem 3.2: needs eps0 <= log\(n/\(8 log\(2/delta\)\) - 1\)"):
+                c.fmt23_epsilon(eps0, n=size, delta=delta)
+        assert c.fmt23_epsilon(0.0, n=159, delta=delta) == 0
+
+
+class TestWang24:
+    """At the largest total variation c, which says how often neither clone is answered, does not matter."""
+
+    @given(st.floats(0, 4), st.integers(10**4, 10**7), st.floats(1e-9, 0.1))
+    def test_is_fmt23_with_one_user_less(self, eps0, n, delta):
+        found = wang24_epsilon(eps0, n=n, delta=delta)
+        assert found == pytest.approx(c.fmt23_epsilon(eps0, n=n - 1, delta=delta), rel=1e-12)
+
+    def test_refusals(self):
+        with pytest.raises(OutsideValidity, match=r"needs n > 8 log\(4/delta\)/r; r = 0.377541, so n > 224.5; n = 224"):
+            wang24_epsilon(0.5, n=224, delta=1e-4)
+        assert wang24_epsilon(0.5, n=225, delta=1e-4) > 0
+        with pytest.raises(OutsideValidity, match="r = 0"):
+            wang24_epsilon(800, n=10_000, delta=1e-4)
+        assert math.isfinite(wang24_epsilon(0, n=2, delta=1e-4))
+
+
+def echoes_by_definition(eps):
+    """S of Liu et al. 2023, the double sum."""
+    eps = np.asarray(eps, dtype=float)
+    n, victim = eps.size, int(np.argmax(eps))
+    total = 0.0
+    for i in range(n):
+        if i != victim:
+            ratio = eps[i] / eps * np.expm1(-eps) / np.expm1(-eps[i])
+            total += float((ratio * np.exp(-np.maximum(eps, eps[i]))).sum()) / n
+    return total
+
+
+class TestLiu23:
+    @given(st.lists(st.floats(1e-3, 20), min_size=2, max_size=12))
+    def test_clones_by_definition(self, eps):
+        assert c.liu23_clones(budgets.from_array(eps)) == pytest.approx(echoes_by_definition(eps), rel=1e-11)
+
+    def test_eps_zero_is_the_limit(self):
+        at, near = (budgets.from_array([e, 0.5, 1.0], count=[3, 4, 5]) for e in (0.0, 1e-9))
+        assert c.liu23_clones(at) == pytest.approx(c.liu23_clones(near), rel=1e-8)
+
+    @given(st.floats(0.01, 3), st.integers(20_000, 10**6), st.floats(1e-8, 1e-2))
+    def test_for_equal_budgets_it_is_fmt21_with_one_user_less(self, eps0, n, delta):
+        found = c.liu23_epsilon(budgets.constant(eps0, n=n), delta=delta)
+        assert found == pytest.approx(c.fmt21_epsilon(eps0, n=n - 1, delta=delta), rel=1e-11)
+
+    def test_it_is_below_the_exact_value_for_one_large_eps(self):
+        # Count the reports in [0, 2/100]: the victim at 0 or 1, the others, at 0.01, all at 1.
+        edges = [0, 0.02]
+        at0, at1, other = (clipped_laplace_law(e, x, edges)[0] for e, x in ((100, 0), (100, 1), (0.01, 1)))
+        eps = c.liu23_epsilon(budgets.from_array([100, 0.01], count=[1, 999]), delta=1e-4)
+        assert hockey_stick(*binary_laws(at0, at1, other, other, 1000, 0), eps) > 4e-4
+
+    def test_refusals(self):
+        with pytest.raises(OutsideValidity, match=r"Echo of Neighbors: needs S >= 16 log\(4/delta\); S = 60.05"):
+            c.liu23_epsilon(budgets.constant(0.5, n=100), delta=1e-4)
+        with pytest.raises(OutsideValidity, match=r"needs pure local privacy, delta_i = 0; the largest delta_i is 0.1"):
+            c.liu23_epsilon(budgets.constant(0.5, n=10_000, delta=0.1), delta=1e-4)
+        with pytest.raises(InvalidValue, match="delta = 0"):
+            c.liu23_epsilon(budgets.constant(0.5, n=10_000), delta=0)
+        with pytest.raises(OutsideValidity, match="needs S"):
+            c.liu23_epsilon(budgets.constant(0.5, n=1), delta=0.5)
+
+
+def girgis21_printed(eps0, n, order):
+    with mpmath.workdps(40):
+        p = mpmath.exp(mpmath.mpf(eps0))
+        m = mpmath.floor((n - 1) / (2 * p)) + 1
+        total = 1 + mpmath.binomial(order, 2) * (p - 1) ** 2 / (m * p)
+        for j in range(3, order + 1):
+            scale = (p**2 - 1) ** 2 / (2 * p**2 * m)
+            total += mpmath.binomial(order, j) * j * mpmath.gamma(mpmath.mpf(j) / 2) * scale ** (mpmath.mpf(j) / 2)
+        total += mpmath.exp(mpmath.mpf(eps0) * order - (n - 1) / (8 * p))
+        return float(mpmath.log(total) / (order - 1))
+
+
+class TestGirgis21:
+    @pytest.mark.parametrize("eps0", [1e-6, 0.1, 1.0, 4.0])
+    @pytest.mark.parametrize("n", [2, 50, 10_000])
+    def test_as_printed(self, eps0, n):
+        for order in (2, 3, 4, 63, 64, 65, 300):
+            assert c.girgis21_renyi(eps0, n=n, order=order) == pytest.approx(girgis21_printed(eps0, n, order), rel=1e-9)
+
+    def test_extremes_are_finite(self):
+        assert 700 < c.girgis21_renyi(700.0, n=2, order=2) < 2000
+        assert c.girgis21_renyi(0.0, n=2, order=5) == 0
+        assert math.isfinite(c.girgis21_renyi(1.0, n=2**53 - 1, order=2**16))
+
+
+class TestConversion:
+    @given(st.floats(0.05, 3), st.floats(1.5, 40), st.floats(1e-8, 0.2))
+    def test_holds_for_the_gaussian(self, mu, order, delta):
+        # N(mu, 1) against N(0, 1) has the divergence order mu^2/2.
+        eps = c.renyi_to_epsilon(order * mu * mu / 2, order=order, delta=delta)
+        assert gaussian_delta(eps, mu) <= delta
+
+
+class TestEpsilon:
+    @pytest.mark.parametrize(("eps0", "n", "delta"), [(0.5, 2000, 1e-4), (1.0, 10_000, 1e-8), (2.0, 300, 0.05)])
+    def test_is_the_best_order_of_all(self, eps0, n, delta):
+        every = [c.renyi_to_epsilon(c.girgis21_renyi(eps0, n=n, order=k), order=k, delta=delta) for k in range(2, 1500)]
+        assert c.girgis21_epsilon(eps0, n=n, delta=delta) == min(every)
+
+    @settings(max_examples=30)
+    @given(st.floats(0.05, 3), st.integers(100, 20_000), st.floats(1e-10, 0.1))
+    def test_monotone_and_not_below_exact(self, eps0, n, delta):
+        eps = c.girgis21_epsilon(eps0, n=n, delta=delta)
+        assert rr_delta(eps0, n, eps) <= delta
+        assert c.girgis21_epsilon(eps0, n=2 * n, delta=delta) <= eps
+        assert c.girgis21_epsilon(eps0, n=n, delta=delta / 2) >= eps
+
+    def test_edges(self):
+        assert c.girgis21_epsilon(0.0, n=10, delta=1e-4) == 0
+        assert c.girgis21_epsilon(5.0, n=10, delta=1e-4) > 5
+        with pytest.raises(OutsideValidity, match="needs n >= 2"):
+            c.girgis21_epsilon(1, n=1, delta=1e-4)

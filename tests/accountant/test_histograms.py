@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from itertools import product
 
 import exact_shuffle
@@ -16,14 +15,8 @@ from gspa.accountant import attacks as audit
 from gspa.accountant import attacks as h
 from gspa.accountant import budgets
 from gspa.accountant import exact as exact_rr
-from gspa.accountant import one_round as accountant
 from gspa.accountant.asymptotic import setting
-from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.randomizers import KRR
-
-
-def solved(delta_at, delta, high):
-    return exact_shuffle.solve(delta_at, delta, high)
+from gspa.accountant.errors import GspaError
 
 
 class TestEnumeration:
@@ -41,26 +34,6 @@ class TestEnumeration:
             assert laws.delta(eps) == pytest.approx(expected, abs=1e-13)
             assert laws.delta(eps, side=1) >= expected - 1e-15
 
-    def test_against_exact_fractions(self):
-        """4 users, e^eps0 = 3, every sequence of answers: hockey-stick at e^eps = 3/2 in whole numbers."""
-        ratio, at = Fraction(3), Fraction(3, 2)
-        laws = []
-        for own in (0, 1):
-            found: dict[tuple[int, ...], Fraction] = {}
-            for answers in product(range(3), repeat=4):
-                mass = Fraction(1)
-                for item, answer in zip((own, 0, 1, 2), answers, strict=True):
-                    mass *= (ratio if answer == item else 1) / (ratio + 2)
-                key = tuple(answers.count(i) for i in range(3))
-                found[key] = found.get(key, Fraction(0)) + mass
-            laws.append(found)
-        sides = [sum(max(p[key] - at * q[key], Fraction(0)) for key in p) for p, q in (laws, laws[::-1])]
-        expected = float(max(sides))
-        worlds = h.randomized_response(budgets.constant(math.log(3), n=4), k=3, inputs=[[1, 1, 1]])
-        laws = h.enumerate_laws(worlds)
-        assert laws.delta(math.log(1.5)) <= expected <= laws.delta(math.log(1.5), side=1)
-        assert laws.delta(math.log(1.5)) == pytest.approx(expected, abs=1e-13)
-
     @pytest.mark.parametrize("ones", [0, 4, 9])
     def test_bits_against_the_exact_law(self, ones):
         people = budgets.constant(1.5, n=10)
@@ -71,10 +44,6 @@ class TestEnumeration:
         assert found.upper >= exact.lower
         assert found.lower == pytest.approx(exact.value, rel=1e-8)
 
-    def test_too_many_histograms_are_refused(self):
-        with pytest.raises(OutsideValidity, match="fewer users"):
-            h.enumerate_laws(h.randomized_response(budgets.constant(1.0, n=1000), k=5))
-
 
 class TestWorst:
     def test_it_is_the_largest_over_the_inputs(self):
@@ -83,7 +52,7 @@ class TestWorst:
         row = exact_shuffle.krr
         victim = (row(3, 1.0, 0), row(3, 1.0, 1))
         best = max(
-            solved(
+            exact_shuffle.solve(
                 lambda eps, held=held: exact_shuffle.histogram_delta(
                     victim, [(row(3, 1.0, i), held.count(i)) for i in range(3)], eps
                 ),
@@ -94,22 +63,6 @@ class TestWorst:
         )
         assert found.lower == pytest.approx(best, rel=1e-7)
         assert found.upper - found.lower < 1e-8
-
-    def test_two_items_are_bits(self):
-        people = budgets.constant(1.0, n=12)
-        found, exact = h.worst_epsilon(people, delta=1e-3, k=2), exact_rr.exact_epsilon(people, delta=1e-3)
-        assert found.value == pytest.approx(exact.value, rel=1e-8)
-
-    def test_below_the_certified_bound(self):
-        people = budgets.constant(2.0, n=8)
-        certified = accountant.central_epsilon(people, delta=1e-3, mechanism=KRR(3))
-        assert h.worst_epsilon(people, delta=1e-3, k=3).lower <= certified.upper
-
-    def test_refusals(self):
-        with pytest.raises(InvalidValue, match="one common budget"):
-            h.worst_epsilon(budgets.from_array([1.0, 2.0]), delta=1e-3, k=3)
-        with pytest.raises(OutsideValidity, match="inputs of"):
-            h.worst_epsilon(budgets.constant(1.0, n=200), delta=1e-3, k=3)
 
 
 class TestStatistics:
@@ -181,12 +134,18 @@ class TestSamples:
         assert worlds.k <= 6
 
 
-def test_refusals():
-    with pytest.raises(InvalidValue, match="at least 2"):
-        h.randomized_response(budgets.constant(1.0, n=1))
-    with pytest.raises(OutsideValidity, match="delta_i = 0"):
-        h.randomized_response(budgets.constant(1.0, n=5, delta=1e-6))
-    with pytest.raises(InvalidValue, match="how many others of each group hold each item"):
-        h.randomized_response(budgets.constant(1.0, n=5), k=3, inputs=[[1, 1, 1]])
-    with pytest.raises(InvalidValue, match="cells = 1"):
-        h.merged(h.randomized_response(budgets.constant(1.0, n=5)), cells=1)
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda: h.randomized_response(budgets.constant(1.0, n=1)), "at least 2"),
+        (lambda: h.randomized_response(budgets.constant(1.0, n=5, delta=1e-6)), "delta_i = 0"),
+        (lambda: h.randomized_response(budgets.constant(1.0, n=5), k=3, inputs=[[1, 1, 1]]), "how many others of each"),
+        (lambda: h.merged(h.randomized_response(budgets.constant(1.0, n=5)), cells=1), "cells = 1"),
+        (lambda: h.enumerate_laws(h.randomized_response(budgets.constant(1.0, n=1000), k=5)), "fewer users"),
+        (lambda: h.worst_epsilon(budgets.from_array([1.0, 2.0]), delta=1e-3, k=3), "one common budget"),
+        (lambda: h.worst_epsilon(budgets.constant(1.0, n=200), delta=1e-3, k=3), "inputs of"),
+    ],
+)
+def test_refusals(ask, words):
+    with pytest.raises(GspaError, match=words):
+        ask()
