@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -45,6 +46,15 @@ class TestMasses:
             assert [table.base @ v for v in (table.first, table.second)] == pytest.approx([1, 1], rel=1e-14)
         q, rest = family.clones(np.array([0.0, eps / 2, eps]))
         np.testing.assert_allclose(q + rest, 1, rtol=1e-13)
+
+    @pytest.mark.parametrize(("k", "size"), [(3, 1), (4, 2), (5, 3), (6, 5)])
+    def test_subset_selection_by_listing(self, k, size):
+        weights = np.array([[3.0 if x in one else 1.0 for one in combinations(range(k), size)] for x in range(3)])
+        columns, times = np.unique(weights, axis=1, return_counts=True)
+        found = SubsetSelection(k, size).rows(math.log(3.0))
+        both = [(columns * times / weights[0].sum()).T, found.T[found.any(axis=0)]]
+        first, second = (np.array(sorted(map(tuple, np.round(one, 12)))) for one in both)
+        np.testing.assert_allclose(first, second, rtol=1e-10)
 
     def test_total_variation_at_its_largest_is_binary(self):
         crowd = budgets.constant(1.0, n=200)
