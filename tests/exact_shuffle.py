@@ -8,8 +8,10 @@ bound of what any valid statement must allow.
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise, permutations, product
 
+import mpmath
 import numpy as np
 from scipy.stats import binom, multinomial
 
@@ -49,15 +51,57 @@ def rr_delta_worst(eps0, n, eps):
     return max(rr_delta(eps0, n, eps, ones) for ones in range(n))
 
 
-def personal_rr_delta(eps, victim, at):
-    """Randomized response with own budgets; the others hold 0; `eps` has one entry a user."""
-    law = np.array([1.0])
-    for i, e in enumerate(eps):
-        if i != victim:
-            r = 1 / (1 + math.exp(e))
-            law = np.convolve(law, [1 - r, r])
+def personal_rr_delta(eps, victim, at, inputs=None):
+    """Randomized response with own budgets; `eps` has one entry a user, `inputs` one each of the others; all 0."""
+    law, others = np.array([1.0]), [e for i, e in enumerate(eps) if i != victim]
+    for e, x in zip(others, inputs or [0] * len(others), strict=True):
+        r = 1 / (1 + math.exp(-e if x else e))
+        law = np.convolve(law, [1 - r, r])
     r = 1 / (1 + math.exp(eps[victim]))
     return hockey_stick(np.convolve([1 - r, r], law), np.convolve([r, 1 - r], law), at)
+
+
+def histograms(rows, start):
+    """The law of the histogram of independent reports, in the rows' own numbers."""
+    for row in rows:
+        found = {}
+        for seen, mass in start.items():
+            for y, weight in enumerate(row):
+                if weight:
+                    key = (*seen[:y], seen[y] + 1, *seen[y + 1 :])
+                    found[key] = found.get(key, 0) + mass * weight
+        start = found
+    return start
+
+
+def _whole(table):
+    denominator = math.lcm(*(mass.denominator for row in table for mass in row))
+    return [[int(mass * denominator) for mass in row] for row in table], denominator
+
+
+def curves(tables):
+    """Pairs of laws of all shuffled reports, in whole numbers over one denominator.
+
+    Each victim, each change of its record, all inputs of the others; one table of fractions a user.
+    """
+    whole = [_whole(table) for table in tables]
+    everything = math.prod(denominator for _, denominator in whole)
+    for victim in {table_id: i for i, table_id in enumerate(map(str, tables))}.values():
+        others = [rows for i, (rows, _) in enumerate(whole) if i != victim]
+        alike = all(rows == others[0] for rows in others)
+        held = combinations_with_replacement(others[0], len(others)) if others and alike else product(*others)
+        for rows in held:
+            crowd = histograms(rows, {(0,) * len(tables[0][0]): 1})
+            seen = [histograms([row], crowd) for row in whole[victim][0]]
+            for one, other in permutations(seen, 2):
+                yield [(mass, other.get(key, 0), everything) for key, mass in one.items()]
+
+
+def truth(pairs, factor):
+    """The largest delta of such pairs, e^eps = factor."""
+    up, down = factor.numerator, factor.denominator
+    best = max(Fraction(sum(max(p * down - up * q, 0) for p, q, _ in one), one[0][2]) for one in pairs)
+    return float(best / down)
 
 
 def histogram_delta(victim, others, eps):
@@ -130,3 +174,10 @@ def clipped_laplace_law(eps, x, edges):
         return laplace_cdf(y, x, 1 / eps)
 
     return np.array([cdf(b) - cdf(a) for a, b in pairwise(edges)]) / (cdf(1) - cdf(0))
+
+
+def gaussian_delta(eps, mu):
+    """N(mu, 1) against N(0, 1), in enough digits that what cancels (at most 20 here) does no harm."""
+    with mpmath.workdps(max(60, mpmath.mp.dps)):
+        e, m = mpmath.mpf(eps), mpmath.mpf(mu)
+        return mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)

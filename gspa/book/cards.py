@@ -88,7 +88,8 @@ class Found:
     def divided(self, paper: str = "") -> str:
         """How many verdicts do not stand in all readings: a table of numbers has no room for each."""
         many = sum(bool(self.agreeing(one)) for one in self.of(paper))
-        return f"{many} verdict{'s' * (many > 1)} stand{'s' * (many == 1)} only in some readings of an unclear sentence." if many else ""
+        stand = "verdict stands" if many == 1 else "verdicts stand"
+        return f"{many} {stand} only in some readings of an unclear sentence." if many else ""
 
     def of(self, paper: str = "", verdict: str = "") -> list[Claim]:
         """The claims of a paper and a verdict; of all where one is not given."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import combinations
 
 import mpmath
 import numpy as np
@@ -16,7 +17,14 @@ import gspa
 from gspa.accountant import budgets
 from gspa.accountant.bound import Bound
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.one_round import central_delta, central_epsilon, per_user_epsilon
+from gspa.accountant.one_round import (
+    central_delta,
+    central_epsilon,
+    epsilon_of,
+    honest_only,
+    per_user_epsilon,
+    problem_of,
+)
 from gspa.accountant.randomizers import KRR, RandomizedResponse
 from gspa.accountant.tradeoff import gdp_epsilon
 
@@ -67,33 +75,23 @@ class TestAgainstEnumeration:
         assert uniform_delta(n, eps0, bound.lower) >= delta
         assert bound.relative_width <= 1e-9
 
-    def test_local_deltas(self):
+    @pytest.mark.parametrize("n", [3, 12])
+    def test_local_deltas(self, n):
         # Others are clones only while pure; the victim's own delta is added.
-        eps_all, local = [2.0, 1.0, 0.5], [1e-3, 0.2, 0.0]
+        rng = np.random.default_rng(5)
+        eps_all, local = rng.uniform(0.1, 2, n).tolist(), rng.uniform(0, 0.1, n).tolist()
+        eps_all[0], local[1] = 2.5, 0.0
         crowd = budgets.from_array(eps_all, local)
-        for eps in (0.0, 0.3, 1.2, 2.5):
+        for eps in (0.0, 0.3, 1.2, 2.6):
             values = []
-            for i in range(3):
-                q = [2 / (1 + math.exp(eps_all[j])) * (1 - local[j]) for j in range(3) if j != i]
+            for i in range(n):
+                q = [2 / (1 + math.exp(eps_all[j])) * (1 - local[j]) for j in range(n) if j != i]
                 w = 1 / (1 + math.exp(-eps_all[i]))
                 table = pair_law(sum_of_bernoullis(q), w, 1 - w, 0, 0.5)
                 values.append(local[i] + (1 - local[i]) * float(hockey_stick(table, math.exp(eps))))
             found = central_delta(crowd, eps=eps)
-            assert found.value == pytest.approx(max(values), rel=1e-12)
+            assert n > 3 or found.value == pytest.approx(max(values), rel=1e-12)
             assert found.lower <= max(values) <= found.upper * (1 + 1e-15)  # `values` are rounded too
-
-    def test_many_local_deltas_are_bracketed(self):
-        rng = np.random.default_rng(5)
-        eps_all, local = rng.uniform(0.1, 2, 12), rng.uniform(0, 0.1, 12)
-        found = central_delta(budgets.from_array(eps_all, local), eps=0.2)
-        each = []
-        for i in range(12):
-            others = np.delete(np.arange(12), i)
-            q = 2 / (1 + np.exp(eps_all[others])) * (1 - local[others])
-            w = 1 / (1 + math.exp(-eps_all[i]))
-            delta = hockey_stick(pair_law(sum_of_bernoullis(q), w, 1 - w, 0, 0.5), math.exp(0.2))
-            each.append(local[i] + (1 - local[i]) * float(delta))
-        assert found.lower <= max(each) <= found.upper
 
     @pytest.mark.slow
     @pytest.mark.parametrize("n", [10**4, 10**5])
@@ -128,14 +126,6 @@ class TestAgreement:
         # Where delta is near delta(0) the eps is ill-conditioned, and both say so by their width.
         assert many.value == pytest.approx(one.value, rel=1e-8, abs=one.upper - one.lower + many.upper - many.lower)
 
-    def test_gaussian_limit(self):
-        # mu_tanh = tanh(eps0/2) sqrt(2/((n-1) r)): within a thousandth at a million users.
-        n, eps0 = 10**6, 1.0
-        mu = math.tanh(eps0 / 2) * math.sqrt(2 * (1 + math.exp(eps0)) / (n - 1))
-        assert central_epsilon(budgets.constant(eps0, n=n), delta=1e-6).value == pytest.approx(
-            gdp_epsilon(delta=1e-6, mu=mu), rel=1e-3
-        )
-
     @pytest.mark.parametrize("n", [10**7, 10**9, 10**12])
     def test_huge_populations_are_sharp(self, n):
         for crowd in (budgets.constant(1.0, n=n), budgets.from_array([0.5, 1.0, 2.0], count=[n // 2, n // 4, n // 4])):
@@ -145,30 +135,10 @@ class TestAgreement:
 
 
 class TestCorners:
-    def test_one_user_keeps_the_local_guarantee(self):
-        # delta = w - e^eps (1 - w), solved for eps.
-        delta = 1e-3
-        w = 1 / (1 + math.exp(-2.0))
-        bound = central_epsilon(budgets.constant(2.0, n=1), delta=delta)
-        assert bound.value == pytest.approx(math.log((w - delta) / (1 - w)), rel=1e-13)
-        assert bound.upper <= 2.0
-
     @pytest.mark.parametrize("count", [1, 5, 10**9])
     def test_silent_users_need_nothing(self, count):
         assert central_epsilon(budgets.constant(0.0, n=count), delta=1e-9).upper == 0
         assert central_delta(budgets.constant(0.0, n=count), eps=0.0).upper == 0
-
-    def test_one_speaker_among_the_silent(self):
-        crowd = budgets.from_array([1.0, 0.0], count=[1, 4])
-        # Four fair coins for certain.
-        assert central_delta(crowd, eps=0.0).value == pytest.approx(math.tanh(0.5) * 6 / 16, rel=1e-13)
-
-    @pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-15])
-    def test_loud_and_few(self, delta):
-        bound = central_epsilon(budgets.constant(20.0, n=3), delta=delta)
-        assert exact_delta([20.0] * 3, 0, bound.upper) <= delta
-        assert exact_delta([20.0] * 3, 0, bound.lower) >= delta
-        assert bound.relative_width < 1e-9
 
     def test_zero_where_delta_covers_everything(self):
         crowd = budgets.constant(0.5, n=100)
@@ -189,21 +159,12 @@ class TestCorners:
 
 class TestPerUser:
     @pytest.mark.parametrize("k", [2, 4])
-    def test_few_groups_are_exact(self, k):
-        eps_all = [0.5, 2.0, 0.5, 1.0]
-        found = per_user_epsilon(budgets.from_array(eps_all), delta=1e-4, mechanism=KRR(k))
-        for i in range(4):
-            assert exact_delta(eps_all, i, found.upper[i], k) <= 1e-4
-            assert exact_delta(eps_all, i, found.lower[i], k) >= 1e-4
-
-    @pytest.mark.parametrize("k", [2, 4])
-    def test_brackets_between_nodes_hold(self, k):
-        rng = np.random.default_rng(3)
-        eps_all = np.r_[0.0, np.sort(rng.uniform(0.05, 3, 70))]
+    def test_each_alone(self, k):
+        eps_all = np.r_[0.0, np.sort(np.random.default_rng(3).uniform(0.05, 3, 70))]  # more than the nodes between
         found = per_user_epsilon(budgets.from_array(eps_all), delta=1e-5, mechanism=KRR(k))
         assert found.upper[0] == 0
         assert np.all(found.lower <= found.upper)
-        for i in (1, 10, 35, 60, 70):
+        for i in (1, 10, 35, 60, 70) if k == 2 else (1, 50):  # the enumeration of more answers takes seconds
             if k == 4:
                 blanket = 4 / (np.exp(np.delete(eps_all, i)) + 3)
                 low, high = (krr_blanket_delta(blanket, eps_all[i], 4, e) for e in (found.lower[i], found.upper[i]))
@@ -222,8 +183,6 @@ class TestPerUser:
         assert np.median((found.upper - found.lower) / found.upper) < 5e-3
         # One user in the middle, by itself: the crowd with that user as the only loud one.
         middle = int(order[10_000])
-        from gspa.accountant.one_round import epsilon_of, problem_of
-
         alone = epsilon_of(1e-6, problem_of(crowd, RandomizedResponse(), middle))
         assert found.lower[middle] <= alone.upper
         assert alone.lower <= found.upper[middle]
@@ -245,11 +204,10 @@ class TestBound:
                 Bound(*numbers, method="m", valid_for="v")
 
     def test_json(self):
-        bound = central_epsilon(budgets.constant(0.5, n=100), delta=1e-6)
-        shown = json.loads(bound.to_json())
+        shown = json.loads(central_epsilon(budgets.constant(0.5, n=100), delta=1e-6).to_json())
         assert shown["lower"] <= shown["value"] <= shown["upper"]
         assert (shown["delta"], shown["n"]) == (1e-6, 100)
-        assert "eps" not in shown
+        assert {"eps", "relation", "warnings"}.isdisjoint(shown)
         assert "binary randomized response" in shown["valid_for"]
 
 
@@ -286,3 +244,28 @@ class TestManySettings:
         limit = [gdp_epsilon(delta=1e-6, mu=math.tanh(e / 2) * math.sqrt(4 / clones)) for e in eps]
         np.testing.assert_allclose(users.upper, limit, rtol=1e-4)
         assert users.upper[2] == pytest.approx(central_epsilon(crowd, delta=1e-6).upper, rel=1e-12)
+
+
+class TestHonestOnly:
+    """Who is left when users deviate."""
+
+    def test_the_blogs_ten_percent_is_the_bound_at_nine_tenths_of_n(self):
+        everybody = budgets.constant(1.0, n=1000)
+        fewer = central_epsilon(honest_only(everybody, honest=900), delta=1e-5)
+        assert fewer == central_epsilon(budgets.constant(1.0, n=900), delta=1e-5)
+        assert fewer.lower > central_epsilon(everybody, delta=1e-5).upper
+
+    @pytest.mark.parametrize("honest", [1, 2, 3, 4, 5])
+    def test_no_other_choice_of_deviating_users_is_worse_for_the_worst_victim(self, honest):
+        eps = [0.0, 0.3, 0.7, 1.5, 2.0]
+        worst = central_delta(honest_only(budgets.from_array(eps), honest=honest), eps=0.4).upper
+        for others in combinations(eps[:-1], honest - 1):
+            some = central_delta(budgets.from_array([*others, eps[-1]]), eps=0.4)
+            assert some.lower <= worst * (1 + 1e-9)
+
+    @pytest.mark.parametrize(("honest", "allowed"), [(0, ">= 1"), (11, "at most n = 10"), (2.5, "an integer")])
+    def test_impossible_numbers_are_refused(self, honest, allowed):
+        with pytest.raises(InvalidValue, match=allowed):
+            honest_only(budgets.constant(1.0, n=10), honest=honest)
+        with pytest.raises(InvalidValue, match="the same for all users"):
+            honest_only(budgets.from_array([1.0, 1.0], [0.0, 1e-6]), honest=1)

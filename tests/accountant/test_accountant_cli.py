@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import gspa
 from gspa.accountant import api, budgets
-from gspa.accountant import laplace_gaussian as blanket
 from gspa.accountant import one_round as accountant
 from gspa.accountant import rounds as composition
 from gspa.accountant.arguments import integer
@@ -30,29 +29,85 @@ def answer(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-def test_epsilon_is_the_exact_laws_interval(capsys):
-    found = answer(capsys, "epsilon", "--eps", "0.5", "--n", "1000", "--delta", "1e-5")
-    exact = exact_epsilon(budgets.constant(0.5, n=1000), delta=1e-5)
-    assert {key: found[key] for key in exact.to_dict()} == exact.to_dict()
+@pytest.fixture
+def files(tmp_path):
+    """Three kinds of users' files, two of them with what is refused."""
+    texts = {"eps": "eps,count\n0.1,450\n1.5,50\n", "sigma": "sigma,count\n1,400\n1,600\n", "bad": "sigma\n1\n0\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    return {name: str(tmp_path / name) for name in texts}
+
+
+NOISE = "--mechanism gaussian --delta 1e-5"
+CALIBRATE = "calibrate --target-eps 0.3 --delta 1e-5"
+INVERSE = {"target_eps": 0.3, "delta": 1e-5}
+
+
+def noisy():
+    return gspa.epsilon(n=1000, delta=1e-5, mechanism=gspa.Gaussian(sigma=1.0))
+
+
+@pytest.mark.parametrize(
+    ("line", "ask", "words"),
+    [
+        (
+            "epsilon --eps 0.5 --n 1000 --delta 1e-5",
+            lambda: exact_epsilon(budgets.constant(0.5, n=1000), delta=1e-5),
+            "binary randomized response",
+        ),
+        (
+            "epsilon --eps 0.5 --n 1000 --delta 1e-5 --mechanism aligned",
+            lambda: accountant.central_epsilon(budgets.constant(0.5, n=1000), delta=1e-5),
+            "any randomizers with aligned clones",
+        ),
+        (
+            "epsilon --budgets {eps} --delta 1e-5",
+            lambda: exact_epsilon(budgets.from_array([0.1, 1.5], count=[450, 50]), delta=1e-5),
+            "",
+        ),
+        (
+            "epsilon --eps 0.5 --n 1000 --honest 900",
+            lambda: exact_epsilon(budgets.constant(0.5, n=900), delta=1e-4),
+            "",
+        ),
+        (
+            "epsilon --eps 0.5 --n 500 --delta 1e-5 --rounds 9",
+            lambda: composition.compose([(composition.shuffled(budgets.constant(0.5, n=500)), 9)], delta=1e-5),
+            "",
+        ),
+        (
+            "epsilon --eps 1 --n 1000 --mechanism laplace",
+            lambda: gspa.epsilon(eps=1.0, n=1000, delta=1e-4, mechanism="laplace"),
+            "Laplace",
+        ),
+        (f"epsilon {NOISE} --n 1000 --sigma 1", noisy, "values in [0, 1]"),
+        (f"epsilon {NOISE} --n 1000 --sigma 4 --sensitivity 4", noisy, "4]"),
+        (f"epsilon {NOISE} --budgets {{sigma}}", noisy, ""),
+        (
+            "delta --eps 0.5 --n 1000 --at-eps 0.03",
+            lambda: exact_delta(budgets.constant(0.5, n=1000), eps=0.03),
+            "",
+        ),
+        (f"{CALIBRATE} --n 500", lambda: api.calibrate(n=500, **INVERSE), ""),
+        (f"{CALIBRATE} --n 500 --mechanism aligned", lambda: api.calibrate(n=500, mechanism="aligned", **INVERSE), ""),
+        (f"{CALIBRATE} --eps 1", lambda: api.calibrate(eps=1, **INVERSE), ""),
+        (f"{CALIBRATE} --eps 1 --n 5000", lambda: api.calibrate(eps=1, n=5000, **INVERSE), ""),
+        (
+            f"{CALIBRATE} --n 1000 --mechanism gaussian --sensitivity 2",
+            lambda: api.calibrate(n=1000, mechanism=api.Gaussian(sensitivity=2.0), **INVERSE),
+            "",
+        ),
+    ],
+)
+def test_a_commands_answer_is_the_librarys(capsys, files, line, ask, words):
+    found, exact = answer(capsys, *line.format(**files).split()), ask()
+    assert (found["lower"], found["value"], found["upper"]) == (exact.lower, exact.value, exact.upper)
+    assert exact.method in found["method"]
+    assert words in found["valid_for"]
     assert found["relation"] == "replace one user's record"
-    assert found["risk"] == {
-        key: value
-        for key, value in json.loads(gspa.risk(eps=0.5, n=1000).to_json()).items()
-        if key in ("fpr", "tpr", "advantage")
-    }
-
-
-def test_epsilon_of_aligned_clones_is_the_pairs_interval(capsys):
-    found = answer(capsys, "epsilon", "--eps", "0.5", "--n", "1000", "--delta", "1e-5", "--mechanism", "aligned")
-    pair = accountant.central_epsilon(budgets.constant(0.5, n=1000), delta=1e-5)
-    assert (found["lower"], found["upper"], found["method"]) == (pair.lower, pair.upper, pair.method)
-    assert found["valid_for"].startswith("any randomizers with aligned clones")
-
-
-def test_delta_takes_a_central_eps(capsys):
-    found = answer(capsys, "delta", "--eps", "0.5", "--n", "1000", "--at-eps", "0.03")
-    exact = exact_delta(budgets.constant(0.5, n=1000), eps=0.03)
-    assert {key: found[key] for key in exact.to_dict()} == exact.to_dict()
+    if line.startswith("epsilon --eps 0.5 --n 1000 --delta 1e-5"):
+        risk = json.loads(gspa.risk(eps=0.5, n=1000, mechanism="aligned" if "aligned" in line else "rr").to_json())
+        assert found["risk"] == {key: risk[key] for key in ("fpr", "tpr", "advantage")}
 
 
 def test_a_training_run_says_whether_it_keeps_its_deal(capsys):
@@ -71,14 +126,6 @@ def test_a_training_run_says_whether_it_keeps_its_deal(capsys):
     assert run(["epsilon", "--eps", "1", "--n", "9", "--deal", "once"]) == 2
     assert run(asked(10, "twice")) == 2
     assert len(capsys.readouterr().err.splitlines()) == 2
-
-
-def test_budgets_come_from_a_file(capsys, tmp_path):
-    file = tmp_path / "b.csv"
-    file.write_text("eps,count\n0.1,450\n1.5,50\n")
-    found = answer(capsys, "epsilon", "--budgets", str(file), "--delta", "1e-5")
-    exact = exact_epsilon(budgets.from_array([0.1, 1.5], count=[450, 50]), delta=1e-5)
-    assert (found["lower"], found["upper"], found["n"]) == (exact.lower, exact.upper, 500)
 
 
 def test_each_users_own_record_is_a_line(capsys, tmp_path):
@@ -101,61 +148,6 @@ def test_the_attack_is_a_lower_bound(capsys):
     assert run(arguments) == 0
     assert capsys.readouterr().out.startswith(f"eps >= {rounded(low, up=False)}, attacked\n")
     assert low == exact_epsilon(budgets.constant(0.5, n=1000), delta=1e-5).lower
-
-
-def test_gaussian_noise_by_sigma_and_sensitivity_or_from_a_file(capsys, tmp_path):
-    given = ["--mechanism", "gaussian", "--delta", "1e-5"]
-    plain = answer(capsys, "epsilon", *given, "--n", "1000", "--sigma", "1")
-    assert plain["upper"] == blanket.blanket_epsilon([1.0], count=1000, delta=1e-5, mechanism="gaussian").upper
-    wide = answer(capsys, "epsilon", *given, "--n", "1000", "--sigma", "4", "--sensitivity", "4")
-    assert wide["upper"] == plain["upper"]
-    assert "values in [0, 4]" in wide["valid_for"]
-    file = tmp_path / "sigmas.csv"
-    file.write_text("sigma,count\n1,400\n1,600\n")
-    assert answer(capsys, "epsilon", *given, "--budgets", str(file))["upper"] == plain["upper"]
-    assert run(["epsilon", *given, "--budgets", str(file), "--sigma", "1"]) == 2
-    assert "budgets = " in capsys.readouterr().err
-    file.write_text("eps\n1\n")
-    assert run(["epsilon", *given, "--budgets", str(file)]) == 2
-    assert "column 'eps': does not exist" in capsys.readouterr().err
-    file.write_text("sigma\n1\n0\n")
-    assert run(["epsilon", *given, "--budgets", str(file)]) == 2
-    assert "line 3, column sigma = '0': must be a finite number > 0" in capsys.readouterr().err
-
-
-def test_calibrate_finds_noise(capsys):
-    given = ["calibrate", "--target-eps", "0.1", "--n", "1000", "--delta", "1e-5", "--mechanism"]
-    sigma = answer(capsys, *given, "gaussian", "--sensitivity", "2")
-    asked = {"n": 1000, "delta": 1e-5}
-    assert api.epsilon(mechanism=api.Gaussian(sigma["upper"], 2.0), **asked).upper <= 0.1
-    assert api.epsilon(mechanism=api.Gaussian(sigma["upper"] * 0.999, 2.0), **asked).upper > 0.1
-    assert api.attack(mechanism=api.Gaussian(sigma["lower"], 2.0), **asked).lower > 0.1
-
-
-def test_rounds_are_composed(capsys):
-    found = answer(capsys, "epsilon", "--eps", "0.5", "--n", "500", "--delta", "1e-5", "--rounds", "9")
-    one = composition.shuffled(budgets.constant(0.5, n=500))
-    assert found["upper"] == composition.compose([(one, 9)], delta=1e-5).upper
-
-
-def test_laplace_reports_go_through_the_blanket(capsys):
-    found = answer(capsys, "epsilon", "--eps", "1", "--n", "1000", "--mechanism", "laplace")
-    assert found["upper"] == blanket.blanket_epsilon(budgets.constant(1.0, n=1000), delta=1e-4).upper
-    assert "Laplace" in found["valid_for"]
-
-
-def test_honest_users_are_those_who_count(capsys):
-    found = answer(capsys, "epsilon", "--eps", "0.5", "--n", "1000", "--honest", "900")
-    assert found["n"] == 900
-    assert found["upper"] == exact_epsilon(budgets.constant(0.5, n=900), delta=1e-4).upper
-
-
-@pytest.mark.parametrize("given", [{"n": 500}, {"n": 500, "mechanism": "aligned"}, {"eps": 1}, {"eps": 1, "n": 5000}])
-def test_calibrate_finds_what_is_not_given(capsys, given):
-    options = [word for name, value in given.items() for word in (f"--{name}", str(value))]
-    found = answer(capsys, "calibrate", "--target-eps", "0.3", "--delta", "1e-5", *options)
-    expected = api.calibrate(target_eps=0.3, delta=1e-5, **given)
-    assert (found["lower"], found["upper"]) == (expected.lower, expected.upper)
 
 
 ENDS = re.compile(r".*certified in \[(.+), (.+)\]")
@@ -231,11 +223,14 @@ def test_a_rounded_number_errs_to_its_side_by_less_than_a_unit_of_its_last_digit
         (["attack", "--eps", "1", "--n", "10", "--mechanism", "common"], "attack a randomizer that has them"),
         (["per-user", "--budgets", "nowhere.csv"], "nowhere.csv"),
         (["per-user"], "budgets = None"),
+        (["epsilon", *NOISE.split(), "--budgets", "{sigma}", "--sigma", "1"], "budgets = "),
+        (["epsilon", *NOISE.split(), "--budgets", "{eps}"], "column 'eps': does not exist"),
+        (["epsilon", *NOISE.split(), "--budgets", "{bad}"], "line 3, column sigma = '0': must be a finite number > 0"),
         (["calibrate", "--target-eps", "-1", "--n", "10"], "eps = -1.0"),
     ],
 )
-def test_bad_input_is_one_line_and_status_2(capsys, arguments, words):
-    assert run(arguments) == 2
+def test_bad_input_is_one_line_and_status_2(capsys, files, arguments, words):
+    assert run([word.format(**files) for word in arguments]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     (line,) = err.splitlines()
@@ -262,21 +257,6 @@ def test_bounds_of_gaussian_reports(capsys):
     assert "eps = 0.58864\n" in shown
     assert run(["bounds", "--eps", "1", "--n", "100", "--sigma", "1"]) == 2
     assert "--mechanism gaussian" in capsys.readouterr().err
-
-
-def test_laplace_rounds_are_composed(capsys):
-    arguments = ("epsilon", "--eps", "1", "--n", "1000", "--delta", "1e-5", "--mechanism", "laplace")
-    one, nine = answer(capsys, *arguments), answer(capsys, *arguments, "--rounds", "9")
-    assert 3 * one["upper"] < nine["lower"] < nine["upper"] < 9 * one["upper"]
-
-
-def test_honest_users_of_unequal_laplace_scales_are_refused(capsys, tmp_path):
-    file = tmp_path / "b.csv"
-    file.write_text("eps,count\n0.1,900\n1.5,100\n")
-    arguments = ["epsilon", "--budgets", str(file), "--mechanism", "laplace", "--honest", "900"]
-    assert run(arguments) == 2
-    assert "not known for 'laplace' with unequal eps" in capsys.readouterr().err
-    assert run(["epsilon", "--eps", "1", "--n", "1000", "--mechanism", "laplace", "--honest", "900"]) == 0
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ import pytest
 from scipy.stats import binom, laplace, norm
 
 from gspa.accountant import attacks as audit
-from gspa.accountant.asymptotic import cell_masses
-from gspa.accountant.errors import InvalidValue
+from gspa.accountant.asymptotic import asymptotic_mu, cell_masses, solve
+from gspa.accountant.errors import GspaError
+from gspa.accountant.laplace_gaussian import blanket_epsilon
 from gspa.accountant.tradeoff import gdp_epsilon
 
 
@@ -30,38 +31,24 @@ def test_window_against_two_binomials():
         assert np.abs(folded - law).sum() <= found.noise + 1e-15
 
 
-def test_linear_statistic_against_simulation():
-    arguments = {"count": [3, 40], "victim": 0}
-    eps = 0.3
+def test_linear_statistic_against_convolution():
+    """A score of every cell: what its sum says, by multiplying out the reports' own laws; no better than claimed."""
+    arguments, eps = {"count": [3, 12], "victim": 0}, 0.3
     claimed = audit.attack_delta([0.5, 3.0], eps=eps, others=1.0, statistic="linear", **arguments).lower
-    where = audit.setting([0.5, 3.0], [3, 40], "laplace", 0, 2400)
-    laws = where.laws([1.0, 1.0])
-    score = audit.linear_score(where.difference, laws, where.count)
-    rng, sums = np.random.default_rng(1), []
-    draws = 200_000
-    for x in (0.0, 1.0):
-        reports = np.column_stack(
-            [
-                laplace.rvs(x, 0.5, size=draws, random_state=rng),
-                laplace.rvs(1.0, 0.5, size=(draws, 2), random_state=rng),
-                laplace.rvs(1.0, 3.0, size=(draws, 40), random_state=rng),
-            ]
-        )
-        cell = np.clip(np.searchsorted(where.edges, reports) - 1, 0, score.size - 1)
-        sums.append(score[cell].sum(axis=1))
-    low, high = min(s.min() for s in sums), max(s.max() for s in sums)
-    p, q = (np.bincount(s - low, minlength=high - low + 1) / draws for s in sums)
-    own = np.array([cell_masses(where.victim, x, where.edges) for x in (0.0, 1.0)])
-    exact = audit.sum_laws(score, laws, where.count, own)
-    mean = np.arange(exact.p0.size)
-    # The claim, tested on the attack's own rejection region.
-    e = math.exp(eps)
-    place = (np.arange(low, high + 1)) % mean.size
-    gains = []
-    for a, b, r, s in ((exact.p0, exact.p1, p, q), (exact.p1, exact.p0, q, p)):
-        region = (a - e * b > 0)[place]
-        gains.append(float((r - e * s)[region].sum()))
-    assert max(gains) == pytest.approx(claimed, abs=5 * (1 + e) * math.sqrt(0.25 / draws))
+    where = audit.setting([0.5, 3.0], [3, 12], "laplace", 0, 2400)
+    score = audit.linear_score(where.difference, where.laws([1.0, 1.0]), where.count)
+
+    def summed(*reports):
+        total = np.ones(1)
+        for x, scale in reports:
+            mass = np.diff(laplace.cdf(np.r_[-np.inf, where.edges[1:-1], np.inf], loc=x, scale=scale))
+            total = np.convolve(total, np.bincount(score - score.min(), mass))
+        return total
+
+    crowd = summed(*[(1.0, 0.5)] * 2, *[(1.0, 3.0)] * 12)
+    p, q = (np.convolve(summed((x, 0.5)), crowd) for x in (0.0, 1.0))
+    exact = max(np.maximum(a - math.exp(eps) * b, 0).sum() for a, b in ((p, q), (q, p)))
+    assert 0.99 * exact < claimed <= exact * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("statistic", audit.STATISTICS)
@@ -97,12 +84,63 @@ def test_the_papers_promise_is_broken():
     assert audit.attack_delta([0.5, 100.0], count=[1, 9999], victim=0, eps=0.044, statistic="window").lower > 1e-2
 
 
-def test_refusals():
-    with pytest.raises(KeyError, match="did you mean 'window'"):
-        audit.attack_delta([1.0], count=3, eps=0.1, statistic="windows")
-    with pytest.raises(InvalidValue, match="at least one other user"):
-        audit.attack_delta([1.0], eps=0.1)
-    with pytest.raises(InvalidValue, match=r"len\(others\) = 2"):
-        audit.attack_delta([1.0], count=3, eps=0.1, others=[0.0, 1.0])
-    with pytest.raises(InvalidValue, match="delta = 0"):
-        audit.attack_epsilon([1.0], count=3, delta=0)
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda: audit.attack_delta([1.0], count=3, eps=0.1, statistic="windows"), "did you mean 'window'"),
+        (lambda: audit.attack_delta([1.0], eps=0.1), "at least one other user"),
+        (lambda: audit.attack_delta([1.0], count=3, eps=0.1, others=[0.0, 1.0]), r"len\(others\) = 2"),
+        (lambda: audit.attack_epsilon([1.0], count=3, delta=0), "delta = 0"),
+        (lambda: asymptotic_mu([1.0]), "at least one other user"),
+        (lambda: asymptotic_mu([1.0], count=3, victim=3), "victim = 3"),
+        (lambda: asymptotic_mu([1.0], count=3, cells=2), "cells = 2"),
+    ],
+)
+def test_refusals(ask, words):
+    with pytest.raises(GspaError, match=words):
+        ask()
+
+
+# --- the limit of fixed composition: dense linear algebra, its closed form -----------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_solve_against_a_pseudo_inverse(seed):
+    rng = np.random.default_rng(seed)
+    laws, count = rng.dirichlet(np.ones(7), size=3), rng.integers(1, 50, 3).astype(float)
+    v = rng.dirichlet(np.ones(7)) - rng.dirichlet(np.ones(7))
+    covariance = np.diag(count @ laws) - (laws.T * count) @ laws
+    square, score = solve(v, laws, count)
+    assert square == pytest.approx(float(v @ np.linalg.pinv(covariance) @ v), rel=1e-9)
+    assert covariance @ score == pytest.approx(v, abs=1e-10)
+
+
+def test_equal_laws_give_the_integral():
+    where = audit.setting([1.0], 1001, "laplace", None, 2400)
+    v = where.difference
+    law = where.laws([0.0])
+    assert solve(v, law, where.count)[0] == pytest.approx(float((v**2 / (1000 * law[0])).sum()), rel=1e-12)
+    # int (f0 - f1)^2 / f0 = int f1^2/f0 - 1, for Laplace with eps = 1: e/3 * 2 + e^-2/3 - 1
+    closed = (2 * np.e + np.exp(-2)) / 3 - 1
+    assert asymptotic_mu([1.0], count=1001).mu ** 2 * 1000 == pytest.approx(closed, rel=1e-4)
+
+
+def test_others_at_one_input_are_the_worst():
+    """v' A^+ v is convex in A: no mixture of inputs inside a group beats the best single one."""
+    where = audit.setting([0.5, 2.0], [200, 300], "laplace", 0, 240)
+    v = where.difference
+    best = asymptotic_mu([0.5, 2.0], count=[200, 300], victim=0, cells=240).mu ** 2
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        share = rng.dirichlet(np.ones(3), size=2) * where.count[:, None]
+        laws = np.vstack([where.laws([x, x]) for x in (0.0, 0.5, 1.0)])
+        assert solve(v, laws, share.T.ravel())[0] <= best * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_attack_limit_and_blanket_in_order(mechanism):
+    arguments = {"count": [20_000, 10_000], "mechanism": mechanism, "victim": 1}
+    limit = asymptotic_mu([5.0, 1.5], **arguments).epsilon(1e-4)
+    attack = audit.attack_epsilon([5.0, 1.5], delta=1e-4, **arguments).lower
+    certified = blanket_epsilon([5.0, 1.5], delta=1e-4, **arguments).upper
+    assert 0.99 * limit <= attack <= 1.01 * limit < certified

@@ -117,8 +117,8 @@ def test_a_workbook_is_to_be_saved_as_csv(tmp_path, start):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="names a pipe as Linux does")
 @pytest.mark.parametrize(("mechanism", "name"), [("rr", "eps"), ("gaussian", "sigma")])
 def test_a_pipe_is_read_once_and_answers_as_a_file(tmp_path, capsys, mechanism, name):
-    line = ["epsilon", "--delta", "1e-6", "--mechanism", mechanism, "--budgets"]
-    for rows, status in (("0.5,10\n2,30\n", 0), ("0.5,10\n2,x\n", 2)):
+    line = ["epsilon", "--delta", "1e-2", "--mechanism", mechanism, "--budgets"]
+    for rows, status in (("2,10\n2,30\n", 0), ("2,10\n2,x\n", 2)):
         path = write(tmp_path, f"{name},count\n{rows}")
         reads, writes = os.pipe()
         os.write(writes, path.read_bytes())
@@ -171,14 +171,10 @@ class TestManyRows:
         np.testing.assert_array_equal(found["count"], np.arange(1, size + 1))
         np.testing.assert_array_equal(found["eps"], np.arange(1, size + 1) / 8)
 
-    def test_a_bad_last_row_costs_little_more_than_reading(self, tmp_path):
-        path = write(tmp_path, "eps,delta,count\n" + "0.5,1e-6,3\n" * 300_000 + "0.5,1e-6,0\n")
-        with pytest.raises(InvalidBudget, match="line 300002, column count = '0'"):
-            read(path)
-
     @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak memory that Linux counts")
-    def test_a_million_rows_are_answered_by_one_small_process(self, tmp_path):
-        eps = np.random.default_rng(0).uniform(0.01, 1, 10**6)
+    @pytest.mark.parametrize("rows", [10**5, pytest.param(10**6, marks=pytest.mark.slow)])
+    def test_a_million_rows_are_answered_by_one_small_process(self, tmp_path, rows):
+        eps = np.random.default_rng(0).uniform(0.01, 1, rows)
         path = write(tmp_path, "eps\n" + "\n".join(map(repr, eps.tolist())))
         # The peak since the program began; what `wait4` tells would hold the memory of this test's process too.
         peak = "import atexit, re; from pathlib import Path; from gspa.__main__ import main; atexit.register(lambda: "
@@ -189,5 +185,5 @@ class TestManyRows:
         *text, kibibytes = answered.stdout.splitlines()
         answer = json.loads("\n".join(text))
         bound = central_epsilon(budgets.from_array(eps), delta=1e-6)
-        assert (answer["n"], answer["lower"], answer["upper"]) == (10**6, bound.lower, bound.upper)
+        assert (answer["n"], answer["lower"], answer["upper"]) == (rows, bound.lower, bound.upper)
         assert int(kibibytes) < 300 * 1024

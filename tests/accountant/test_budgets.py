@@ -50,11 +50,6 @@ class TestBudgets:
             found.eps = eps
         assert (found.eps.dtype, found.delta.dtype, found.count.dtype) == (float, float, np.int64)
 
-    def test_a_billion_users_cost_nothing(self):
-        crowd = b.preference_groups(n=10**9)
-        assert crowd.n == 10**9
-        assert crowd.eps.size == 3
-
     @given(GROUPS)
     def test_grouped_and_expanded_keep_every_user(self, groups):
         found = make(groups)
@@ -91,6 +86,7 @@ class TestBudgets:
             (([True, False],), "must be a list of numbers"),
             (([[0.1], [0.2]],), "must be a one-dimensional list of numbers"),
             ((0.5,), "must be a one-dimensional list of numbers"),
+            (([[1], [1, 2]],), "rectangular"),
         ],
     )
     def test_refusals_name_the_entry(self, arguments, words):
@@ -98,11 +94,6 @@ class TestBudgets:
             b.from_array(*arguments)
         assert words in str(refusal.value)
         assert "\n" not in str(refusal.value)
-
-    def test_ragged_lists_are_refused(self):
-        for make_one in (lambda: b.from_array([[1], [1, 2]]), lambda: b.Budgets([[1], [1, 2]], [0.0], [1])):
-            with pytest.raises(InvalidBudget, match="rectangular"):
-                make_one()
 
     def test_repr_is_short_for_many_users(self):
         assert len(repr(b.uniform(0, 1, n=10_000, rng=0))) < 150
@@ -167,13 +158,6 @@ class TestRepeatFirst:
         once = users(found)
         assert sorted(users(b.repeat_first(found, n=n))) == sorted(once[i % len(once)] for i in range(n))
 
-    def test_figure_2_reading(self):
-        base = b.draw("unif1", n=1000, rng=0)
-        big = b.repeat_first(base, n=10_000)
-        np.testing.assert_array_equal(big.eps, base.eps)
-        assert set(big.count.tolist()) == {10}
-        assert big.label == base.label
-
 
 class TestPreferences:
     @given(st.integers(1, 10**6), st.floats(0, 1), st.floats(0, 1))
@@ -225,38 +209,12 @@ class TestPreferences:
 
 
 class TestCsv:
-    def write(self, folder, text, name="users.csv"):
-        path = folder / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    @pytest.mark.parametrize(
-        ("text", "expected"),
-        [
-            ("eps\n0.5\n1\n", [(0.5, 0.0), (1.0, 0.0)]),
-            ("eps,delta,count\n0.5,1e-6,2\n", [(0.5, 1e-6)] * 2),
-            ("count, eps\n2, 0.5\n\n1,0\n", [(0.5, 0.0)] * 2 + [(0.0, 0.0)]),
-            ("\ufeffeps,count\r\n0.5,1\r\n", [(0.5, 0.0)]),
-            ('"eps"\n"0.25"', [(0.25, 0.0)]),
-        ],
-    )
-    def test_reads(self, tmp_path, text, expected):
-        found = b.from_csv(self.write(tmp_path, text))
-        assert users(found) == expected
-        assert found.label == "users"
-
     @settings(max_examples=20)
     @given(st.lists(st.tuples(EPS, st.floats(0, 0.5), st.integers(1, 10**9)), min_size=1))
     def test_round_trip(self, tmp_path_factory, groups):
         rows = [f"{eps!r},{delta!r},{count}" for eps, delta, count in groups]
-        path = self.write(tmp_path_factory.mktemp("csv"), "\n".join(["eps,delta,count", *rows]))
+        path = tmp_path_factory.mktemp("csv") / "users.csv"
+        path.write_text("\n".join(["eps,delta,count", *rows]))
         found = b.from_csv(path)
+        assert found.label == "users"
         assert list(zip(found.eps, found.delta, found.count, strict=True)) == groups
-
-    def test_too_many_users_are_refused(self, tmp_path):
-        with pytest.raises(InvalidBudget, match=r"sum\(count\) = .*: must be at most 2\^53 - 1"):
-            b.from_csv(self.write(tmp_path, "eps,count\n1,9007199254740991\n1,1\n"))
-
-    def test_a_bad_line_is_refused_by_name(self, tmp_path):
-        with pytest.raises(InvalidBudget, match=r"users.csv line 3, column eps = 'nan': must be a "):
-            b.from_csv(self.write(tmp_path, "eps\n0.5\nnan\n"))

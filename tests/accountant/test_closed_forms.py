@@ -7,12 +7,14 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from exact_shuffle import binary_laws, clipped_laplace_law, gaussian_delta, hockey_stick, rr_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from gspa.accountant import budgets
 from gspa.accountant import closed_forms as c
+from gspa.accountant.blanket_forms import wang24_epsilon
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 
 GROUPS = st.lists(
@@ -43,17 +45,6 @@ class TestGspa:
         if rest > 1e-9:
             assert c.gspa_mu(found, reading="theorem2") == pytest.approx(math.sqrt(2 / rest), rel=1e-6)
 
-    def test_hand_computed(self):
-        # eps = log 3: r = 1/4. Nine users: sum - max = 2, mu = 1. Theorem 2's statement: 7/4.
-        crowd = budgets.constant(math.log(3), n=9)
-        assert c.gspa_mu(crowd) == pytest.approx(1, rel=1e-15)
-        assert c.gspa_mu(crowd, reading="theorem2") == pytest.approx(math.sqrt(8 / 7), rel=1e-15)
-        # The largest r belongs to the smallest eps: silent user (1/2), and two of log 3 left over.
-        mixed = budgets.from_array([0.0, math.log(3)], count=[1, 2])
-        assert c.gspa_mu(mixed) == pytest.approx(2, rel=1e-15)
-        # (1 - delta_i) scales r.
-        assert c.gspa_mu(budgets.constant(0, n=9, delta=0.75)) == pytest.approx(math.sqrt(2), rel=1e-15)
-
     def test_huge_eps(self):
         # r = 1/(1 + e^700), about 1e-304; n - 1 = 1 other.
         mu = c.gspa_mu(budgets.constant(700, n=2))
@@ -66,10 +57,7 @@ class TestGspa:
         crowd = budgets.draw("unif1", n=1000, rng=0)
         for delta in (1e-2, 1e-4, 1e-10):
             eps, mu = c.gspa_epsilon(crowd, delta=delta), c.gspa_mu(crowd)
-            with mpmath.workdps(50):
-                e, m = mpmath.mpf(eps), mpmath.mpf(mu)
-                exact = mpmath.ncdf(-e / m + m / 2) - mpmath.exp(e) * mpmath.ncdf(-e / m - m / 2)
-                assert delta * (1 - mpmath.mpf("1e-10")) < exact <= delta  # errs upward in epsilon
+            assert delta * (1 - mpmath.mpf("1e-10")) < gaussian_delta(eps, mu) <= delta  # errs upward in epsilon
 
     @pytest.mark.parametrize(("eps", "delta", "mu"), [(1.0, 0.0, None), (1.0, 0.0, 0.01), (2.0, 0.3, None)])
     def test_the_slack_by_its_formula(self, eps, delta, mu):
@@ -99,12 +87,43 @@ class TestGspa:
         assert words in str(refusal.value)
 
 
-class TestErlingsson19:
-    def test_hand_computed(self):
-        # log(1/delta) = 9, n = 90_000: 12 * 0.01 * 0.3 = 0.036.
-        assert c.erlingsson19_epsilon(0.3, n=90_000, delta=math.exp(-9)) == pytest.approx(0.036, rel=1e-14)
-        assert c.erlingsson19_epsilon(0.0, n=90_000, delta=1e-4) == 0.0
+PRINTED = {
+    "erlingsson19": lambda e, n, d: 12 * e * mpmath.sqrt(-mpmath.log(d) / n),
+    "clones_blog": lambda e, n, d: mpmath.log1p(
+        16 * mpmath.tanh(e / 2) * mpmath.sqrt(mpmath.exp(e) * mpmath.log(4 / d) / n)
+    ),
+    "fmt21": lambda e, n, d: mpmath.log1p(
+        mpmath.tanh(e / 2) * (8 * mpmath.sqrt(mpmath.exp(e) * mpmath.log(4 / d) / n) + 8 * mpmath.exp(e) / n)
+    ),
+    "fmt23": lambda e, n, d: mpmath.log1p(
+        mpmath.expm1(e) * (4 * mpmath.sqrt(2 * mpmath.log(4 / d) / ((mpmath.exp(e) + 1) * n)) + 4 / n)
+    ),
+}
 
+
+def printed(name, *numbers):
+    with mpmath.workdps(50):
+        return PRINTED[name](*map(mpmath.mpf, numbers))
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_a_formula_as_printed(name):
+    """Within an allowance of 1e-15 up to eps0 = 1/2, of a handful of roundings beyond."""
+    rng, seen = np.random.default_rng(3), 0
+    for low, high, allowed in ((1e-12, 0.5, 1e-15), (1e-6, 0.5, 1e-15), (0.5, 4.0, 1e-14)):
+        for _ in range(100):
+            eps = float(rng.uniform(low, high) if low > 1e-12 else low * (high / low) ** rng.random())
+            n, delta = int(10 ** rng.uniform(3.5, 9)), float(10 ** rng.uniform(-300, -2))
+            try:
+                found = getattr(c, f"{name}_epsilon")(eps, n=n, delta=delta)
+            except OutsideValidity:
+                continue
+            assert abs(found / printed(name, eps, n, delta) - 1) < allowed
+            seen += 1
+    assert seen > 100
+
+
+class TestErlingsson19:
     def test_ends_are_included(self):
         assert c.erlingsson19_epsilon(0.5, n=1000, delta=0.01) < 0.5
         least = math.ceil(144 * math.log(1e4))  # 1327
@@ -125,22 +144,7 @@ class TestErlingsson19:
         assert words in str(refusal.value)
 
 
-def fmt21_printed(eps0, n, delta):
-    """Theorem 3.1 as printed, in 40 digits."""
-    with mpmath.workdps(40):
-        e0, d = mpmath.mpf(eps0), mpmath.mpf(delta)
-        p = mpmath.exp(e0)
-        spread = 8 * mpmath.sqrt(p * mpmath.log(4 / d)) / mpmath.sqrt(n) + 8 * p / n
-        return float(mpmath.log(1 + (p - 1) / (p + 1) * spread))
-
-
 class TestFmt21:
-    @pytest.mark.parametrize("eps0", [0.0, 1e-12, 0.01, 0.5, 2.0, 4.0])
-    @pytest.mark.parametrize(("n", "delta"), [(10_000, 1e-4), (10**9, 1e-300)])
-    def test_against_the_printed_formula(self, eps0, n, delta):
-        # A handful of roundings.
-        assert c.fmt21_epsilon(eps0, n=n, delta=delta) == pytest.approx(fmt21_printed(eps0, n, delta), rel=1e-14)
-
     def test_condition(self):
         n, delta = 10_000, 1e-4
         edge = math.log(n / (16 * math.log(2 / delta)))
@@ -152,12 +156,6 @@ class TestFmt21:
         assert "Theorem 3.1" in str(refusal.value)
         with pytest.raises(OutsideValidity):
             c.fmt21_epsilon(0.0, n=100, delta=1e-4)  # even eps0 = 0 needs n >= 16 log(2/delta) = 158.5
-
-    def test_total_delta_as_printed(self):
-        eps0, n, delta, delta0 = 1.0, 10_000, 1e-5, 1e-10
-        eps = fmt21_printed(eps0, n, delta)
-        printed = delta + (math.exp(eps) + 1) * (1 + math.exp(-eps0) / 2) * n * delta0
-        assert self.total(eps0, n, delta, delta0) == pytest.approx(printed, rel=1e-14)
 
     @settings(max_examples=50)
     @given(st.floats(0.01, 2), st.floats(0, 0.4), st.sampled_from([1e-8, 1e-4, 1e-2]))
@@ -174,7 +172,9 @@ class TestFmt21:
 
     @staticmethod
     def total(eps0, n, inner, delta0):
-        return inner + c._delta0_price(c.fmt21_epsilon(eps0, n=n, delta=inner), eps0, n, delta0)
+        """As printed."""
+        eps = c.fmt21_epsilon(eps0, n=n, delta=inner)
+        return inner + (math.exp(eps) + 1) * (1 + math.exp(-eps0) / 2) * n * delta0
 
     def test_too_large_a_delta0_is_refused(self):
         with pytest.raises(
@@ -194,37 +194,144 @@ class TestFmt21:
             assert not refused  # once too large, always too large
             price = (math.exp(eps) + 1) * (1 + math.exp(-eps0) / 2) * n * delta0
             # With what is left of delta, Theorem 3.1 gives an epsilon no larger.
-            assert fmt21_printed(eps0, n, delta - price) <= eps * (1 + 1e-12)
+            assert printed("fmt21", eps0, n, delta - price) <= eps * (1 + 1e-12)
         assert refused
         assert min(refused) > 3e-9
 
 
-ONE_LINE = {
-    "erlingsson19_epsilon": lambda e, n, d: 12 * e * mpmath.sqrt(-mpmath.log(d) / n),
-    "clones_blog_epsilon": lambda e, n, d: mpmath.log1p(
-        16 * mpmath.tanh(e / 2) * mpmath.sqrt(mpmath.exp(e) * mpmath.log(4 / d) / n)
-    ),
-    "fmt21_epsilon": lambda e, n, d: mpmath.log1p(
-        mpmath.tanh(e / 2) * (8 * mpmath.sqrt(mpmath.exp(e) * mpmath.log(4 / d) / n) + 8 * mpmath.exp(e) / n)
-    ),
-    "fmt23_epsilon": lambda e, n, d: mpmath.log1p(
-        mpmath.expm1(e) * (4 * mpmath.sqrt(2 * mpmath.log(4 / d) / ((mpmath.exp(e) + 1) * n)) + 4 / n)
-    ),
-}
+class TestBlog:
+    @given(st.floats(0, 8), st.integers(1, 10**7), st.floats(1e-12, 0.999))
+    def test_folds_the_second_term_upward_under_the_same_condition(self, eps0, n, delta):
+        try:
+            exact = c.fmt21_epsilon(eps0, n=n, delta=delta)
+        except OutsideValidity:
+            with pytest.raises(OutsideValidity, match=r"needs eps0 <= log\(n/\(16 log\(2/delta\)\)\)"):
+                c.clones_blog_epsilon(eps0, n=n, delta=delta)
+        else:
+            assert exact <= c.clones_blog_epsilon(eps0, n=n, delta=delta) <= 2 * exact
 
 
-@pytest.mark.parametrize("name", ONE_LINE)
-def test_a_formula_in_one_line_is_off_by_no_more_than_its_allowance(name):
-    rng = np.random.default_rng(3)
-    with mpmath.workdps(50):
-        for _ in range(100):
-            eps, n, delta = (
-                float(rng.uniform(1e-6, 0.5)),
-                int(10 ** rng.uniform(5, 9)),
-                float(10 ** rng.uniform(-300, -3)),
-            )
-            try:
-                found = getattr(c, name)(eps, n=n, delta=delta)
-            except OutsideValidity:
-                continue
-            assert abs(found / ONE_LINE[name](mpmath.mpf(eps), mpmath.mpf(n), mpmath.mpf(delta)) - 1) < 1e-15
+class TestFmt23:
+    def test_condition(self):
+        n, delta = 10_000, 1e-4
+        edge = math.log(n / (8 * math.log(2 / delta)) - 1)
+        assert c.fmt23_epsilon(edge - 1e-12, n=n, delta=delta) > 0
+        for eps0, size in ((edge + 1e-9, n), (0.0, 158), (0.0, 79)):  # e^0 + 1 = 2 needs n >= 158.46
+            with pytest.raises(OutsideValidity, match=r"Theorem 3.2: needs eps0 <= log\(n/\(8 log\(2/delta\)\) - 1\)"):
+                c.fmt23_epsilon(eps0, n=size, delta=delta)
+        assert c.fmt23_epsilon(0.0, n=159, delta=delta) == 0
+
+
+class TestWang24:
+    """At the largest total variation c, which says how often neither clone is answered, does not matter."""
+
+    @given(st.floats(0, 4), st.integers(10**4, 10**7), st.floats(1e-9, 0.1))
+    def test_is_fmt23_with_one_user_less(self, eps0, n, delta):
+        found = wang24_epsilon(eps0, n=n, delta=delta)
+        assert found == pytest.approx(c.fmt23_epsilon(eps0, n=n - 1, delta=delta), rel=1e-12)
+
+    def test_refusals(self):
+        with pytest.raises(OutsideValidity, match=r"needs n > 8 log\(4/delta\)/r; r = 0.377541, so n > 224.5; n = 224"):
+            wang24_epsilon(0.5, n=224, delta=1e-4)
+        assert wang24_epsilon(0.5, n=225, delta=1e-4) > 0
+        with pytest.raises(OutsideValidity, match="r = 0"):
+            wang24_epsilon(800, n=10_000, delta=1e-4)
+        assert math.isfinite(wang24_epsilon(0, n=2, delta=1e-4))
+
+
+def echoes_by_definition(eps):
+    """S of Liu et al. 2023, the double sum."""
+    eps = np.asarray(eps, dtype=float)
+    n, victim = eps.size, int(np.argmax(eps))
+    total = 0.0
+    for i in range(n):
+        if i != victim:
+            ratio = eps[i] / eps * np.expm1(-eps) / np.expm1(-eps[i])
+            total += float((ratio * np.exp(-np.maximum(eps, eps[i]))).sum()) / n
+    return total
+
+
+class TestLiu23:
+    @given(st.lists(st.floats(1e-3, 20), min_size=2, max_size=12))
+    def test_clones_by_definition(self, eps):
+        assert c.liu23_clones(budgets.from_array(eps)) == pytest.approx(echoes_by_definition(eps), rel=1e-11)
+
+    def test_eps_zero_is_the_limit(self):
+        at, near = (budgets.from_array([e, 0.5, 1.0], count=[3, 4, 5]) for e in (0.0, 1e-9))
+        assert c.liu23_clones(at) == pytest.approx(c.liu23_clones(near), rel=1e-8)
+
+    @given(st.floats(0.01, 3), st.integers(20_000, 10**6), st.floats(1e-8, 1e-2))
+    def test_for_equal_budgets_it_is_fmt21_with_one_user_less(self, eps0, n, delta):
+        found = c.liu23_epsilon(budgets.constant(eps0, n=n), delta=delta)
+        assert found == pytest.approx(c.fmt21_epsilon(eps0, n=n - 1, delta=delta), rel=1e-11)
+
+    def test_it_is_below_the_exact_value_for_one_large_eps(self):
+        # Count the reports in [0, 2/100]: the victim at 0 or 1, the others, at 0.01, all at 1.
+        edges = [0, 0.02]
+        at0, at1, other = (clipped_laplace_law(e, x, edges)[0] for e, x in ((100, 0), (100, 1), (0.01, 1)))
+        eps = c.liu23_epsilon(budgets.from_array([100, 0.01], count=[1, 999]), delta=1e-4)
+        assert hockey_stick(*binary_laws(at0, at1, other, other, 1000, 0), eps) > 4e-4
+
+    def test_refusals(self):
+        with pytest.raises(OutsideValidity, match=r"Echo of Neighbors: needs S >= 16 log\(4/delta\); S = 60.05"):
+            c.liu23_epsilon(budgets.constant(0.5, n=100), delta=1e-4)
+        with pytest.raises(OutsideValidity, match=r"needs pure local privacy, delta_i = 0; the largest delta_i is 0.1"):
+            c.liu23_epsilon(budgets.constant(0.5, n=10_000, delta=0.1), delta=1e-4)
+        with pytest.raises(InvalidValue, match="delta = 0"):
+            c.liu23_epsilon(budgets.constant(0.5, n=10_000), delta=0)
+        with pytest.raises(OutsideValidity, match="needs S"):
+            c.liu23_epsilon(budgets.constant(0.5, n=1), delta=0.5)
+
+
+def girgis21_printed(eps0, n, order):
+    with mpmath.workdps(40):
+        p = mpmath.exp(mpmath.mpf(eps0))
+        m = mpmath.floor((n - 1) / (2 * p)) + 1
+        total = 1 + mpmath.binomial(order, 2) * (p - 1) ** 2 / (m * p)
+        for j in range(3, order + 1):
+            scale = (p**2 - 1) ** 2 / (2 * p**2 * m)
+            total += mpmath.binomial(order, j) * j * mpmath.gamma(mpmath.mpf(j) / 2) * scale ** (mpmath.mpf(j) / 2)
+        total += mpmath.exp(mpmath.mpf(eps0) * order - (n - 1) / (8 * p))
+        return float(mpmath.log(total) / (order - 1))
+
+
+class TestGirgis21:
+    @pytest.mark.parametrize("eps0", [1e-6, 0.1, 1.0, 4.0])
+    @pytest.mark.parametrize("n", [2, 50, 10_000])
+    def test_as_printed(self, eps0, n):
+        for order in (2, 3, 4, 63, 64, 65, 300):
+            assert c.girgis21_renyi(eps0, n=n, order=order) == pytest.approx(girgis21_printed(eps0, n, order), rel=1e-9)
+
+    def test_extremes_are_finite(self):
+        assert 700 < c.girgis21_renyi(700.0, n=2, order=2) < 2000
+        assert c.girgis21_renyi(0.0, n=2, order=5) == 0
+        assert math.isfinite(c.girgis21_renyi(1.0, n=2**53 - 1, order=2**16))
+
+
+class TestConversion:
+    @given(st.floats(0.05, 3), st.floats(1.5, 40), st.floats(1e-8, 0.2))
+    def test_holds_for_the_gaussian(self, mu, order, delta):
+        # N(mu, 1) against N(0, 1) has the divergence order mu^2/2.
+        eps = c.renyi_to_epsilon(order * mu * mu / 2, order=order, delta=delta)
+        assert gaussian_delta(eps, mu) <= delta
+
+
+class TestEpsilon:
+    @pytest.mark.parametrize(("eps0", "n", "delta"), [(0.5, 2000, 1e-4), (1.0, 10_000, 1e-8), (2.0, 300, 0.05)])
+    def test_is_the_best_order_of_all(self, eps0, n, delta):
+        every = [c.renyi_to_epsilon(c.girgis21_renyi(eps0, n=n, order=k), order=k, delta=delta) for k in range(2, 1500)]
+        assert c.girgis21_epsilon(eps0, n=n, delta=delta) == min(every)
+
+    @settings(max_examples=30)
+    @given(st.floats(0.05, 3), st.integers(100, 20_000), st.floats(1e-10, 0.1))
+    def test_monotone_and_not_below_exact(self, eps0, n, delta):
+        eps = c.girgis21_epsilon(eps0, n=n, delta=delta)
+        assert rr_delta(eps0, n, eps) <= delta
+        assert c.girgis21_epsilon(eps0, n=2 * n, delta=delta) <= eps
+        assert c.girgis21_epsilon(eps0, n=n, delta=delta / 2) >= eps
+
+    def test_edges(self):
+        assert c.girgis21_epsilon(0.0, n=10, delta=1e-4) == 0
+        assert c.girgis21_epsilon(5.0, n=10, delta=1e-4) > 5
+        with pytest.raises(OutsideValidity, match="needs n >= 2"):
+            c.girgis21_epsilon(1, n=1, delta=1e-4)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
-from itertools import product
 
 import mpmath
 import numpy as np
 import pytest
-from exact_shuffle import personal_rr_delta, rr_delta, rr_delta_worst, solve
-from hypothesis import given
+from exact_shuffle import curves, personal_rr_delta, rr_delta_worst, truth
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from pair_oracle import sum_of_bernoullis
 
 from gspa.accountant import budgets
 from gspa.accountant import exact as exact_rr
@@ -27,29 +26,6 @@ def at_inputs(crowd, eps, ones):
     """What these numbers of ones among the others' inputs give, in both orders."""
     others, ones = exact_rr._crowd(crowd), np.array(ones, dtype=float)
     return exact_rr._best(others, eps, [np.array([ones, others.count - ones])])
-
-
-def ones_law(flips, inputs, one):
-    """Law of the number of ones; `flips` are the r_j, `one` is the number 1 of their type."""
-    law = [one]
-    for r, x in zip(flips, inputs, strict=True):
-        p = one - r if x else r
-        law = [a * (one - p) + b * p for a, b in zip([*law, 0 * one], [0 * one, *law], strict=True)]
-    return law
-
-
-def hockey_stick(p, q, e):
-    return max(sum(max(a - e * b, 0) for a, b in zip(*laws, strict=True)) for laws in ((p, q), (q, p)))
-
-
-def worst_of_all(odds, e):
-    """delta over every victim, both orders and all inputs, in fractions: r_j = 1/(1 + odds_j), e^eps = e."""
-    flips = [1 / (1 + Fraction(o)) for o in odds]
-    best = Fraction(0)
-    for victim, inputs in product(range(len(odds)), product((0, 1), repeat=len(odds))):
-        other = [1 - x if i == victim else x for i, x in enumerate(inputs)]
-        best = max(best, hockey_stick(ones_law(flips, inputs, Fraction(1)), ones_law(flips, other, Fraction(1)), e))
-    return best
 
 
 @pytest.mark.parametrize(
@@ -69,7 +45,8 @@ def worst_of_all(odds, e):
 def test_enumeration_of_all_victims_and_inputs(odds, e):
     """Also the proof that the largest eps is the worst victim: the enumeration tries all."""
     found = exact_delta(budgets.from_array([math.log(o) for o in odds]), eps=math.log(e))
-    true = float(worst_of_all(odds, e))
+    flips = [1 / (1 + Fraction(o)) for o in odds]
+    true = truth(curves([[[1 - r, r], [r, 1 - r]] for r in flips]), Fraction(e))
     assert found.value == pytest.approx(true, rel=ROUND)
     assert found.lower * (1 - ROUND) <= true <= found.upper * (1 + ROUND)
     assert found.relative_width < 1e-10
@@ -86,7 +63,7 @@ def test_against_60_digits_down_to_tiny_deltas(seed):
             eps = rng.uniform(0, top, n)
             victim, inputs = float(eps.max()), rng.integers(0, 2, n)
             at = share * victim
-            law = ones_law([1 / (1 + mpmath.exp(e)) for e in eps], inputs, mpmath.mpf(1))
+            law = sum_of_bernoullis([1 / (1 + mpmath.exp(-e if x else e)) for e, x in zip(eps, inputs, strict=True)])
             w, e = 1 / (1 + mpmath.exp(-victim)), mpmath.exp(at)
             pair = [[a * (1 - x) + b * x for a, b in zip([*law, 0], [0, *law], strict=True)] for x in (w, 1 - w)]
             true = sum(max(a - e * b, 0) for a, b in zip(*pair, strict=True))
@@ -95,36 +72,18 @@ def test_against_60_digits_down_to_tiny_deltas(seed):
             assert error[0] < 1e-10 * value[0]
 
 
-@pytest.mark.parametrize(("eps0", "n"), [(0.1, 30), (0.5, 200), (1.0, 77), (2.0, 200), (4.0, 50)])
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.4])
-def test_scan_over_all_inputs(eps0, n, share):
-    """scipy's binomials: rounding 1e-17 absolute."""
-    found = exact_delta(budgets.constant(eps0, n=n), eps=share * eps0)
-    assert found.value == pytest.approx(rr_delta_worst(eps0, n, share * eps0), rel=1e-9, abs=1e-15)
-
-
-def test_ten_thousand_users():
-    crowd = budgets.constant(0.5, n=10_000)
-    started = time.process_time()
-    found = exact_delta(crowd, eps=0.0085)
-    assert time.process_time() - started < 1
-    some = [rr_delta(0.5, 10_000, 0.0085, ones) for ones in (0, 1, 2, 5, 40, 5000, 9998, 9999)]
-    assert found.value >= max(some) * (1 - 1e-9)
-    assert found.value <= max(some) * 1.001  # equal inputs are the worst to within the lattice
-    assert found.relative_width < 1e-9
-
-
 @pytest.mark.parametrize(("eps0", "n", "delta"), [(0.5, 300, 1e-4), (2.0, 100, 1e-6), (1.0, 1, 0.1), (4.0, 20, 1e-3)])
 def test_epsilon_is_the_root(eps0, n, delta):
     crowd = budgets.constant(eps0, n=n)
     found = exact_epsilon(crowd, delta=delta)
     assert found.relative_width < 1e-9
-    # The reference bisects to 1e-9.
-    assert found.value == pytest.approx(solve(lambda e: rr_delta_worst(eps0, n, e), delta, eps0), rel=3e-9)
+    at_ends = [rr_delta_worst(eps0, n, found.value * (1 + apart)) for apart in (-3e-9, 3e-9)]
+    assert at_ends[0] > delta > at_ends[1]
     assert exact_delta(crowd, eps=found.upper).upper <= delta
     assert exact_delta(crowd, eps=found.lower).lower >= delta
 
 
+@settings(max_examples=50)
 @given(
     eps=st.lists(st.floats(0, 5), min_size=1, max_size=9),
     share=st.floats(0, 0.95),
@@ -146,19 +105,6 @@ def test_properties_of_random_crowds(eps, share, seed):
     assert more.lower <= worst.upper  # one more report is noise to whoever sees the count
     louder = exact_delta(budgets.from_array([*eps[:-1], crowd.eps_max]), eps=at)
     assert worst.lower <= louder.upper  # a larger eps_j is worse for everybody
-
-
-def test_worst_inputs_are_nearly_equal():
-    """The maximum is within a few users of all holding 1, and up to a fifth above all equal in tiny crowds."""
-    for eps0, n in ((0.5, 500), (1.0, 2000), (3.0, 1000)):
-        found = exact_delta(budgets.constant(eps0, n=n), eps=0.1 * eps0)
-        ones = int(found.note.split(": ")[1].split()[0])
-        assert ones >= n - 1 - 2 * math.sqrt(n)
-    crowd = budgets.constant(2.0, n=200)
-    ends = max(rr_delta(2.0, 200, 0.5, ones) for ones in (0, 199))
-    assert exact_delta(crowd, eps=0.5).value > ends * (1 + 1e-6)  # 197 of 199
-    balanced = at_inputs(crowd, 0.5, [99]).value
-    assert balanced < ends
 
 
 def test_given_inputs_are_both_orders():
@@ -185,14 +131,6 @@ def test_a_thousand_distinct_budgets():
     found = exact_epsilon(crowd, delta=1e-6)
     assert at_inputs(crowd, found.upper, np.zeros(1000)).lower <= 1e-6
     assert found.lower <= found.upper < 1.12 * found.lower
-
-
-@pytest.mark.parametrize("eps0", [0.1, 1.0, 4.0])
-def test_what_revealing_the_clones_costs(eps0):
-    """Deep enough below delta(0) the ratio of eps is that of the Gaussian limits' mu; here from an attack."""
-    crowd = budgets.constant(eps0, n=10**8)
-    found = central_epsilon(crowd, delta=1e-12).value / exact_epsilon(crowd, delta=1e-12).lower
-    assert found == pytest.approx(math.sqrt(2 / (1 + math.exp(-eps0))), rel=0.01)
 
 
 def test_corners():

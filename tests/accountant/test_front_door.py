@@ -10,10 +10,9 @@ from itertools import product
 import mpmath
 import numpy as np
 import pytest
-from exact_shuffle import rr_delta_worst
+from exact_shuffle import gaussian_delta, personal_rr_delta, rr_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, norm
 
 import gspa
 from gspa.accountant import api, budgets, exact
@@ -25,21 +24,10 @@ from gspa.accountant.rounds import compose, shuffled
 TINY = 1e-10
 
 
-def excess(victim, others, inputs, e):
-    """delta of the number of ones: the victim's eps, the others' eps and inputs; the larger order."""
-    law = np.ones(1)
-    for eps, x in zip(others, inputs, strict=True):
-        p = 1 / (1 + math.exp(-eps if x else eps))
-        law = np.convolve(law, [1 - p, p])
-    p = 1 / (1 + math.exp(-victim))
-    both = np.convolve(law, [p, 1 - p]), np.convolve(law, [1 - p, p])
-    return max(float(np.maximum(a - e * b, 0).sum()) for a, b in (both, both[::-1]))
-
-
 def worst(budget, victim, eps):
     """Over all inputs of the others, by enumeration."""
-    others = [one for i, one in enumerate(budget) if i != victim]
-    return max(excess(budget[victim], others, x, math.exp(eps)) for x in product((0, 1), repeat=len(others)))
+    inputs = product((0, 1), repeat=len(budget) - 1)
+    return max(personal_rr_delta(budget, victim, eps, list(x)) for x in inputs)
 
 
 class TestShuffledBits:
@@ -49,11 +37,7 @@ class TestShuffledBits:
         assert own.upper == pytest.approx(0.008463, abs=5e-7)
         assert pair.upper == pytest.approx(0.009664, abs=5e-7)
         # All others at 1, the worst inputs found, by scipy's binomial: the same number from outside.
-        p = 1 / (1 + math.exp(-0.5))
-        others = binom.pmf(range(10_000), 9_999, p)
-        laws = np.convolve(others, [p, 1 - p]), np.convolve(others, [1 - p, p])
-        attained = max(np.maximum(a - math.exp(own.lower) * b, 0).sum() for a, b in (laws, laws[::-1]))
-        assert attained >= 1e-4 * (1 - 1e-9)
+        assert rr_delta(0.5, 10_000, own.lower, 9_999) >= 1e-4 * (1 - 1e-9)
 
     @pytest.mark.parametrize("budget", [[1.0], [2.0, 0.5], [0.3, 1.5, 1.5, 0.0], [4.0, 1.0, 1.0, 0.2, 0.2]])
     def test_against_all_inputs(self, budget):
@@ -61,11 +45,6 @@ class TestShuffledBits:
             true = max(worst(budget, victim, eps) for victim in range(len(budget)))
             found = gspa.delta(at_eps=eps, budgets=budget)
             assert found.lower * (1 - TINY) <= true <= found.upper * (1 + TINY)
-
-    def test_against_scipys_binomials(self):
-        true = float(rr_delta_worst(math.log(3), 6, math.log(2)))
-        found = gspa.delta(at_eps=math.log(2), eps=math.log(3), n=6)
-        assert found.lower * (1 - TINY) <= true <= found.upper * (1 + TINY)
 
     @settings(max_examples=40)
     @given(
@@ -132,13 +111,6 @@ class TestEachUser:
         pair = per_user_epsilon(budgets.from_array(budget), delta=0.05)
         assert (found.upper <= pair.upper).all()
 
-    def test_the_largest_is_everybodys(self):
-        crowd = budgets.from_array([1.0, 0.3], count=[40, 60])
-        found = gspa.per_user(budgets=crowd, delta=1e-4)
-        assert found.upper[0] == pytest.approx(gspa.epsilon(budgets=crowd, delta=1e-4).upper, rel=1e-9)
-        assert found.upper[1] < found.upper[0]
-        assert found.relation == "replace one user's record"
-
     def test_on_a_line(self):
         given_as = gspa.per_user(mechanism=gspa.Gaussian([4.0, 2.0, 2.0], sensitivity=2.0), delta=1e-2)
         for who, scale in enumerate((2.0, 1.0)):
@@ -153,32 +125,25 @@ class TestEachUser:
 
 class TestOnALine:
     def test_only_the_ratio_of_noise_and_sensitivity_counts(self):
-        plain = blanket_epsilon([0.5], count=200, delta=1e-4, mechanism="gaussian")
-        for width in (1.0, 2.0, 0.25):
-            found = gspa.epsilon(n=200, delta=1e-4, mechanism=gspa.Gaussian(0.5 * width, sensitivity=width))
+        plain = blanket_epsilon([0.5], count=30, delta=1e-2, mechanism="gaussian")
+        for width in (2.0, 0.25):
+            found = gspa.epsilon(n=30, delta=1e-2, mechanism=gspa.Gaussian(0.5 * width, sensitivity=width))
             assert found.upper == plain.upper
             assert f"values in [0, {width:g}]" in found.valid_for
 
-    def test_one_report_is_the_gaussian_mechanism(self):
-        """Nobody to hide among: delta(eps) of N(0, s^2) against N(C, s^2), by scipy."""
-        mu, eps = 1.7 / 2.3, 0.4
-        true = norm.cdf(mu / 2 - eps / mu) - math.exp(eps) * norm.cdf(-mu / 2 - eps / mu)
-        found = gspa.delta(at_eps=eps, n=1, mechanism=gspa.Gaussian(2.3, sensitivity=1.7))
-        assert found.upper == pytest.approx(true, rel=1e-9)
-
     def test_own_sigma_each(self, tmp_path):
-        both = blanket_epsilon([1.0, 2.0], count=[300, 100], delta=1e-4, mechanism="gaussian")
-        listed = [1.0] * 200 + [2.0] * 100 + [1.0] * 100
+        both = blanket_epsilon([1.0, 2.0], count=[30, 10], delta=1e-2, mechanism="gaussian")
+        listed = [1.0] * 20 + [2.0] * 10 + [1.0] * 10
         file = tmp_path / "sigmas.csv"
-        file.write_text("count,sigma\n200,1\n100,2\n100,1\n")
+        file.write_text("count,sigma\n20,1\n10,2\n10,1\n")
         for asked in (
             {"mechanism": gspa.Gaussian(listed)},
-            {"mechanism": gspa.Gaussian(np.array(listed)), "n": 400},
+            {"mechanism": gspa.Gaussian(np.array(listed)), "n": 40},
             {"mechanism": "gaussian", "budgets": file},
             {"mechanism": gspa.Gaussian(), "budgets": str(file)},
         ):
-            found = gspa.epsilon(**asked, delta=1e-4)
-            assert (found.upper, found.n) == (both.upper, 400)
+            found = gspa.epsilon(**asked, delta=1e-2)
+            assert (found.upper, found.n) == (both.upper, 40)
         assert hash(gspa.Gaussian(listed)) == hash(gspa.Gaussian(tuple(listed)))
 
     def test_laplace_scales_are_local_eps_the_other_way_round(self):
@@ -285,11 +250,6 @@ class TestBesideTheNumber:
         few = gspa.epsilon(eps=1.0, n=50, delta=1e-3, honest=40).warnings
         assert few == ("this rests on a shuffler that is trusted",)
         assert len(gspa.delta(at_eps=0.0, eps=1.0, n=50).warnings) == 2
-
-    def test_an_engines_own_bound_has_neither(self):
-        plain = central_epsilon(budgets.constant(1.0, n=5), delta=1e-3)
-        assert not plain.relation
-        assert {"relation", "warnings"}.isdisjoint(plain.to_dict())
 
 
 @pytest.mark.parametrize(
@@ -412,16 +372,12 @@ class TestHugeBudgets:
 ULP = 2.0**-53
 
 
-def digits(*numbers):
-    return [mpmath.mpf(float(number)) for number in numbers]
+def digits(number):
+    return mpmath.mpf(float(number))
 
 
 def laplace_truth(gap):
     return lambda e: max(-mpmath.expm1((e - gap) / 2), mpmath.mpf(0))
-
-
-def gaussian_truth(mu):
-    return lambda e: mpmath.ncdf(mu / 2 - e / mu) - mpmath.exp(e) * mpmath.ncdf(-mu / 2 - e / mu)
 
 
 def sets_truth(eps, k, size):
@@ -444,13 +400,12 @@ def noisy(kind, rng):
     """Noise with a sensitivity: half of the time 1, and a scale that no double divides."""
     sensitivity = 1.0 if rng.random() < 0.5 else float(np.exp(rng.uniform(-3, 3)))
     noise = float(np.exp(rng.uniform(-5 if kind == "laplace" else -9, 7)))
-    over, under = digits(sensitivity, noise)
-    return sensitivity, noise, over / under
+    return sensitivity, noise, digits(sensitivity) / digits(noise)
 
 
 def alone_laplace(rng):
     eps = float(np.exp(rng.uniform(-7, 6.5)))
-    return {"n": 1, "eps": eps, "mechanism": "laplace"}, laplace_truth(digits(eps)[0]), eps
+    return {"n": 1, "eps": eps, "mechanism": "laplace"}, laplace_truth(digits(eps)), eps
 
 
 def alone_laplace_scale(rng):
@@ -462,7 +417,7 @@ def alone_laplace_scale(rng):
 def alone_gaussian(rng):
     sensitivity, sigma, mu = noisy("gaussian", rng)
     runs = gspa.Gaussian(sigma=sigma, sensitivity=sensitivity)
-    return {"n": 1, "mechanism": runs}, gaussian_truth(mu), float(mu * (mu / 2 + rng.uniform(-5, 36)))
+    return {"n": 1, "mechanism": runs}, lambda e: gaussian_delta(e, mu), float(mu * (mu / 2 + rng.uniform(-5, 36)))
 
 
 def one_step(noise):
@@ -473,7 +428,7 @@ def one_step(noise):
         runs = gspa.Allocation(sigma=sigma, steps=1, sensitivity=sensitivity, direction=direction, noise=noise)
         if noise == "laplace":
             return {"mechanism": runs}, laplace_truth(gap), float(gap)
-        return {"mechanism": runs}, gaussian_truth(gap), float(gap * (gap / 2 + rng.uniform(-5, 36)))
+        return {"mechanism": runs}, lambda e: gaussian_delta(e, gap), float(gap * (gap / 2 + rng.uniform(-5, 36)))
 
     return draw
 
@@ -481,8 +436,7 @@ def one_step(noise):
 def alone(name):
     def draw(rng):
         eps = float(np.exp(rng.uniform(-7, 2 if name == "twice" else 5)))
-        (true,) = digits(eps)
-        asked = {"n": 1, "eps": eps, "mechanism": name}
+        true, asked = digits(eps), {"n": 1, "eps": eps, "mechanism": name}
         if name == "krr":
             k = int(rng.integers(2, 30))
             return asked | {"mechanism": gspa.KRR(k=k)}, sets_truth(true, k, 1), eps
@@ -492,7 +446,7 @@ def alone(name):
             return asked | {"mechanism": gspa.SubsetSelection(k=k, size=size)}, sets_truth(true, k, size), eps
         if name == "tv":
             tv = float(math.tanh(eps / 2) * rng.uniform(0.01, 0.99))
-            return asked | {"mechanism": gspa.TotalVariation(tv=tv)}, variation_truth(true, digits(tv)[0]), eps
+            return asked | {"mechanism": gspa.TotalVariation(tv=tv)}, variation_truth(true, digits(tv)), eps
         if name == "twice":
             return asked | {"mechanism": "rr", "rounds": 2}, twice_truth(true), 2 * eps
         return asked, sets_truth(true, 2, 1), eps
@@ -517,27 +471,22 @@ def contradictions(family, number):
         for i in range(number):
             asked, truth, near = ALONE[family](rng)
             at = max([near * (1 + ULP * int(rng.integers(-6, 7))), near * rng.random(), 0.0][(0, 0, 1, 2)[i % 4]], 0.0)
-            answer, true = gspa.delta(at_eps=at, **asked), truth(digits(at)[0])
+            answer, true = gspa.delta(at_eps=at, **asked), truth(digits(at))
             if not answer.lower <= true <= answer.upper:
                 found.append((asked, at, answer.lower, float(true), answer.upper))
             delta = float([10.0 ** rng.uniform(-100, -15), rng.uniform(0, 1), 1 - ULP * int(rng.integers(1, 9))][i % 3])
             delta = max(delta, 1e-18) if "rounds" in asked else delta
             answer = gspa.epsilon(delta=delta, **asked)
-            above, below = truth(digits(answer.upper)[0]), truth(digits(answer.lower)[0])
+            above, below = truth(digits(answer.upper)), truth(digits(answer.lower))
             if above > delta or (answer.lower > 0 and below < delta):
                 found.append((asked, delta, answer.lower, answer.upper, float(above), float(below)))
     return found
 
 
 @pytest.mark.parametrize("family", ALONE)
-def test_with_nobody_to_hide_among_both_ends_hold_to_the_last_bit(family):
-    assert contradictions(family, 10 if family == "twice" else 100) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("family", ALONE)
-def test_with_nobody_to_hide_among_a_thousand_settings_hold(family):
-    assert contradictions(family, 1000) == []
+@pytest.mark.parametrize("number", [40, pytest.param(1000, marks=pytest.mark.slow)])
+def test_with_nobody_to_hide_among_both_ends_hold_to_the_last_bit(family, number):
+    assert contradictions(family, min(number, 10) if family == "twice" and number < 1000 else number) == []
 
 
 def test_an_answer_of_the_report_alone_says_so():
@@ -597,10 +546,7 @@ def test_no_user_is_worse_off_than_the_worst():
 def test_rounds_whose_shuffle_hides_nothing_are_what_the_reports_are_alone(sigma, delta):
     mu = math.sqrt(2) / sigma
     found = gspa.epsilon(n=1000, mechanism=gspa.Gaussian(sigma=sigma), delta=delta, rounds=2)
-    with mpmath.workdps(60):
-        eps = mpmath.mpf(found.upper)
-        alone = mpmath.ncdf(mu / 2 - eps / mu) - mpmath.exp(eps) * mpmath.ncdf(-mu / 2 - eps / mu)
-        assert abs(alone / delta - 1) < 1e-8
+    assert abs(gaussian_delta(found.upper, mu) / delta - 1) < 1e-8
     assert "no amplification was found" in found.note
     assert gspa.delta(at_eps=found.upper, n=1000, mechanism=gspa.Gaussian(sigma=sigma), rounds=2).upper <= 1.01 * delta
 

@@ -14,7 +14,7 @@ from gspa.accountant.errors import DataUnavailable, InvalidValue, OutsideValidit
 from gspa.accountant.interop import compose_with_dp_accounting
 from gspa.accountant.one_round import problem_of
 from gspa.accountant.randomizers import BINARY
-from gspa.accountant.rounds import compose, compose_delta, gaussian, shuffled
+from gspa.accountant.rounds import compose, gaussian, shuffled
 
 
 def test_missing_library_names_the_extra(monkeypatch):
@@ -36,25 +36,6 @@ class TestWithLibrary:
     @pytest.fixture(autouse=True)
     def _library(self):
         pytest.importorskip("dp_accounting")
-
-    def test_one_round_both_sides(self):
-        one = shuffled(budgets.constant(1.0, n=200))
-        bound = compose_delta([(one, 1)], eps=0.2)
-        above = compose_with_dp_accounting([(one, 1)], step=1e-3).get_delta_for_epsilon(0.2)
-        below = compose_with_dp_accounting([(one, 1)], step=1e-3, pessimistic=False).get_delta_for_epsilon(0.2)
-        assert below <= bound.upper
-        assert above >= bound.lower
-        assert above / below < 1.001
-
-    def test_its_composition_is_consistent_with_ours(self):
-        rounds = [(shuffled(budgets.constant(0.5, n=1000)), 50), (gaussian(0.1), 4)]
-        bound = compose(rounds, delta=1e-6)
-        above = compose_with_dp_accounting(rounds, step=1e-4).get_epsilon_for_delta(1e-6)
-        below = compose_with_dp_accounting(rounds, step=1e-4, pessimistic=False).get_epsilon_for_delta(1e-6)
-        assert above >= bound.lower
-        assert below <= bound.upper
-        assert above == pytest.approx(bound.value, rel=1e-3)
-        assert below == pytest.approx(bound.value, rel=1e-3)
 
     def test_its_own_grid_of_our_outcomes(self):
         # An independent discretization: their connect-the-dots of the two mass functions.
@@ -97,12 +78,6 @@ class TestWithLibrary:
             assert bounds["remove"].lower * 0.999 < ends[0] < ends[1] < bounds["remove"].upper * 1.001
         assert bounds["add"].upper < ends[0]
 
-    def test_refusals(self):
-        with pytest.raises(InvalidValue, match="non-empty"):
-            compose_with_dp_accounting([])
-        with pytest.raises(InvalidValue, match="step"):
-            compose_with_dp_accounting([(gaussian(1.0), 1)], step=-1)
-
 
 class TestFrontDoor:
     @pytest.fixture(autouse=True)
@@ -131,6 +106,8 @@ class TestFrontDoor:
         assert below > 0.999 * bound.lower
 
     def test_refusals(self):
+        with pytest.raises(InvalidValue, match="non-empty"):
+            compose_with_dp_accounting([])
         with pytest.raises(OutsideValidity, match="dp_accounting"):
             gspa.to_dp_accounting(eps=1, n=9, mechanism="laplace", step=1e-9)
         with pytest.raises(InvalidValue, match="rounds = 0"):

@@ -18,88 +18,50 @@ def curve(pair, eps):
     return float(pair.mass @ np.maximum(-np.expm1(eps - pair.loss), 0)) + pair.missing
 
 
-def symmetric_pair(rng):
-    """A random pair and its mirror image: masses (p, q) and (q, p), losses of either sign."""
-    p, q = rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(5))
-    return 0.5 * np.r_[p, q], 0.5 * np.r_[q, p]
-
-
 def delta_of(p, q, eps):
     return float(np.maximum(p - math.exp(eps) * q, 0).sum())
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 2**32), st.floats(0, 0.02))
-def test_brackets_a_random_pair_and_its_square(seed, error):
-    rng = np.random.default_rng(seed)
-    p, q = symmetric_pair(rng)
-    top = float(np.abs(np.log(p / q)).max())
-    at = np.r_[0.0, np.sort(rng.uniform(0, 1.1 * top, 12))]
-    exact = np.array([delta_of(p, q, e) for e in at])
-    noise = 1 + error * rng.random((2, at.size))
-    above = dominating(at, exact * noise[0])
-    below = dominated(at, exact / noise[1], exact * noise[0], np.ones_like(at))
-    p2, q2 = np.multiply.outer(p, p).ravel(), np.multiply.outer(q, q).ravel()
-    for pair, sign in ((above, 1), (below, -1)):
-        assert pair.mass.sum() + pair.missing == pytest.approx(1, abs=1e-12)
-        assert float(pair.mass @ np.exp(-pair.loss)) <= 1 + 1e-12
-        two = type(pair)(
-            np.add.outer(pair.loss, pair.loss).ravel(),
-            np.multiply.outer(pair.mass, pair.mass).ravel(),
-            1 - (1 - pair.missing) ** 2,
-        )
-        for eps in np.linspace(0, 2 * top, 25):
-            assert sign * (curve(pair, eps) - delta_of(p, q, eps)) >= -1e-12
-            assert sign * (curve(two, eps) - delta_of(p2, q2, eps)) >= -1e-12
+def exchanged(pair):
+    mass = pair.mass * np.exp(-pair.loss)
+    return type(pair)(-pair.loss, mass, 1 - float(mass.sum()))
 
 
+def squared(pair):
+    twice = np.add.outer(pair.loss, pair.loss).ravel(), np.multiply.outer(pair.mass, pair.mass).ravel()
+    return type(pair)(*twice, 1 - (1 - pair.missing) ** 2)
+
+
+@pytest.mark.parametrize("mirrored", [True, False])
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32), st.floats(0, 0.3), st.integers(1, 14))
-def test_two_directions_are_above_any_pair_and_its_square(seed, error, points):
+def test_brackets_a_random_pair_its_exchange_and_its_square(mirrored, seed, error, points):
     rng = np.random.default_rng(seed)
-    p, q = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6))
-    p[0], q[1] = rng.choice([0.0, p[0]]), rng.choice([0.0, q[1]])  # an outcome that one of them does not have
-    p, q = p / p.sum(), q / q.sum()
-    at = np.r_[0.0, np.sort(rng.uniform(0, 3, points - 1))]
-    forward, backward = (np.array([delta_of(a, b, e) for e in at]) for a, b in ((p, q), (q, p)))
-    pair, same = dominating(at, forward * (1 + error * rng.random(points)), backward), dominating(at, forward, forward)
-    assert pair.mass.sum() + pair.missing == pytest.approx(1, abs=1e-12)
-    assert float(pair.mass @ np.exp(-pair.loss)) <= 1 + 1e-12
-    swapped = type(pair)(-pair.loss, pair.mass * np.exp(-pair.loss), 1 - float(pair.mass @ np.exp(-pair.loss)))
-    for eps in np.linspace(0, 4, 40):
-        assert curve(pair, eps) >= delta_of(p, q, eps) - 1e-12
-        assert curve(swapped, eps) >= delta_of(q, p, eps) - 1e-12
-        assert curve(same, eps) == curve(dominating(at, forward), eps)
-    if points > 1:  # and no more than the values allow
-        assert all(curve(pair, e) <= v * (1 + error) + 1e-12 for e, v in zip(at, forward, strict=True))
-        assert all(curve(swapped, e) <= v + 1e-12 for e, v in zip(at, backward, strict=True))
-    p2, q2 = np.multiply.outer(p, p).ravel(), np.multiply.outer(q, q).ravel()
-    two = np.add.outer(pair.loss, pair.loss).ravel(), np.multiply.outer(pair.mass, pair.mass).ravel()
-    for eps in np.linspace(0, 4, 20):
-        assert curve(type(pair)(*two, 1 - (1 - pair.missing) ** 2), eps) >= delta_of(p2, q2, eps) - 1e-12
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**32), st.floats(0, 0.1), st.integers(4, 14))
-def test_two_directions_from_below(seed, error, points):
-    rng = np.random.default_rng(seed)
-    p, q = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6))
-    p[0], q[1] = rng.choice([0.0, p[0]]), rng.choice([0.0, q[1]])
-    p, q = p / p.sum(), q / q.sum()
+    p, q = rng.dirichlet(np.ones(6), size=2)
+    if mirrored:
+        p, q = 0.5 * np.r_[p, q], 0.5 * np.r_[q, p]
+    else:
+        p[0], q[1] = rng.choice([0.0, p[0]]), rng.choice([0.0, q[1]])  # an outcome that one of them does not have
+        p, q = p / p.sum(), q / q.sum()
     at = np.r_[0.0, np.sort(rng.uniform(0, 3, points - 1))]
     exact = [np.array([delta_of(a, b, e) for e in at]) for a, b in ((p, q), (q, p))]
     low, high = ([row * (1 + sign * error * rng.random(points)) for row in exact] for sign in (-1, 1))
-    pair = dominated(at, low[0], high[0], np.ones(points), (low[1], high[1]))
-    assert pair.mass.sum() + pair.missing == pytest.approx(1, abs=1e-12)
-    assert float(pair.mass @ np.exp(-pair.loss)) <= 1 + 1e-12
-    swapped = type(pair)(-pair.loss, pair.mass * np.exp(-pair.loss), 1 - float(pair.mass @ np.exp(-pair.loss)))
-    for eps in np.linspace(0, 4, 40):
-        assert curve(pair, eps) <= delta_of(p, q, eps) + 1e-12
-        assert curve(swapped, eps) <= delta_of(q, p, eps) + 1e-12
+    found = [(dominating(at, high[0], None if mirrored else high[1]), 1)]
+    if points >= 4:
+        found += [(dominated(at, low[0], high[0], np.ones(points), None if mirrored else (low[1], high[1])), -1)]
     p2, q2 = np.multiply.outer(p, p).ravel(), np.multiply.outer(q, q).ravel()
-    two = np.add.outer(pair.loss, pair.loss).ravel(), np.multiply.outer(pair.mass, pair.mass).ravel()
-    for eps in np.linspace(0, 4, 20):
-        assert curve(type(pair)(*two, 1 - (1 - pair.missing) ** 2), eps) <= delta_of(p2, q2, eps) + 1e-12
+    for pair, sign in found:
+        assert pair.mass.sum() + pair.missing == pytest.approx(1, abs=1e-12)
+        assert float(pair.mass @ np.exp(-pair.loss)) <= 1 + 1e-12
+        for eps in np.linspace(0, 4, 25):
+            assert sign * (curve(pair, eps) - delta_of(p, q, eps)) >= -1e-12
+            assert sign * (curve(exchanged(pair), eps) - delta_of(q, p, eps)) >= -1e-12
+            assert sign * (curve(squared(pair), eps) - delta_of(p2, q2, eps)) >= -1e-12
+    if points > 1:  # and no more than the values allow
+        above, values = found[0][0], (high[0], high[0] if mirrored else high[1])
+        for pair, most in zip((above, exchanged(above)), values, strict=True):
+            assert all(curve(pair, e) <= v + 1e-12 for e, v in zip(at, most, strict=True))
+    assert curve(dominating(at, high[0], high[0]), 0.5) == curve(dominating(at, high[0]), 0.5)
 
 
 def test_two_directions_from_below_lose_little():

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, pairwise, permutations, product
+from itertools import combinations, pairwise, product
 
 import pytest
+from exact_shuffle import curves, truth
 
 import gspa
 from gspa.accountant.budgets import from_array
@@ -81,45 +82,6 @@ def duchi(factor):
 
 def _root(factor):
     return Fraction(math.isqrt(factor.numerator), math.isqrt(factor.denominator))
-
-
-def laws(rows, start):
-    """The law of the histogram of independent reports, in whole numbers over one denominator."""
-    for row in rows:
-        found = {}
-        for seen, mass in start.items():
-            for y, weight in enumerate(row):
-                if weight:
-                    key = (*seen[:y], seen[y] + 1, *seen[y + 1 :])
-                    found[key] = found.get(key, 0) + mass * weight
-        start = found
-    return start
-
-
-def _whole(table):
-    denominator = math.lcm(*(mass.denominator for row in table for mass in row))
-    return [[int(mass * denominator) for mass in row] for row in table], denominator
-
-
-def curves(tables):
-    """Pairs of laws of all shuffled reports: each victim, each change of its record, all inputs of the others."""
-    whole = [_whole(table) for table in tables]
-    everything = math.prod(denominator for _, denominator in whole)
-    for victim in {table_id: i for i, table_id in enumerate(map(str, tables))}.values():
-        others = [rows for i, (rows, _) in enumerate(whole) if i != victim]
-        alike = all(rows == others[0] for rows in others)
-        held = combinations_with_replacement(others[0], len(others)) if others and alike else product(*others)
-        for rows in held:
-            crowd = laws(rows, {(0,) * len(tables[0][0]): 1})
-            seen = [laws([row], crowd) for row in whole[victim][0]]
-            for one, other in permutations(seen, 2):
-                yield [(mass, other.get(key, 0), everything) for key, mass in one.items()]
-
-
-def truth(pairs, factor):
-    up, down = factor.numerator, factor.denominator
-    best = max(Fraction(sum(max(p * down - up * q, 0) for p, q, _ in one), one[0][2]) for one in pairs)
-    return float(best / down)
 
 
 CASES = {

@@ -8,16 +8,16 @@ from itertools import product
 import mpmath
 import numpy as np
 import pytest
-from exact_shuffle import laplace_delta
+from exact_shuffle import binary_laws, hockey_stick, laplace_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 import gspa
 from gspa.accountant import budgets
 from gspa.accountant import closed_forms as c
-from gspa.accountant.errors import InvalidValue, OutsideValidity, UnknownName
-from gspa.accountant.published import GAUSSIAN, compare, compare_gaussian
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.published import compare, compare_gaussian
 from gspa.accountant.tradeoff import gdp_epsilon
 
 
@@ -136,15 +136,6 @@ class TestLiew22:
     def test_the_printed_formula(self, sigma, n, order):
         assert liew22_renyi(sigma, n, order) == pytest.approx(liew_by_definition(sigma, n, order), rel=1e-10)
 
-    def test_it_is_the_divergence_of_the_two_mixtures(self):
-        # (X_1 + X_2)/2 under N(0, s^2 I) by quadrature.
-        sigma, order = 1.1, 4
-        nodes, weights = np.polynomial.hermite_e.hermegauss(120)
-        x = np.exp(nodes / sigma - 1 / (2 * sigma**2))
-        weights = weights / weights.sum()
-        moment = weights @ ((x[:, None] + x) / 2) ** order @ weights
-        assert liew22_renyi(sigma, 2, order) == pytest.approx(math.log(moment) / (order - 1), rel=1e-9)
-
     @given(st.floats(0.1, 20), st.integers(1, 10**7), st.integers(2, 40))
     def test_shuffling_never_hurts(self, sigma, n, order):
         found = liew22_renyi(sigma, n, order)
@@ -180,11 +171,6 @@ class TestLiew22:
 
 
 class TestGaussianCatalogue:
-    def test_entries_are_complete(self):
-        for key, bound in GAUSSIAN.items():
-            assert bound.key == key
-            assert all((bound.label, bound.source, bound.conditions, bound.valid_for))
-
     def test_rows(self):
         rows = {row.key: row for row in compare_gaussian(sigma=1.0, n=10_000, delta=1e-6)}
         assert rows["takagi26"].epsilon < rows["liew22"].epsilon < gdp_epsilon(delta=1e-6, mu=1.0)
@@ -192,19 +178,10 @@ class TestGaussianCatalogue:
         assert (rows["takagi26"].note, rows["takagi26"].rigorous) == ("", True)
         assert "not a certified upper bound" in rows["liew22"].note
 
-    def test_alone_nothing_is_gained(self):
-        rows = {row.key: row for row in compare_gaussian(sigma=2.0, n=1, delta=1e-6)}
-        alone = gdp_epsilon(delta=1e-6, mu=0.5)
-        assert rows["takagi26"].epsilon == pytest.approx(alone, rel=1e-6)
-        assert rows["liew22"].trivial
-
-    @settings(max_examples=15)
+    @settings(max_examples=6)
     @given(st.floats(0.3, 10), st.integers(2, 20_000), st.floats(1e-9, 0.1))
     def test_the_rigorous_one_is_above_an_attack(self, sigma, n, delta):
         # Count the reports above a cut; all others at 0. No guarantee is below what that shows.
-        from exact_shuffle import binary_laws, hockey_stick
-        from scipy.stats import norm
-
         eps = next(row.epsilon for row in compare_gaussian(sigma=sigma, n=n, delta=delta) if row.rigorous)
         for cut in (0.5, 0.5 + sigma, 1 + 2 * sigma):
             at0, at1 = (norm.sf(cut, x, sigma) for x in (0, 1))
@@ -217,15 +194,6 @@ class TestGaussianCatalogue:
         for arguments in ({"sigma": 0.0}, {"n": 0}, {"delta": 1.0}):
             with pytest.raises(InvalidValue):
                 compare_gaussian(**({"sigma": 1.0, "n": 10, "delta": 1e-6} | arguments))
-
-
-def test_only_the_keys_that_are_asked():
-    people = budgets.constant(0.5, n=10_000)
-    rows = compare(people, delta=1e-4, keys=["fmt21", "gspa"])
-    assert [row.key for row in rows] == ["gspa", "fmt21"]
-    assert rows == [row for row in compare(people, delta=1e-4) if row.key in {"fmt21", "gspa"}]
-    with pytest.raises(UnknownName, match="did you mean 'liu24'"):
-        compare(people, delta=1e-4, keys=["liu25"])
 
 
 def test_tiny_scales_are_a_refusal_of_the_evaluated_bound():

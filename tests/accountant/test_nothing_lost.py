@@ -126,16 +126,21 @@ def test_the_cells_of_an_attack():
 
 
 def test_spreading_and_merging_keep_every_mass():
-    """At, just below and just above a grid point, where the cell is chosen by a quotient's floor."""
-    for step in (0.1, 1e-3, 0.37):
+    """At random, and just below, at and just above a grid point, where the cell is chosen by a quotient's floor."""
+    rng = np.random.default_rng(0)
+    for step in (0.1, 1e-3, 0.37, 0.7):
         point = step * np.arange(-50, 51)
-        loss = np.r_[point, np.nextafter(point, np.inf), np.nextafter(point, -np.inf)]
-        mass = np.full(loss.size, 1 / loss.size)
-        above = _loss_grid.spread(loss, mass, step)
-        assert above.mass.sum() == pytest.approx(1, abs=1e-14)
-        assert (above.mass >= 0).all()
-        below = _loss_grid.merge(loss, mass, step)
-        assert below.mass.sum() == pytest.approx(1, abs=1e-14)
-        for eps in (0.0, 0.05, 1.0):
-            exact = float(mass @ np.maximum(-np.expm1(eps - loss), 0))
-            assert below.delta(eps) - 1e-14 <= exact <= above.delta(eps) + 1e-14
+        near = np.r_[point, np.nextafter(point, np.inf), np.nextafter(point, -np.inf)]
+        for loss in (near, *rng.normal(0.3, 1.0, (12, 30))):
+            _keeps_all(loss, rng.dirichlet(np.full(loss.size, 0.3)), step)
+
+
+def _keeps_all(loss, mass, step):
+    above = _loss_grid.spread(loss, mass, step)
+    assert above.mass.sum() == pytest.approx(1, abs=1e-14)
+    assert (above.mass >= 0).all()
+    below = _loss_grid.merge(loss, mass, step)
+    assert below.mass.sum() == pytest.approx(1, abs=1e-14)
+    for eps in (-3.0, -1.0, 0.0, 0.05, 1.0, 2.0):
+        exact = float(mass @ np.maximum(-np.expm1(np.minimum(eps - loss, 0)), 0))
+        assert below.delta(eps) - 1e-14 <= exact <= above.delta(eps) + 1e-14

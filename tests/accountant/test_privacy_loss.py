@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import mpmath
 import numpy as np
@@ -54,41 +53,28 @@ class TestLaw:
                 assert found.mass[near].sum() == pytest.approx(float(mass), rel=3e-11, abs=3e-11)
             assert found.mass.sum() == pytest.approx(1, rel=3e-11)
 
-    @pytest.mark.parametrize("eps", [0.0, 0.05, 0.3, 0.9, 1.1])
-    def test_both_sides_of_delta(self, small, eps):
-        exact = float(delta(composed([losses(pair_law(small))]), eps))
-        above, below = on_grid(small), on_grid(small, above=False)
-        assert below.delta(eps) - 1e-10 <= exact <= above.delta(eps) + 1e-10
-        assert above.delta(eps) - below.delta(eps) < 2e-3 * max(exact, 1e-2)
-
-    @pytest.mark.parametrize("step", [1.0, 0.1, 0.01, 1e-3])
+    @pytest.mark.parametrize("step", [1.0, 0.1, 0.01, 1e-3, None])
     def test_any_grid_is_on_the_right_side(self, small, step):
         exact = composed([losses(pair_law(small))])
         above, below = on_grid(small, step=step), on_grid(small, step=step, above=False)
         for eps in np.linspace(-1, small.victim.eps, 40):
             value = float(delta(exact, float(eps)))
             assert below.delta(float(eps)) - 1e-10 <= value <= above.delta(float(eps)) + 1e-10
+            assert step or above.delta(float(eps)) - below.delta(float(eps)) < 2e-3 * max(value, 1e-2)
         # Y keeps its mean above; below, only the last heap may lose some.
         assert float(above.mass @ np.exp(-above.loss)) == pytest.approx(1, abs=1e-10)
 
-    @pytest.mark.parametrize("n", [10**3, 10**4, 10**6])
-    def test_agrees_with_the_accountant(self, n):
-        crowd = budgets.constant(0.5, n=n)
+    @pytest.mark.parametrize(
+        "crowd", [*(budgets.constant(0.5, n=n) for n in (10**3, 10**4, 10**6)), budgets.draw("unif1", n=5000, rng=1)]
+    )
+    def test_agrees_with_the_accountant(self, crowd):
         above, below = on_grid(problem(crowd)), on_grid(problem(crowd), above=False)
         for share in (0.5, 2.0, 4.0):
-            eps = share / math.sqrt(n)
+            eps = share / math.sqrt(crowd.n)
             exact = central_delta(crowd, eps=eps)
             assert below.delta(eps) <= exact.upper * (1 + 1e-9)
             assert above.delta(eps) >= exact.lower * (1 - 1e-9)
             assert above.delta(eps) / below.delta(eps) < 1.005
-
-    def test_distinct_budgets(self):
-        crowd = budgets.draw("unif1", n=5000, rng=1)
-        law, exact = problem(crowd), central_delta(crowd, eps=0.04)
-        above, below = on_grid(law).delta(0.04), on_grid(law, above=False).delta(0.04)
-        assert below <= exact.upper * (1 + 1e-9)
-        assert above >= exact.lower * (1 - 1e-9)
-        assert above / below < 1.001
 
     def test_local_delta_is_an_infinite_loss(self):
         crowd = budgets.constant(0.5, n=100, delta=1e-3)
@@ -116,19 +102,6 @@ class TestGrid:
             assert above.delta(eps) >= exact * (1 - 1e-12)
             assert above.delta(eps) / below.delta(eps) < 1.001
 
-    def test_random_masses_keep_the_order(self):
-        generator = np.random.default_rng(0)
-        for _ in range(50):
-            loss = generator.normal(0.3, 1.0, 30)
-            mass = generator.dirichlet(np.full(30, 0.3))
-            step = float(generator.uniform(0.01, 0.7))
-            above, below = spread(loss, mass, step), merge(loss, mass, step)
-            assert above.mass.sum() == pytest.approx(1, abs=1e-12)
-            assert below.mass.sum() == pytest.approx(1, abs=1e-12)
-            for eps in np.linspace(-3, 3, 31):
-                exact = float(mass @ np.maximum(0, -np.expm1(np.minimum(eps - loss, 0))))
-                assert below.delta(eps) - 1e-12 <= exact <= above.delta(eps) + 1e-12
-
 
 class TestRenyi:
     @pytest.mark.parametrize("order", [1.0, 1.5, 2.0, 7.0, 100.0])
@@ -150,13 +123,6 @@ class TestRenyi:
             # D_order of N(mu, 1) against N(0, 1) is order mu^2/2; the limit is within a percent here
             assert found.value == pytest.approx(order * mu2 / 2, rel=0.01)
             assert found.relative_width < 1e-3
-
-    def test_grows_with_the_order(self):
-        law = problem(budgets.constant(1.0, n=200))
-        ends = [renyi(law, order) for order in (1, 2, 4, 8, 1000)]
-        for a, b in pairwise(ends):
-            assert a.lower <= b.upper
-        assert ends[-1].upper <= 1.0
 
     def test_refusals(self):
         law = problem(budgets.constant(1.0, n=20))

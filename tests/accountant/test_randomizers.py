@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from exact_shuffle import krr
 from pair_oracle import hockey_stick, law_divergence, pair_law, shuffled, sum_of_bernoullis
 
 from gspa.accountant import api, budgets
@@ -22,17 +23,6 @@ from gspa.accountant.randomizers import (
     TotalVariation,
     UnaryEncoding,
 )
-
-
-def krr_report(x, eps, k):
-    z = math.exp(eps) + k - 1
-    return {y: (math.exp(eps) if y == x else 1) / z for y in range(k)}
-
-
-def subset_report(x, eps, k, size):
-    weights = {s: math.exp(eps) if x in s else 1.0 for s in combinations(range(k), size)}
-    total = sum(weights.values())
-    return {s: w / total for s, w in weights.items()}
 
 
 class TestMasses:
@@ -59,28 +49,12 @@ class TestMasses:
 
     @pytest.mark.parametrize(("k", "size"), [(3, 1), (4, 2), (5, 3), (6, 5)])
     def test_subset_selection_by_listing(self, k, size):
-        eps, other, found = 1.3, 0.4, SubsetSelection(k, size)
-        reports = [subset_report(x, eps, k, size) for x in range(3)]
-        # The law below all: the least mass that any input gives a set, everywhere.
-        least = min(subset_report(0, other, k, size).values())
-        q, _ = found.clones(np.array([other]))
-        assert float(q[0]) == pytest.approx(least * len(reports[0]))
-        # Sets by which of the three items they hold.
-        listed = {}
-        for one in reports[0]:
-            held = tuple(x in one for x in range(3))
-            entry = listed.setdefault(held, np.zeros(4))
-            entry += [1 / len(reports[0]), *(report[one] for report in reports)]
-        table, rows = found.victim(eps), found.rows(eps)
-        masses = np.array([table.base, table.base * table.first, table.base * table.second, rows[2]]).T
-        listed_masses = np.array(list(listed.values()))
-        for column in range(4):
-            assert sorted(masses[:, column]) == pytest.approx(sorted(listed_masses[:, column]))
-
-    def test_two_items_are_bits(self):
-        two = KRR(2)
-        assert two.victim(1.0).neither == 0
-        assert two.victim(1.0).low == pytest.approx(RandomizedResponse().victim(1.0).low, rel=1e-15)
+        weights = np.array([[3.0 if x in one else 1.0 for one in combinations(range(k), size)] for x in range(3)])
+        columns, times = np.unique(weights, axis=1, return_counts=True)
+        found = SubsetSelection(k, size).rows(math.log(3.0))
+        both = [(columns * times / weights[0].sum()).T, found.T[found.any(axis=0)]]
+        first, second = (np.array(sorted(map(tuple, np.round(one, 12)))) for one in both)
+        np.testing.assert_allclose(first, second, rtol=1e-10)
 
     def test_total_variation_at_its_largest_is_binary(self):
         crowd = budgets.constant(1.0, n=200)
@@ -103,7 +77,8 @@ class TestShuffledLawsLieBelow:
         # Two users of 3-ary response at p = e, the other's input equal to the victim's first. The reports
         # {0, 0} alone give p (p - e^eps)/(p+2)^2; the pair that hides "neither" gives 1/p of that.
         p, e = math.e, 2.5
-        laws = [shuffled([krr_report(x, 1.0, 3), krr_report(0, 1.0, 3)]) for x in (0, 1)]
+        rows = [dict(enumerate(krr(3, 1.0, x))) for x in (0, 1)]
+        laws = [shuffled([row, rows[0]]) for row in rows]
         exact = law_divergence(*laws, e)
         assert exact == pytest.approx(p * (p - e) / (p + 2) ** 2, rel=1e-12)
         low = 1 / (p + 2)

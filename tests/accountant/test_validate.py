@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from gspa.accountant.errors import (
     InvalidBudget,
     InvalidValue,
     OutsideValidity,
+    ProcessDied,
     UnknownName,
 )
 from gspa.accountant.laplace_gaussian import blanket_epsilon
@@ -180,3 +182,25 @@ def test_what_is_masked_is_never_put_back(ask):
 def test_a_mask_that_hides_nothing_is_no_fault():
     whole = np.ma.array([1.0, 1.0, 1.0], mask=[False, False, False])
     assert gspa.epsilon(budgets=whole, delta=1e-6) == gspa.epsilon(budgets=[1.0, 1.0, 1.0], delta=1e-6)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        GspaError("plain"),
+        InvalidValue("eps", -1, "> 0", "use a positive one"),
+        InvalidBudget("eps", 0, "> 0"),
+        OutsideValidity("a bound", "n > 1"),
+        UnknownName("claim", "G-T9", ["G-T2"]),
+        CheckFailed("failed"),
+        ProcessDied("killed"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_pickling_keeps_type_message_and_attributes(error):
+    """A worker's one clear line reaches the caller."""
+    found = pickle.loads(pickle.dumps(error))
+    assert type(found) is type(error)
+    assert str(found) == str(error)
+    assert found.args == error.args
+    assert vars(found) == vars(error)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
-from itertools import product
 
 import exact_shuffle
 import numpy as np
@@ -37,26 +35,6 @@ class TestEnumeration:
             assert laws.delta(eps) <= expected + 1e-15
             assert laws.delta(eps) == pytest.approx(expected, abs=1e-13)
             assert laws.delta(eps, side=1) >= expected - 1e-15
-
-    def test_against_exact_fractions(self):
-        """4 users, e^eps0 = 3, every sequence of answers: hockey-stick at e^eps = 3/2 in whole numbers."""
-        ratio, at = Fraction(3), Fraction(3, 2)
-        laws = []
-        for own in (0, 1):
-            found: dict[tuple[int, ...], Fraction] = {}
-            for answers in product(range(3), repeat=4):
-                mass = Fraction(1)
-                for item, answer in zip((own, 0, 1, 2), answers, strict=True):
-                    mass *= (ratio if answer == item else 1) / (ratio + 2)
-                key = tuple(answers.count(i) for i in range(3))
-                found[key] = found.get(key, Fraction(0)) + mass
-            laws.append(found)
-        sides = [sum(max(p[key] - at * q[key], Fraction(0)) for key in p) for p, q in (laws, laws[::-1])]
-        expected = float(max(sides))
-        worlds = h.randomized_response(budgets.constant(math.log(3), n=4), k=3, inputs=[[1, 1, 1]])
-        laws = h.enumerate_laws(worlds)
-        assert laws.delta(math.log(1.5)) <= expected <= laws.delta(math.log(1.5), side=1)
-        assert laws.delta(math.log(1.5)) == pytest.approx(expected, abs=1e-13)
 
     @pytest.mark.parametrize("ones", [0, 4, 9])
     def test_bits_against_the_exact_law(self, ones):

@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import attack
+import dealt
 import numpy as np
 import pytest
 import settings
@@ -80,8 +81,9 @@ def test_the_attack_is_not_toothless():
         assert any(duel.truth > 0.998 * duel.claimed for duel in duels if duel.claimed), name
 
 
-def test_the_attack_owes_nothing_to_the_package():
-    tree = ast.parse(Path(attack.__file__).read_text())
+@pytest.mark.parametrize("opponent", [attack, dealt])
+def test_the_attack_owes_nothing_to_the_package(opponent):
+    tree = ast.parse(Path(opponent.__file__).read_text())
     imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names} | {
         node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
     }
