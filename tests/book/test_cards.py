@@ -207,7 +207,7 @@ class TestInHowManyReadings:
         for paper in cards.REPORTS:
             assert seen[f"report-results-{paper}"] > 0
             assert (
-                f"{sum(bool(one.notebook) for one in divided.of(paper))} of the verdicts stand in some"
+                f"{sum(bool(one.notebook) for one in divided.of(paper))} verdicts stand only in some readings"
                 in (pages[f"report-scope-{paper}"])
             )
         assert f"{settled} verdicts stand only in some readings of an unclear sentence." in pages["dashboard"]
