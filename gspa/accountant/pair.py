@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -52,6 +52,7 @@ Array = NDArray[np.float64]
 
 _RELATIVE = 1e-11  # allowance on each divergence; measured errors are below 1e-12 (tests, against mpmath)
 _LARGEST = 700.0  # e^eps is finite
+_LEAST = 1e-300  # below, doubles lose digits, and a victim counts as one of this budget, who is hidden no better
 _UNIT = 2.0**-52
 
 
@@ -230,6 +231,9 @@ def divergence(law: CloneLaw, victim: Victim | AtomTable, eps: float) -> tuple[f
     if isinstance(victim, AtomTable):
         low, high = victim.below(law, eps), victim.above(law, eps)
         return _ordered(low, 0.5 * (low + high), high)
+    if victim.eps < _LEAST:
+        high = divergence(law, replace(victim, eps=_LEAST), eps)[2]
+        return 0.0, high, high
     table = _terms(law.edges, victim, eps)
     low_table = np.where(np.diff(law.edges) == 1, table[:-1], table[1:])
     far, first = (float(_terms(np.array([c]), victim, eps)[0]) for c in (law.far, 0.0))

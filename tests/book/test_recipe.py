@@ -27,7 +27,7 @@ def test_its_numbers_are_those_that_were_printed(tmp_path, monkeypatch):
     monkeypatch.setattr(recipe, "_printed", lambda: PRINTED)
     text, certificate = recipe.page(tmp_path)
     assert certificate == "{}"
-    assert "Ada's budget may be raised to 3.25 a week, and that of the others to 1.625." in text
+    assert "By this computation, Ada's weekly budget may be raised to 3.25 and the others' to 1.625." in text
     assert f"```bash\n{recipe.COMMANDS['calibrate']}\n```" in text
     assert "all budgets times at most 3.2504; the largest factor is certified in [3.2504, 3.26]\n...\n```" in text
     assert ">>> year.upper\n0.0625\n>>> year.proved\nTrue\n```" in text
