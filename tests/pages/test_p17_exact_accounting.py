@@ -162,6 +162,7 @@ def test_each_setting_on_a_line_from_its_attack_to_its_bound(names):
     assert least.get_xdata()[0] == row["least ratio"]
 
 
+@pytest.mark.slow  # runs the page once more
 def test_the_page():
     names = run_page(PAGE).names
     assert names["best_name"] == "Blanket, RR"

@@ -27,6 +27,7 @@ def table(name, page, at):
     return run_page(page).names[name].set_index(at)
 
 
+@pytest.mark.slow  # runs another page
 def test_the_figure_of_the_first_page(names):
     curves = table("curves", "19_auditing", ["delta", "local", "n"]).loc[1e-4]
     found = numbers(names, "figure")
@@ -35,6 +36,7 @@ def test_the_figure_of_the_first_page(names):
         assert curves.loc[at, "certified"] <= eps <= curves.loc[at, "certified"] * (1 + 1e-3)
 
 
+@pytest.mark.slow  # runs another page
 def test_the_pairs_of_page_17(names):
     compared = table("compared", "17_exact_accounting", ["eps0", "n"])
     found = numbers(names, "pair")
