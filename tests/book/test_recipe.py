@@ -31,7 +31,7 @@ def test_its_numbers_are_those_that_were_printed(tmp_path, monkeypatch):
     assert f"```bash\n{recipe.COMMANDS['calibrate']}\n```" in text
     assert "all budgets times at most 3.2504; the largest factor is certified in [3.2504, 3.26]\n...\n```" in text
     assert ">>> year.upper\n0.0625\n>>> year.proved\nTrue\n```" in text
-    assert "computed, not proved" not in text
+    assert "Both answers are computed" not in text
     assert f"```text\n{PRINTED['certify']}```" in text
     assert f'href="certificates/{recipe.CERTIFICATE}"' in text
 

@@ -141,7 +141,14 @@ def axe(page: Page) -> list[str]:
     return found
 
 
+COMPARED = pytest.mark.skipif(
+    "A quick build" not in ((SITE / "intro.html").read_text(encoding="utf-8") if SITE.is_dir() else ""),
+    reason="a quick run is compared with a quick build: make book PROFILE=quick",
+)
+
+
 class TestRun:
+    @COMPARED
     def test_change_n_run_and_see_what_moved(self, page, served):
         page.route(MATHJAX, lambda route: route.continue_())
         opened(page, served).get_by_label("n_max", exact=True).fill("20000")
@@ -238,6 +245,7 @@ class TestRun:
         page.goto(f"{served.base}/runs.html")
         page.wait_for_selector("#gspa-runs li:has-text('n_max = 4001'):has-text('was stopped')")
 
+    @COMPARED
     def test_a_run_survives_a_reload_and_a_closed_tab(self, context, served):
         page = opened(context.new_page(), served)
         page.get_by_label("n_max", exact=True).fill("4002")
