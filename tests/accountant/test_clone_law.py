@@ -217,3 +217,11 @@ def test_nearly_everybody_is_a_clone(missing):
     exact = mpmath.binomial(n, missing) * mpf(rest) ** missing * mpmath.exp((n - missing) * mpmath.log1p(-mpf(rest)))
     for k, p, q in ((n - missing, 1 - rest, rest), (missing, rest, 1 - rest)):
         assert float(_binomial.pmf(np.array([float(k)]), float(n), p, q)[0]) == pytest.approx(float(exact), rel=1e-12)
+
+
+@pytest.mark.parametrize("variance", [0.0, 1.0, 1e6])
+@pytest.mark.parametrize("depth", [1.0, 40.0, 800.0])
+def test_the_reach_is_where_bernsteins_inequality_has_that_depth(variance, depth):
+    t = clone_law._reach(variance, depth)
+    assert t**2 / (2 * (variance + t / 3)) == pytest.approx(depth, rel=1e-11)
+    assert t**2 / (2 * (variance + t / 3)) >= depth
