@@ -165,14 +165,8 @@ def link(text, target):
     return nodes.reference("", text, refuri=target, internal=True)
 
 
-def unnumbered(app, config):
-    """Captions name the papers' own figures, and two numberings at once are none; Jupyter Book sets its own."""
-    config.numfig = False
-
-
 def setup(app):
     """Runs when a page's outputs have been chosen and its code has been folded."""
     app.add_transform(Drawings)
-    app.connect("config-inited", unnumbered, priority=900)  # after the extension that sets it
     app.connect("doctree-resolved", annotate)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

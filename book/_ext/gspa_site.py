@@ -45,6 +45,7 @@ def configure(app, config):
     """Finish the theme's options once Jupyter Book has made its own; several processes read and write the pages."""
     for name in ("sphinx_multitoc_numbering", "sphinx_jupyterbook_latex"):
         app.extensions[name].parallel_read_safe = True  # they do not say so, and Sphinx would warn and use one process
+    config.numfig = False  # captions name the papers' own figures; Jupyter Book would number them once more
     options = config.html_theme_options
     if options.get("repository_url"):
         options.update(LINKS)

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -192,7 +192,6 @@ def clone_divergence(c: Array, eps: float, truth: Array, excess: Array) -> Array
     """
     c1 = c + 1
     factor = math.exp(min(eps, _LARGEST)) + 1
-    truth = np.maximum(truth, np.finfo(np.float64).tiny)  # tanh of a subnormal budget is 0
     x = c1 * np.maximum(excess, 0.0) / truth * (math.exp(-eps) / (1 + math.exp(-eps)))
     l = np.minimum(np.maximum(np.ceil(x) - 1, 0.0), np.floor(c / 2))  # noqa: E741
     u = np.maximum(x - l, 0.0)
@@ -207,9 +206,10 @@ def clone_divergence(c: Array, eps: float, truth: Array, excess: Array) -> Array
 
 
 def _terms(c: Array, victim: Victim, eps: float) -> Array:
-    """Divergence given C = c."""
-    truth = np.array([math.tanh(victim.eps / 2)])
-    excess = np.array([-math.expm1(eps - victim.eps) / (1 + math.exp(-victim.eps))])
+    """Divergence given C = c, at least."""
+    local = max(victim.eps, _LEAST)
+    truth = np.array([math.tanh(local / 2)])
+    excess = np.array([-math.expm1(eps - local) / (1 + math.exp(-local))])
     return victim.seen * clone_divergence(c, eps, truth, excess)
 
 
@@ -231,15 +231,12 @@ def divergence(law: CloneLaw, victim: Victim | AtomTable, eps: float) -> tuple[f
     if isinstance(victim, AtomTable):
         low, high = victim.below(law, eps), victim.above(law, eps)
         return _ordered(low, 0.5 * (low + high), high)
-    if victim.eps < _LEAST:
-        high = divergence(law, replace(victim, eps=_LEAST), eps)[2]
-        return 0.0, high, high
     table = _terms(law.edges, victim, eps)
     low_table = np.where(np.diff(law.edges) == 1, table[:-1], table[1:])
     far, first = (float(_terms(np.array([c]), victim, eps)[0]) for c in (law.far, 0.0))
     left_out = law.below * far + law.far_mass * first + law.above * float(table[-1])
     high = _sum(law.mass + law.error, table[:-1]) + left_out
-    low = _sum(np.maximum(law.mass - law.error, 0.0), low_table)
+    low = _sum(np.maximum(law.mass - law.error, 0.0), low_table) if victim.eps >= _LEAST else 0.0
     return _ordered(low, _sum(law.mass, 0.5 * (table[:-1] + low_table)), high)
 
 

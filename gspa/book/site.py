@@ -89,10 +89,11 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     folder = ensure_writable(project.book / "_generated")
     executed = [run.path for run in runs]
     found = cards.Found(claims.outcomes(executed), {run.name for run in runs})
+    drawn = list(_figures(executed))
     parts = cards.parts(found, executed) | {
         "build_record": build_record.page(project, runs, profile),
-        "headline": _headline(executed, folder),
-        "strip": cards.strip(found, _pictures(executed, [asked.figure for asked in cards.STRIP], folder)),
+        "headline": _headline(drawn, folder),
+        "strip": cards.strip(found, _pictures(drawn, [asked.figure for asked in cards.STRIP], folder)),
         "download": download.write(project, folder / download.FOLDER),
         "profile": "" if profile == "paper" else _SMALL.format(profile),
     }
@@ -140,7 +141,10 @@ HEADLINE = "figure-headline"
 """The figure, drawn by some notebook, that the front page shows as well."""
 
 
-def _figures(executed: Iterable[Path]) -> Iterator[tuple[Path, str, dict[str, Any]]]:
+Drawn = tuple[Path, str, dict[str, Any]]
+
+
+def _figures(executed: Iterable[Path]) -> Iterator[Drawn]:
     """Each figure that notebooks drew: the notebook, the picture, and what the site needs beside it."""
     for path in executed:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
@@ -149,19 +153,19 @@ def _figures(executed: Iterable[Path]) -> Iterator[tuple[Path, str, dict[str, An
                     yield path, "".join(output["data"]["image/svg+xml"]), about
 
 
-def _pictures(executed: Iterable[Path], names: Sequence[str], folder: Path) -> dict[str, str]:
+def _pictures(drawn: Iterable[Drawn], names: Sequence[str], folder: Path) -> dict[str, str]:
     """Write those of the figures that some page drew to `folder`; by name what each shows."""
     alts = {}
-    for _, svg, about in _figures(executed):
+    for _, svg, about in drawn:
         if about["name"] in names:
             write_atomically(folder / f"{about['name']}.svg", svg)
             alts[about["name"]] = about["alt"]
     return alts
 
 
-def _headline(executed: Iterable[Path], folder: Path) -> str:
+def _headline(drawn: Iterable[Drawn], folder: Path) -> str:
     """The front page's figure (MyST Markdown), its picture and table written to `folder`; empty if no page drew it."""
-    for path, svg, about in _figures(executed):
+    for path, svg, about in drawn:
         if about["name"] != HEADLINE:
             continue
         write_atomically(folder / "headline.svg", svg)

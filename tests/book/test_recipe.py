@@ -31,9 +31,14 @@ def test_its_numbers_are_those_that_were_printed(tmp_path, monkeypatch):
     assert f"```bash\n{recipe.COMMANDS['calibrate']}\n```" in text
     assert "all budgets times at most 3.2504; the largest factor is certified in [3.2504, 3.26]\n...\n```" in text
     assert ">>> year.upper\n0.0625\n>>> year.proved\nTrue\n```" in text
-    assert "Both answers are computed" not in text
+    assert "measured, not proved" not in text
     assert f"```text\n{PRINTED['certify']}```" in text
     assert f'href="certificates/{recipe.CERTIFICATE}"' in text
+
+
+def test_an_answer_that_is_not_proved_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(recipe, "_printed", lambda: PRINTED | {"year.proved": "False\n"})
+    assert "measured, not proved" in recipe.page(tmp_path)[0]
 
 
 def test_what_was_run_is_kept_until_something_that_decides_it_changes(tmp_path, monkeypatch):
@@ -52,7 +57,7 @@ def test_what_was_run_is_kept_until_something_that_decides_it_changes(tmp_path, 
 @pytest.mark.slow
 def test_the_largest_budgets_meet_the_target_and_the_certificate_is_proved(tmp_path):
     text, certificate = recipe.page(tmp_path)
-    said = re.findall(r"raised to ([\d.]+) a week, and that of the others to ([\d.]+)\.", text)[0]
+    said = re.findall(r"budget may be raised to ([\d.]+) and the others' to ([\d.]+)\.", text)[0]
     crowd = from_array([float(eps) for eps in said], count=[count for _, count in recipe.GROUPS])
     year = gspa.epsilon(budgets=crowd, delta=float(recipe.DELTA), mechanism="laplace", rounds=recipe.WEEKS)
     assert 0.99 * recipe.TARGET < year.upper <= recipe.TARGET
