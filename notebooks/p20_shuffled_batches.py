@@ -56,10 +56,11 @@ def delta_curves(table: pd.DataFrame) -> Figure:
     figure, axis = plt.subplots(figsize=(4.8, 3.4), layout="constrained")
     for key, (label, style) in LINES.items():
         axis.plot(table["epsilon"], table[key], marker="o", ms=4, label=label, **style)
-    middle, late = table.iloc[len(table) // 2], table.iloc[(len(table) - 1) * 5 // 6]
+    middle, late, last = table.iloc[len(table) // 2], table.iloc[(len(table) - 1) * 5 // 6], table.iloc[-1]
+    axis.set_xlim(right=1.12 * last["epsilon"])
     for key, at, right, up in (
         ("told", middle, 4, 9),
-        ("shuffled", late, -8, -9),
+        ("shuffled", last, -1, -12),
         ("poisson", late, 4, 9),
         ("dealt", late, -8, -7),
     ):

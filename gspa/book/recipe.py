@@ -29,7 +29,7 @@ COMMANDS = {
 LINES = (
     "import gspa",
     f'year = gspa.epsilon(budgets="budgets.csv", delta={DELTA}, mechanism="laplace", rounds={WEEKS})',
-    "year.upper",
+    "print(year)",
     "year.proved",
 )
 # One process for all: the package is imported once.
@@ -67,6 +67,7 @@ def page(build: Path) -> tuple[str, str]:
     printed = facts["printed"]
     factor = float(re.findall(r"times at most ([\d.]+)", printed["calibrate"])[0])
     answered = {
+        "first_lines": {name: _first_line(said) for name, said in printed.items()},
         "commands": COMMANDS,
         "lines": LINES,
         "printed": printed,
@@ -75,6 +76,11 @@ def page(build: Path) -> tuple[str, str]:
     }
     asked = {"delta": float(DELTA), "target": TARGET, "groups": GROUPS, "users": sum(count for _, count in GROUPS)}
     return fill("recipe.md", table=TABLE, **asked, **answered), printed[CERTIFICATE]
+
+
+def _first_line(said: str) -> str:
+    first, end, more = said.partition("\n")
+    return first + end + ("...\n" if more else "")
 
 
 @cache

@@ -17,7 +17,7 @@ PRINTED = {
     "calibrate": "all budgets times at most 3.2504; the largest factor is certified in [3.2504, 3.26]\nmethod: m\n",
     "certify": "The shuffled reports are (0.25, 1e-6)-differentially private.\nPROVED\n",
     **dict.fromkeys(recipe.LINES, ""),
-    "year.upper": "0.0625\n",
+    "print(year)": "at most 0.0625, certified\nmethod: m\n",
     "year.proved": "True\n",
     recipe.CERTIFICATE: "{}",
 }
@@ -30,7 +30,7 @@ def test_its_numbers_are_those_that_were_printed(tmp_path, monkeypatch):
     assert "By this computation, Ada's weekly budget may be raised to 3.25 and the others' to 1.625." in text
     assert f"```bash\n{recipe.COMMANDS['calibrate']}\n```" in text
     assert "all budgets times at most 3.2504; the largest factor is certified in [3.2504, 3.26]\n...\n```" in text
-    assert ">>> year.upper\n0.0625\n>>> year.proved\nTrue\n```" in text
+    assert ">>> print(year)\nat most 0.0625, certified\n...\n>>> year.proved\nTrue\n```" in text
     assert "measured, not proved" not in text
     assert f"```text\n{PRINTED['certify']}```" in text
     assert f'href="certificates/{recipe.CERTIFICATE}"' in text
