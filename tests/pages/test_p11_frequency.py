@@ -111,7 +111,7 @@ def test_bias(ran, change, readings):
 @pytest.mark.parametrize(("name", "claimed"), [("share_fits", "G-FIG3C"), ("budget_fits", "G-FIG3D")])
 def test_lines_decide_the_panels(ran, name, claimed):
     sweep = "by_share" if name == "share_fits" else "by_budget"
-    made = {name: ran.names[name], sweep: ran.names[sweep]}
+    made = {given: ran.names[given] for given in (name, sweep)} | {"repeats": 2}  # of the other sweep
     way = "rises" if name == "share_fits" else "falls"
     straight = made[name].assign(error=0.995)
     assert settle(claimed, **made | {name: straight}).verdict == "verified"
