@@ -105,9 +105,8 @@ def stories(table: pd.DataFrame) -> Frame:
     _bars(axis, table)
     axis.set(xlabel="number of heads that is seen", ylabel="probability")
     right = guessed(table)
-    axis.set_title(
-        f"{count(n, 'person', 'people')}: the best guess of Ada's coin is right {100 * right:.1f}% of the time"
-    )
+    people = count(n, "person", "people")
+    axis.set_title(f"{people}: the best guess is right {100 * right:.1f}% of the time", fontsize=9)
     alt = (
         f"Two laws of the number of heads among {n:,}, one if Ada holds tails and one if she holds heads. "
         f"Where they overlap the spy can only guess; the best guess is right {100 * right:.1f}% of the time."
@@ -151,8 +150,9 @@ def clones(table: pd.DataFrame, *, eps0: float) -> Frame:
     left.set(xlim=(-0.8, side - 0.2), ylim=(0.2 - side, 1.0), aspect="equal")
     left.axis("off")
     many = int(table["clone"].sum())
-    left.set_title(f"{many} clones among {len(table)} others\n({cloned(eps0) * len(table):.0f} expected)")
+    left.set_title(f"{many} clones among\n{len(table)} others ({cloned(eps0) * len(table):.0f} expected)", fontsize=9)
     _bars(right, hidden_by(many))
+    right.margins(y=0.6)
     right.set(xlabel="heads among Ada and her clones", ylabel="probability")
     handles, _ = right.get_legend_handles_labels()
     right.legend(handles, ["Ada says tails", "Ada says heads"], loc="upper right", fontsize=9)

@@ -264,7 +264,7 @@ def worth_figure(worth: pd.DataFrame, curator: pd.DataFrame, *, dataset: str) ->
             axis.plot([at], [one["accuracy_tuned"]], color=colour, marker=mark, ms=7, lw=0, mec="black", mew=1.5)
     axis.plot([], [], color="0.4", marker="o", ms=9, mfc="white", mew=1.5, lw=0, label="hollow: as the paper says")
     if (worth["tuned"] > 0).any():
-        label = f"black rim: tuned to {at:g}, certified"
+        label = f"ringed: tuned to {at:g}, certified"
         axis.plot([], [], color="0.6", marker="o", ms=7, mec="black", mew=1.5, lw=0, label=label)
     xlabel = r"central $\epsilon$ of one epoch (log scale)"
     axis.set(xscale="log", xlabel=xlabel, ylabel=f"accuracy on {dataset} (%)", ylim=(0, 100))

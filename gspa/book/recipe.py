@@ -28,7 +28,7 @@ COMMANDS = {
 }
 LINES = (
     "import gspa",
-    f'year = gspa.epsilon(budgets="budgets.csv", delta={DELTA}, mechanism="laplace", rounds={WEEKS})',
+    f'year = gspa.epsilon(budgets="budgets.csv", delta={DELTA},\n    mechanism="laplace", rounds={WEEKS})',
     "print(year)",
     "year.proved",
 )
@@ -65,13 +65,16 @@ def page(build: Path) -> tuple[str, str]:
         facts = {"key": key, "printed": _printed()}
         write_atomically(kept, json.dumps(facts))
     printed = facts["printed"]
+    shown = {name: command.replace(" --delta", " \\\n    --delta") for name, command in COMMANDS.items()}
     factor = float(re.findall(r"times at most ([\d.]+)", printed["calibrate"])[0])
+    raised = [math.floor(1000 * factor * eps) / 1000 for eps, _ in GROUPS]
     answered = {
         "first_lines": {name: _first_line(said) for name, said in printed.items()},
-        "commands": COMMANDS,
-        "lines": LINES,
+        "commands": shown,
+        "lines": {line: line.replace("\n", "\n... ") for line in LINES},
         "printed": printed,
-        "raised": [f"{math.floor(1000 * factor * eps) / 1000:g}" for eps, _ in GROUPS],
+        "raised": [f"{eps:g}" for eps in raised],
+        "unshuffled": f"{WEEKS * raised[0]:.0f}",
         "certificate": CERTIFICATE,
     }
     asked = {"delta": float(DELTA), "target": TARGET, "groups": GROUPS, "users": sum(count for _, count in GROUPS)}
