@@ -164,7 +164,7 @@ class TestPerUser:
         found = per_user_epsilon(budgets.from_array(eps_all), delta=1e-5, mechanism=KRR(k))
         assert found.upper[0] == 0
         assert np.all(found.lower <= found.upper)
-        for i in (1, 10, 35, 60, 70) if k == 2 else (1, 50):  # the enumeration of more answers takes seconds
+        for i in (1, 10, 35, 60, 70) if k == 2 else (50,):  # the enumeration of more answers takes seconds
             if k == 4:
                 blanket = 4 / (np.exp(np.delete(eps_all, i)) + 3)
                 low, high = (krr_blanket_delta(blanket, eps_all[i], 4, e) for e in (found.lower[i], found.upper[i]))

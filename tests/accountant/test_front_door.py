@@ -154,6 +154,7 @@ class TestOnALine:
         assert attacked.lower == gspa.attack(eps=0.5, n=100, delta=1e-4, mechanism="laplace").lower
         assert "whose width is 3" in attacked.note
 
+    @pytest.mark.slow
     def test_noise_for_a_target(self):
         found = gspa.calibrate(target_eps=0.2, delta=1e-4, n=300, mechanism=gspa.Gaussian(sensitivity=3.0))
         assert blanket_delta([found.upper / 3], count=300, eps=0.2, mechanism="gaussian").upper <= 1e-4
@@ -196,6 +197,7 @@ class TestCalibration:
         with pytest.raises(OutsideValidity, match="misses"):
             gspa.calibrate(target_eps=700.0, delta=0.5, **asked)
 
+    @pytest.mark.slow
     def test_more_users_than_the_exact_law_is_evaluated_for(self):
         asked = {"target_eps": 0.001, "delta": 1e-6, "eps": 0.5}
         found = gspa.calibrate(**asked)
@@ -203,6 +205,7 @@ class TestCalibration:
         assert "65,536 choices" in found.note
         assert "rounds compose pairs" in gspa.calibrate(target_eps=0.3, delta=1e-5, eps=0.2, n=50).note
 
+    @pytest.mark.slow
     def test_the_pair_needs_more_than_that_but_the_exact_law_does_not(self):
         users = gspa.calibrate(target_eps=0.0105, delta=1e-5, eps=1.0)
         assert users.method.startswith("exact law")
@@ -515,7 +518,7 @@ def test_an_answer_of_the_report_alone_says_so():
         ({"mechanism": gspa.SubsetSelection(k=4, size=2)}, True),
         ({"mechanism": "laplace"}, True),
         ({"mechanism": gspa.Allocation(sigma=2.0, steps=10)}, True),
-        ({"mechanism": gspa.Allocation(sigma=2.0, steps=4, k=2)}, False),
+        pytest.param({"mechanism": gspa.Allocation(sigma=2.0, steps=4, k=2)}, False, marks=pytest.mark.slow),
     ],
 )
 def test_an_interval_says_whether_it_is_of_the_mechanism_or_of_the_method(asked, reached):

@@ -299,6 +299,7 @@ class TestRun:
         assert "gspa/" not in err
         assert list(project.build.rglob("*.ipynb")) == []
 
+    @pytest.mark.slow
     def test_open_shows_the_page_with_its_figures_in_a_browser(self, tmp_path):
         """In a process of its own, with a browser that only notes what it is asked for."""
         here = make(tmp_path / "clone")

@@ -219,6 +219,7 @@ class TestContent:
                 assert len(cell.source.splitlines()) <= 15, cell.source
 
 
+@pytest.mark.slow
 def test_papermill_alone_and_gspa_run_compute_the_same_numbers(tmp_path, monkeypatch):
     """The sources are plain papermill notebooks: `gspa run` adds checks and tidiness, not numbers."""
     source = ROOT / "notebooks" / "08_comparison.ipynb"

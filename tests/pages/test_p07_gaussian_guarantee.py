@@ -327,6 +327,7 @@ def test_the_page(ran):
     assert ran.outcomes["G-E17"].evidence[label] == ["1", "13/25", "2/5"]
 
 
+@pytest.mark.slow
 def test_what_is_said_follows_the_run():
     """A table whose budgets need no slack."""
     ran = run_page(PAGE, local=[0.5, 1.0], sizes=[100, 300, 1000], map_points=4, map_sizes=[100_000], powers=[2])

@@ -43,6 +43,7 @@ class TestSignedMessages:
             expected = (math.exp(eps[-1]) - math.exp(at)) / (1 + math.exp(eps[-1]))
             assert law_divergence(*laws, math.exp(at)) == pytest.approx(expected, abs=1e-14)
 
+    @pytest.mark.slow
     def test_the_table_is_the_local_mechanism_whatever_n(self, ran):
         table = ran.names["named"]
         exact = math.log(math.e - DELTA * (1 + math.e))
@@ -93,6 +94,7 @@ class TestTruthTold:
 
 
 class TestKaryResponse:
+    @pytest.mark.slow
     def test_the_attack_is_the_histograms_exact_divergence(self):
         small = run_page(PAGE, n=100, k=3, **SMALL).names["responses"]
         for _, mine, theirs, at, found, *_ in small.itertuples(index=False):
@@ -157,6 +159,7 @@ class TestLaplace:
         alone = -math.expm1((table["promised"].iloc[-1] - 2) / 2)
         assert 0.9 * alone < table["attacked"].iloc[-1] < alone
 
+    @pytest.mark.slow
     def test_the_map_is_broken_on_both_sides_and_kept_between(self):
         ran = run_page(PAGE, curve_points=2, map_points=4)
         table = ran.names["grid"]
@@ -324,6 +327,7 @@ def test_the_page(ran):
     assert any("An attack reaches $\\delta$ = 0.0256 there" in said for said in ran.said)
 
 
+@pytest.mark.slow
 def test_the_page_with_a_mild_example():
     ran = run_page(PAGE, eps=0.5, others=0.5, k=3, n=1_000, map_high=0.1, **SMALL)
     said = "\n".join(ran.said)

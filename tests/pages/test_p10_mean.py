@@ -27,6 +27,7 @@ def test_the_page(ran):
     assert not any("nan" in said for said in ran.said)
 
 
+@pytest.mark.slow
 def test_a_run_with_other_groups_settles_nothing():
     ran = run_page(PAGE, eps_moderate=0.4, points=3, repeats=10)
     assert {(one.verdict, one.missing) for one in ran.outcomes.values()} == {("not yet checked", "settings")}

@@ -267,18 +267,26 @@ def dummies(**missing):
     ("claim", "made", "readings"),
     [
         ("F4", budgets(SIMPLE), [CORRECTED]),
-        ("F4", budgets(SIMPLE, old_bennett=np.nan), ["not reproduced"]),
+        pytest.param("F4", budgets(SIMPLE, old_bennett=np.nan), ["not reproduced"], marks=pytest.mark.slow),
         ("F4", budgets(SIMPLE, attack=1.1, certified=1.2), ["refuted"]),
-        ("F4", budgets(SIMPLE, certified=1.2), ["not checkable"]),
-        ("F4", budgets(SIMPLE, whole=1.0, certified=1.2), ["refuted"]),  # nothing holds of what was printed
+        pytest.param("F4", budgets(SIMPLE, certified=1.2), ["not checkable"], marks=pytest.mark.slow),
+        pytest.param(
+            "F4", budgets(SIMPLE, whole=1.0, certified=1.2), ["refuted"], marks=pytest.mark.slow
+        ),  # nothing holds of what was printed
         # Rounded or cut; the second only if the number is the README's.
         ("F6", budgets(PLAIN, old_bennett=20.5301), [CORRECTED, "not reproduced"]),
-        ("F6", budgets(PLAIN, old_bennett=20.5361), ["not reproduced", "not reproduced"]),
-        ("F7", budgets(TENTH), ["not checkable", "not checkable"]),  # were whole messages not broken
-        ("F7", budgets(TENTH, attack=2.4), ["refuted", "refuted"]),
+        pytest.param(
+            "F6", budgets(PLAIN, old_bennett=20.5361), ["not reproduced", "not reproduced"], marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "F7", budgets(TENTH), ["not checkable", "not checkable"], marks=pytest.mark.slow
+        ),  # were whole messages not broken
+        pytest.param("F7", budgets(TENTH, attack=2.4), ["refuted", "refuted"], marks=pytest.mark.slow),
         ("F7", budgets(TENTH, certified=2.3, old_bennett=2.349), ["not reproduced", "verified"]),
         ("F1", figure_3(137.36, (2.5, 2.6), (137.0, 138.0)), [CORRECTED, "verified"]),
-        ("F2", figure_3(130.0, (10, 60), (300, 500)), ["not reproduced", "not checkable"]),
+        pytest.param(
+            "F2", figure_3(130.0, (10, 60), (300, 500)), ["not reproduced", "not checkable"], marks=pytest.mark.slow
+        ),
         ("F2", figure_3(137.36, (10, 12), (230, 239)), [CORRECTED, "refuted"]),
         ("F23", {"growing": GROWING.assign(ratio_low=1.0)}, ["not reproduced"] * 2 + ["verified"] * 2),
         ("F66", dummies(), ["verified", "verified"]),

@@ -26,6 +26,7 @@ PLANTED = ()
 
 
 class TestTables:
+    @pytest.mark.slow
     def test_published_bounds_stand_beside_the_certified_one(self, names):
         known = names["published"].dropna(subset="epsilon")
         people = budgets.constant(0.5, n=2000)
@@ -37,6 +38,7 @@ class TestTables:
         refused = names["published"].query("epsilon != epsilon")
         assert refused["note"].str.len().min() > 0
 
+    @pytest.mark.slow
     def test_the_papers_number_is_too_small_at_large_budgets_and_too_large_at_small_ones(self, names):
         ratio = names["compared"].set_index(["eps0", "n"])["ratio"]
         assert ratio[4.0, 1_000] < 1 < ratio[0.1, 1_000]
@@ -44,16 +46,19 @@ class TestTables:
         assert math.isnan(ratio[0.1, 1_000_000])
         assert accountant.central_delta(budgets.constant(0.1, n=1_000_000), eps=0.0).upper < 1e-4
 
+    @pytest.mark.slow
     def test_the_pair_never_beats_the_bits_themselves(self, names):
         assert (names["gaps"]["gap"] >= 1 - 1e-9).all()
         assert names["by_bits"] < names["total"]
         assert exact_delta(budgets.constant(0.5, n=100), eps=0.1).value == pytest.approx(names["by_bits"], rel=1e-9)
 
+    @pytest.mark.slow
     def test_the_sum_lies_in_the_accountants_interval(self, names):
         few = names["few"]
         assert few.lower <= names["total"] <= few.upper
         assert few.relative_width < 1e-9
 
+    @pytest.mark.slow
     def test_the_curve_falls_and_begins_and_ends_as_it_must(self, names):
         curve = names["curve"]
         assert (np.diff(curve["upper"]) < 0).all()
@@ -61,6 +66,7 @@ class TestTables:
         mu = gspa_mu(budgets.constant(0.5, n=2000))
         assert curve["paper"].tolist() == pytest.approx([gdp_delta(eps, mu=mu) for eps in curve["eps"]])
 
+    @pytest.mark.slow
     def test_the_last_users_interval_holds_the_worst_users(self, names):
         users, worst = names["users"], accountant.central_epsilon(names["crowd"], delta=1e-4)
         assert users["local"].is_monotonic_increasing
@@ -68,12 +74,14 @@ class TestTables:
         assert users["lower"].iloc[-1] <= worst.upper
         assert users["upper"].iloc[-1] >= worst.lower
 
+    @pytest.mark.slow
     def test_continuous_reports_are_between_an_attack_and_the_local_guarantee(self, names):
         lines = names["lines"]
         assert (lines["attack"] <= lines["certified"]).all()
         assert (lines["certified"] <= lines["alone"]).all()
         assert (lines["least ratio"] <= lines["ratio"]).all()
 
+    @pytest.mark.slow
     def test_a_calibrated_budget_meets_its_target_and_is_shown_rounded_down(self, names):
         choice, shown = names["choice"], names["p"].budget_table(names["choice"])
         kinds = {"laplace": "Laplace noise", "aligned": "randomized response"}
@@ -130,6 +138,7 @@ class TestBlanketLimit:
         assert 0.999 < found / gdp_epsilon(delta=delta, mu=mu) < 1.01
 
 
+@pytest.mark.slow
 def test_the_figures_draw_their_tables(names):
     curve, users = names["curve"], names["users"]
     drawn = p.delta_curves(curve, {"certified": 0.02, "paper": 0.03}, delta=1e-3).axes[0].lines
@@ -144,6 +153,7 @@ def test_the_figures_draw_their_tables(names):
         np.testing.assert_array_equal(line.get_ydata(), rows["ratio"])
 
 
+@pytest.mark.slow
 def test_every_bound_that_applies_has_its_dot(names):
     table = names["published"]
     bits, certified, *dots = names["p"].published_bounds(table, {"certified": 0.04, "bits": 0.03}).axes[0].lines
@@ -153,6 +163,7 @@ def test_every_bound_that_applies_has_its_dot(names):
     assert hollow == (table.dropna(subset="epsilon")["proved"] == "no").tolist()
 
 
+@pytest.mark.slow
 def test_each_setting_on_a_line_from_its_attack_to_its_bound(names):
     table = names["lines"].iloc[:1]
     row, (limit, span, attack, certified, least) = table.iloc[0], names["p"].on_a_line(table).axes[0].lines
@@ -169,21 +180,25 @@ def test_the_page():
 
 
 class TestAnyFiniteRandomizer:
+    @pytest.mark.slow
     def test_the_atoms_are_those_of_3_ary_response_by_hand(self, names):
         """Answers with masses 4/6, 1/6, 1/6: over a uniform law 2, 1/2, 1/2, and half of every report is uniform."""
         atoms = names["atoms"]
         np.testing.assert_allclose([atoms.base, atoms.first, atoms.second], [[1 / 3] * 3, [2, 0.5, 0.5], [0.5, 2, 0.5]])
         assert names["coverage"] == pytest.approx(0.5, rel=1e-12)
 
+    @pytest.mark.slow
     def test_the_packages_ends_enclose_the_pages_sums(self, names):
         bound, attack = names["ends"]
         assert names["of_50"].lower <= attack < bound <= names["of_50"].upper
 
+    @pytest.mark.slow
     def test_the_attacks_sum_is_the_histograms_exact_divergence(self, names):
         laws = [krr(3, math.log(4), x) for x in range(3)]
         exact = histogram_delta(laws[:2], [(laws[2], 49)], names["at_eps"])
         assert names["ends"][1] == pytest.approx(exact, rel=1e-9)
 
+    @pytest.mark.slow
     def test_ten_mechanisms_from_an_attack_to_a_bound_below_the_local_budget(self, names):
         table = names["mechanisms"].set_index("mechanism")
         assert (table["attack"] <= table["certified"]).all()

@@ -8,6 +8,7 @@ from types import SimpleNamespace as Ends
 
 import mpmath
 import numpy as np
+import p20_shuffled_batches as p
 import pandas as pd
 import pytest
 from running import Planted, recorded, settle
@@ -27,7 +28,7 @@ def in_the_plane(eps, pair):
 
 
 @pytest.mark.parametrize("eps", [0.0, 0.5, 2.0])
-def test_the_attack_on_two_batches_against_the_plane(p, eps):
+def test_the_attack_on_two_batches_against_the_plane(eps):
     def present(z, gain):
         return np.exp(2 * z - 2) - gain * np.exp(z - 0.5)
 
@@ -38,6 +39,7 @@ def test_the_attack_on_two_batches_against_the_plane(p, eps):
     assert 0.9 * truth < p.attack_on_shuffled(eps, sigma=1.0, steps=2) <= truth * (1 + 1e-6)
 
 
+@pytest.mark.slow
 def test_the_attack_is_below_what_is_certified_and_above_random_allocation(ran):
     table = ran.names["curves"]
     assert (table["shuffled"] < table["told"]).all()
@@ -85,7 +87,7 @@ class TestLargestContributionsAreTheWorst:
 
 
 @pytest.mark.parametrize(("sigma", "n", "order"), [(1.0, 3, 4), (0.5, 2, 5), (4.0, 4, 2)])
-def test_renyi_divergences_against_the_abstracts_sum(p, sigma, n, order):
+def test_renyi_divergences_against_the_abstracts_sum(sigma, n, order):
     with mpmath.workdps(30):
         total = mpmath.mpf(0)
         for k in itertools.product(range(order + 1), repeat=n):
@@ -97,10 +99,11 @@ def test_renyi_divergences_against_the_abstracts_sum(p, sigma, n, order):
     assert p.shuffled_renyi(sigma=sigma, n=n, most=order)[-1] == pytest.approx(truth, rel=1e-12)
 
 
-def test_one_user_has_the_gaussian_divergence(p):
+def test_one_user_has_the_gaussian_divergence():
     assert p.shuffled_renyi(sigma=2.0, n=1, most=5) == pytest.approx(np.arange(2, 6) / 8, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_advantage_follows_the_normal_law_for_many_steps(ran):
     after, steps = ran.names["after"], ran.names["million"]
     assert after.lower <= after.upper
@@ -112,12 +115,14 @@ def test_the_advantage_follows_the_normal_law_for_many_steps(ran):
     assert ran.names["enough"] == 4096  # the power of two above it
 
 
+@pytest.mark.slow
 def test_separation_of_many_steps_tends_to_half_a_diagonal(ran):
     # kappa sqrt(2) is at most 1, and near 1/2 where the largest noise is as large as the contribution.
     assert ran.names["apart"]["kappa"].iloc[-1] * math.sqrt(2) == pytest.approx(0.5, abs=0.05)
 
 
-def test_the_figure_draws_its_table(ran, p):
+@pytest.mark.slow
+def test_the_figure_draws_its_table(ran):
     lines = p.delta_curves(ran.names["curves"]).axes[0].lines
     assert [line.get_ydata().tolist() for line in lines] == [ran.names["curves"][key].tolist() for key in p.LINES]
     names = [name for name, _ in p.LINES.values()]
@@ -195,6 +200,7 @@ class TestCells:
         assert verdicts("N-9", apart=table.assign(kappa=[0.28, 0.33])) == "refuted"
 
 
+@pytest.mark.slow
 def test_the_page(ran):
     sized = {"N-3", "N-4"}  # which want the authors' sizes
     assert ran.verdicts == recorded(PAGE) | dict.fromkeys(sized, "not yet checked")

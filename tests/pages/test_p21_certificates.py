@@ -53,6 +53,7 @@ def the_lines_are_those_of_page_17(names, how_many):
         assert upper * (1 - 1e-3) <= eps <= upper * 1.005
 
 
+@pytest.mark.slow  # runs another page
 def test_a_line_of_page_17(names):
     the_lines_are_those_of_page_17(names, 1)
 
@@ -97,5 +98,6 @@ def test_the_figure_has_a_dot_for_each_margin(names):
     assert [words.get_text() for words in axis.texts[2:]] == ["pair", "blanket"]
 
 
+@pytest.mark.slow  # runs another page
 def test_page_17_has_the_same_crowds():
     assert run_page("17_exact_accounting").names["crowds"] == p.CONTINUOUS
