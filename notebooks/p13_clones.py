@@ -95,7 +95,7 @@ def clone_formulas(table: pd.DataFrame, *, limit: float) -> Figure:
         axis.axvspan(max(limit, 1e-9), float(table["eps_local"].max()), color="0.93", zorder=0)
     axis.set(xlabel=r"local budget $\epsilon_L$, logarithmic", ylabel=r"central $\epsilon$, logarithmic")
     axis.set(xscale="log", yscale="log", xlim=(table["eps_local"].min(), table["eps_local"].max()))
-    axis.legend(loc="upper left")
+    figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 

@@ -247,7 +247,8 @@ def record_movement(record: pd.DataFrame, *, clip: float, assumed: Mapping[str, 
         axis.text(right, level * 1.08, name, ha="right", va="bottom", fontsize=9, color=style["color"])
     grey = ROLES["reference"][0]
     axis.axvline(real_norm, color=grey, dashes=DASHES[2], lw=1.4)
-    axis.text(real_norm * 1.15, 2 * clip / 3, "largest real record", rotation=90, va="top", fontsize=9, color=grey)
+    between = math.sqrt(2 * clip / max(assumed.values()) * 2 * clip / min(assumed.values()))
+    axis.text(real_norm * 1.15, between, "largest real record", va="center", fontsize=9, color=grey)
     axis.set(
         xscale="log",
         yscale="log",

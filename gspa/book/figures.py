@@ -105,7 +105,8 @@ def name_rows(axis: Axes, names: Iterable[str], *, up: float = 5) -> None:
     axis.set_yticks([])
     for y, words in enumerate(names):
         where: dict[str, Any] = {"xycoords": axis.get_yaxis_transform(), "textcoords": "offset points"}
-        axis.annotate(words, (0, y), xytext=(5, up), fontsize=9, va="bottom", zorder=5, **where)
+        behind = {"facecolor": "white", "lw": 0, "pad": 0.5, "alpha": 0.8}
+        axis.annotate(words, (0, y), xytext=(5, up), fontsize=9, va="bottom", zorder=5, bbox=behind, **where)
 
 
 def name_ends(axis: Axes, ends: Sequence[tuple[float, float, str, str]] = (), *, gap: float = 12) -> None:

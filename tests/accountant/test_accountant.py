@@ -158,7 +158,7 @@ class TestCorners:
 
 
 class TestPerUser:
-    @pytest.mark.parametrize("k", [2, 4])
+    @pytest.mark.parametrize("k", [2, pytest.param(4, marks=pytest.mark.slow)])
     def test_each_alone(self, k):
         eps_all = np.r_[0.0, np.sort(np.random.default_rng(3).uniform(0.05, 3, 70))]  # more than the nodes between
         found = per_user_epsilon(budgets.from_array(eps_all), delta=1e-5, mechanism=KRR(k))

@@ -270,7 +270,7 @@ def test_bounds_of_gaussian_reports(capsys):
         ("rounds", "epsilon --eps 0.1 --n 50 --delta 1e-5 --rounds {}"),
         ("honest", "epsilon --eps 1 --n 200 --delta 1e-5 --honest {}"),
         ("steps", "epsilon --mechanism allocation --sigma 2 --delta 1e-5 --steps {}"),
-        ("epochs", "epsilon --mechanism allocation --sigma 9 --steps 2 --direction remove --delta 1e-5 --epochs {}"),
+        ("epochs", "epsilon --mechanism allocation --sigma 9 --steps 1 --delta 1e-5 --epochs {}"),
     ],
 )
 def test_whole_numbers_however_they_are_written(capsys, name, line):

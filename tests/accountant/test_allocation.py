@@ -216,6 +216,7 @@ def test_more_steps_more_noise_and_more_delta_do_no_harm(shift, steps, delta, no
     assert there.lower <= delta * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_k_steps_are_worse_than_one_and_better_than_k_known_ones():
     asked = {"sigma": 2.0, "steps": 6, "delta": 1e-5, "direction": "remove"}
     one, two = (allocation_epsilon(**asked, k=k) for k in (1, 2))
@@ -227,6 +228,7 @@ def test_k_steps_are_worse_than_one_and_better_than_k_known_ones():
 # --- composition ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_blocks_by_convolution():
     # The density ratio of a block is a mean of 10 lognormals: its law by FFT on a grid of values, and that of the
     # sum of 10 losses by FFT on a grid of losses. Both grids keep the mean of the ratio: errors of 1e-4 in eps.
@@ -319,7 +321,8 @@ def test_huge_and_tiny_shifts(noise, direction, sigma):
         )
 
 
-@pytest.mark.parametrize("noise", [pytest.param("gaussian", marks=pytest.mark.slow), "laplace"])
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", NOISES)
 def test_hopeless_deltas(noise):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

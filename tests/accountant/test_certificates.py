@@ -237,7 +237,11 @@ def test_a_report_that_needs_nobody_else():
         ({"mechanism": gspa.Allocation(sigma=1.0, steps=10, direction="add")}, "relation: one of add or remove"),
         ({"eps": 0.0, "n": 5, "mechanism": "laplace"}, "local eps"),
         ({"n": 5, "mechanism": gspa.Gaussian(sigma=0.001)}, "standard deviation"),
-        ({"mechanism": gspa.Laplace(scale=[1 + i / 100 for i in range(5)] * 2)}, "share scales"),
+        pytest.param(
+            {"mechanism": gspa.Laplace(scale=[1 + i / 100 for i in range(9)] * 9)},
+            "share scales",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_what_is_not_covered_is_said(asked, words):

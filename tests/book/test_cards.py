@@ -276,8 +276,8 @@ class TestTheStrip:
         assert f":::{{image}} _generated/{first.figure}.svg\n:alt: A map.\n:target: {target}\n:::" in page
         said = [" ".join(one.get_text().split()) for one in html(page)("p")]
         assert said == [
-            *("Theorem 2 verified in 1 of 2 readings", r"At \(n\) = 1.5 it fails."),
-            *("Figure 2 refuted", "At 1 point."),
+            *("Theorem 2 verified in 1 of 2 readings", r"At \(n\) = 1.5 it fails. Evidence"),
+            *("Figure 2 refuted", "At 1 point. Evidence"),
             *("Figure 4 not yet checked", ""),
         ]
 

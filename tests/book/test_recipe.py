@@ -16,9 +16,7 @@ from gspa.book import recipe
 PRINTED = {
     "calibrate": "all budgets times at most 3.2504; the largest factor is certified in [3.2504, 3.26]\nmethod: m\n",
     "certify": "The shuffled reports are (0.25, 1e-6)-differentially private.\nPROVED\n",
-    **dict.fromkeys(recipe.LINES, ""),
-    "print(year)": "at most 0.0625, certified\nmethod: m\n",
-    "year.proved": "True\n",
+    **dict.fromkeys(recipe.LINES, "at most 0.0625, certified in [0, 0.0625]\nmethod: m\n"),
     recipe.CERTIFICATE: "{}",
 }
 
@@ -31,14 +29,14 @@ def test_its_numbers_are_those_that_were_printed(tmp_path, monkeypatch):
     (typed,) = re.findall(r"```bash\n(gspa calibrate (?:.|\n)+?)\n```", text)
     assert typed.replace("\\\n    ", "") == recipe.COMMANDS["calibrate"]
     assert "all budgets times at most 3.2504; the largest factor is certified in [3.2504, 3.26]\n...\n```" in text
-    assert ">>> print(year)\nat most 0.0625, certified\n...\n>>> year.proved\nTrue\n```" in text
+    assert "rounds=52))\nat most 0.0625, certified in [0, 0.0625]\n...\n```" in text
     assert "measured, not proved" not in text
     assert f"```text\n{PRINTED['certify']}```" in text
     assert f'href="certificates/{recipe.CERTIFICATE}"' in text
 
 
 def test_an_answer_that_is_not_proved_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(recipe, "_printed", lambda: PRINTED | {"year.proved": "False\n"})
+    monkeypatch.setattr(recipe, "_printed", lambda: PRINTED | {recipe.LINES[-1]: "at most 1, computed in [0, 1]\n"})
     assert "measured, not proved" in recipe.page(tmp_path)[0]
 
 

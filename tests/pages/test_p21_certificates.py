@@ -65,6 +65,7 @@ def test_every_number_of_the_tables_has_its_certificate():
     assert names["total"] == 50 + 15 + 4 + 2 + 1  # the last is Ada's
 
 
+@pytest.mark.slow
 def test_the_tables_say_what_the_files_prove(names):
     issued, certificates = names["issued"], names["certificates"]
     assert (issued["proved"] >= issued["accountant"]).all()
@@ -76,6 +77,7 @@ def test_the_tables_say_what_the_files_prove(names):
     assert names["most"] == (issued["proved"] / issued["accountant"] - 1).max() < 1e-3
 
 
+@pytest.mark.slow
 def test_the_sum_of_three_users_and_the_program_as_a_stranger_runs_it(names):
     interval = gspa.delta(at_eps=0.4, eps=1.0, n=3, mechanism="aligned")
     assert interval.lower <= names["three"] <= interval.upper
@@ -84,6 +86,7 @@ def test_the_sum_of_three_users_and_the_program_as_a_stranger_runs_it(names):
     assert names["lines"] == PROGRAM.read_text(encoding="utf-8").count("\n")
 
 
+@pytest.mark.slow
 def test_fewer_clones_never_help_and_nobody_hides_the_victim_of_randomized_response(names):
     assert names["given"] == sorted(names["given"], reverse=True)
     # The likelihood ratio of randomized response at eps0 = 1 exceeds e^0.4 on one answer.
@@ -91,9 +94,9 @@ def test_fewer_clones_never_help_and_nobody_hides_the_victim_of_randomized_respo
     assert names["given"][0] == pytest.approx(p / (1 + p) - x / (1 + p), rel=1e-12)
 
 
-def test_the_figure_has_a_dot_for_each_margin(names):
+def test_the_figure_has_a_dot_for_each_margin():
     made = pd.DataFrame({"method": ["pair", "pair", "blanket"], "margin": [1e-9, float("nan"), 1e-3]})
-    (axis,) = names["p"].margins(made).axes
+    (axis,) = p.margins(made).axes
     assert axis.lines[0].get_xydata().tolist() == [[1e-9, 0], [1e-3, 1]]
     assert [words.get_text() for words in axis.texts[2:]] == ["pair", "blanket"]
 
