@@ -324,7 +324,7 @@ def test_the_page(ran):
     outcome = ran.outcomes["G-T2p"]
     assert outcome.verdict == ran.outcomes["G-S86"].verdict == "holds with correction"
     assert ran.names["least_ratio"] == pytest.approx(ran.names["formula"], rel=1e-12)
-    assert any("An attack reaches $\\delta$ = 0.0256 there" in said for said in ran.said)
+    assert any("an attack reaches $\\delta$ = 0.0256 there" in said for said in ran.said)
 
 
 @pytest.mark.slow
