@@ -150,10 +150,13 @@ def clones(table: pd.DataFrame, *, eps0: float) -> Frame:
     left.set(xlim=(-0.8, side - 0.2), ylim=(0.2 - side, 1.0), aspect="equal")
     left.axis("off")
     many = int(table["clone"].sum())
-    left.set_title(f"{many} clones among\n{len(table)} others ({cloned(eps0) * len(table):.0f} expected)", fontsize=9)
+    left.set_title(
+        f"{many} clones among\n{len(table)} others ({cloned(eps0) * len(table):.0f} expected)", fontsize=9, pad=10
+    )
     _bars(right, hidden_by(many))
     right.margins(y=0.6)
-    right.set(xlabel="heads among Ada and her clones", ylabel="probability")
+    right.set(ylabel="probability")
+    right.set_xlabel("heads among Ada and her clones", fontsize=9)
     handles, _ = right.get_legend_handles_labels()
     right.legend(handles, ["Ada says tails", "Ada says heads"], loc="upper right", fontsize=9)
     alt = (

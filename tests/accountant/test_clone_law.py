@@ -41,6 +41,14 @@ class TestBinomial:
         for value, point in zip(got, k, strict=True):
             assert abs(value / exact_binomial(int(point), n, q) - 1) < allowed
 
+    @pytest.mark.parametrize("y", [1e-8, 1e-3, 0.02, 0.0499, 0.05, 1.0, 40.0])
+    def test_log_cosh_to_its_stated_error(self, y):
+        with mpmath.workdps(40):
+            exact = mpmath.log(mpmath.cosh(mpf(y)))
+            assert abs(_binomial._log_cosh(np.array([y]))[0] - exact) <= (
+                1e-15 * exact if y < 0.05 else 1e-16 + 2e-16 * exact
+            )
+
     @pytest.mark.parametrize("c", [1, 2, 7, 63, 64, 255, 256, 1000, 10**6, 10**9])
     def test_fair_pmf_and_tail_against_sums(self, c):
         # J is defined by P(Bin(c, 1/2) < l) = (l/d) b(l) (1 - J), d = c + 1 - 2l.
