@@ -514,6 +514,15 @@ def matrix(given: ArrayLike) -> Array:
     return np.asarray(table / np.array(sums)[:, None], dtype=np.float64)
 
 
+def _numbers(line: str, where: str) -> list[float]:
+    """A row's numbers, between semicolons, else commas, else blanks; one more at its end is no cell."""
+    between = next((mark for mark in ";," if mark in line), None)
+    words = [word.strip() for word in line.strip().removesuffix(between or " ").split(between)]
+    if "" in words:
+        raise InvalidValue(f"{where}, column {words.index('') + 1}", "", "a probability", "write 0 where it is 0")
+    return [float(word) for word in words]
+
+
 def read_matrix(path: str | Path) -> Array:
     """A randomizer from a file: NPY, or text with a row a line and numbers between commas, semicolons or blanks."""
     name = Path(path).name
@@ -523,8 +532,8 @@ def read_matrix(path: str | Path) -> Array:
         if Path(path).suffix.lower() == ".npy":
             table = np.load(path, allow_pickle=False)
         else:
-            lines = Path(path).read_text(encoding="utf-8-sig").replace(";", " ").replace(",", " ").splitlines()
-            rows = [[float(word) for word in line.split()] for line in lines if line.strip()]
+            lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+            rows = [_numbers(line, f"{name} line {i}") for i, line in enumerate(lines, 1) if line.strip()]
             if len({len(row) for row in rows}) != 1:
                 raise InvalidValue(name, [len(row) for row in rows][:5], "rows of one length, without a header")
             table = np.array(rows)

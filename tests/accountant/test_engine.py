@@ -199,12 +199,20 @@ class TestRefused:
 
 class TestFiles:
     @pytest.mark.parametrize(
-        "text", ["0.75,0.25\n0.25,0.75\n", "0.75;0.25\n\n0.25;0.75", "\ufeff0.75 0.25\n0.25\t0.75"]
+        "text",
+        ["0.75,0.25\n0.25,0.75\n", "0.75;0.25\n\n0.25;0.75", "\ufeff0.75 0.25\n0.25\t0.75", "0.75, 0.25,\n0.25 ,0.75,"],
     )
     def test_text(self, tmp_path, text):
         path = tmp_path / "m.csv"
         path.write_text(text, encoding="utf-8")
         assert read_matrix(path).tolist() == [[0.75, 0.25], [0.25, 0.75]]
+
+    @pytest.mark.parametrize("text", ["1,,\n,1,\n", "0.5,,0.5\n,0.5,0.5\n", "0.5;;0.5\n0.5;0.5;0\n"])
+    def test_an_empty_cell_is_no_cell_less(self, tmp_path, text):
+        path = tmp_path / "m.csv"
+        path.write_text(text)
+        with pytest.raises(InvalidValue, match=r"m\.csv line 1, column 2 = '': must be a probability; write 0"):
+            read_matrix(path)
 
     def test_npy_without_pickles(self, tmp_path):
         np.save(tmp_path / "m.npy", np.eye(2))
@@ -213,7 +221,7 @@ class TestFiles:
         with pytest.raises(InvalidValue, match=r"o\.npy"):
             read_matrix(tmp_path / "o.npy")
 
-    @pytest.mark.parametrize("text", ["", "a,b\n1,0\n", "1,0\n1\n", "\0"])
+    @pytest.mark.parametrize("text", ["", "a,b\n1,0\n", "1,0\n1\n", "\0", "0,7;0,3\n0,3;0,7\n"])
     def test_what_is_no_table(self, tmp_path, text):
         path = tmp_path / "m.csv"
         path.write_text(text)
