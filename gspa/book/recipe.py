@@ -72,7 +72,7 @@ def page(build: Path) -> tuple[str, str]:
         "lines": {line: line.replace("\n", "\n... ") for line in LINES},
         "printed": printed,
         "raised": [f"{eps:g}" for eps in raised],
-        "proved": "computed in" not in printed[LINES[-1]],
+        "proved": "certified in" in printed[LINES[-1]],
         "unshuffled": f"{WEEKS * raised[0]:.0f}",
         "certificate": CERTIFICATE,
     }
