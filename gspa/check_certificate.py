@@ -124,7 +124,8 @@ def whole(value: Any, name: str, low: int, high: int) -> None:
 
 
 def listed(value: Any, name: str, least: int, most: int) -> list[Any]:
-    need(isinstance(value, list) and least <= len(value) <= most, f"{name}: must be a list, {least} to {most} long")
+    long = f"{least} to {most}" if least < most else f"{least}"
+    need(isinstance(value, list) and least <= len(value) <= most, f"{name}: must be a list of {long}")
     return list(value)
 
 
@@ -684,7 +685,7 @@ def main(arguments: list[str]) -> int:
         print("usage: python check_certificate.py cert.json", file=sys.stderr)
         return 2
     try:
-        with open(arguments[0], encoding="utf-8") as file:
+        with open(arguments[0], encoding="utf-8-sig") as file:
             text = file.read(MOST_LETTERS + 1)
         need(len(text) <= MOST_LETTERS, "longer than a certificate")
         found = read(text)

@@ -34,9 +34,15 @@ def _only(argument: dict[str, T]) -> tuple[str, T]:
     return name, value
 
 
+def _scalar(argument: dict[str, object]) -> tuple[str, object]:
+    """Its name and value; of an array without axes, what it holds."""
+    name, value = _only(argument)
+    return name, value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
 def _number(argument: dict[str, object], allowed: str, fits: Callable[[float], bool]) -> float:
     """A finite real number that fits; -0.0 as 0.0."""
-    name, value = _only(argument)
+    name, value = _scalar(argument)
     # bool is an int in Python, but `eps=True` is a mistake.
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise InvalidValue(name, value, allowed)
@@ -110,7 +116,8 @@ masked: eps.compressed()
     """
     name, value = _only(argument)
     if _masked(value):
-        hint = f"leave out what is masked: {name}.compressed()"
+        one_axis = getattr(value, "ndim", 1) == 1
+        hint = f"leave out what is masked: {name}.compressed()" if one_axis else "fill in what is masked"
         raise error(name, value, "an array with nothing masked", hint)
     try:
         return np.asarray(value)
@@ -149,7 +156,7 @@ def whole(minimum: int = 1, /, **argument: object) -> NDArray[np.float64]:
 
 def count(minimum: int = 1, /, **argument: object) -> int:
     """An integer of at least `minimum`; whole floats such as 1e4 are taken."""
-    name, value = _only(argument)
+    name, value = _scalar(argument)
     allowed = f"an integer >= {minimum}"
     if isinstance(value, bool | np.bool_):
         raise InvalidValue(name, value, allowed)
@@ -200,6 +207,8 @@ def floats(**argument: object) -> NDArray[np.float64]:
     """An array of numbers, NaN and infinities among them: what its entries may be is for the caller to say."""
     name, value = _only(argument)
     numbers = array(**argument)
+    if numbers.dtype == object and all(isinstance(x, Real) and not isinstance(x, bool) for x in numbers.flat):
+        numbers = np.array([_float(x) for x in numbers.flat]).reshape(numbers.shape)  # fractions among them
     if numbers.size and numbers.dtype.kind not in "iuf":
         raise InvalidValue(name, value, "a number or a rectangular array of numbers")
     return numbers.astype(np.float64)

@@ -67,7 +67,7 @@ def read(path: str | Path, *, column: str = "eps") -> Columns:
     rules = RULES if column == "eps" else {column: _SCALE, "count": RULES["count"]}
     name = Path(path).name or "path"  # a long path is cut short when it is shown, its name never
     try:
-        with Path(path).open("rb") as raw, TextIOWrapper(raw, _encoding(name, raw), errors="replace") as text:
+        with Path(path).open("rb") as raw, TextIOWrapper(raw, encoding(name, raw), errors="replace") as text:
             table = _Table(name, _lines(name, text), rules)
             blocks = list(table.blocks())
     except OSError as error:
@@ -89,7 +89,7 @@ _GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}", re.ASCII)  # 1.500 may be o
 _PLAIN = "write it with the digits 0 to 9 and a decimal point, such as 1000, 0.5 or 1e-6"
 
 
-def _encoding(file: str, raw: BufferedReader) -> str:
+def encoding(file: str, raw: BufferedReader) -> str:
     """UTF-8, or UTF-16 as Excel's "Unicode Text"; refuses what is no text."""
     start = raw.peek(4)
     for signature, remedy in _NO_TEXT.items():
@@ -129,11 +129,14 @@ class _Table:
 
     def _check_header(self, where: str) -> None:
         shown, (column, *others) = ",".join(self.names), self.rules
+        header = "a header: " + column + "".join(f"[,{name}]" for name in others)
         if all(_NUMBER.fullmatch(name) for name in self.names):
-            raise InvalidBudget(where, shown, "a header: " + column + "".join(f"[,{name}]" for name in others))
+            raise InvalidBudget(where, shown, header)
         for name in self.names:
             if column in re.split(r"[\s|:]+", name)[:-1]:
                 raise InvalidBudget(where, shown, "a header with commas, semicolons or tabs between its columns")
+            if name == "sigma" and column == "eps":
+                raise InvalidBudget(where, shown, header, 'or say that the mechanism is "gaussian"')
             if name not in self.rules:
                 raise UnknownName(f"{self.file}: column", name, self.rules)
         if len(set(self.names)) < len(self.names):

@@ -12,7 +12,7 @@ import typer
 
 from gspa.accountant.arguments import integer
 from gspa.accountant.bound import DIGITS, OWN, Bound, rounded
-from gspa.accountant.errors import GspaError
+from gspa.accountant.errors import GspaError, InvalidValue
 
 _WHOLE = 16  # digits in which every number of users is written in full
 
@@ -158,13 +158,14 @@ def _question(
     return {"eps": eps, "n": n, "budgets": who, "mechanism": runs}
 
 
+_MECHANISMS = (
+    "rr, krr, subset, unary, rappor, hashing, hadamard, piecewise, duchi, discrete, laplace, gaussian, aligned, common, "
+    "tv, allocation"
+).split(", ")
+_NEEDS = {"discrete": "matrix", "tv": "tv", "allocation": "steps"}  # an option that some commands do not have
 # What users run, asked alike by several commands: option by option, in the order of the help.
 _SHARED: dict[str, tuple[type, str]] = {
-    "mechanism": (
-        str,
-        "rr, krr, subset, unary, rappor, hashing, hadamard, piecewise, duchi, discrete, laplace, gaussian, aligned, "
-        "common, tv: what users run; or allocation.",
-    ),
+    "mechanism": (str, "What users run: {}."),
     "k": (int, "Number of items; steps of a record, for allocation."),
     "size": (int, "Items in a reported subset, for subset."),
     "kind": (str, "optimized (default) or symmetric, for unary."),
@@ -183,11 +184,11 @@ _SHARED: dict[str, tuple[type, str]] = {
 _WHO = {"eps": Eps, "n": Size, "budgets": BudgetsFile}
 
 
-def _option(name: str) -> Parameter:
+def _option(name: str, mechanisms: list[str]) -> Parameter:
     if name in _WHO:
         return Parameter(name, Parameter.KEYWORD_ONLY, annotation=_WHO[name], default=None)
     kind, said = _SHARED[name]
-    option = typer.Option(f"--{name}", help=said, **(_INTEGER if kind is int else {}))
+    option = typer.Option(f"--{name}", help=said.format(", ".join(mechanisms)), **(_INTEGER if kind is int else {}))
     default, taken = ("rr", kind) if name == "mechanism" else (None, kind | None)
     return Parameter(name, Parameter.KEYWORD_ONLY, annotation=Annotated[taken, option], default=default)
 
@@ -195,6 +196,7 @@ def _option(name: str) -> Parameter:
 def _asks(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A command with these shared options, or all of them, in place of its `**asked`."""
     shared = names or (*_WHO, *_SHARED)
+    mechanisms = [name for name in _MECHANISMS if _NEEDS.get(name, "mechanism") in shared]
 
     def made(command: Callable[..., None]) -> Callable[..., None]:
         own = [
@@ -202,9 +204,11 @@ def _asks(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
         ]
         own = [one for one in own if one.name not in shared]
         needed = [one for one in own if one.default is Parameter.empty]
-        options = [*needed, *map(_option, shared), *(one for one in own if one not in needed)]
+        options = [*needed, *(_option(name, mechanisms) for name in shared), *(one for one in own if one not in needed)]
 
         def run(**given: Any) -> None:
+            if (name := given["mechanism"]) in _MECHANISMS and name not in mechanisms:
+                raise InvalidValue("--mechanism", name, "one that this command answers for: " + ", ".join(mechanisms))
             command(**given)
 
         run.__signature__ = Signature(options)  # type: ignore[attr-defined]

@@ -278,9 +278,13 @@ def _attacks(crowd: _Crowd, group: int, laws: Array, victim: Array) -> list[Delt
     return found
 
 
+def _several(count: int, one: str) -> str:
+    return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"
+
+
 def _valid_for(crowd: _Crowd) -> str:
     shapes = ", ".join(
-        f"{count:,} users of {table.shape[0]} inputs and {table.shape[1]} outputs"
+        f"{_several(count, 'user')} of {_several(table.shape[0], 'input')} and {_several(table.shape[1], 'output')}"
         for table, count in zip(crowd.tables[:3], crowd.count, strict=False)
     )
     more = f" and {len(crowd.tables) - 3} more groups" if len(crowd.tables) > 3 else ""
@@ -300,8 +304,10 @@ def discrete_epsilon(population: Sequence[tuple[ArrayLike, int]], *, delta: floa
     high = min(_Upper(crowd, base, delta).epsilon(delta, top) for base in crowd.bases())
     if high == math.inf:
         least = min(_Upper(crowd, base, delta).worst(_DEEP) for base in crowd.bases())
-        hint = "with that probability a report shows what some input never sends, and nobody hides it"
-        raise OutsideValidity("central epsilon", f"delta > {least:.3g}", hint)
+        shows = "a report shows what some input never sends, and nobody hides it"
+        if least >= 1:
+            raise OutsideValidity("central epsilon", "a report that two inputs share", f"here {shows}")
+        raise OutsideValidity("central epsilon", f"delta > {least:.3g}", f"with that probability {shows}")
     return _bound(crowd, min(_Lower(crowd).epsilon(delta, high), high), high, delta=delta)
 
 

@@ -15,9 +15,11 @@ atoms (`gspa.accountant.pair.AtomTable`). The first is the second with two atoms
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, partial
+from io import TextIOWrapper
 from itertools import product
 from pathlib import Path
 from typing import ClassVar
@@ -26,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
+from gspa.accountant.budgets import encoding
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.pair import AtomTable, Victim
 
@@ -495,6 +498,7 @@ class TotalVariation(Randomizer):
 _SUM = 1e-9  # how far a row may be from 1; it is divided by its sum
 _MOST_CELLS = 10**6
 _LONGEST = 1 << 25  # bytes of a file
+_DECIMAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|nan|[-+]?inf", re.ASCII | re.IGNORECASE)
 
 
 def matrix(given: ArrayLike) -> Array:
@@ -510,29 +514,32 @@ def matrix(given: ArrayLike) -> Array:
         if bad.size:
             raise InvalidValue(f"matrix[{i}, {bad[0]}]", float(row[bad[0]]), "a probability >= 0")
         if not abs(sums[i] - 1) <= _SUM:
-            raise InvalidValue(f"matrix[{i}]", f"a row that sums to {sums[i]:.12g}", "a law: its sum is 1")
+            raise InvalidValue(f"matrix[{i}]", f"a row that sums to {sums[i]:.12g}", f"a law: its sum is 1 within {_SUM:g}")
     return np.asarray(table / np.array(sums)[:, None], dtype=np.float64)
 
 
 def _numbers(line: str, where: str) -> list[float]:
     """A row's numbers, between semicolons, else commas, else blanks; one more at its end is no cell."""
     between = next((mark for mark in ";," if mark in line), None)
-    words = [word.strip() for word in line.strip().removesuffix(between or " ").split(between)]
-    if "" in words:
-        raise InvalidValue(f"{where}, column {words.index('') + 1}", "", "a probability", "write 0 where it is 0")
+    words = [word.strip(' \t"') for word in line.strip().removesuffix(between or " ").split(between)]
+    for column, word in enumerate(words, 1):
+        if not _DECIMAL.fullmatch(word):
+            hint = "write 0 where it is 0" if not word else "with a decimal point, such as 0.25 or 1e-6, and no header"
+            raise InvalidValue(f"{where}, column {column}", word, "a probability", hint)
     return [float(word) for word in words]
 
 
 def read_matrix(path: str | Path) -> Array:
     """A randomizer from a file: NPY, or text with a row a line and numbers between commas, semicolons or blanks."""
-    name = Path(path).name
+    name = Path(path).name or "matrix"
     try:
         if Path(path).stat().st_size > _LONGEST:
             raise InvalidValue(name, f"over {_LONGEST:,} bytes", "a shorter file")
         if Path(path).suffix.lower() == ".npy":
             table = np.load(path, allow_pickle=False)
         else:
-            lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+            with Path(path).open("rb") as raw, TextIOWrapper(raw, encoding(name, raw)) as text:
+                lines = text.read().splitlines()
             rows = [_numbers(line, f"{name} line {i}") for i, line in enumerate(lines, 1) if line.strip()]
             if len({len(row) for row in rows}) != 1:
                 raise InvalidValue(name, [len(row) for row in rows][:5], "rows of one length, without a header")
@@ -541,9 +548,8 @@ def read_matrix(path: str | Path) -> Array:
         raise InvalidValue(name, str(path), "a readable file", error.strerror or "cannot be read") from None
     except InvalidValue:
         raise
-    except (ValueError, EOFError) as error:
-        shown = str(error).split("\n")[0][:80]
-        raise InvalidValue(name, shown, "a table of numbers, CSV or NPY, with decimal points") from None
+    except (ValueError, EOFError):
+        raise InvalidValue(name, str(path), "a table of numbers, as text or as NumPy's save writes it") from None
     return matrix(table)
 
 

@@ -423,10 +423,10 @@ def _groups(population: Population) -> list[tuple[ArrayLike, int]]:
     except (TypeError, ValueError) as error:
         if isinstance(error, InvalidValue):
             raise
-        raise InvalidValue("population", type(population).__name__, pairs) from None
+        raise InvalidValue("population", population, pairs) from None
     for i, (runs, _) in enumerate(groups):
         if not isinstance(runs, Discrete):
-            raise InvalidValue(f"population[{i}]", type(runs).__name__, pairs)
+            raise InvalidValue(f"population[{i}]", runs, pairs)
     if not groups:
         raise InvalidValue("population", [], pairs)
     return [(runs.matrix, count) for runs, count in groups]

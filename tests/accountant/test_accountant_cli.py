@@ -224,6 +224,8 @@ def test_a_rounded_number_errs_to_its_side_by_less_than_a_unit_of_its_last_digit
         (["attack", "--eps", "1", "--n", "10", "--mechanism", "common"], "attack a randomizer that has them"),
         (["per-user", "--budgets", "nowhere.csv"], "nowhere.csv"),
         (["per-user"], "budgets = None"),
+        (["per-user", "--mechanism", "tv"], "--mechanism = 'tv': must be one that this command answers for: rr"),
+        (["calibrate", "--mechanism", "allocation", "--target-eps", "1"], "--mechanism = 'allocation': must be one"),
         (["epsilon", *NOISE.split(), "--budgets", "{sigma}", "--sigma", "1"], "budgets = "),
         (["epsilon", *NOISE.split(), "--budgets", "{eps}"], "column 'eps': does not exist"),
         (["epsilon", *NOISE.split(), "--budgets", "{bad}"], "line 3, column sigma = '0': must be a finite number > 0"),

@@ -141,6 +141,8 @@ class TestPopulations:
         rare = gspa.Discrete([[0.5, 0.5, 0.0], [0.25, 0.5, 0.25]])
         with pytest.raises(OutsideValidity, match=r"needs delta > .*nobody hides it"):
             gspa.epsilon(population=[(rare, 1_000)], delta=1e-6)
+        with pytest.raises(OutsideValidity, match="needs a report that two inputs share"):
+            gspa.epsilon(population=[(gspa.Discrete(np.eye(2)), 1_000)], delta=0.9)
         crowd = [(rare, 1_000), (gspa.Discrete(response(3, 1.0)), 9_000)]
         assert gspa.epsilon(population=crowd, delta=1e-6).upper < 0.2
 
@@ -154,7 +156,7 @@ class TestRefused:
             ([[0.5, 0.6], [0.5, 0.5]], "a row that sums to 1.1"),
             ([[1.5, -0.5], [0.5, 0.5]], r"matrix\[0, 1\] = -0.5"),
             ([[math.nan, 1.0], [0.5, 0.5]], r"matrix\[0, 0\] = nan"),
-            (np.ma.masked_array([[0.5, 0.5], [0.5, 0.5]], mask=[[0, 1], [0, 0]]), "matrix"),
+            (np.ma.masked_array([[0.5, 0.5], [0.5, 0.5]], mask=[[0, 1], [0, 0]]), "fill in what is masked"),
             ("rr", "matrix"),
             (np.ones((1001, 1000)) / 1000, "at most 1,000,000"),
         ],
@@ -168,7 +170,7 @@ class TestRefused:
         [
             ({"population": []}, "at least one"),
             ({"population": 3}, "list of"),
-            ({"population": [("rr", 3)]}, r"population\[0\] = 'str'"),
+            ({"population": [("rr", 3)]}, r"population\[0\] = 'rr'"),
             ({"population": [(gspa.Discrete(np.eye(2)), 0)]}, "count = 0"),
             ({"population": [(gspa.Discrete(np.eye(2)), 3), (gspa.Discrete(np.eye(3)), 3)]}, "one number of outputs"),
             ({"population": [(gspa.Discrete(np.eye(2)), 3)], "n": 3}, "n = 3"),
@@ -184,8 +186,10 @@ class TestRefused:
 
     @pytest.mark.parametrize("name", ["eps", "n", "delta"])
     def test_an_array_without_axes(self, name):
+        asked = {"eps": 1.0, "n": 10, "delta": 0.1}
+        assert gspa.epsilon(**asked | {name: np.array(asked[name])}) == gspa.epsilon(**asked)
         with pytest.raises(InvalidValue, match=f"{name} = array"):
-            gspa.epsilon(**{"eps": 1.0, "n": 10, "delta": 0.1, name: np.array(1.0)})
+            gspa.epsilon(**asked | {name: np.array("1")})
 
     def test_no_eps_is_too_large_for_a_word_of_warning(self, recwarn):
         for runs in (gspa.KRR(4), gspa.UnaryEncoding(4), gspa.Rappor(4), gspa.HadamardResponse(4), gspa.Piecewise()):
@@ -200,11 +204,12 @@ class TestRefused:
 class TestFiles:
     @pytest.mark.parametrize(
         "text",
-        ["0.75,0.25\n0.25,0.75\n", "0.75;0.25\n\n0.25;0.75", "\ufeff0.75 0.25\n0.25\t0.75", "0.75, 0.25,\n0.25 ,0.75,"],
+        ["0.75,0.25\n0.25,0.75\n", "0.75;0.25\n\n0.25;0.75", "0.75 0.25\n0.25\t.75", '"0.75", 0.25,\n0.25 ,"0.75",'],
     )
-    def test_text(self, tmp_path, text):
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+    def test_text(self, tmp_path, text, encoding):
         path = tmp_path / "m.csv"
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding=encoding)
         assert read_matrix(path).tolist() == [[0.75, 0.25], [0.25, 0.75]]
 
     @pytest.mark.parametrize("text", ["1,,\n,1,\n", "0.5,,0.5\n,0.5,0.5\n", "0.5;;0.5\n0.5;0.5;0\n"])
@@ -221,12 +226,15 @@ class TestFiles:
         with pytest.raises(InvalidValue, match=r"o\.npy"):
             read_matrix(tmp_path / "o.npy")
 
-    @pytest.mark.parametrize("text", ["", "a,b\n1,0\n", "1,0\n1\n", "\0", "0,7;0,3\n0,3;0,7\n"])
+    @pytest.mark.parametrize("text", ["", "a,b\n1,0\n", "1,0\n1\n", "\0", "0,7;0,3\n0,3;0,7\n", "1_0,0\n0,1\n", "PK\3\4"])
     def test_what_is_no_table(self, tmp_path, text):
         path = tmp_path / "m.csv"
         path.write_text(text)
         with pytest.raises(InvalidValue, match=r"m\.csv"):
             read_matrix(path)
+
+    def test_fractions(self):
+        assert gspa.Discrete([[Fraction(1, 3), Fraction(2, 3)], [0.5, 0.5]]).matrix[0] == (1 / 3, 2 / 3)
 
     def test_no_file(self, tmp_path):
         with pytest.raises(InvalidValue, match="readable"):

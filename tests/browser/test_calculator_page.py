@@ -314,6 +314,12 @@ def test_what_each_group_has(turned: Turn) -> None:
     assert found == pytest.approx([wanted.upper[0], wanted.upper[-1]], rel=1e-3)
 
 
+def test_reports_that_say_nothing(turned: Turn) -> None:
+    page = turned("n=100&delta=1e-6&mechanism=discrete&matrix=0.5,0.5;0.5,0.5")
+    assert headline(page).startswith("Central eps <= 0,")
+    assert page.locator("#calc-curve polyline").count() == 1
+
+
 def test_a_matrix_that_shows_an_input_for_certain(turned: Turn) -> None:
     page = turned("n=100&delta=1e-6&mechanism=discrete&matrix=1,0;0.5,0.5")
     assert headline(page) == "No central eps holds, certified at delta = 1e-6"

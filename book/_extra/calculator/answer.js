@@ -100,7 +100,7 @@
 
   // Where the curve is drawn: to just beyond both eps, if the paper's is not many times the certified one.
   function pointsOf(upper, paper, top, points) {
-    const least = max(upper, 1e-3 * top), most = 1.2 * max(least, min(Number.isFinite(paper) ? paper : 0, 8 * least));
+    const least = max(upper, 1e-3 * top) || 1, most = 1.2 * max(least, min(Number.isFinite(paper) ? paper : 0, 8 * least));
     return Array.from({ length: points }, (_, i) => most * i / (points - 1));
   }
 
