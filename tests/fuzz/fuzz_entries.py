@@ -104,6 +104,7 @@ INSIDE: dict[str, str] = {
 # Doors that are not called with drawn arguments.
 LEFT_OUT: dict[str, str] = {
     "accountant.randomizers.Mechanism": "the base of the others, which cannot be made itself: test_refused.py",
+    "accountant.budgets.encoding": "looks at a file: tests/accountant/test_budget_file.py",
     "accountant.randomizers.read_matrix": "reads a file: tests/accountant/test_engine.py",
     "algorithms.digits.load": "reads what is on this machine: tests/algorithms/test_datasets.py",
     "algorithms.digits.banner": "takes nothing but a data set",
