@@ -330,12 +330,15 @@ class Dealt:
 # --- eps and delta -------------------------------------------------------------------------------------------
 
 _PUSH = 2e-6  # relative, in eps: where its ends are tried
+_CLOSE = 5e-4  # of log delta: how near its ends are sought,
+_STEPS = 4  # in so many steps
 _NO_LOG = -800.0  # below that of any double
-_NARROW = 2.5e-3  # relative, in delta: a wider bracket is refined once
+_NARROW = 1e-3  # relative, in delta: a wider bracket is refined once
 _ANEW = 0.05  # relative, in eps: where no cut is narrow (large shifts), none is at an eps so near
 _MOST_STEPS = 10**12
 _FINE = (1.5,)  # of many points near each other,
-_SAME_CUT = 6  # as many of which share a cut
+_SAME_CUT = 6  # as many of which share a cut, where
+_SUITS = 0.01  # is at most what it leaves open, relative to delta
 
 
 class _Curve:
@@ -348,7 +351,7 @@ class _Curve:
         self._looked = math.inf  # the last eps at which every cut was tried
         self._known: dict[float, Bracket] = {}
         self._calls = 0
-        self._cut: float | None = None
+        self._cut: tuple[float, float] | None = None
 
     def delta(self, eps: float) -> Bracket:
         """A bracket of delta(eps), eps >= 0."""
@@ -357,23 +360,27 @@ class _Curve:
         return self._known[eps]
 
     def _bracket(self, eps: float) -> Bracket:
-        if self.finer == _FINE and self._calls % _SAME_CUT and not self.dealt.far(eps):
-            found = self.dealt.crude(eps)
-        else:
-            found, self._cut = self._rough(eps)
-        if (cut := self._cut) is None:
-            return found
-        self._calls += 1
+        if self.finer == _FINE and self._cut is not None and self._calls % _SAME_CUT and not self.dealt.far(eps):
+            self._calls += 1
+            found = self._refined(eps, self._cut, self.dealt.crude(eps))
+            if found.upper - found.lower <= _SUITS * found.upper:
+                return found
+        found, self._cut = self._rough(eps)
+        self._calls = 1
+        return found if self._cut is None else self._refined(eps, self._cut, found)
+
+    def _refined(self, eps: float, cuts: tuple[float, float], found: Bracket) -> Bracket:
+        """As narrow as more cells make it, and with them the larger cut."""
         found = Bracket(max(found.lower, self.dealt.crude(eps).lower), found.upper)
         for finer in self.finer:
-            one = self.dealt.bracket(eps, cut, round(finer * _CELLS), _SMOOTHING / finer)
+            one = self.dealt.bracket(eps, cuts[finer > 1], round(finer * _CELLS), _SMOOTHING / finer)
             found = Bracket(max(found.lower, one.lower), min(found.upper, one.upper))
             if found.upper - found.lower <= _NARROW * found.upper:
                 break
         return found
 
-    def _rough(self, eps: float) -> tuple[Bracket, float | None]:
-        """A bracket of few cells, and the cut that makes it narrow; None where no cell would make it narrower."""
+    def _rough(self, eps: float) -> tuple[Bracket, tuple[float, float] | None]:
+        """A bracket of few cells, the cut that makes it narrow and the next; None where no cell would narrow it."""
         dealt, step = self.dealt, self.dealt.step
         if dealt.t == 1:
             return dealt.cap(eps), None
@@ -381,7 +388,7 @@ class _Curve:
         if dealt.wide or dealt.far(eps):
             return dealt.crude(eps), None
         if step.noise == "laplace":
-            return dealt.bracket(eps, base, _COARSE, 2 * _SMOOTHING), base
+            return dealt.bracket(eps, base, _COARSE, 2 * _SMOOTHING), (base, base)
         most = math.log(_MOST_VALUE) / base
         offers = [cut for c in _CUTS if step.turn(eps) < (cut := base + c) < most] or [base + _CUTS[-1]]
         seen: dict[int, Bracket] = {}
@@ -396,14 +403,12 @@ class _Curve:
                 best = min(near, key=width)
             return best
 
-        best = min(self._best, len(offers) - 1)
-        if width(best) > 0.03 * seen[best].upper:
-            best = nearby(best)
-            if abs(eps - self._looked) > _ANEW * eps and width(best) > 0.2 * seen[best].upper:
-                self._looked = eps
-                best = nearby(min(range(0, len(offers), 3), key=width))
+        best = nearby(min(self._best, len(offers) - 1))
+        if abs(eps - self._looked) > _ANEW * eps and width(best) > 0.2 * seen[best].upper:
+            self._looked = eps
+            best = nearby(min(range(0, len(offers), 3), key=width))
         self._best = best
-        return seen[best], offers[best]
+        return seen[best], (offers[best], offers[min(best + 1, len(offers) - 1)])
 
     def epsilon(self, delta: float) -> Bracket:
         """A bracket of the least eps at which delta is met."""
@@ -438,27 +443,24 @@ class _Curve:
             there = found.upper if side > 0 else found.lower
             return side * ((math.log(there) if there > 0 else _NO_LOG) - math.log(delta))
 
-        here = excess(at)
-        start = at * math.exp(side * min(max(1.05 * here / -slope, 0.0) + _PUSH, 1.0))
         last = top if side > 0 else 0.0
-        end = push_until(lambda eps: excess(eps) <= 0, start, side * _PUSH * at, last)
-        for _ in range(2):  # if that is far, a secant back
-            if end == last or excess(end) > -_NARROW or here <= 0:
-                break
-            near = at + (end - at) * (here + 0.2 * _NARROW) / (here - excess(end))
-            if excess(near) > 0:
-                at, here = near, excess(near)
-            else:
-                end = near
-        return end
+        end = last
+        for _ in range(_STEPS):
+            here = excess(at)
+            if here <= 0:
+                end = min(end, at) if side > 0 else max(end, at)
+            if -_CLOSE <= here <= 0:
+                return end
+            at = min(at * math.exp(side * min((here + 0.5 * _CLOSE) / -slope, 1.0)), top)
+        return end if end != last else push_until(lambda eps: excess(eps) <= 0, at, side * _PUSH * at, last)
 
 
 # --- several blocks and epochs -------------------------------------------------------------------------------
 
 _PER_DEVIATION = 36  # points of delta(eps) in a deviation of the loss
-_FALL = 0.12  # of log delta, from point to point, at most about
+_FALL = 0.08  # of log delta, from point to point, at most about
 _GROWTH = 1.08  # of the distance between points, beyond three deviations
-_MOST_POINTS = 300
+_MOST_POINTS = 1000
 _TAIL = 2e-4  # of a copy's share of delta: what may be left to the infinite loss
 _LEAST_FLOOR = 1e-300
 _MOST_LOSS = 700.0  # e^_MOST_LOSS is a double

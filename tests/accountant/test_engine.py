@@ -226,7 +226,9 @@ class TestFiles:
         with pytest.raises(InvalidValue, match=r"o\.npy"):
             read_matrix(tmp_path / "o.npy")
 
-    @pytest.mark.parametrize("text", ["", "a,b\n1,0\n", "1,0\n1\n", "\0", "0,7;0,3\n0,3;0,7\n", "1_0,0\n0,1\n", "PK\3\4"])
+    @pytest.mark.parametrize(
+        "text", ["", "a,b\n1,0\n", "1,0\n1\n", "\0", "0,7;0,3\n0,3;0,7\n", "1_0,0\n0,1\n", "PK\3\4"]
+    )
     def test_what_is_no_table(self, tmp_path, text):
         path = tmp_path / "m.csv"
         path.write_text(text)
