@@ -158,10 +158,10 @@ def _question(
     return {"eps": eps, "n": n, "budgets": who, "mechanism": runs}
 
 
-_MECHANISMS = (
-    "rr, krr, subset, unary, rappor, hashing, hadamard, piecewise, duchi, discrete, laplace, gaussian, aligned, common, "
-    "tv, allocation"
-).split(", ")
+_MECHANISMS = [
+    *("rr", "krr", "subset", "unary", "rappor", "hashing", "hadamard", "piecewise", "duchi", "discrete"),
+    *("laplace", "gaussian", "aligned", "common", "tv", "allocation"),
+]
 _NEEDS = {"discrete": "matrix", "tv": "tv", "allocation": "steps"}  # an option that some commands do not have
 # What users run, asked alike by several commands: option by option, in the order of the help.
 _SHARED: dict[str, tuple[type, str]] = {
