@@ -488,7 +488,8 @@ def _pair(ahead: _Curve, behind: _Curve | None) -> Callable[[float, int], tuple[
             # In the tail a chord errs by the square of what delta falls by.
             last, before = (max(side.upper for side in pair) for pair in (found[-1], found[max(len(found) - 2, 0)]))
             if 0 < last < before:
-                step = min(step, _FALL * (eps - points[max(len(points) - 2, 0)]) / math.log(before / last))
+                fall = _FALL * max(1.0, math.sqrt(delta / times / last))  # what is below a copy's share matters less
+                step = min(step, fall * (eps - points[max(len(points) - 2, 0)]) / math.log(before / last))
             eps += step
             if eps > _MOST_LOSS:
                 break
