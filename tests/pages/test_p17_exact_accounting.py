@@ -21,7 +21,6 @@ from gspa.accountant.tradeoff import gdp_epsilon
 
 PAGE = "17_exact_accounting"
 RUN = {"n": 2_000}
-PLANTED = ()
 
 
 class TestTables:

@@ -14,7 +14,6 @@ from gspa import check_certificate
 from gspa.accountant.certificates import PROGRAM
 
 PAGE = "21_certificates"
-PLANTED = ()
 
 
 def numbers(names, kind):

@@ -12,6 +12,7 @@ import p22_sgd_privacy as p
 import pandas as pd
 import pytest
 import torch
+from exact_shuffle import gaussian_delta
 from running import Planted, in_readings, settle
 from scipy.stats import norm
 
@@ -97,13 +98,6 @@ def test_ascent_beats_the_images_it_starts_from_and_stays_attainable(client, who
 
 
 # --- the local budget, and the noise that keeps it ---------------------------------------------------------
-
-
-def gaussian_delta(eps, mu):
-    """Fact 3 in 60 digits and more."""
-    with mpmath.workdps(60 + int(mu * mu / 2)):
-        e, m = mpmath.mpf(eps), mpmath.mpf(mu)
-        return float(mpmath.ncdf(-e / m + m / 2) - mpmath.exp(e) * mpmath.ncdf(-e / m - m / 2))
 
 
 def test_true_local_budgets_are_those_of_movements_over_line_7s_noise(ran):
