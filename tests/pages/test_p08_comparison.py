@@ -115,8 +115,7 @@ TABLE2 = pd.DataFrame(
 def test_a_wrong_law_refutes_table_2(column, value, verdict):
     table = TABLE2.copy()
     table.loc[1, column] = value
-    found = settle("G-TAB2", table2=table)
-    assert found.verdict == verdict
+    assert settle("G-TAB2", table2=table).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -134,8 +133,7 @@ def test_a_wrong_law_refutes_table_2(column, value, verdict):
 )
 def test_the_square_root_follows_the_exponents(mu, eps, verdict):
     powers = pd.DataFrame({"mu": [-0.5, mu], "epsilon": [-0.5, eps]}, LAWS[:2])
-    found = settle("G-C2", powers=powers)
-    assert found.verdict == verdict
+    assert settle("G-C2", powers=powers).verdict == verdict
 
 
 @pytest.mark.parametrize(

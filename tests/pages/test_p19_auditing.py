@@ -68,11 +68,6 @@ class TestWorst:
         assert found.lower == pytest.approx(best, rel=1e-7)
         assert found.upper - found.lower < 1e-8
 
-    def test_two_items_are_bits(self):
-        people = budgets.constant(1.0, n=12)
-        found, exact = p.worst_epsilon(people, delta=1e-3, k=2), exact_epsilon(people, delta=1e-3)
-        assert found.value == pytest.approx(exact.value, rel=1e-8)
-
 
 class TestAudit:
     def test_lower_bounds_truth_and_upper_bounds_are_in_order(self, audit):
@@ -183,13 +178,6 @@ class TestFigures:
         assert [(one.get_text(), one.xy) for one in far.texts] == [("broken", (pytest.approx(0.2), 0))]
         nothing = judged(rows, attack=0.0).reset_index()
         assert names["p"].audit_intervals(nothing).axes[0].get_xlim()[0] < 1
-
-    def test_the_catalogues_figure_draws_each_bound_at_its_ratio(self, names):
-        found = names["catalogue"]
-        (axis,) = names["p"].bound_ratios(found).axes
-        assert [tick.get_text() for tick in axis.get_yticklabels()] == found["bound"].tolist()
-        drawn = {(x, y) for line in axis.lines if line.get_marker() != "None" for x, y in line.get_xydata().tolist()}
-        assert drawn == set(zip(found["least"], range(len(found) - 1, -1, -1), strict=True))
 
     def test_bounds_of_zero_are_said_and_not_divided_by(self, names, headline):
         for zero in (True, False):
