@@ -13,6 +13,7 @@ from gspa import check_certificate
 from gspa.accountant.certificates import PROGRAM
 
 PAGE = "21_certificates"
+RUN = {"profile": "paper"}
 pytestmark = pytest.mark.slow  # page 21, and the pages whose numbers it certifies
 
 
@@ -42,8 +43,7 @@ def test_the_pairs_of_page_17(names):
         assert compared.loc[at, "upper"] <= eps <= compared.loc[at, "upper"] * (1 + 1e-3)
 
 
-def test_every_number_of_the_tables_has_its_certificate_and_the_lines_are_those_of_page_17():
-    names = run_page(PAGE, profile="paper").names
+def test_every_number_of_the_tables_has_its_certificate_and_the_lines_are_those_of_page_17(names):
     certified = run_page("17_exact_accounting").names["lines"]["certified"].tolist()
     found = [one.eps for file, one in names["certificates"].items() if file.startswith("line-")]
     assert len(found) == 4
