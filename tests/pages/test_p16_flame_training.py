@@ -245,7 +245,7 @@ def test_the_printed_lines_on_altered_tables(page):
     assert settle("E12", share=short, tied=page.names["tied"], images=MNIST).verdict == "refuted"
 
 
-def test_the_figure_has_its_panels_in_the_order_of_their_titles():
+def test_the_first_panel_has_the_runs_with_fresh_noise():
     runs = runs_of(AS_FOUND)
     drawn = p.accuracies_figure(runs[runs["group"] == "figure 5"], dataset="MNIST").axes[0].lines
     (topk,) = (line for line in drawn if line.get_label() == TOPK)
