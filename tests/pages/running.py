@@ -152,36 +152,29 @@ def needed(cells: list[dict[str, Any]], claims: frozenset[str], made: frozenset[
         parameters = "parameters" in cell["metadata"].get("tags", [])
         mine = []
         for one in reversed(body):
-            called = [node for node in ast.walk(one) if isinstance(node, ast.Call)]
-            loops = [node.target for node in ast.walk(one) if isinstance(node, ast.comprehension)]
+            nodes = [*ast.walk(one)]
+            names = [node for node in nodes if isinstance(node, ast.Name)]
+            calls = [node for node in nodes if isinstance(node, ast.Call)]
+            loops = [node.target for node in nodes if isinstance(node, ast.comprehension)]
             own = {node.id for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Name)}
-            checks = [call.args[0] for call in called if ast.unparse(call.func) == "page.settle"]
+            checks = [call.args[0] for call in calls if ast.unparse(call.func) == "page.settle"]
             if checks:
                 named = [eval(ast.unparse(check), imported) for check in checks]
                 wanted = any(getattr(check, "claim", check) in claims for check in named)
             elif isinstance(one, ast.Expr) and ast.unparse(one).startswith("page."):
                 wanted = False
             else:
-                bound = {
-                    _root(node) for node in ast.walk(one) if isinstance(getattr(node, "ctx", None), ast.Store)
-                } - own
-                changed = bound | {_root(call.func) for call in called if isinstance(call.func, ast.Attribute)} - {
-                    *imported,
-                    "page",
-                }
-                changed |= {node.name for node in ast.walk(one) if isinstance(node, ast.FunctionDef)}
+                bound = {_root(node) for node in nodes if isinstance(getattr(node, "ctx", None), ast.Store)} - own
+                bound |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+                called = {_root(call.func) for call in calls if isinstance(call.func, ast.Attribute)}
+                changed = bound | called - {*imported, "page"}
                 wanted = parameters or one in imports or bool(changed & taken and not bound & made)
             if wanted:
                 mine.append(one)
                 if isinstance(one, ast.Assign):  # what it binds anew was taken from here, not from before
-                    taken -= {
-                        node.id
-                        for node in ast.walk(one)
-                        if isinstance(getattr(node, "ctx", None), ast.Store) and isinstance(node, ast.Name)
-                    }
-                anew = ast.Store if isinstance(one, ast.Assign) else ()
-                names = [node for node in ast.walk(one) if isinstance(node, ast.Name)]
-                taken |= {node.id for node in names if not isinstance(node.ctx, anew)} - made - own
+                    taken -= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+                    names = [node for node in names if isinstance(node.ctx, ast.Load)]
+                taken |= {node.id for node in names} - made - own
         kept.append(cell | {"source": [ast.unparse(ast.Module(mine[::-1], []))]})
     return kept[::-1]
 
@@ -376,8 +369,8 @@ def _same_run(job: Job) -> Job:
 
 
 def planted_in(file: Path) -> list[Planted]:
-    """The planted errors that a page's test file lists."""
-    return [Planted(**vars(one)) for one in load(file).PLANTED]
+    """The planted errors that a page's test file lists, if it does."""
+    return [Planted(**vars(one)) for one in getattr(load(file), "PLANTED", ())]
 
 
 def main() -> int:

@@ -17,10 +17,6 @@ from gspa.accountant.asymptotic import setting
 from gspa.accountant.tradeoff import gdp_epsilon
 
 
-def solved(delta_at, delta, high):
-    return exact_shuffle.solve(delta_at, delta, high)
-
-
 class TestEnumeration:
     def test_against_scipys_multinomials(self):
         """12 users, 3 answers, personal budgets, mixed inputs."""
@@ -41,7 +37,7 @@ class TestEnumeration:
         people = budgets.constant(1.5, n=10)
         worlds = h.randomized_response(people, inputs=[[9 - ones, ones]])
         found = h.likelihood_ratio_epsilon(worlds, delta=1e-3)
-        exact = solved(lambda eps: exact_shuffle.rr_delta(1.5, 10, eps, ones), 1e-3, 1.5)
+        exact = exact_shuffle.solve(lambda eps: exact_shuffle.rr_delta(1.5, 10, eps, ones), 1e-3, 1.5)
         assert found.lower == pytest.approx(exact, rel=1e-8)
         assert found.upper - found.lower < 1e-8
 
@@ -58,7 +54,7 @@ class TestStatistics:
     def test_bits_lose_nothing(self):
         people = budgets.constant(1.0, n=300)
         worlds = h.randomized_response(people)
-        exact = solved(lambda eps: exact_shuffle.rr_delta(1.0, 300, eps, 0), 1e-4, 1.0)
+        exact = exact_shuffle.solve(lambda eps: exact_shuffle.rr_delta(1.0, 300, eps, 0), 1e-4, 1.0)
         found = h.statistic_epsilon(worlds, delta=1e-4).lower
         assert found == pytest.approx(exact, rel=1e-5)
 

@@ -10,8 +10,6 @@ from matplotlib import pyplot as plt
 
 import gspa
 
-PLANTED = ()  # no claim is settled here
-
 
 def test_randomized_response_and_its_clones():
     assert p.truthful(0.0) == 0.5

@@ -93,9 +93,6 @@ class TestTables:
         assert drawn["what is promised"] == {0.8: 1e-4}
         assert drawn["analytic Gaussian"][0.8] == pytest.approx(1e-4)
         assert drawn["Laplace (Definition 4)"][0.0] == pytest.approx(-math.expm1(-0.4))
-        promises = p.promises([1e-5, 0.5], [1.0, 9.0])
-        (axis,) = p.promise_kept(promises).axes
-        assert axis.get_lines()[1].get_ydata().tolist() == promises["kept"].tolist()[2:]
 
 
 def test_the_pipeline_is_drawn_for_everybody():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from functools import partial
 
 import mpmath
 import numpy as np
@@ -92,14 +91,6 @@ def test_groups_by_hand(ran):
     assert float(twice(np.array(0.25))) == pytest.approx(0.25)
     assert ran.names["groups"]["least"] > -1e-9
     assert ran.names["groups"]["most"] > 0.2
-
-
-def test_figures_draw_their_tables():
-    table = p.lines({"one": COIN, "two": lambda a: gaussian(a, mu=1.0)})
-    for draw in (partial(p.trade_off_curves, roles=("truth",)), p.envelope):
-        (axis,) = draw(table).axes
-        drawn = [line.get_ydata().tolist() for line in axis.get_lines()]
-        assert drawn == [part["beta"].tolist() for _, part in table.groupby("curve", sort=False)]
 
 
 TABLES = {

@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -143,16 +142,6 @@ def test_the_slips_of_the_proof():
     assert names["sets"] == {"AAAI": "{0}, {0}", "arXiv": "{0}, {}"}
     # Every mixture has 1/5 on the third value, the report 3/5.
     assert (names["rest"], names["hull"]) == ("1", "2/5")
-
-
-def test_shares_are_drawn_with_both_references():
-    rows = [(name, eps, share, 0.5 + 0.1 / eps) for name, share in (("A", 1.0), ("B", 0.75)) for eps in (1.0, 2.0, 4.0)]
-    figure = p.clone_shares(pd.DataFrame(rows, columns=["mechanism", "eps", "share", "general"]))
-    lines = figure.axes[0].get_lines()
-    drawn = {line.get_label(): line.get_ydata().tolist() for line in lines}
-    assert list(drawn)[:2] == ["claimed", "always there"]
-    assert sorted(drawn)[:2] == ["A", "B"]
-    assert drawn["B"] == [0.75] * 3
 
 
 RR = ["binary RR", "4-ary RR"]

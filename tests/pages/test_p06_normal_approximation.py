@@ -58,13 +58,6 @@ def test_moving_p_keeps_one_expected_user(ran):
     assert inside == pytest.approx([1.0] * len(table))
 
 
-def test_the_figure_draws_its_lines(ran, p):
-    (axis,) = p.distance_curves(ran.names["at_eps0"], delta=1e-4).axes
-    first, *rest = axis.get_lines()
-    assert first.get_ydata().tolist() == ran.names["at_eps0"]["total_variation"].tolist()
-    assert len(rest) == 3  # two other distances, delta
-
-
 def made(power=-0.5, *, scale=0.2, printed=-1.0, printed_scale=1.0, sizes=(100, 1_000, 10_000)):
     """A distance table of power laws for two budgets."""
     table = pd.DataFrame({"eps0": np.repeat([0.5, 1.0], len(sizes)), "m": [*sizes] * 2})

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pair_oracle import pair_law, sum_of_bernoullis
 from running import Planted, in_readings, recorded, run_page, settle
 from scipy.stats import binom, norm, poisson
 
@@ -25,14 +26,10 @@ PAGE = "07_gaussian_guarantee"
 
 
 def pair(eps, r):
-    """(rho_0, rho_1) for a victim and the others' r_j, from scratch: arrays over (first count, second count)."""
+    """(rho_0, rho_1) for a victim and the others' r_j."""
     w = 1 / (1 + math.exp(-eps))
-    law = np.zeros((len(r) + 2, len(r) + 2))
-    law[0, 0] = 1
-    for x in r:
-        law = (1 - 2 * x) * law + x * (np.roll(law, 1, 0) + np.roll(law, 1, 1))
-    first, second = np.roll(law, 1, 0), np.roll(law, 1, 1)
-    return (w * first + (1 - w) * second).ravel(), (w * second + (1 - w) * first).ravel()
+    table = pair_law(sum_of_bernoullis([2 * x for x in r]), w, 1 - w, 0, 0.5)
+    return np.array([*table.values()]).T
 
 
 def crowd(*eps):

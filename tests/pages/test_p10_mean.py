@@ -105,23 +105,6 @@ def test_groups_are_bracketed(ran):
     assert ((table["lower"] > 0) & (table["lower"] <= table["upper"]) & (table["upper"] <= table["budget"])).all()
 
 
-@pytest.mark.parametrize(("name", "claimed"), [("share_fits", "G-FIG3A"), ("budget_fits", "G-FIG3B")])
-def test_lines_decide_the_panels(ran, name, claimed):
-    sweep = "by_share" if name == "share_fits" else "by_budget"
-    made = {given: ran.names[given] for given in (name, sweep)} | {"repeats": 2}  # of the other sweep
-    way = "rises" if name == "share_fits" else "falls"
-    straight = made[name].assign(error=0.995)
-    assert settle(claimed, **made | {name: straight}).verdict == "verified"
-    assert settle(claimed, **made | {name: straight.assign(error=0.985)}).verdict == "not reproduced"
-    assert settle(claimed, **made | {name: straight.assign(**{way: False})}).verdict == "refuted"
-    noisy = made[sweep].assign(mae_error=made[sweep]["mae"].max())
-    assert settle(claimed, **made | {sweep: noisy}).verdict == "not checkable"
-    for column in ("exact", "law"):
-        wrong = made[sweep].copy()
-        wrong.loc[3, column] *= 1.5
-        assert settle(claimed, **made | {sweep: wrong}).verdict == "not checkable"
-
-
 def test_reports(ran):
     local = ran.names["local"]
     assert settle("G-A1", local=local.assign(liberal=1.0, evaluated=1.0), by_users=1.0).verdict == "verified"

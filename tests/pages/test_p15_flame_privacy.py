@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
 import mpmath
@@ -171,13 +172,6 @@ class TestThePage:
         assert vector.loc[("coordinate", 78_500), "eps_local"] == pytest.approx(785)
         assert vector.loc[("vector", 78_500), "eps_local"] == pytest.approx(78.5)
 
-    def test_a_figure_draws_its_table(self):
-        marks = [("certified", "at most", "|", "certified"), ("old_bennett", "printed", "x", "paper")]
-        axis = p.draw_intervals(ACCOUNTS, marks=marks, xlabel="eps").axes[0]
-        spans = [segment[:, 0].tolist() for segment in axis.collections[0].get_segments()]
-        assert spans == ACCOUNTS[["attack", "certified"]].to_numpy().tolist()
-        assert [list(line.get_xdata()) for line in axis.lines] == [ACCOUNTS[name].tolist() for name, *_ in marks]
-
 
 ALGORITHM1 = pd.DataFrame(
     {"bias": [0.29, 0.0], "stated": 0.29, "simulated": [0.29, 0.0], "most": 0.05, "ratio": [math.inf, math.e]},
@@ -259,6 +253,9 @@ def figure_3(drawn, simple, double):
     return {"ratios": pd.DataFrame({"printed": [2.55, drawn, 0.1], "certified": low, "attack": high})}
 
 
+slow = partial(pytest.param, marks=pytest.mark.slow)
+
+
 def dummies(**missing):
     return {"needs": np.array([2, 2]), "at_random": 0, "largest_first": 0, "large": 0, "met": 0, "unlucky": 0} | missing
 
@@ -267,26 +264,18 @@ def dummies(**missing):
     ("claim", "made", "readings"),
     [
         ("F4", budgets(SIMPLE), [CORRECTED]),
-        pytest.param("F4", budgets(SIMPLE, old_bennett=np.nan), ["not reproduced"], marks=pytest.mark.slow),
+        slow("F4", budgets(SIMPLE, old_bennett=np.nan), ["not reproduced"]),
         ("F4", budgets(SIMPLE, attack=1.1, certified=1.2), ["refuted"]),
-        pytest.param("F4", budgets(SIMPLE, certified=1.2), ["not checkable"], marks=pytest.mark.slow),
-        pytest.param(
-            "F4", budgets(SIMPLE, whole=1.0, certified=1.2), ["refuted"], marks=pytest.mark.slow
-        ),  # nothing holds of what was printed
+        slow("F4", budgets(SIMPLE, certified=1.2), ["not checkable"]),
+        slow("F4", budgets(SIMPLE, whole=1.0, certified=1.2), ["refuted"]),  # nothing holds of what was printed
         # Rounded or cut; the second only if the number is the README's.
         ("F6", budgets(PLAIN, old_bennett=20.5301), [CORRECTED, "not reproduced"]),
-        pytest.param(
-            "F6", budgets(PLAIN, old_bennett=20.5361), ["not reproduced", "not reproduced"], marks=pytest.mark.slow
-        ),
-        pytest.param(
-            "F7", budgets(TENTH), ["not checkable", "not checkable"], marks=pytest.mark.slow
-        ),  # were whole messages not broken
-        pytest.param("F7", budgets(TENTH, attack=2.4), ["refuted", "refuted"], marks=pytest.mark.slow),
+        slow("F6", budgets(PLAIN, old_bennett=20.5361), ["not reproduced", "not reproduced"]),
+        slow("F7", budgets(TENTH), ["not checkable", "not checkable"]),  # were whole messages not broken
+        slow("F7", budgets(TENTH, attack=2.4), ["refuted", "refuted"]),
         ("F7", budgets(TENTH, certified=2.3, old_bennett=2.349), ["not reproduced", "verified"]),
         ("F1", figure_3(137.36, (2.5, 2.6), (137.0, 138.0)), [CORRECTED, "verified"]),
-        pytest.param(
-            "F2", figure_3(130.0, (10, 60), (300, 500)), ["not reproduced", "not checkable"], marks=pytest.mark.slow
-        ),
+        slow("F2", figure_3(130.0, (10, 60), (300, 500)), ["not reproduced", "not checkable"]),
         ("F2", figure_3(137.36, (10, 12), (230, 239)), [CORRECTED, "refuted"]),
         ("F23", {"growing": GROWING.assign(ratio_low=1.0)}, ["not reproduced"] * 2 + ["verified"] * 2),
         ("F66", dummies(), ["verified", "verified"]),
@@ -294,8 +283,7 @@ def dummies(**missing):
     ],
 )
 def test_the_readings_follow_the_tables(claim, made, readings):
-    outcome = settle(claim, **made)
-    assert in_readings(outcome) == readings
+    assert in_readings(settle(claim, **made)) == readings
 
 
 class TestStatements:

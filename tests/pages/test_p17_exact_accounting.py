@@ -21,11 +21,10 @@ from gspa.accountant.tradeoff import gdp_epsilon
 
 PAGE = "17_exact_accounting"
 RUN = {"n": 2_000}
-PLANTED = ()
 
 
+@pytest.mark.slow
 class TestTables:
-    @pytest.mark.slow
     def test_published_bounds_stand_beside_the_certified_one(self, names):
         known = names["published"].dropna(subset="epsilon")
         people = budgets.constant(0.5, n=2000)
@@ -37,7 +36,6 @@ class TestTables:
         refused = names["published"].query("epsilon != epsilon")
         assert refused["note"].str.len().min() > 0
 
-    @pytest.mark.slow
     def test_the_papers_number_is_too_small_at_large_budgets_and_too_large_at_small_ones(self, names):
         ratio = names["compared"].set_index(["eps0", "n"])["ratio"]
         assert ratio[4.0, 1_000] < 1 < ratio[0.1, 1_000]
@@ -45,13 +43,11 @@ class TestTables:
         assert math.isnan(ratio[0.1, 1_000_000])
         assert accountant.central_delta(budgets.constant(0.1, n=1_000_000), eps=0.0).upper < 1e-4
 
-    @pytest.mark.slow
     def test_the_sum_lies_in_the_accountants_interval(self, names):
         few = names["few"]
         assert few.lower <= names["total"] <= few.upper
         assert few.relative_width < 1e-9
 
-    @pytest.mark.slow
     def test_a_calibrated_budget_meets_its_target_and_is_shown_rounded_down(self, names):
         choice, shown = names["choice"], names["p"].budget_table(names["choice"])
         kinds = {"laplace": "Laplace noise", "aligned": "randomized response"}
@@ -62,6 +58,18 @@ class TestTables:
             assert gspa.epsilon(eps=1.01 * row.local, **asked).upper > 0.5
             here = (shown["users"] == row.n) & (shown["reports"] == kinds[row.runs])
             assert 0 <= row.local - float(shown.loc[here, "$\\epsilon = 0.5$"].item()) < 0.01 + 1e-12
+
+    def test_every_bound_that_applies_has_its_dot(self, names):
+        table = names["published"]
+        bits, certified, *dots = names["p"].published_bounds(table, {"certified": 0.04, "bits": 0.03}).axes[0].lines
+        assert (bits.get_xdata()[0], certified.get_xdata()[0]) == (0.03, 0.04)
+        assert [dot.get_xdata()[0] for dot in dots] == table["epsilon"].dropna().tolist()
+        hollow = [dot.get_markerfacecolor() == "white" for dot in dots]
+        assert hollow == (table.dropna(subset="epsilon")["proved"] == "no").tolist()
+
+    def test_the_page(self):  # which runs once more
+        names = run_page(PAGE).names
+        assert names["best_name"] == "Blanket, RR"
 
 
 GROUPS = ([10.0, 2.0, 1.0], [5400, 3700, 900])  # Figure 3: (1/eps, count)
@@ -109,66 +117,22 @@ class TestBlanketLimit:
 
 
 @pytest.mark.slow
-def test_the_figures_draw_their_tables(names):
-    curve, users = names["curve"], names["users"]
-    drawn = p.delta_curves(curve, {"certified": 0.02, "paper": 0.03}, delta=1e-3).axes[0].lines
-    assert [drawn[i].get_ydata().tolist() for i in (1, 3)] == [curve["upper"].tolist(), curve["paper"].tolist()]
-    assert [drawn[i].get_xdata() for i in (2, 4)] == [[0.02], [0.03]]
-    [line] = p.per_user(users).axes[0].lines
-    assert line.get_ydata().tolist() == users["upper"].tolist()
-    compared = names["compared"]
-    level, *lines = p.by_budget(compared, "ratio", words="", level=("reference", ""), log=True).axes[0].lines
-    assert level.get_ydata() == [1, 1]
-    for line, (_, rows) in zip(lines, compared.groupby("n"), strict=True):
-        np.testing.assert_array_equal(line.get_ydata(), rows["ratio"])
-
-
-@pytest.mark.slow
-def test_every_bound_that_applies_has_its_dot(names):
-    table = names["published"]
-    bits, certified, *dots = names["p"].published_bounds(table, {"certified": 0.04, "bits": 0.03}).axes[0].lines
-    assert (bits.get_xdata()[0], certified.get_xdata()[0]) == (0.03, 0.04)
-    assert [dot.get_xdata()[0] for dot in dots] == table["epsilon"].dropna().tolist()
-    hollow = [dot.get_markerfacecolor() == "white" for dot in dots]
-    assert hollow == (table.dropna(subset="epsilon")["proved"] == "no").tolist()
-
-
-@pytest.mark.slow
-def test_each_setting_on_a_line_from_its_attack_to_its_bound(names):
-    table = names["lines"].iloc[:1]
-    row, (limit, span, attack, certified, least) = table.iloc[0], names["p"].on_a_line(table).axes[0].lines
-    assert limit.get_xdata() == [1, 1]
-    assert span.get_xdata().tolist() == [attack.get_xdata()[0], certified.get_xdata()[0]]
-    assert span.get_xdata().tolist() == [row["attack"] / row["limit"], row["ratio"]]
-    assert least.get_xdata()[0] == row["least ratio"]
-
-
-@pytest.mark.slow  # runs the page once more
-def test_the_page():
-    names = run_page(PAGE).names
-    assert names["best_name"] == "Blanket, RR"
-
-
 class TestAnyFiniteRandomizer:
-    @pytest.mark.slow
     def test_the_atoms_are_those_of_3_ary_response_by_hand(self, names):
         """Answers with masses 4/6, 1/6, 1/6: over a uniform law 2, 1/2, 1/2, and half of every report is uniform."""
         atoms = names["atoms"]
         np.testing.assert_allclose([atoms.base, atoms.first, atoms.second], [[1 / 3] * 3, [2, 0.5, 0.5], [0.5, 2, 0.5]])
         assert names["coverage"] == pytest.approx(0.5, rel=1e-12)
 
-    @pytest.mark.slow
     def test_the_packages_ends_enclose_the_pages_sums(self, names):
         bound, attack = names["ends"]
         assert names["of_50"].lower <= attack < bound <= names["of_50"].upper
 
-    @pytest.mark.slow
     def test_the_attacks_sum_is_the_histograms_exact_divergence(self, names):
         laws = [krr(3, math.log(4), x) for x in range(3)]
         exact = histogram_delta(laws[:2], [(laws[2], 49)], names["at_eps"])
         assert names["ends"][1] == pytest.approx(exact, rel=1e-9)
 
-    @pytest.mark.slow
     def test_ten_mechanisms_from_an_attack_to_a_bound_below_the_local_budget(self, names):
         table = names["mechanisms"].set_index("mechanism")
         assert (table["attack"] <= table["certified"]).all()

@@ -49,24 +49,3 @@ def test_renyi_rounds_bound_the_composed_pair_from_above(names):
     for row in names["orders_table"].itertuples():
         for times, best in zip(ROUNDS, summed["epsilon"], strict=True):
             assert best <= renyi_to_epsilon(times * row.upper, order=row.order, delta=1e-6) * (1 + 1e-9)
-
-
-def test_the_figures_draw_their_tables(names):
-    p, table, orders = names["p"], names["table"], names["orders_table"]
-    lines = p.rounds_curves(table).axes[0].lines
-    assert [line.get_ydata().tolist() for line in lines] == [table[key].tolist() for key in p.LINES]
-    lines = p.divergence_curves(orders).axes[0].lines
-    assert [line.get_ydata().tolist() for line in lines] == [orders["upper"].tolist(), orders["girgis21"].tolist()]
-
-
-def test_names_of_lines_that_end_together_stand_apart(names):
-    # One round: the certified account and the sum of one round are the same point.
-    p = names["p"]
-    axis = p.rounds_curves(names["table"].iloc[:1]).axes[0]
-    axis.figure.canvas.draw()
-    boxes = [words.get_window_extent() for words in axis.texts]
-    assert len(boxes) == len(p.LINES)
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-
-
-PLANTED = ()

@@ -39,16 +39,6 @@ def test_the_attack_on_two_batches_against_the_plane(eps):
     assert 0.9 * truth < p.attack_on_shuffled(eps, sigma=1.0, steps=2) <= truth * (1 + 1e-6)
 
 
-@pytest.mark.slow
-def test_the_attack_is_below_what_is_certified_and_above_random_allocation(ran):
-    table = ran.names["curves"]
-    assert (table["shuffled"] < table["told"]).all()
-    assert (table["shuffled"] > table["dealt"]).all()
-    assert table["told"].tolist() == [gdp_delta(eps, mu=1 / 0.35) for eps in table["epsilon"]]
-    kept = ran.names["kept"]  # five epochs of five times the variance are one epoch
-    assert kept["shuffled"].iloc[0] == pytest.approx(table["shuffled"].iloc[0], rel=1e-9)
-
-
 class TestLargestContributionsAreTheWorst:
     """The theorem of the page, on contributions that nobody chose well."""
 
@@ -101,33 +91,6 @@ def test_renyi_divergences_against_the_abstracts_sum(sigma, n, order):
 
 def test_one_user_has_the_gaussian_divergence():
     assert p.shuffled_renyi(sigma=2.0, n=1, most=5) == pytest.approx(np.arange(2, 6) / 8, rel=1e-12)
-
-
-@pytest.mark.slow
-def test_the_advantage_follows_the_normal_law_for_many_steps(ran):
-    after, steps = ran.names["after"], ran.names["million"]
-    assert after.lower <= after.upper
-    assert after.upper == pytest.approx(math.sqrt((math.e - 1) / (2 * math.pi * steps)), rel=1e-3)
-    # Opposed contributions: the variance of e^(2z - 2) - e^(z - 1/2) is e^4 - 2 e^2 + e.
-    opposed = math.sqrt((math.e**4 - 2 * math.e**2 + math.e) / (2 * math.pi * steps))
-    assert 0.98 * opposed < ran.names["attacked"] < 1.01 * opposed
-    assert ran.names["guess"] == pytest.approx(2735, abs=1)
-    assert ran.names["enough"] == 4096  # the power of two above it
-
-
-@pytest.mark.slow
-def test_separation_of_many_steps_tends_to_half_a_diagonal(ran):
-    # kappa sqrt(2) is at most 1, and near 1/2 where the largest noise is as large as the contribution.
-    assert ran.names["apart"]["kappa"].iloc[-1] * math.sqrt(2) == pytest.approx(0.5, abs=0.05)
-
-
-@pytest.mark.slow
-def test_the_figure_draws_its_table(ran):
-    lines = p.delta_curves(ran.names["curves"]).axes[0].lines
-    assert [line.get_ydata().tolist() for line in lines] == [ran.names["curves"][key].tolist() for key in p.LINES]
-    names = [name for name, _ in p.LINES.values()]
-    assert [line.get_label() for line in lines] == names
-    assert {one.get_text() for one in lines[0].axes.texts} == set(names)
 
 
 def curve(**changes):
@@ -201,15 +164,38 @@ class TestCells:
 
 
 @pytest.mark.slow
-def test_the_page(ran):
-    sized = {"N-3", "N-4"}  # which want the authors' sizes
-    assert ran.verdicts == recorded(PAGE) | dict.fromkeys(sized, "not yet checked")
-    assert all(ran.outcomes[name].missing == "size" for name in sized)
-    names = ran.names
-    assert names["two_steps"].lower <= names["in_plane"] <= names["two_steps"].upper
-    assert names["reached"] <= names["of_pair"] * (1 + 1e-6)
-    assert names["by_sum"] == pytest.approx(names["by_power"], rel=1e-12)
-    assert any(said.startswith("**Result.** A training run") for said in ran.said)
+class TestThePage:
+    def test_its_verdicts_and_sums(self, ran):
+        sized = {"N-3", "N-4"}  # which want the authors' sizes
+        assert ran.verdicts == recorded(PAGE) | dict.fromkeys(sized, "not yet checked")
+        assert all(ran.outcomes[name].missing == "size" for name in sized)
+        names = ran.names
+        assert names["two_steps"].lower <= names["in_plane"] <= names["two_steps"].upper
+        assert names["reached"] <= names["of_pair"] * (1 + 1e-6)
+        assert names["by_sum"] == pytest.approx(names["by_power"], rel=1e-12)
+        assert any(said.startswith("**Result.** A training run") for said in ran.said)
+
+    def test_the_attack_is_below_what_is_certified_and_above_random_allocation(self, ran):
+        table = ran.names["curves"]
+        assert (table["shuffled"] < table["told"]).all()
+        assert (table["shuffled"] > table["dealt"]).all()
+        assert table["told"].tolist() == [gdp_delta(eps, mu=1 / 0.35) for eps in table["epsilon"]]
+        kept = ran.names["kept"]  # five epochs of five times the variance are one epoch
+        assert kept["shuffled"].iloc[0] == pytest.approx(table["shuffled"].iloc[0], rel=1e-9)
+
+    def test_the_advantage_follows_the_normal_law_for_many_steps(self, ran):
+        after, steps = ran.names["after"], ran.names["million"]
+        assert after.lower <= after.upper
+        assert after.upper == pytest.approx(math.sqrt((math.e - 1) / (2 * math.pi * steps)), rel=1e-3)
+        # Opposed contributions: the variance of e^(2z - 2) - e^(z - 1/2) is e^4 - 2 e^2 + e.
+        opposed = math.sqrt((math.e**4 - 2 * math.e**2 + math.e) / (2 * math.pi * steps))
+        assert 0.98 * opposed < ran.names["attacked"] < 1.01 * opposed
+        assert ran.names["guess"] == pytest.approx(2735, abs=1)
+        assert ran.names["enough"] == 4096  # the power of two above it
+
+    def test_separation_of_many_steps_tends_to_half_a_diagonal(self, ran):
+        # kappa sqrt(2) is at most 1, and near 1/2 where the largest noise is as large as the contribution.
+        assert ran.names["apart"]["kappa"].iloc[-1] * math.sqrt(2) == pytest.approx(0.5, abs=0.05)
 
 
 _SIZED = {"profile": "paper", "noises": [1], "counts": [100]}

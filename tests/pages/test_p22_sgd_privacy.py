@@ -12,12 +12,12 @@ import p22_sgd_privacy as p
 import pandas as pd
 import pytest
 import torch
-from running import Planted, in_readings, settle
+from exact_shuffle import gaussian_delta
+from running import Planted, in_readings, recorded, settle
 from scipy.stats import norm
 
 from gspa.accountant.mechanisms import gaussian_delta as noise_delta
 from gspa.algorithms import digits, sgd
-from gspa.book import claims
 
 PAGE = "22_sgd_privacy"
 RUN = {"dataset": "digits", "hidden_width": 20, "epochs": 2}
@@ -97,13 +97,6 @@ def test_ascent_beats_the_images_it_starts_from_and_stays_attainable(client, who
 
 
 # --- the local budget, and the noise that keeps it ---------------------------------------------------------
-
-
-def gaussian_delta(eps, mu):
-    """Fact 3 in 60 digits and more."""
-    with mpmath.workdps(60 + int(mu * mu / 2)):
-        e, m = mpmath.mpf(eps), mpmath.mpf(mu)
-        return float(mpmath.ncdf(-e / m + m / 2) - mpmath.exp(e) * mpmath.ncdf(-e / m - m / 2))
 
 
 def test_true_local_budgets_are_those_of_movements_over_line_7s_noise(ran):
@@ -221,16 +214,6 @@ def test_the_blankets_mass_is_that_of_the_parabolic_cylinder_function(ran):
         assert clones == pytest.approx(99 * 10**expected, rel=3e-5)
 
 
-def test_the_figures_draw_the_columns_of_their_tables(ran):
-    record = pd.DataFrame({"factor": [1, 10], "norm": [5.0, 5e5], "movement": [0.02, 3.999]})
-    drawn = p.record_movement(record, clip=2.0, assumed={"clients": 100, "records": 600}, real_norm=11.0).axes[0]
-    assert [line.get_ydata()[0] for line in drawn.lines[:4]] == [0.02, 4.0, 0.04, pytest.approx(4 / 600)]
-    local, central = ran.names["local"], ran.names["central"]
-    drawn = p.true_budgets(local, delta=DELTA, epochs=2).axes[0], p.central_budgets(central, delta=DELTA).axes[0]
-    np.testing.assert_allclose(drawn[0].lines[1].get_ydata(), local["clients"])
-    np.testing.assert_allclose(drawn[1].lines[2].get_ydata(), central["promised"])
-
-
 # --- the claims' cells on made tables ------------------------------------------------------------------------
 
 
@@ -261,8 +244,7 @@ def central(**columns):
     ],
 )
 def test_the_local_promise_follows_the_movement(made, readings):
-    found = settle("G-A3", **made)
-    assert in_readings(found) == readings
+    assert in_readings(settle("G-A3", **made)) == readings
 
 
 @pytest.mark.parametrize(
@@ -284,13 +266,11 @@ def test_theorem_5_follows_the_attack_and_the_messages_alone(columns, verdict):
     [({"promised": 1.0}, ["refuted", "verified"]), ({"alone": [9.0] * 4 + [3.0] * 4}, ["verified", "refuted"])],
 )
 def test_the_stronger_protection_is_the_smaller_epsilon(columns, readings):
-    found = settle("G-SGD6", images=MNIST, central=central(**columns))
-    assert in_readings(found) == readings
+    assert in_readings(settle("G-SGD6", images=MNIST, central=central(**columns))) == readings
 
 
 def test_the_page_without_mnist(ran):
-    verdicts = ran.verdicts
-    assert verdicts == {name: claims.claim(name).verdict for name in ("G-A3", "G-T5", "G-SGD6")}
+    assert ran.verdicts == recorded(PAGE)
     # With 14 records a client the repair keeps nothing where m is the clients.
     assert ran.outcomes["G-A3"].readings[0].verdict == "refuted"
     assert not any("the repaired algorithm keeps that promise" in text for text in ran.said)

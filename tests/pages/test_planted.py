@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from running import ROOT, Caught, Planted, load, needed
+from running import ROOT, Caught, Planted, needed, planted_in
 
 from gspa.book.claims import registry
 from gspa.files import ensure_writable, write_atomically
 
 FILES = sorted(Path(__file__).parent.glob("test_p[0-9]*.py"))
-PLANTED = [planted for file in FILES for planted in load(file).PLANTED]
+PLANTED = [planted for file in FILES for planted in planted_in(file)]
 
 
 def test_every_claim_has_a_planted_error():
