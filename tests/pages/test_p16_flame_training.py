@@ -245,11 +245,20 @@ def test_the_printed_lines_on_altered_tables(page):
     assert settle("E12", share=short, tied=page.names["tied"], images=MNIST).verdict == "refuted"
 
 
-def test_the_first_panel_has_the_runs_with_fresh_noise():
+def test_the_figures_draw_their_tables():
     runs = runs_of(AS_FOUND)
-    drawn = p.accuracies_figure(runs[runs["group"] == "figure 5"], dataset="MNIST").axes[0].lines
+    part, table = runs[runs["group"] == "figure 5"], p.summary(runs)
+    drawn = p.accuracies_figure(part, dataset="MNIST").axes[0].lines
     (topk,) = (line for line in drawn if line.get_label() == TOPK)
     assert topk.get_ydata()[-1] == pytest.approx(73.8)
+    axes = p.variations_figure(table, dataset="MNIST").axes
+    assert list(axes[0].lines[0].get_xdata()) == [0.1, 0.25, 0.5, 1.0, 2.0]
+    curator = table[(table["group"] == "equal privacy") & table["label"].str.startswith("DP-FL")]
+    made = table_of(WORTHS).assign(accuracy=[20.0, 30.0, 70.0], accuracy_tuned=[40.0, 50.0, 45.0])
+    (topk,) = (
+        line for line in p.worth_figure(made, curator, dataset="MNIST").axes[0].lines if line.get_label() == TOPK
+    )
+    assert topk.get_xydata().tolist() == [[1.2865, 70.0], [1.4481, 70.0]]
 
 
 def test_the_page(page):

@@ -179,6 +179,13 @@ class TestFigures:
         nothing = judged(rows, attack=0.0).reset_index()
         assert names["p"].audit_intervals(nothing).axes[0].get_xlim()[0] < 1
 
+    def test_the_catalogues_figure_draws_each_bound_at_its_ratio(self, names):
+        found = names["catalogue"]
+        (axis,) = names["p"].bound_ratios(found).axes
+        assert [tick.get_text() for tick in axis.get_yticklabels()] == found["bound"].tolist()
+        drawn = {(x, y) for line in axis.lines if line.get_marker() != "None" for x, y in line.get_xydata().tolist()}
+        assert drawn == set(zip(found["least"], range(len(found) - 1, -1, -1), strict=True))
+
     def test_bounds_of_zero_are_said_and_not_divided_by(self, names, headline):
         for zero in (True, False):
             table = headline.assign(certified=headline["certified"].where(headline["local"] > 0.2 * zero, 0.0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import p21_certificates as p
+import pandas as pd
 import pytest
 from running import run_page
 
@@ -76,6 +77,13 @@ def test_fewer_clones_never_help_and_nobody_hides_the_victim_of_randomized_respo
     # The likelihood ratio of randomized response at eps0 = 1 exceeds e^0.4 on one answer.
     p, x = names["p_"], names["x"]
     assert names["given"][0] == pytest.approx(p / (1 + p) - x / (1 + p), rel=1e-12)
+
+
+def test_the_figure_has_a_dot_for_each_margin():
+    made = pd.DataFrame({"method": ["pair", "pair", "blanket"], "margin": [1e-9, float("nan"), 1e-3]})
+    (axis,) = p.margins(made).axes
+    assert axis.lines[0].get_xydata().tolist() == [[1e-9, 0], [1e-3, 1]]
+    assert [words.get_text() for words in axis.texts[2:]] == ["pair", "blanket"]
 
 
 def test_page_17_has_the_same_crowds():
