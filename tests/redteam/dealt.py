@@ -267,6 +267,18 @@ def sampled(one, eps, rng, size=200_000):
     return float(found.mean()), float(found.std() / math.sqrt(size))
 
 
+def epochs_sampled(one, times, eps, rng, size=400_000):
+    """Mean and standard error of delta(eps) of several epochs, every answer drawn with the record at the first step."""
+    loss = np.zeros(size)
+    for _ in range(times):
+        z = rng.standard_normal((one.t, size)) if one.noise == "gaussian" else rng.laplace(size=(one.t, size))
+        z[0] += one.u
+        x, y = (np.broadcast_to(ratio, z.shape).sum(axis=0) for ratio in ratios(one, z))
+        loss += np.log(x / y)
+    found = np.maximum(1 - np.exp(eps - loss), 0)
+    return float(found.mean()), float(found.std() / math.sqrt(size))
+
+
 def in_a_plane(first, second, t, eps, rng, size=200_000):
     """The same with contributions u_i, v_i in the plane, one pair a step, drawn with the record: no worst case."""
     z = rng.standard_normal((size, t, 2))
@@ -315,12 +327,15 @@ def subsets(one, k, eps, cells=60):
 # --- several epochs ------------------------------------------------------------------------------------------
 
 
-def epochs_below(one, times, eps, *, cells=1500, fine=90.0):
-    """A lower bound on delta(eps) of several epochs: the attacker adds up every epoch's own log likelihood ratio."""
+def epochs_below(one, times, eps, *, cells=3000):
+    """A lower bound on delta(eps) of several epochs: the attacker adds up every epoch's own log likelihood ratio.
+
+    Which the sum of the steps' X - Y decides only where X or Y is always 1; in "replace" it loses up to a third.
+    """
     base, p, q = _masses(one, _edges(one, cells))
     kept = base > 0
     spread = math.sqrt(max(base @ np.clip(np.where(kept, (p - q) / np.where(kept, base, 1), 0), -30, 30) ** 2, 1e-300))
-    unit = spread * math.sqrt(one.t) / fine if one.t > 30 else spread / (fine * 10)
+    unit = spread * math.sqrt(one.t) / 300 if one.t > 30 else spread / 900
     top = min(20 * math.sqrt(one.t) * spread + 60 * one.t, 3e4 * unit)
     score = np.clip(np.where(kept, (p - q) / np.where(kept, base, 1), top), -top, top)
     points = np.rint(score / unit).astype(np.int64)

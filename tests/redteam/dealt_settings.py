@@ -91,8 +91,9 @@ def epochs(rng, most):
     found = allocation_epsilon(**asked, epochs=times, delta=delta)
     text = f"{asked} epochs {times} delta {delta!r} claimed {found.lower!r} {found.upper!r}"
     beaten = dealt.epochs_below(one, times, found.upper) / delta
-    # The attack is within a few parts in a thousand of the truth; `ALMOST` says how far below 1 it may be.
-    kept = dealt.epochs_below(one, times, found.lower) / delta if found.lower > 0 else math.inf
+    # Where it is the likelihood ratio's the attack is near the truth; `ALMOST` says how far below 1 it may be.
+    near = asked["direction"] != "replace" and found.lower > 0
+    kept = dealt.epochs_below(one, times, found.lower) / delta if near else math.inf
     return Duel(beaten, kept, found.relative_width, text)
 
 

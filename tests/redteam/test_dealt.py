@@ -55,6 +55,19 @@ def test_contributions_in_the_plane_are_no_worse(seed, t):
     assert abs(opposed[0] - truth) < 4 * opposed[1]
 
 
+@pytest.mark.parametrize(
+    ("noise", "direction", "steps", "times", "sigma"),
+    [("laplace", "replace", 5, 5, 1.1), ("gaussian", "replace", 21, 10, 1.5), ("gaussian", "remove", 50, 2, 0.5)],
+)
+def test_several_epochs_against_all_of_their_answers(noise, direction, steps, times, sigma):
+    asked = {"noise": noise, "direction": direction, "steps": steps, "epochs": times, "sigma": sigma}
+    bound = allocation_epsilon(**asked, delta=1e-2)
+    assert bound.relative_width < 1e-3
+    one = dealt.steps(noise, direction, 1 / sigma, steps)
+    value, error = dealt.epochs_sampled(one, times, bound.value, np.random.default_rng(3))
+    assert abs(value - 1e-2) < 4 * error < 1e-3
+
+
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 @pytest.mark.parametrize("direction", ["remove", "add", "replace"])
 def test_steps_that_depend_on_the_answer_before_are_no_worse(noise, direction):
