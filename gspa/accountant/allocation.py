@@ -50,10 +50,10 @@ from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.bound import Bound, Ends
 from gspa.accountant.errors import InternalError, InvalidValue, OutsideValidity
 from gspa.accountant.laplace_gaussian import NOT_FOUND
@@ -64,8 +64,6 @@ from gspa.accountant.randomizers import Mechanism
 from gspa.accountant.roots import find_root, push_until
 from gspa.accountant.rounds import Round, compose, compose_delta
 from gspa.accountant.tradeoff import gdp_epsilon
-
-Array = NDArray[np.float64]
 
 DIRECTIONS = ("remove", "add", "both", "replace")
 NOISES = ("gaussian", "laplace")

@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields, replace
 from numbers import Real
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,29 +154,23 @@ def _mechanism(given: Mechanism | str) -> Mechanism:
     return given if isinstance(given, Mechanism) else mechanism(given)
 
 
+class _Others(TypedDict, total=False):
+    """What `epsilon` and `delta` take besides, for one setting or several."""
+
+    budgets: Who
+    mechanism: Mechanism | str
+    rounds: int
+    honest: int | None
+    population: Population | None
+
+
 @overload
 def epsilon(  # type: ignore[overload-overlap]  # one number is a case of several
-    *,
-    delta: float,
-    eps: float | None = None,
-    n: int | None = None,
-    budgets: Who = None,
-    mechanism: Mechanism | str = "rr",
-    rounds: int = 1,
-    honest: int | None = None,
-    population: Population | None = None,
+    *, delta: float, eps: float | None = None, n: int | None = None, **others: Unpack[_Others]
 ) -> Bound: ...
 @overload
 def epsilon(
-    *,
-    delta: Numbers,
-    eps: Numbers | None = None,
-    n: Numbers | None = None,
-    budgets: Who = None,
-    mechanism: Mechanism | str = "rr",
-    rounds: int = 1,
-    honest: int | None = None,
-    population: Population | None = None,
+    *, delta: Numbers, eps: Numbers | None = None, n: Numbers | None = None, **others: Unpack[_Others]
 ) -> list[Bound]: ...
 def epsilon(
     *,
@@ -220,27 +214,11 @@ def epsilon(
 
 @overload
 def delta(  # type: ignore[overload-overlap]  # one number is a case of several
-    *,
-    at_eps: float,
-    eps: float | None = None,
-    n: int | None = None,
-    budgets: Who = None,
-    mechanism: Mechanism | str = "rr",
-    rounds: int = 1,
-    honest: int | None = None,
-    population: Population | None = None,
+    *, at_eps: float, eps: float | None = None, n: int | None = None, **others: Unpack[_Others]
 ) -> Bound: ...
 @overload
 def delta(
-    *,
-    at_eps: Numbers,
-    eps: Numbers | None = None,
-    n: Numbers | None = None,
-    budgets: Who = None,
-    mechanism: Mechanism | str = "rr",
-    rounds: int = 1,
-    honest: int | None = None,
-    population: Population | None = None,
+    *, at_eps: Numbers, eps: Numbers | None = None, n: Numbers | None = None, **others: Unpack[_Others]
 ) -> list[Bound]: ...
 def delta(
     *,

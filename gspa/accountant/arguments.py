@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from gspa.accountant.errors import InvalidValue, UnknownName, shown
 
 T = TypeVar("T")
+Array = NDArray[np.float64]
 
 MOST = 2**53 - 1  # of anything that is counted: no larger number is taken for it where it becomes a double
 

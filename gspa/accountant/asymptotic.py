@@ -25,13 +25,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.blanket import Noise, radii
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InternalError, InvalidValue
 from gspa.accountant.laplace_gaussian import Crowd
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
-Array = NDArray[np.float64]
 Counts = NDArray[np.float64] | NDArray[np.int64]
 
 _INPUTS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -130,11 +130,7 @@ def solve(v: Array, laws: Array, count: Counts) -> tuple[float, Array]:
 
 
 def setting(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, victim: int | None, cells: int) -> Setting:
-    """Checked arguments of `asymptotic_mu` and of `gspa.accountant.attacks`.
-
-    Raises:
-        InvalidValue: an argument outside its range, or nobody else.
-    """
+    """Checked arguments of `asymptotic_mu` and of `gspa.accountant.attacks`; there must be others."""
     crowd = Crowd.of(scales, count, mechanism)
     if not (victims := crowd.candidates(victim)):
         raise InvalidValue("victim", victim, "the index of a finite scale")
@@ -163,11 +159,8 @@ def asymptotic_mu(
 
     Args:
         scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count and mechanism.
-        victim: index into scales; None for the users with the least noise.
+        victim: index into scales; None for the users with the least noise. There must be others.
         cells: about how many cells.
-
-    Raises:
-        InvalidValue: an argument outside its range, or nobody else.
     """
     where = setting(scales, count, mechanism, victim, cells)
     v = where.difference

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, ndtr, ndtri
 
+from gspa.accountant.arguments import Array
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InternalError
 from gspa.accountant.random_sum import expectation_above, expectation_below, expectation_of_equal
@@ -24,8 +25,6 @@ from gspa.accountant.random_sum import expectation_above, expectation_below, exp
 # Every omega* used here is q / Z with log q a concave, piecewise linear function of u on B = {r <= radius},
 # so that c_j = Z min(omega_j / q) is a minimum over the break points. The best omega* for given
 # proportions of the c_j is min_j omega_j / c_j, and that is of this form.
-
-Array = NDArray[np.float64]
 
 POWER = {"laplace": 1, "gaussian": 2}
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)

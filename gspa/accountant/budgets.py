@@ -27,11 +27,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.errors import InvalidBudget, InvalidValue, UnknownName
 
 # --- a CSV file of budgets, and which line breaks which rule -------------------------------------------------
-
-Array = NDArray[np.float64]
 
 # What each column may hold, in words and as a test; NaN fails every comparison.
 Rule = tuple[str, Callable[[Array], NDArray[np.bool_]]]
@@ -341,16 +340,7 @@ def _floats(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def from_array(eps: ArrayLike, delta: ArrayLike = 0.0, count: ArrayLike = 1, *, label: str = "") -> Budgets:
-    """Budgets from lists; a single delta or count holds for every entry.
-
-    Args:
-        eps: shape (g,), finite and >= 0.
-        delta: a number or shape (g,), in [0, 1).
-        count: a number or shape (g,), whole numbers >= 1.
-        label: a name for figures.
-
-    Raises:
-        InvalidBudget: as `Budgets`.
+    """`Budgets` from lists; a single delta or count holds for every entry.
 
     >>> from_array([0.1, 0.1, 2.0], delta=1e-6).grouped()
     Budgets(n=3, groups=2, eps 0.1 to 2, delta 1e-06 to 1e-06, 'eps from 0.1 to 2')
@@ -441,9 +431,6 @@ def draw(name: str, *, n: int, rng: Seed) -> Budgets:
         name: a key of `DISTRIBUTIONS`: unif1, unif2, constant, mixed, unif3.
         n: number of users, >= 1.
         rng: generator or seed; the same seed gives the same budgets.
-
-    Raises:
-        UnknownName: no such distribution; the nearest is suggested.
 
     >>> draw("constant", n=3, rng=0).eps.tolist()
     [0.5]

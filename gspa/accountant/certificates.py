@@ -119,17 +119,7 @@ def certificate(budgets: Budgets, *, delta: float, mechanism: Randomizer, rounds
 
 
 def written(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Certificate:
-    """A checked certificate of randomizers that are written down; what is claimed is above the accountant's eps as in
-    `certificate`.
-
-    Args:
-        population: (matrix, count) for each group, as `gspa.accountant.engine.discrete_epsilon` takes it.
-        delta: central delta, 1e-100 to 0.999999.
-
-    Raises:
-        OutsideValidity: a setting that certificates do not cover.
-        DataUnavailable: python-flint is not installed.
-    """
+    """The same of randomizers that are written down, as `gspa.accountant.engine.discrete_epsilon` takes them."""
     _checker()
     bound = discrete_epsilon(population, delta=delta)
     groups: dict[tuple[tuple[float, ...], ...], int] = {}
@@ -151,18 +141,7 @@ def written(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Cer
 
 
 def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
-    """A checked certificate of shuffled Laplace or Gaussian reports of values in [0, 1].
-
-    What is claimed is above the accountant's eps as in `certificate`.
-
-    Args:
-        crowd: everybody's record.
-        delta: central delta, 1e-100 to 0.999999.
-
-    Raises:
-        OutsideValidity: a setting that certificates do not cover.
-        DataUnavailable: python-flint is not installed.
-    """
+    """The same of shuffled Laplace or Gaussian reports of values in [0, 1], everybody's record protected."""
     bound = blanket_epsilon(crowd.scales, count=crowd.reports.count, delta=delta, mechanism=crowd.mechanism)
     needy = sum(crowd.local_delta(i, bound.upper)[0] > delta for i in range(crowd.scales.size))
     if needy > (most := _checker().MOST_COVERS):
@@ -204,16 +183,7 @@ def _cover(crowd: Crowd, victim: int, eps: float, delta: float) -> dict[str, Any
 
 
 def allocated(asked: Allocated, *, delta: float) -> Certificate:
-    """A checked certificate of random allocation; what is claimed is above the accountant's eps as in `certificate`.
-
-    Args:
-        asked: one epoch, one Gaussian step a record.
-        delta: central delta, 1e-100 to 0.999999.
-
-    Raises:
-        OutsideValidity: a setting that certificates do not cover.
-        DataUnavailable: python-flint is not installed.
-    """
+    """The same of random allocation: one epoch, one Gaussian step a record."""
     run = asked.run
     if run.copies > 1 or run.noise != "gaussian":
         raise OutsideValidity("certify", "one epoch, k = 1 and Gaussian noise", "the rest is not covered yet")

@@ -159,9 +159,9 @@ def _question(
 
 
 _MECHANISMS = (
-    "rr, krr, subset, unary, rappor, hashing, hadamard, piecewise, duchi, discrete, laplace, gaussian, aligned, common, "
-    "tv, allocation"
-).split(", ")
+    *("rr", "krr", "subset", "unary", "rappor", "hashing", "hadamard", "piecewise", "duchi", "discrete", "laplace"),
+    *("gaussian", "aligned", "common", "tv", "allocation"),
+)
 _NEEDS = {"discrete": "matrix", "tv": "tv", "allocation": "steps"}  # an option that some commands do not have
 # What users run, asked alike by several commands: option by option, in the order of the help.
 _SHARED: dict[str, tuple[type, str]] = {

@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gspa.accountant import binomial
+from gspa.accountant.arguments import Array
 from gspa.accountant.errors import InternalError
 
 # --- log E[e^{itC}] of a sum of independent Bernoulli(q_j) from a few power sums -----------------------------
 # log(1 + q u) = sum_k (-1)^(k+1) (q u)^k / k with u = e^{it} - 1, so sums of q^k serve every t. A user
 # with q > 1/2 is written as 1 minus a Bernoulli(1 - q): then v = min(q, 1-q) <= 1/2 and |u| v is small
 # wherever the characteristic function is not negligible.
-
-Array = NDArray[np.float64]
 
 _LOG_NOTHING = 40.0  # |phi| below e^-40 is left out
 _REMAINDER = 1e-14  # of the series, absolute in log phi

@@ -19,20 +19,18 @@ from bisect import bisect_left
 from functools import cache, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import bdtr, expit, gammaln
 
 from gspa.accountant import arguments as check
 from gspa.accountant import binomial
+from gspa.accountant.arguments import Array
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.tradeoff import gdp_epsilon
 
 # --- GSPA's mu, Erlingsson et al. 2019, Feldman et al. 2021 --------------------------------------------------
-
-Array = NDArray[np.float64]
 
 READINGS = ("abstract", "theorem2")
 # What a refusal calls its bound.
@@ -431,16 +429,10 @@ def _log_sinh(x: float) -> float:
 
 
 @cache
-def _log_factorials(size: int) -> Array:
-    """log j! for j < size."""
-    return np.asarray(gammaln(np.arange(size) + 1.0))
-
-
-@cache
-def _log_weights(size: int) -> Array:
-    """log(j Gamma(j/2)/j!) for 3 <= j < size."""
-    j = np.arange(3.0, size)
-    return np.asarray(np.log(j) + gammaln(j / 2) - gammaln(j + 1))
+def _tables() -> tuple[Array, Array]:
+    """log j! for j from 0, and log(j Gamma(j/2)/j!) for j from 3, up to the largest order."""
+    factorials, j = gammaln(np.arange(_LARGEST_ORDER + 1) + 1.0), np.arange(3.0, _LARGEST_ORDER + 1)
+    return factorials, np.log(j) + gammaln(j / 2) - factorials[3:]
 
 
 def girgis21_renyi(eps0: float, *, n: int, order: int) -> float:
@@ -479,8 +471,7 @@ def _renyi(eps0: float, n: int, order: int) -> float:
     # (p-1)^2/p = 4 sinh(eps0/2)^2 and (p^2-1)^2/(2 p^2) = 2 sinh(eps0)^2.
     log_pairs = math.log(order * (order - 1) / 2) + math.log(4) + 2 * _log_sinh(eps0 / 2) - math.log(m)
     log_scale = 0.5 * (math.log(2 / m) + 2 * _log_sinh(eps0))
-    size = 64 << max(0, (order // 64).bit_length())  # few sizes, so that the tables are shared
-    factorials, weights = _log_factorials(size), _log_weights(size)
+    factorials, weights = _tables()
     j = np.arange(3, order + 1)
     # C(l,j) j Gamma(j/2) = l!/(l-j)! * j Gamma(j/2)/j!
     terms = factorials[order] - factorials[order - j] + weights[: order - 2] + j * log_scale

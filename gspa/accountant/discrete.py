@@ -13,13 +13,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.errors import InvalidValue
 from gspa.accountant.tradeoff import scaled
-
-Array = NDArray[np.float64]
 
 
 class TradeOff(NamedTuple):

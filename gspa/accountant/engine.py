@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.attacks import sum_laws
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
@@ -43,8 +44,6 @@ from gspa.accountant.one_round import Problem, UserBounds, central_delta, centra
 from gspa.accountant.pair import BAND, TOP, AtomTable, gaussian_guess, greatest_epsilon, least_epsilon
 from gspa.accountant.randomizers import Randomizer, matrix
 from gspa.accountant.rounds import Round, of_tables
-
-Array = NDArray[np.float64]
 
 METHOD = "reports hidden among draws from one common law, any finite randomizers"
 _UNIT = 2.0**-52

@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
@@ -60,7 +61,6 @@ from gspa.accountant.roots import find_root, push_until
 #
 # some thirty terms of a sum, whatever n, accurate relative to H however small it is.
 
-Array = NDArray[np.float64]
 Combine = Callable[[Array], Array]  # one row per group of users to one row per choice of their inputs
 
 _CELLS = 1 << 19  # size of the arrays worked on at once
@@ -287,9 +287,7 @@ def _crowd(budgets: Budgets, victim: int | None = None) -> Crowd:
 def tries_all(budgets: Budgets, *, most: int = QUICK) -> bool:
     """Whether all the others' inputs are tried, so that `exact_epsilon` answers with both ends of the law's own value.
 
-    Args:
-        budgets: the users' local budgets.
-        most: choices of the others' inputs, at most 2^17.
+    `most` is of the choices of the others' inputs, at most 2^17.
     """
     heard = budgets.eps > 0
     if budgets.delta_max > 0 or budgets.eps_max > _MOST_EPS:
@@ -348,13 +346,11 @@ def exact_delta(budgets: Budgets, *, eps: float) -> Bound:
 def exact_epsilon(budgets: Budgets, *, delta: float, victim: int | None = None) -> Bound:
     """The least eps at which the shuffled bits are (eps, delta)-DP, at the others' worst inputs.
 
+    Arguments and answer as for `exact_delta`; 0 where delta is at least delta(0).
+
     Args:
-        budgets: local budgets, every delta_i = 0.
         delta: central delta in (0, 1).
         victim: index of the group of the user whose record is replaced; None for the worst, the largest eps.
-
-    Returns:
-        Bound: as for `exact_delta`; 0 where delta is at least delta(0).
 
     >>> from gspa.accountant import budgets
     >>> exact_epsilon(budgets.constant(1.0, n=3), delta=0.9).upper
@@ -372,12 +368,7 @@ def exact_epsilon(budgets: Budgets, *, delta: float, victim: int | None = None) 
 def least_epsilon(budgets: Budgets, *, delta: float) -> float:
     """An eps that the shuffled bits certainly need: at inputs that an ascent finds, and near them. Faster than all.
 
-    Args:
-        budgets: as for `exact_epsilon`.
-        delta: as for `exact_epsilon`.
-
-    Returns:
-        Not above the least eps at which the bits are (eps, delta)-DP.
+    Not above the least eps at which the bits are (eps, delta)-DP. Arguments as `exact_epsilon`.
 
     >>> from gspa.accountant import budgets
     >>> least_epsilon(budgets.constant(1.0, n=3), delta=0.9)

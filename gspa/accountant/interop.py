@@ -75,9 +75,8 @@ def _of_round(one: Round, times: int, step: float, pessimistic: bool) -> Any:
     if len(one.pairs) > 1:
         hint = f"{one.label}: which user is the worst is not known"
         raise OutsideValidity(_EXPORT, "a known worst user", hint)
-    laws: list[
-        Any
-    ] = []  # masses by their place on the grid, and the infinite loss's; the library's "remove", then "add"
+    # Masses by their place on the grid, and the infinite loss's; the library's "remove", then "add".
+    laws: list[Any] = []
     for pair in filter(None, (*one.pairs, one.exchanged)):
         losses = pair(_LEAST_ASKED, times)[0 if pessimistic else 1]
         if (points := float(np.ptp(losses.loss)) / step) > _POINTS:

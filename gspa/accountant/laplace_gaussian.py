@@ -53,6 +53,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.blanket import LEAST_TAIL, POWER, Envelope, Noise, Reduction, Reports, radii
 from gspa.accountant.bound import Bound, Ends, enclosed
 from gspa.accountant.budgets import Budgets
@@ -63,8 +64,6 @@ from gspa.accountant.pair import fitted_mu, greatest_epsilon, least_epsilon
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 # --- which omega* and B: any choice is valid, the limit shows a tight one ------------------------------------
-
-Array = NDArray[np.float64]
 
 _LEVELS = 5
 _LEAKS = (0.5, 0.2, 0.05, 0.01, 1e-3, 1e-6)  # of the delta that is aimed at

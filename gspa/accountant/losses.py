@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from gspa.accountant import arguments as check
 from gspa.accountant import binomial
+from gspa.accountant.arguments import Array
 from gspa.accountant.bound import Bound
 from gspa.accountant.clones import CloneLaw
 from gspa.accountant.errors import InternalError, OutsideValidity
@@ -39,8 +40,6 @@ from gspa.accountant.pair import AtomTable
 # function that is convex and falling in each Y_i. So spreading a mass to its two grid neighbours with
 # its mean of Y kept gives an upper bound ("connect the dots", Doroshenko et al. 2022, arXiv:2207.04380), and
 # merging masses into one grid point that is their mean of Y gives a lower bound. Both err by O(step^2).
-
-Array = NDArray[np.float64]
 
 _FAR = 700.0  # e^_FAR is finite
 _FAR_RATIO = 500.0  # beyond it a sample of rate 1e-9 is as good as certain
@@ -277,7 +276,6 @@ def sampled_gaussian(mu: float, *, depth: float, rate: float = 1.0, added: bool 
 
 
 def _renyi_end(problem: Problem, order: float, above: bool) -> float:
-    order = check.in_range(1, 1e300, order=order)
     power = order - 1
     if problem.local_delta > 0:
         hint = f"it is {problem.local_delta:g}, the probability of a report that reveals everything"

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.bound import Bound, in_words
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import DEPTH, CloneLaw, clone_law
@@ -31,8 +31,6 @@ from gspa.accountant.pair import AtomTable, Interval, Victim, divergence, epsilo
 from gspa.accountant.randomizers import BINARY, Randomizer
 
 # --- the worst user ------------------------------------------------------------------------------------------
-
-Array = NDArray[np.float64]
 
 METHOD = "dominating pair, certified sum over the number of clones"
 COMMON_LAW = "reports hidden among draws from one common law"
@@ -203,13 +201,7 @@ def epsilon_of(delta: float, problem: Problem) -> Interval:
 def central_delta(budgets: Budgets, *, eps: float, mechanism: Randomizer = BINARY) -> Bound:
     """Central delta(eps) of the worst user after shuffling.
 
-    Args:
-        budgets: the users' local budgets.
-        eps: central eps >= 0.
-        mechanism: what every user runs.
-
-    Returns:
-        Bound on the pair's delta; `upper` holds for every randomizer in `valid_for`.
+    For a central eps >= 0; otherwise as `central_epsilon`.
 
     >>> from gspa.accountant import budgets
     >>> round(central_delta(budgets.constant(1.0, n=1), eps=0.5).value, 9)  # nobody to hide among
@@ -300,13 +292,10 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = 
     total variation s t has at eps', e^eps' - 1 = s (e^eps - 1), a delta of at most s times that of t at eps.
     So each victim is solved at two deltas, and the eps in between are bracketed by chords.
 
-    Args:
-        budgets: the users' local budgets; at most 8 distinct delta_i.
-        delta: central delta in (0, 1), above every local delta_i.
-        mechanism: what every user runs.
+    Arguments as `central_epsilon`.
 
     Raises:
-        OutsideValidity: as `central_epsilon`; too many distinct budgets to certify each.
+        OutsideValidity: as `central_epsilon`; more than 48 distinct budgets with more than 8 distinct delta_i.
     """
     delta = check.probability(allow_zero=False, delta=delta)
     require_fit(mechanism, budgets)
@@ -315,26 +304,19 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = 
     if few.eps.size <= _EXACT:
         found = [epsilon_of(delta, problem_of(few, mechanism, i)) for i in range(few.eps.size)]
         where = [np.flatnonzero((few.eps == e) & (few.delta == d))[0] for e, d in zip(budgets.eps, budgets.delta)]  # noqa: B905
-        table = np.array([[interval.lower, interval.upper] for interval in found])[where]
-        return _no_worse(
-            UserBounds(table[:, 0], table[:, 1], _method(mechanism), mechanism.valid_for, delta), budgets, mechanism
-        )
-    values = np.unique(budgets.delta)
-    if values.size > _FEW_DELTAS:
-        hint = f"got {few.eps.size} distinct budgets and {values.size} distinct delta_i"
-        raise OutsideValidity("per-user epsilon", "at most 48 distinct budgets, or 8 distinct delta_i", hint)
-    lower, upper = np.zeros(budgets.eps.size), np.zeros(budgets.eps.size)
-    for value in values:
-        these = budgets.delta == value
-        low, high = _between(budgets, mechanism, budgets.eps[these], float(value), delta)
-        lower[these], upper[these] = low, high
-    return _no_worse(UserBounds(lower, upper, _method(mechanism), mechanism.valid_for, delta), budgets, mechanism)
-
-
-def _no_worse(found: UserBounds, budgets: Budgets, mechanism: Randomizer) -> UserBounds:
-    """With what holds for everybody, which neither brackets nor the order of a sum may exceed."""
-    upper = np.minimum(found.upper, central_epsilon(budgets, delta=found.delta, mechanism=mechanism).upper)
-    return replace(found, lower=np.minimum(found.lower, upper), upper=upper)
+        lower, upper = np.array([[interval.lower, interval.upper] for interval in found])[where].T
+    else:
+        values = np.unique(budgets.delta)
+        if values.size > _FEW_DELTAS:
+            hint = f"got {few.eps.size} distinct budgets and {values.size} distinct delta_i"
+            raise OutsideValidity("per-user epsilon", "at most 48 distinct budgets, or 8 distinct delta_i", hint)
+        lower, upper = np.zeros(budgets.eps.size), np.zeros(budgets.eps.size)
+        for value in values:
+            these = budgets.delta == value
+            lower[these], upper[these] = _between(budgets, mechanism, budgets.eps[these], float(value), delta)
+    # What holds for everybody neither brackets nor the order of a sum may exceed.
+    upper = np.minimum(upper, central_epsilon(budgets, delta=delta, mechanism=mechanism).upper)
+    return UserBounds(np.minimum(lower, upper), upper, _method(mechanism), mechanism.valid_for, delta)
 
 
 def _laws(budgets: Budgets, chosen: Randomizer, eps: float, target: float) -> tuple[CloneLaw, CloneLaw]:

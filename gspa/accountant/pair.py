@@ -37,18 +37,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from gspa.accountant import binomial
+from gspa.accountant.arguments import Array
 from gspa.accountant.clones import CloneLaw
 from gspa.accountant.random_sum import expectation_above, expectation_below
 from gspa.accountant.roots import find_root, push_until
 from gspa.accountant.tradeoff import gdp_epsilon, gdp_log_delta
 
 # --- the pair's divergence -----------------------------------------------------------------------------------
-
-Array = NDArray[np.float64]
 
 _RELATIVE = 1e-11  # allowance on each divergence; measured errors are below 1e-12 (tests, against mpmath)
 _LARGEST = 700.0  # e^eps is finite

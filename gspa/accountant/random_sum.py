@@ -31,10 +31,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gspa.accountant.arguments import Array
 from gspa.accountant.clones import CloneLaw
 from gspa.accountant.errors import InternalError
 
-Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 _UNIT = 2.0**-52

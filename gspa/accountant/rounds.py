@@ -32,7 +32,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound, enclosed
@@ -59,8 +59,6 @@ from gspa.accountant.transform import Sides, delta_of, epsilon_of
 
 __all__ = ["METHOD", "Round", "Rounds", "compose", "compose_delta", "gaussian", "shuffled", "shuffled_reports"]
 
-
-Array = NDArray[np.float64]
 
 Pair = Callable[[float, int], tuple[Atoms, Atoms]]
 """Of a delta for all rounds together and of their number: the losses above and below one round's."""
@@ -374,7 +372,6 @@ def compose(rounds: Rounds, *, delta: float) -> Bound:
         largest mass in the Fourier sum.
 
     Raises:
-        InvalidValue: no rounds, times below 1, delta out of range.
         OutsideValidity: delta not above the composed local deltas; a worst user that is not known.
 
     >>> round(compose([(gaussian(0.3), 16)], delta=1e-5).value, 4)  # mu = 1.2
@@ -400,16 +397,7 @@ def compose(rounds: Rounds, *, delta: float) -> Bound:
 def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
     """delta(eps) of all rounds together, for the worst user.
 
-    Args:
-        rounds: (round, times) each.
-        eps: >= 0.
-
-    Returns:
-        Bound on the composed pairs' delta; proved and allowed for as in `compose`.
-
-    Raises:
-        InvalidValue: no rounds, times below 1, eps out of range.
-        OutsideValidity: a worst user that is not known.
+    For eps >= 0; otherwise as `compose`.
 
     >>> from gspa.accountant.tradeoff import gdp_delta
     >>> bound = compose_delta([(gaussian(0.3), 16)], eps=2.0)

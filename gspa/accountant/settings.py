@@ -25,6 +25,7 @@ from gspa.accountant import budgets as populations
 from gspa.accountant import engine, laplace_gaussian
 from gspa.accountant import rounds as composition
 from gspa.accountant.allocation import Allocated, Allocation
+from gspa.accountant.arguments import Array
 from gspa.accountant.attacks import attack_delta, attack_epsilon
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
@@ -32,7 +33,6 @@ from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.one_round import honest_only
 from gspa.accountant.randomizers import Discrete, Gaussian, Laplace, Mechanism, RandomizedResponse, Randomizer
 
-Array = NDArray[np.float64]
 Who = Budgets | ArrayLike | str | PathLike[str] | None
 Population = Sequence[tuple[Discrete, int]]
 
@@ -83,6 +83,11 @@ class Setting(ABC):
 
     def round(self, delta: float = _GUESSED) -> composition.Round:
         """One of the rounds, for composition, of which about that delta is asked; a training run has none."""
+        return self._round
+
+    @property
+    def _round(self) -> composition.Round:
+        """The same whatever the delta."""
         raise NotImplementedError
 
     def attack(self, delta: float) -> Bound:
@@ -145,9 +150,6 @@ class Shuffled(Setting):
     @cached_property
     def _round(self) -> composition.Round:
         return composition.shuffled(self.people.grouped(), mechanism=self.runs)
-
-    def round(self, delta: float = _GUESSED) -> composition.Round:
-        return self._round
 
     def attack(self, delta: float) -> Bound:
         if not self.runs.known:
@@ -239,9 +241,6 @@ class OnLine(Setting):
     @cached_property
     def _round(self) -> composition.Round:
         return composition.shuffled_reports(**self.line)
-
-    def round(self, delta: float = _GUESSED) -> composition.Round:
-        return self._round
 
     def attack(self, delta: float) -> Bound:
         found = attack_epsilon(delta=delta, **self.attacked)

@@ -21,13 +21,12 @@ import math
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erfcx, ndtr, ndtri, ndtri_exp
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.roots import push_until
 
-Array = NDArray[np.float64]
 Reals = TypeVar("Reals", float, Array)
 
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
