@@ -200,8 +200,10 @@ def seed(**argument: object) -> int:
 
 def counts(minimum: int = 1, /, **argument: object) -> list[int]:
     """Integers of at least `minimum` in a row, at least one of them."""
-    name, value = _only(argument)
-    return [count(minimum, **{f"{name}[{i}]": part}) for i, part in enumerate(_some(name, value))]
+    name, parts = _only(argument)[0], row(**argument)
+    if not parts:
+        raise InvalidValue(name, parts, "a list of numbers, at least one")
+    return [count(minimum, **{f"{name}[{i}]": part}) for i, part in enumerate(parts)]
 
 
 def floats(**argument: object) -> NDArray[np.float64]:
@@ -225,13 +227,6 @@ def row(**argument: object) -> list[Any]:
         parts = list(value)
     except TypeError:  # an array without axes
         raise InvalidValue(name, value, allowed) from None
-    return parts
-
-
-def _some(name: str, value: object) -> list[Any]:
-    parts = row(**{name: value})
-    if not parts:
-        raise InvalidValue(name, parts, "a list of numbers, at least one")
     return parts
 
 

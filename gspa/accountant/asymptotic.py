@@ -98,13 +98,6 @@ def cell_masses(noise: Noise, x: float, edges: Array) -> Array:
     return np.maximum(mass, 1e-300)
 
 
-def _grid(victim: Noise, cells: int) -> Array:
-    """Edges that resolve the interval and the victim's tails."""
-    reach = 0.5 + victim.quantile(_TAIL)
-    r = radii(reach, max(cells // 6, 8))
-    return np.unique(np.r_[0.5 - r, 0.5 + r])
-
-
 def solve(v: Array, laws: Array, count: Counts) -> tuple[float, Array]:
     """v' A^+ v and a w with A w = v, for A = sum_g count[g] (diag(laws[g]) - laws[g] laws[g]').
 
@@ -140,8 +133,9 @@ def setting(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, victi
     if place.size == 0:
         raise InvalidValue("count", many.tolist(), "at least one other user with finite noise")
     others = tuple(crowd.noise(int(i)) for i in place)
-    edges = _grid(own, check.count(12, cells=cells))
-    return Setting(own, others, left[place].astype(float), place, crowd.scales, edges)
+    # Edges that resolve the interval and the victim's tails.
+    r = radii(0.5 + own.quantile(_TAIL), max(check.count(12, cells=cells) // 6, 8))
+    return Setting(own, others, left[place].astype(float), place, crowd.scales, np.unique(np.r_[0.5 - r, 0.5 + r]))
 
 
 def asymptotic_mu(

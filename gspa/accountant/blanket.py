@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -118,10 +118,6 @@ class Envelope:
     def log_corners(self) -> Array:
         """log q there."""
         return np.concatenate([[0.0], -np.cumsum(self.slopes * np.diff(self.corners))])
-
-    def cut(self) -> Envelope:
-        """The same on a smaller B: breaks beyond its edge move to it."""
-        return replace(self, breaks=np.minimum(self.breaks, (self.radius + 0.5) ** self.power))
 
     def log_q(self, r: Array) -> Array:
         """log q at |y - 1/2| = r."""

@@ -504,13 +504,8 @@ def preference_groups(
     order of `preference_sizes`, which therefore also labels them.
 
     Args:
-        n: number of users, >= 1.
-        f_conservative: fraction; see `preference_sizes`, as for the next two.
-        f_moderate: fraction.
-        f_liberal: fraction; the remainder if not given.
-        eps_conservative: eps_C >= 0.
-        eps_moderate: eps_M >= 0.
-        eps_liberal: eps_L >= 0.
+        n: as the three fractions, see `preference_sizes`.
+        eps_conservative: eps_C >= 0, and so eps_M and eps_L.
         reading: "constants" or "ranges".
         rng: generator or seed; needed for "ranges" only.
 

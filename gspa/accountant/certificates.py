@@ -152,17 +152,12 @@ def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
         (crowd.gap(i)[1] if laplace else crowd.deviation(i), int(count), 0)
         for i, count in enumerate(crowd.reports.count)
     ]
-    fields = {
-        "family": crowd.mechanism,
-        "users": users,
-        "delta": float(delta),
-    }
-    return _least(
-        fields,
-        bound,
-        lambda eps: {"covers": [_cover(crowd, i, eps, delta) for i in range(crowd.scales.size)]},
-        max(users)[0] if laplace else math.inf,
-    )
+
+    def proof(eps: float) -> dict[str, Any]:
+        return {"covers": [_cover(crowd, i, eps, delta) for i in range(crowd.scales.size)]}
+
+    fields = {"family": crowd.mechanism, "users": users, "delta": float(delta)}
+    return _least(fields, bound, proof, max(users)[0] if laplace else math.inf)
 
 
 def _cover(crowd: Crowd, victim: int, eps: float, delta: float) -> dict[str, Any] | None:

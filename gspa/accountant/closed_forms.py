@@ -435,6 +435,17 @@ def _tables() -> tuple[Array, Array]:
     return factorials, np.log(j) + gammaln(j / 2) - factorials[3:]
 
 
+def _log_sum_exp(terms: Array) -> float:
+    """scipy's logsumexp for one row of numbers, at a tenth of its cost."""
+    largest = int(np.argmax(terms))
+    top = float(terms[largest])
+    if not math.isfinite(top):
+        return top
+    parts = np.exp(terms - top)
+    parts[largest] = 0.0
+    return top + math.log1p(float(parts.sum()))
+
+
 def girgis21_renyi(eps0: float, *, n: int, order: int) -> float:
     """Renyi divergence of integer order that shuffling n reports costs at most, in nats.
 
@@ -450,21 +461,6 @@ def girgis21_renyi(eps0: float, *, n: int, order: int) -> float:
         raise OutsideValidity(GIRGIS21, "n >= 2 users", f"n = {n}")
     if order > _LARGEST_ORDER:
         raise InvalidValue("order", order, f"at most {_LARGEST_ORDER}")
-    return _renyi(eps0, n, order)
-
-
-def _log_sum_exp(terms: Array) -> float:
-    """scipy's logsumexp for one row of numbers, at a tenth of its cost."""
-    largest = int(np.argmax(terms))
-    top = float(terms[largest])
-    if not math.isfinite(top):
-        return top
-    parts = np.exp(terms - top)
-    parts[largest] = 0.0
-    return top + math.log1p(float(parts.sum()))
-
-
-def _renyi(eps0: float, n: int, order: int) -> float:
     if eps0 == 0:
         return 0.0  # the reports say nothing; the formula keeps its last term
     m = math.floor((n - 1) * math.exp(-eps0) / 2) + 1
@@ -508,18 +504,17 @@ def girgis21_epsilon(eps0: float, *, n: int, delta: float) -> float:
     True
     """
     eps0, n, delta = _asked(eps0, n, delta)
-    if n < 2:
-        raise OutsideValidity(GIRGIS21, "n >= 2 users", f"n = {n}")
-    if eps0 == 0:
-        return 0.0
     values: dict[int, float] = {}
 
     def value(order: int) -> float:
         if order not in values:
-            values[order] = renyi_to_epsilon(_renyi(eps0, n, order), order=order, delta=delta)
+            values[order] = renyi_to_epsilon(girgis21_renyi(eps0, n=n, order=order), order=order, delta=delta)
         return values[order]
 
     top = 2
+    value(top)  # which refuses a single user
+    if eps0 == 0:
+        return 0.0
     while 2 * top <= _LARGEST_ORDER and value(2 * top) < value(top):
         top *= 2
     around = range(max(2, top // 2), min(2 * top, _LARGEST_ORDER))
@@ -543,12 +538,15 @@ def _convolved(first: Array, second: Array) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _liew22_moments(sigma: float, n: int, largest: int) -> Array:
-    """log E[((X_1 + ... + X_n)/n)^l] for l = 0 ... largest, X_i independent, E[X_i^k] = e^{k(k-1)/(2 sigma^2)}.
+def _liew22(sigma: float, n: int, largest: int) -> Array:
+    """The divergences of order l = 2 ... largest: log E[((X_1 + ... + X_n)/n)^l]/(l - 1).
 
-    l!/n^l times the coefficient of z^l in the n-th power of sum_k z^k E[X^k]/k!: the sum over partitions of l.
+    The X_i are independent, E[X_i^k] = e^{k(k-1)/(2 sigma^2)}. The moment is l!/n^l times the coefficient of z^l in the
+    n-th power of sum_k z^k E[X^k]/k!: the sum over partitions of l.
     """
-    k = np.arange(largest + 1.0)
+    if sigma < _LEAST_SIGMA:
+        raise OutsideValidity(LIEW22, f"sigma >= {_LEAST_SIGMA:g}", f"sigma = {sigma:g}")
+    k, sigma = np.arange(largest + 1.0), min(sigma, 1e100)
     factorials = gammaln(k + 1)
     base = k * (k - 1) / (2 * sigma * sigma) - factorials
     power, left = np.where(k == 0, 0.0, -np.inf), n
@@ -558,14 +556,8 @@ def _liew22_moments(sigma: float, n: int, largest: int) -> Array:
         left //= 2
         if left:
             base = _convolved(base, base)
-    return np.asarray(power + factorials - k * math.log(n))
-
-
-def _liew22(sigma: float, n: int, largest: int) -> Array:
-    if sigma < _LEAST_SIGMA:
-        raise OutsideValidity(LIEW22, f"sigma >= {_LEAST_SIGMA:g}", f"sigma = {sigma:g}")
-    orders = np.arange(2.0, largest + 1)
-    return np.asarray(np.maximum(_liew22_moments(min(sigma, 1e100), n, largest)[2:], 0) / (orders - 1))
+    log_moments = power + factorials - k * math.log(n)
+    return np.asarray(np.maximum(log_moments[2:], 0) / (k[2:] - 1))
 
 
 def liew22_epsilon(sigma: float, *, n: int, delta: float, largest_order: int = _LARGEST_ORDERS) -> float:

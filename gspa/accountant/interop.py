@@ -65,7 +65,12 @@ def compose_with_dp_accounting(
     step = check.in_range(0, 1, step=check.positive(step=step))
     total: Any = None
     for one, times in checked(rounds):
-        part = _repeated(_of_round(one, times, step, pessimistic), times)
+        part = _of_round(one, times, step, pessimistic)
+        try:
+            part = part.self_compose(times)
+        except (ValueError, OverflowError, MemoryError) as error:
+            reason = f"{times:,} times: {' '.join(str(error).split())}"
+            raise OutsideValidity(_EXPORT, "a composition that the library can hold", reason) from error
         total = part if total is None else total.compose(part)
     return total
 
@@ -89,11 +94,3 @@ def _of_round(one: Round, times: int, step: float, pessimistic: bool) -> Any:
     return _google().PrivacyLossDistribution.create_from_rounded_probability(
         masses, infinite, step, pessimistic, *other, symmetric=one.exchanged is None
     )
-
-
-def _repeated(one: Any, times: int) -> Any:
-    try:
-        return one.self_compose(times)
-    except (ValueError, OverflowError, MemoryError) as error:
-        reason = f"{times:,} times: {' '.join(str(error).split())}"
-        raise OutsideValidity(_EXPORT, "a composition that the library can hold", reason) from error

@@ -20,17 +20,10 @@ from fractions import Fraction
 import numpy as np
 
 from gspa.accountant import arguments as check
+from gspa.accountant import tradeoff
 from gspa.accountant.bound import Ends, enclosed
 from gspa.accountant.roots import crossing
-from gspa.accountant.tradeoff import (
-    Reals,
-    gdp_delta,
-    gdp_epsilon,
-    gdp_epsilon_below,
-    gdp_log_delta,
-    gdp_log_delta_end,
-    like,
-)
+from gspa.accountant.tradeoff import Reals, like
 
 # gdp_log_delta errs by less than 1e-11 (its docstring); what is certified here keeps that far away.
 _LOG_SLACK = 2e-11
@@ -63,7 +56,7 @@ def alone_delta(noise: str, eps: float, gap: Ends) -> Ends:
     if noise == "laplace":
         low, high = (0.0 - math.expm1(min((eps - one) / 2, 0.0)) for one in gap)
         return low * (1 - _UNITS), min(high * (1 + _UNITS), 1.0)
-    low, high = (math.exp(gdp_log_delta_end(eps, mu=one, side=side)) for one, side in zip(gap, (-1, 1), strict=True))
+    low, high = (math.exp(tradeoff.gdp_log_delta_end(eps, mu=gap[i], side=side)) for i, side in enumerate((-1, 1)))
     return max(low - _LEAST, 0.0), min(high + _LEAST, 1.0)
 
 
@@ -75,7 +68,7 @@ def alone_epsilon(noise: str, delta: float, gap: Ends) -> Ends:
     True
     """
     if noise == "gaussian":
-        return gdp_epsilon_below(delta=delta, mu=gap[0]), gdp_epsilon(delta=delta, mu=gap[1])
+        return tradeoff.gdp_epsilon_below(delta=delta, mu=gap[0]), tradeoff.gdp_epsilon(delta=delta, mu=gap[1])
     less = -2 * math.log1p(-delta)
     slack = _UNITS * (gap[1] + less)
     return max(gap[0] - less - slack, 0.0), min(max(gap[1] - less + slack, 0.0), gap[1])
@@ -133,7 +126,7 @@ def gaussian_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Rea
     >>> round(gaussian_delta(0.0, scale=1.0), 6)
     0.382925
     """
-    return gdp_delta(eps, mu=check.positive(sensitivity=sensitivity) / check.positive(scale=scale))
+    return tradeoff.gdp_delta(eps, mu=check.positive(sensitivity=sensitivity) / check.positive(scale=scale))
 
 
 def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.0) -> float:
@@ -150,7 +143,7 @@ def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.
     target = math.log(delta) - _LOG_SLACK
 
     def spare(log_mu: float) -> float:
-        return target - gdp_log_delta(eps, mu=math.exp(log_mu))
+        return target - tradeoff.gdp_log_delta(eps, mu=math.exp(log_mu))
 
     # delta(0) <= mu/2 bounds mu from below; above, -eps/mu + mu/2 > 40 leaves nothing of 1 - delta.
     low, high = math.log(delta) - 1.0, math.log(100 + math.sqrt(2 * eps))
@@ -175,4 +168,4 @@ def classical_gaussian_limit(*, delta: float) -> float:
     delta = check.in_range(1e-300, _MOST_DELTA, delta=delta)
     c, target = _classical(delta), math.log(delta) - _LOG_SLACK
 
-    return crossing(lambda eps: target - gdp_log_delta(eps, mu=eps / c), 1e-9, 1e3, side=-1, xtol=1e-13)
+    return crossing(lambda eps: target - tradeoff.gdp_log_delta(eps, mu=eps / c), 1e-9, 1e3, side=-1, xtol=1e-13)

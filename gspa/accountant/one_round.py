@@ -67,6 +67,12 @@ class Problem:
         return clone_law(self.q, self.rest, self.count, depth=depth, slope=slope)
 
     @property
+    def table(self) -> AtomTable:
+        """The victim's atoms, where a report is described by them."""
+        assert isinstance(self.victim, AtomTable)
+        return self.victim
+
+    @property
     def mean(self) -> float:
         """E[C]."""
         return float(self.q @ self.count)
@@ -260,10 +266,7 @@ class UserBounds:
         method: the analysis that is bracketed.
         valid_for: the class of local randomizers.
         delta: central delta.
-        relation: which two data sets are to be told apart; empty where the caller is to know.
-        warnings: as the next two, what `gspa.accountant.bound.Bound` has.
-        note: what else to know; may be empty.
-        reached: whether the lower ends are of the mechanism itself.
+        relation: as the next three, what `gspa.accountant.bound.Bound` has.
     """
 
     lower: Array
@@ -312,8 +315,9 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = 
             raise OutsideValidity("per-user epsilon", "at most 48 distinct budgets, or 8 distinct delta_i", hint)
         lower, upper = np.zeros(budgets.eps.size), np.zeros(budgets.eps.size)
         for value in values:
-            these = budgets.delta == value
-            lower[these], upper[these] = _between(budgets, mechanism, budgets.eps[these], float(value), delta)
+            these = (budgets.delta == value) & (budgets.eps > 0)  # else a report says nothing
+            if these.any():
+                lower[these], upper[these] = _between(budgets, mechanism, budgets.eps[these], float(value), delta)
     # What holds for everybody neither brackets nor the order of a sum may exceed.
     upper = np.minimum(upper, central_epsilon(budgets, delta=delta, mechanism=mechanism).upper)
     return UserBounds(np.minimum(lower, upper), upper, _method(mechanism), mechanism.valid_for, delta)
@@ -333,13 +337,7 @@ def _laws(budgets: Budgets, chosen: Randomizer, eps: float, target: float) -> tu
 
 
 def _between(budgets: Budgets, chosen: Randomizer, eps: Array, local: float, delta: float) -> tuple[Array, Array]:
-    """Brackets for users of one local delta from victims at nodes."""
-    if not (eps > 0).all():
-        lower, upper = np.zeros(eps.size), np.zeros(eps.size)
-        heard = eps > 0
-        if heard.any():
-            lower[heard], upper[heard] = _between(budgets, chosen, eps[heard], local, delta)
-        return lower, upper
+    """Brackets for users of one local delta, each of an eps > 0, from victims at nodes."""
     target = (delta - local) / (1 - local)
     slack = 4e-16 * (1 + delta / (delta - local))
     least, most = float(eps.min()), float(eps.max())

@@ -74,13 +74,8 @@ class Accounting:
         less = sigma / math.sqrt(epochs) if self.sampler == "shuffled once" else sigma
         attack = shuffled_batches_epsilon(sigma=less, steps=steps, delta=delta, sensitivity=sensitivity)
         upper = gdp_epsilon(delta=delta, mu=2 * sensitivity / sigma * math.sqrt(epochs))
-        words = attack.valid_for
-        return Bound(
-            *(min(attack.lower, upper), upper, upper, "one Gaussian step an epoch", words),
-            delta=delta,
-            note=attack.note,
-            reached=True,
-        )
+        ends, method = (min(attack.lower, upper), upper, upper), "one Gaussian step an epoch"
+        return Bound(*ends, method, attack.valid_for, delta=delta, note=attack.note, reached=True)
 
 
 _ADD_REMOVE = "one record added or removed"
