@@ -120,7 +120,10 @@ class Step:
 
     def beyond(self, z: float, side: int = 1) -> list[float]:
         """P(z_i > z), P(z_i + u > z), P(z_i + v > z); with side = -1 the same of what is below z."""
-        return [_cdf(self.noise, side * (shift - z)) for shift in (0.0, self.u, self.v)]
+        at = [side * (shift - z) for shift in (0.0, self.u, self.v)]
+        if self.noise == "laplace":
+            return [0.5 * math.exp(x) if x < 0 else 1 - 0.5 * math.exp(-x) for x in at]
+        return [float(ndtr(x)) for x in at]
 
     def variance(self, eps: float) -> float:
         """Of L; infinite where it is no double. Laplace noise: nearly."""
@@ -189,12 +192,6 @@ class Step:
         at = np.interp(np.linspace(0, 1, size + 1), np.r_[0.0, np.cumsum(place)] / place.sum(), grid)
         at[0], at[-1] = bottom, cut
         return np.unique(np.r_[at, corners])
-
-
-def _cdf(noise: str, z: float) -> float:
-    if noise == "laplace":
-        return 0.5 * math.exp(z) if z < 0 else 1 - 0.5 * math.exp(-z)
-    return float(ndtr(z))
 
 
 # --- delta of t steps, from both sides -----------------------------------------------------------------------
@@ -336,19 +333,14 @@ class _Curve:
     def __init__(self, dealt: Dealt, finer: tuple[float, ...] = (1, 2)) -> None:
         self.dealt = dealt
         self.finer = finer
+        self.delta = cache(self._bracket)  # searches ask again at the same eps
         self._best = _CUTS.index(5.5)  # of the offers, for the last eps
         self._looked = math.inf  # the last eps at which every cut was tried
-        self._known: dict[float, Bracket] = {}
         self._calls = 0
         self._cut: float | None = None
 
-    def delta(self, eps: float) -> Bracket:
-        """A bracket of delta(eps), eps >= 0."""
-        if eps not in self._known:
-            self._known[eps] = self._bracket(eps)
-        return self._known[eps]
-
     def _bracket(self, eps: float) -> Bracket:
+        """A bracket of delta(eps), eps >= 0."""
         if self.finer == _FINE and self._calls % _SAME_CUT and not self.dealt.far(eps):
             found = self.dealt.crude(eps)
         else:
@@ -668,14 +660,8 @@ class Allocated:
             alone = self.curve(self.directions()[0], 1)
             told = alone.delta(eps) if delta is None and eps is not None else alone.epsilon(delta or 0.5)
             note = _ALONE if high >= told.upper else note
-        return Bound(
-            *(low, 0.5 * (low + high), high, METHOD, self.valid_for),
-            eps=eps,
-            delta=delta,
-            note=note,
-            relation=RELATIONS[self.run.direction],
-            reached=self.run.k == 1,
-        )
+        ends, words, relation = (low, 0.5 * (low + high), high), self.valid_for, RELATIONS[self.run.direction]
+        return Bound(*ends, METHOD, words, eps, delta, note=note, relation=relation, reached=self.run.k == 1)
 
 
 _LEAST_SHIFT = 1e-6

@@ -54,9 +54,8 @@ class Setting:
 
     def laws(self, inputs: ArrayLike) -> Array:
         """Cell laws of the others, each scale at its input; shape (g, k)."""
-        return np.array(
-            [cell_masses(o, float(x), self.edges) for o, x in zip(self.others, np.asarray(inputs), strict=True)]
-        )
+        pairs = zip(self.others, np.asarray(inputs), strict=True)
+        return np.array([cell_masses(noise, float(x), self.edges) for noise, x in pairs])
 
     @property
     def difference(self) -> Array:
@@ -102,12 +101,8 @@ def solve(v: Array, laws: Array, count: Counts) -> tuple[float, Array]:
     """v' A^+ v and a w with A w = v, for A = sum_g count[g] (diag(laws[g]) - laws[g] laws[g]').
 
     A = D^(1/2) (I - U U') D^(1/2) with D = diag(sum_g count[g] laws[g]) and U of one column per group, so
-    only a g x g eigenproblem is solved; the direction in which I - U U' vanishes is v's orthogonal one.
-
-    Args:
-        v: shape (k,), sum 0.
-        laws: shape (g, k), positive rows with sum 1.
-        count: shape (g,).
+    only a g x g eigenproblem is solved; the direction in which I - U U' vanishes is v's orthogonal one. The shapes are
+    (k,), of sum 0, (g, k), of positive rows of sum 1, and (g,).
     """
     root = np.sqrt(count @ laws)
     scaled = v / root
@@ -159,8 +154,11 @@ def asymptotic_mu(
     where = setting(scales, count, mechanism, victim, cells)
     v = where.difference
     ends = range(len(_INPUTS))
-    # Similar scales are merged: the estimate needs no more, and the search below is over groups.
-    bins = _bins(where)
+    place = np.log([other.kappa for other in where.others])
+    distinct, bins = np.unique(place, return_inverse=True)
+    if distinct.size > _MOST_GROUPS:  # merged in equal shares of the range: the search below is over groups
+        share = (place - place.min()) / (place.max() - place.min())
+        bins = np.unique((share * (_MOST_GROUPS - 1)).astype(np.int64), return_inverse=True)[1]
     groups = int(bins.max()) + 1
     number = np.bincount(bins, weights=where.count).astype(np.float64)
     laws = np.zeros((len(_INPUTS), groups, v.size))  # (input, group, cell)
@@ -181,13 +179,3 @@ def asymptotic_mu(
     others = np.full(where.scales.size, np.nan)
     others[where.place] = np.asarray(_INPUTS)[list(best)][bins]
     return Limit(float(np.sqrt(square(best))), others)
-
-
-def _bins(where: Setting) -> NDArray[np.int64]:
-    """For each of the others a group: its own scale if there are few, else equal shares of the range of log scales."""
-    place = np.log([other.kappa for other in where.others])
-    distinct, index = np.unique(place, return_inverse=True)
-    if distinct.size > _MOST_GROUPS:
-        share = (place - place.min()) / (place.max() - place.min())
-        index = np.unique((share * (_MOST_GROUPS - 1)).astype(np.int64), return_inverse=True)[1]
-    return np.asarray(index, dtype=np.int64)

@@ -82,9 +82,7 @@ def sum_laws(score: NDArray[np.int64], laws: Array, count: Counts, victim: Array
 
     Args:
         score: shape (k,), what a report in each of k cells adds.
-        laws: shape (g, k), law of one report of each group of the others, rows with sum 1.
-        count: shape (g,), how many of the others each group has.
-        victim: shape (2, k), law of the victim's report at either input.
+        laws: as count and victim, see `Worlds`.
 
     Raises:
         OutsideValidity: so many users that the sum has more than 2^24 values.

@@ -209,11 +209,6 @@ def edges(victim: Noise, envelope: Envelope, size: int | None = None) -> Array:
     return np.unique(np.clip(np.r_[0.0, envelope.radius, spread, corners, 0.5], 0.0, envelope.radius))
 
 
-def cells(victim: Noise, envelope: Envelope, size: int | None = None) -> Cells:
-    """B cut at `edges`, on both sides of 1/2; `size` is about the number of cells."""
-    return between(edges(victim, envelope, size), victim, envelope)
-
-
 def between(at: Array, victim: Noise, envelope: Envelope) -> Cells:
     """The cells between distances `at` from 1/2, shape (m + 1,), on the left and on the right; 2 m cells.
 
@@ -300,7 +295,7 @@ class Reduction:
         n = int(others.count[0]) + 1
         # One round's law of C is kept: it is evaluated at a few eps alone, on cells that cost more.
         equal = (float(c[0]), n) if size is not None and c.size == 1 and n * c[0] > _SURE else None
-        return cls(victim, envelope, cells(victim, envelope, size), law, equal)
+        return cls(victim, envelope, between(edges(victim, envelope, size), victim, envelope), law, equal)
 
     def upper(self, eps: float) -> float:
         """Not below the reduction's delta(eps): y -> 1 - y exchanges f0 and f1, so one direction is both."""

@@ -100,16 +100,9 @@ def certificate(budgets: Budgets, *, delta: float, mechanism: Randomizer, rounds
         raise OutsideValidity("certify", f"at most {most:,} users", f"got n = {budgets.n:,}")
     few = budgets.grouped()
     family, parameters = _there(mechanism)
-    fields: dict[str, Any] = {
-        "family": family,
-        "parameters": parameters,
-        "users": [
-            [float(eps), int(count), float(local)]
-            for eps, count, local in zip(few.eps, few.count, few.delta, strict=True)
-        ],
-        "rounds": check.count(rounds=rounds),
-        "delta": float(delta),
-    }
+    users = zip(few.eps.tolist(), few.count.tolist(), few.delta.tolist(), strict=True)
+    asked = {"users": list(users), "rounds": check.count(rounds=rounds), "delta": float(delta)}
+    fields = {"family": family, "parameters": parameters} | asked
     top = enclosed(rounds * Fraction(budgets.eps_max))[1] if budgets.delta_max == 0 else math.inf
     if rounds > 1:
         bound = compose([(shuffled(budgets, mechanism=mechanism), rounds)], delta=delta)
@@ -126,11 +119,8 @@ def written(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Cer
     for table, count in population:
         rows = tuple(map(tuple, np.asarray(table, dtype=np.float64).tolist()))
         groups[rows] = groups.get(rows, 0) + count
-    fields = {
-        "family": "discrete",
-        "users": [[[list(row) for row in rows], count, 0] for rows, count in groups.items()],
-        "delta": float(delta),
-    }
+    users = [[[list(row) for row in rows], count, 0] for rows, count in groups.items()]
+    fields = {"family": "discrete", "users": users, "delta": float(delta)}
     least = [np.min(rows, axis=0) for rows in groups]
     together = np.sum([count * low for low, count in zip(least, groups.values(), strict=True)], axis=0)
     bases = [law.tolist() for law in (together, np.min(least, axis=0), *least) if law.any()]
@@ -185,16 +175,9 @@ def allocated(asked: Allocated, *, delta: float) -> Certificate:
     if run.kept > 1:
         hint = f"one deal that is kept for {run.kept} epochs has the eps of one epoch at sigma/sqrt({run.kept})"
         raise OutsideValidity("certify", "one epoch", f"{hint}: certify that")
-    sigma = enclosed(Fraction(run.sigma) / Fraction(run.sensitivity))[0]
-    bound = asked.epsilon(delta)
-    fields = {
-        "family": "allocation",
-        "parameters": {"sigma": sigma, "steps": run.steps},
-        "users": [],
-        "relation": bound.relation,
-        "delta": float(delta),
-    }
-    return _least(fields, bound, lambda eps: {})
+    sigma, bound = enclosed(Fraction(run.sigma) / Fraction(run.sensitivity))[0], asked.epsilon(delta)
+    fields = {"family": "allocation", "parameters": {"sigma": sigma, "steps": run.steps}, "users": []}
+    return _least(fields | {"relation": bound.relation, "delta": float(delta)}, bound, lambda eps: {})
 
 
 def _least(
@@ -224,15 +207,8 @@ def _least(
 def _checked(given: dict[str, Any]) -> tuple[str, dict[str, Any], float]:
     """A file of these fields, what it says, and the upper end of its delta over the delta claimed, rounded up."""
     checker = _checker()
-    fields: dict[str, Any] = {
-        "format": checker.FORMAT,
-        "statement": "",
-        "parameters": {},
-        "relation": checker.REPLACE,
-        "rounds": 1,
-        "proof": {},
-    } | given
-    fields = {name: fields[name] for name in checker.FIELDS}
+    usual = {"format": checker.FORMAT, "statement": "", "parameters": {}, "relation": checker.REPLACE, "rounds": 1}
+    fields: dict[str, Any] = {name: (usual | {"proof": {}} | given)[name] for name in checker.FIELDS}
     try:
         fields["statement"] = checker.statement(checker.parsed(json.dumps(fields)))
         text = json.dumps(fields, indent=1) + "\n"

@@ -261,14 +261,10 @@ def clone_law(
         law = _product_law(np.repeat(q, many), np.repeat(rest, many), depth, above)
     if law is None:
         law = _fourier_law(q, rest, count, about, depth, slope, above)
-    _nothing_lost(law)
-    return replace(law, edges=law.edges + shift, far=law.far + shift, mean=mean + shift, variance=variance)
-
-
-def _nothing_lost(law: CloneLaw) -> None:
     total = float(law.mass.sum())
     if not abs(total - 1) <= float(law.error.sum()) + law.below + law.far_mass + law.above + _RELATIVE:
         raise InternalError(f"the masses of {law.mass.size} blocks of counts, and outside them, add up to {total!r}")
+    return replace(law, edges=law.edges + shift, far=law.far + shift, mean=mean + shift, variance=variance)
 
 
 def _window(mean: float, variance: float, n: float, depth: float, over: float) -> tuple[float, float, dict[str, float]]:
@@ -317,11 +313,6 @@ def _product_law(q: Array, rest: Array, depth: float, above: float) -> CloneLaw:
     return _points(low, rows[0][int(low) : int(high) + 1], outside)
 
 
-def _fast_length(n: int) -> int:
-    """The least of 2^a, 3 2^a, 5 2^a, at least n and even."""
-    return min(m << max(1, math.ceil(math.log2(max(n, 2) / m))) for m in (1, 3, 5))
-
-
 def _fourier_law(
     q: Array,
     rest: Array,
@@ -353,7 +344,8 @@ def _fourier_law(
         # What lies outside one period wraps into it: e^-45 of the tilted law is below the noise.
         low = max(0.0, min(low, math.floor(mean - _reach(variance, 45.0))))
         high = min(n, max(high, math.ceil(mean + _reach(variance, 45.0))))
-    length = _fast_length(int((high - low) // block) + 2)
+    least = int((high - low) // block) + 2
+    length = min(m << max(1, math.ceil(math.log2(least / m))) for m in (1, 3, 5))  # fast: 2^a, 3 2^a or 5 2^a
     sums = power_sums(q, rest, count, *about)
     step = 2 * math.pi / (length * block)
     t: Array = step * np.arange(min(length // 2, math.ceil(sums.cutoff / step)) + 1, dtype=np.float64)

@@ -4,8 +4,6 @@ Each is refused outside its stated conditions; `gspa.accountant.published` compa
 all users have, >= 0, `n` their number, `delta` a central one in (0, 1); `budgets` are pure (delta_i = 0) where nothing
 else is said. Roundings are not covered: 1e-15 of a formula in one line, more where thousands of terms are summed.
 
->>> round(erlingsson19_epsilon(0.5, n=10_000, delta=1e-4), 6)
-0.182091
 >>> erlingsson19_epsilon(0.6, n=10_000, delta=1e-4)
 Traceback (most recent call last):
     ...
@@ -68,7 +66,6 @@ def gspa_mu(budgets: Budgets, *, reading: str = "abstract") -> float:
 
     Raises:
         OutsideValidity: nothing is left to hide among after the subtraction.
-        UnknownName: no such reading.
 
     >>> from gspa.accountant import budgets
     >>> gspa_mu(budgets.constant(0.0, n=5))
@@ -231,7 +228,6 @@ def fmt21_epsilon(eps0: float, *, n: int, delta: float, delta0: float = 0.0) -> 
 # --- forms with clones: the blog, Feldman et al. 2023, Liu et al. 2023 ---------------------------------------
 # All are log(1 + tanh(eps_0/2) (8 sqrt(log(4/delta)/m) + 8/m)), or less, for a number m of expected clones.
 
-# What a refusal calls its bound.
 BLOG = '"Why we should hide among the clones" (2022), eq. (1)'
 FMT23 = "Feldman, McMillan and Talwar 2023, Theorem 3.2"
 LIU23 = "Liu et al. 2023, Echo of Neighbors"

@@ -1,12 +1,4 @@
-"""Laws on finitely many outcomes: exact trade-off function, total variation, hockey-stick divergence.
-
->>> p, q = [0.25, 0.75], [0.75, 0.25]  # randomized response, eps = log 3
->>> curve = neyman_pearson(p, q)
->>> curve.alpha.tolist(), curve.beta.tolist()
-([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
->>> total_variation(p, q)
-0.5
-"""
+"""Laws on finitely many outcomes: exact trade-off function, total variation, hockey-stick divergence."""
 
 from __future__ import annotations
 

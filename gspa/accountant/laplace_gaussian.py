@@ -144,10 +144,8 @@ def choose(victim: Noise, others: Reports, delta: float, corrected: bool) -> Env
 
     # One slope throughout: the breaks below it sit at the centre, those above it beyond the edge.
     starts = [np.r_[np.zeros(i), np.full(levels.size - 1 - i, np.inf)] for i in range(levels.size)]
-    best = min(
-        ((score(build(b, s), s), i, s) for i, b in enumerate(starts) for s in _LEAKS), key=lambda found: found[0]
-    )
-    value, breaks, share = best[0], starts[best[1]], best[2]
+    tried = [(score(build(start, s), s), start, s) for start in starts for s in _LEAKS]
+    value, breaks, share = min(tried, key=lambda one: one[0])
     if levels.size == 1:
         return build(breaks, share)
 
@@ -162,16 +160,13 @@ def choose(victim: Noise, others: Reports, delta: float, corrected: bool) -> Env
         for i in range(levels.size - 1):
             high = reach[share] + 0.5
             grid = np.unique(np.r_[0.5, 0.5 + np.geomspace(0.02, high, _BREAKS - 2), high]) ** others.power
-            improve([(_moved(breaks, i, x), share) for x in grid])
+            # Break i at x, and the others pushed aside.
+            moved = [np.r_[np.minimum(breaks[:i], x), x, np.maximum(breaks[i + 1 :], x)] for x in grid]
+            improve([(one, share) for one in moved])
         improve([(breaks, s) for s in _LEAKS])
         if value > before * 0.999:
             break
     return build(breaks, share)
-
-
-def _moved(breaks: Array, i: int, to: float) -> Array:
-    """breaks with break i at `to` and the others pushed aside."""
-    return np.asarray(np.r_[np.minimum(breaks[:i], to), to, np.maximum(breaks[i + 1 :], to)])
 
 
 # --- who can be the victim, and which (B, omega*) to try -----------------------------------------------------

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -147,12 +148,13 @@ def _hull(budgets: Budgets, chosen: Randomizer) -> Problem:
     return Problem(problem.victim, budgets.delta_max, problem.q, problem.rest, count)
 
 
-def _worst(budgets: Budgets, chosen: Randomizer, solve: Callable[[Problem], Interval]) -> Interval:
+def _worst(budgets: Budgets, chosen: Randomizer, solve: Callable[[Problem], Interval], **asked: Any) -> Bound:
     """The largest over the users of what `solve` brackets for one."""
     indices, certain = candidates(budgets, chosen)
     found = [solve(problem_of(budgets, chosen, index)) for index in indices if budgets.eps[index] > 0 or certain]
     best = Interval(*(max(interval[i] for interval in found) for i in range(3)))
-    return best if certain else Interval(best.lower, best.value, solve(_hull(budgets, chosen)).upper)
+    best = best if certain else best._replace(upper=solve(_hull(budgets, chosen)).upper)
+    return Bound(*best, _method(chosen), chosen.valid_for, n=budgets.n, reached=budgets.n == 1, **asked)
 
 
 def _delta_of(eps: float, problem: Problem) -> Interval:
@@ -215,10 +217,7 @@ def central_delta(budgets: Budgets, *, eps: float, mechanism: Randomizer = BINAR
     """
     eps = check.nonnegative(eps=eps)
     require_fit(mechanism, budgets)
-    low, value, high = _worst(budgets, mechanism, lambda problem: _delta_of(eps, problem))
-    return Bound(
-        low, value, high, _method(mechanism), mechanism.valid_for, eps=eps, n=budgets.n, reached=budgets.n == 1
-    )
+    return _worst(budgets, mechanism, lambda problem: _delta_of(eps, problem), eps=eps)
 
 
 def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = BINARY) -> Bound:
@@ -243,10 +242,7 @@ def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = B
     delta = check.probability(allow_zero=False, delta=delta)
     require_fit(mechanism, budgets)
     _require_above("central epsilon", delta, budgets.delta_max, "the largest local delta")
-    low, value, high = _worst(budgets, mechanism, lambda problem: epsilon_of(delta, problem))
-    return Bound(
-        low, value, high, _method(mechanism), mechanism.valid_for, delta=delta, n=budgets.n, reached=budgets.n == 1
-    )
+    return _worst(budgets, mechanism, lambda problem: epsilon_of(delta, problem), delta=delta)
 
 
 # --- each user -----------------------------------------------------------------------------------------------

@@ -45,11 +45,8 @@ _BY_PAIRS = "the dominating pair, because rounds compose pairs, not the exact la
 
 def warnings(delta: float, n: int | None, honest: int | None) -> tuple[str, ...]:
     """What a reader of an answer should not overlook."""
-    said = []
-    if n is not None and delta >= 1 / n:
-        said.append(
-            f"delta = {delta:.3g} is at least 1/n: a mechanism that publishes one record in full could meet this"
-        )
+    large = f"delta = {delta:.3g} is at least 1/n: a mechanism that publishes one record in full could meet this"
+    said = [large] if n is not None and delta >= 1 / n else []
     rests = "this rests on a shuffler that is trusted"
     if honest is None:
         rests += ", and on users who do not collude with the analyzer: if some may, give honest, the number who do not"
