@@ -318,11 +318,7 @@ class Budgets:
         return Budgets(eps[first], delta[first], count, self.label), where
 
     def expanded(self) -> Budgets:
-        """One entry per user, in the stored order; for simulations.
-
-        Raises:
-            InvalidBudget: more than 10^8 users, which would not fit in memory.
-        """
+        """One entry per user, in the stored order; for simulations, of at most 10^8 users."""
         if self.n > _MOST_EXPANDED:
             raise InvalidBudget("n", self.n, f"at most {_MOST_EXPANDED}", "work with the groups instead")
         ones = np.ones(self.n, dtype=np.int64)

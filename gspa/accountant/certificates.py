@@ -112,7 +112,7 @@ def certificate(budgets: Budgets, *, delta: float, mechanism: Randomizer, rounds
 
 
 def written(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Certificate:
-    """The same of randomizers that are written down, as `gspa.accountant.engine.discrete_epsilon` takes them."""
+    """As `certificate`, of randomizers that are written down, as `gspa.accountant.engine.discrete_epsilon` has them."""
     _checker()
     bound = discrete_epsilon(population, delta=delta)
     groups: dict[tuple[tuple[float, ...], ...], int] = {}
@@ -131,7 +131,7 @@ def written(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Cer
 
 
 def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
-    """The same of shuffled Laplace or Gaussian reports of values in [0, 1], everybody's record protected."""
+    """As `certificate`, of shuffled Laplace or Gaussian reports of values in [0, 1], everybody's record protected."""
     bound = blanket_epsilon(crowd.scales, count=crowd.reports.count, delta=delta, mechanism=crowd.mechanism)
     needy = sum(crowd.local_delta(i, bound.upper)[0] > delta for i in range(crowd.scales.size))
     if needy > (most := _checker().MOST_COVERS):
@@ -168,7 +168,7 @@ def _cover(crowd: Crowd, victim: int, eps: float, delta: float) -> dict[str, Any
 
 
 def allocated(asked: Allocated, *, delta: float) -> Certificate:
-    """The same of random allocation: one epoch, one Gaussian step a record."""
+    """As `certificate`, of random allocation: one epoch, one Gaussian step a record."""
     run = asked.run
     if run.copies > 1 or run.noise != "gaussian":
         raise OutsideValidity("certify", "one epoch, k = 1 and Gaussian noise", "the rest is not covered yet")

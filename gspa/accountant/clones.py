@@ -158,8 +158,8 @@ class CloneLaw:
         far: a whole number <= edges[0].
         far_mass: P(C < far) is at most this.
         above: P(C >= edges[-1]) is at most this.
-        mean: E[C].
-        variance: Var[C].
+        mean: E[C], which `clone_law` sets.
+        variance: Var[C], likewise.
     """
 
     edges: Array

@@ -230,11 +230,7 @@ def shuffled_reports(
 
 
 def gaussian(mu: float) -> Round:
-    """A round of a mu-GDP Gaussian mechanism, mu = sensitivity / sigma.
-
-    Args:
-        mu: in [0, 1000].
-    """
+    """A round of a mu-GDP Gaussian mechanism, mu = sensitivity / sigma in [0, 1000]."""
     mu, label, words = check.in_range(0, losses.MOST_MU, mu=mu), f"Gaussian, mu = {mu:g}", "Gaussian mechanism"
     if mu == 0:
         return silent(label, words)
