@@ -23,7 +23,7 @@ from gspa.accountant import arguments as check
 from gspa.accountant import tradeoff
 from gspa.accountant.bound import Ends, enclosed
 from gspa.accountant.roots import crossing
-from gspa.accountant.tradeoff import Reals, like
+from gspa.accountant.tradeoff import Reals, gdp_delta, like
 
 # gdp_log_delta errs by less than 1e-11 (its docstring); what is certified here keeps that far away.
 _LOG_SLACK = 2e-11
@@ -126,7 +126,7 @@ def gaussian_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Rea
     >>> round(gaussian_delta(0.0, scale=1.0), 6)
     0.382925
     """
-    return tradeoff.gdp_delta(eps, mu=check.positive(sensitivity=sensitivity) / check.positive(scale=scale))
+    return gdp_delta(eps, mu=check.positive(sensitivity=sensitivity) / check.positive(scale=scale))
 
 
 def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.0) -> float:

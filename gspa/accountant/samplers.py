@@ -85,10 +85,7 @@ _FIXED = (
     "where a record lands moves the others, so the batches say more of it than the noise of one step against none: "
     "with all other contributions opposed, a batch that holds the record stands out by twice the sensitivity"
 )
-_POISSON_ON_SHUFFLED = (
-    "Poisson accounting",
-    f"{_FIXED}. At little noise an attack exceeds it (Chua et al. 2024)",
-)
+_POISSON_ON_SHUFFLED = ("Poisson accounting", f"{_FIXED}. At little noise an attack exceeds it (Chua et al. 2024)")
 _ALLOCATION_ON_SHUFFLED = ("random allocation", f"records are not dealt independently: {_FIXED}")
 _TOLD = (
     "the order is drawn without looking at the data, so the adversary may be told all places; then a record moves one "
