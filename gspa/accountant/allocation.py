@@ -25,11 +25,9 @@ adversary which, and take one step of each. So k blocks of floor(t/k) or ceil(t/
 one step's X and Y the difference of the two products over blocks is p X - q Y + c with p, q >= 0, whatever the
 order of the steps, so that the same half-line is the best.
 
-Epochs that deal afresh are composed. Where one deal is kept for all E epochs ("balls and bins" names both), a place's X
-and Y are products over its E answers. Given all answers but one, L is again p X - q Y + c with p, q >= 0, so the
-constant contributions are the worst; of E Gaussian answers with one and the same contribution the mean says all, and
-its noise is sigma/sqrt(E). So the run is one epoch at sigma/sqrt(E), whatever the direction and k. A mean of Laplace
-answers does not say all, and no bound for these is given.
+Epochs that deal afresh are composed. Where one deal is kept for all E epochs ("balls and bins" names both), the run is
+one epoch at sigma/sqrt(E), whatever the direction and k ("One deal for all epochs", on the page of proofs): of E
+Gaussian answers the mean says all. A mean of Laplace answers does not, and no bound for these is given.
 
 The expectation is bracketed by `random_sum.positive_part`, the law of L between two discrete ones: the mass of a
 cell of z at its mean, below in the convex order, and at its ends with the mean kept, above. Steps with a very large
@@ -50,10 +48,10 @@ from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.bound import Bound, Ends
 from gspa.accountant.errors import InternalError, InvalidValue, OutsideValidity
 from gspa.accountant.laplace_gaussian import NOT_FOUND
@@ -64,8 +62,6 @@ from gspa.accountant.randomizers import Mechanism
 from gspa.accountant.roots import find_root, push_until
 from gspa.accountant.rounds import Round, compose, compose_delta
 from gspa.accountant.tradeoff import gdp_epsilon
-
-Array = NDArray[np.float64]
 
 DIRECTIONS = ("remove", "add", "both", "replace")
 NOISES = ("gaussian", "laplace")
@@ -122,13 +118,12 @@ class Step:
             return np.abs(z) - np.abs(z - self.u), np.abs(z) - np.abs(z - self.v) + eps
         return self.u * (z - self.u / 2), self.v * (z - self.v / 2) + eps
 
-    def below(self, z: float) -> tuple[float, float, float]:
-        """P(z_i < z), P(z_i + u < z), P(z_i + v < z)."""
-        return _cdf(self.noise, z), _cdf(self.noise, z - self.u), _cdf(self.noise, z - self.v)
-
-    def above(self, z: float) -> tuple[float, float, float]:
-        """The same of what is above z."""
-        return _cdf(self.noise, -z), _cdf(self.noise, self.u - z), _cdf(self.noise, self.v - z)
+    def beyond(self, z: float, side: int = 1) -> list[float]:
+        """P(z_i > z), P(z_i + u > z), P(z_i + v > z); with side = -1 the same of what is below z."""
+        at = [side * (shift - z) for shift in (0.0, self.u, self.v)]
+        if self.noise == "laplace":
+            return [0.5 * math.exp(x) if x < 0 else 1 - 0.5 * math.exp(-x) for x in at]
+        return [float(ndtr(x)) for x in at]
 
     def variance(self, eps: float) -> float:
         """Of L; infinite where it is no double. Laplace noise: nearly."""
@@ -159,7 +154,7 @@ class Step:
                 weight = np.exp(-0.5 * z * z) * (width * (_WEIGHTS / math.sqrt(2 * math.pi)))
         # L = (X - 1) - (e^eps Y - 1): where the noise is large both are small, and so is what they are rounded by.
         x, y = (np.expm1(exponent) for exponent in self.exponents(z, eps))
-        tail, gain = np.array(self.below(float(edges[0]))), math.exp(eps)
+        tail, gain = np.array(self.beyond(float(edges[0]), -1)), math.exp(eps)
         mass = np.r_[tail[0], weight.sum(axis=1)]
         mean = np.r_[tail[1] - gain * tail[2], (weight * (x - y)).sum(axis=1)]
         size = np.r_[tail @ (1.0, 1.0, gain), (weight * (np.abs(x) + np.abs(y))).sum(axis=1)]
@@ -167,10 +162,10 @@ class Step:
         ends = x - y + _UNIT * (np.abs(x) + np.abs(y))  # rounded up
         ends = np.r_[ends[0], ends]
         if self.noise == "laplace":  # beyond all three centres the ratios are constant
-            out = self.above(cut)
+            out = self.beyond(cut)
             mass, mean, size = np.r_[mass, out[0]], np.r_[mean, out[1] - gain * out[2]], np.r_[size, sum(out) * gain]
             ends = np.r_[ends, ends[-1]]
-        there = float(mass.sum()) + (self.above(cut)[0] if self.noise == "gaussian" else 0.0)
+        there = float(mass.sum()) + (self.beyond(cut)[0] if self.noise == "gaussian" else 0.0)
         if not abs(there - 1) <= _WHOLE:
             raise InternalError(f"the cells of one step and what is beyond them add up to {there!r}")
         whole = np.maximum(mass, _TINY)
@@ -197,12 +192,6 @@ class Step:
         at = np.interp(np.linspace(0, 1, size + 1), np.r_[0.0, np.cumsum(place)] / place.sum(), grid)
         at[0], at[-1] = bottom, cut
         return np.unique(np.r_[at, corners])
-
-
-def _cdf(noise: str, z: float) -> float:
-    if noise == "laplace":
-        return 0.5 * math.exp(z) if z < 0 else 1 - 0.5 * math.exp(-z)
-    return float(ndtr(z))
 
 
 # --- delta of t steps, from both sides -----------------------------------------------------------------------
@@ -271,7 +260,7 @@ class Dealt:
         step, t = self.step, self.t
         if step.noise == "laplace":
             return 0.0, 0.0
-        p, first, second = step.above(cut)
+        p, first, second = step.beyond(cut)
         gain = math.exp(eps)
         # E[S; z_1 > cut]; S may be negative there, by no more than `short` on average.
         one = first - gain * second + p * (t - 1) * -math.expm1(eps)
@@ -323,7 +312,7 @@ class Dealt:
 
     def _share(self, cut: float) -> float:
         """P(no z_i is beyond the cut)."""
-        p = 0.0 if self.step.noise == "laplace" else self.step.above(cut)[0]
+        p = 0.0 if self.step.noise == "laplace" else self.step.beyond(cut)[0]
         return math.exp(self.t * math.log1p(-p))
 
 
@@ -347,19 +336,14 @@ class _Curve:
     def __init__(self, dealt: Dealt, finer: tuple[float, ...] = (1, 2)) -> None:
         self.dealt = dealt
         self.finer = finer
+        self.delta = cache(self._bracket)  # searches ask again at the same eps
         self._best = _CUTS.index(5.5)  # of the offers, for the last eps
         self._looked = math.inf  # the last eps at which every cut was tried
-        self._known: dict[float, Bracket] = {}
         self._calls = 0
         self._cut: tuple[float, float] | None = None
 
-    def delta(self, eps: float) -> Bracket:
-        """A bracket of delta(eps), eps >= 0."""
-        if eps not in self._known:
-            self._known[eps] = self._bracket(eps)
-        return self._known[eps]
-
     def _bracket(self, eps: float) -> Bracket:
+        """A bracket of delta(eps), eps >= 0."""
         if self.finer == _FINE and self._cut is not None and self._calls % _SAME_CUT and not self.dealt.far(eps):
             self._calls += 1
             found = self._refined(eps, self._cut, self.dealt.crude(eps))
@@ -607,11 +591,9 @@ class Allocated:
         ahead = self.curve(direction, steps)
         behind = None if opposite is None else self.curve(opposite, steps)
         exchanged = None if behind is None else _pair(behind, ahead)
-        gap = ahead.dealt.gap[1]
+        gap, label, pairs = ahead.dealt.gap[1], f"{METHOD}, {direction}", (_pair(ahead, behind),)
         most, mu = (gap, math.inf) if self.run.noise == "laplace" else (math.inf, gap)
-        label, pair = f"{METHOD}, {direction}", _pair(ahead, behind)
-        words = self.valid_for
-        return Round(label, words, (pair,), exchanged, most=most, fitted=True, reached=True, alone=mu)
+        return Round(label, self.valid_for, pairs, exchanged, most=most, fitted=True, reached=True, alone=mu)
 
     @cache  # noqa: B019  # its rounds remember points of their curves
     def rounds(self, direction: str) -> list[tuple[Round, int]]:
@@ -681,14 +663,8 @@ class Allocated:
             alone = self.curve(self.directions()[0], 1)
             told = alone.delta(eps) if delta is None and eps is not None else alone.epsilon(delta or 0.5)
             note = _ALONE if high >= told.upper else note
-        return Bound(
-            *(low, 0.5 * (low + high), high, METHOD, self.valid_for),
-            eps=eps,
-            delta=delta,
-            note=note,
-            relation=RELATIONS[self.run.direction],
-            reached=self.run.k == 1,
-        )
+        ends, words, relation = (low, 0.5 * (low + high), high), self.valid_for, RELATIONS[self.run.direction]
+        return Bound(*ends, METHOD, words, eps, delta, note=note, relation=relation, reached=self.run.k == 1)
 
 
 _LEAST_SHIFT = 1e-6

@@ -26,14 +26,15 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields, replace
+from functools import cache
 from numbers import Real
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gspa.accountant import arguments as check
-from gspa.accountant import engine, exact, interop, laplace_gaussian, one_round
+from gspa.accountant import engine, exact, interop, laplace_gaussian, one_round, settings
 from gspa.accountant.allocation import Allocation
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
@@ -63,19 +64,7 @@ from gspa.accountant.randomizers import (
 )
 from gspa.accountant.risk import Risk, attack_rates
 from gspa.accountant.samplers import accounting_for
-from gspa.accountant.settings import (
-    REPLACE,
-    Dealt,
-    OnLine,
-    Population,
-    Setting,
-    Shuffled,
-    Who,
-    Written,
-    people,
-    setting,
-    warnings,
-)
+from gspa.accountant.settings import Population, Setting, Who, people, setting, warnings
 
 __all__ = [
     "KRR",
@@ -130,7 +119,6 @@ def mechanism(name: str, **parameters: Any) -> Mechanism:
         **parameters: its own; one that is None is left out.
 
     Raises:
-        UnknownName: no such mechanism.
         InvalidValue: a parameter missing, superfluous or out of range.
         OutsideValidity: "any", under which shuffling may hide nothing.
     """
@@ -154,29 +142,23 @@ def _mechanism(given: Mechanism | str) -> Mechanism:
     return given if isinstance(given, Mechanism) else mechanism(given)
 
 
+class _Others(TypedDict, total=False):
+    """What `epsilon` and `delta` take besides, for one setting or several."""
+
+    budgets: Who
+    mechanism: Mechanism | str
+    rounds: int
+    honest: int | None
+    population: Population | None
+
+
 @overload
 def epsilon(  # type: ignore[overload-overlap]  # one number is a case of several
-    *,
-    delta: float,
-    eps: float | None = None,
-    n: int | None = None,
-    budgets: Who = None,
-    mechanism: Mechanism | str = "rr",
-    rounds: int = 1,
-    honest: int | None = None,
-    population: Population | None = None,
+    *, delta: float, eps: float | None = None, n: int | None = None, **others: Unpack[_Others]
 ) -> Bound: ...
 @overload
 def epsilon(
-    *,
-    delta: Numbers,
-    eps: Numbers | None = None,
-    n: Numbers | None = None,
-    budgets: Who = None,
-    mechanism: Mechanism | str = "rr",
-    rounds: int = 1,
-    honest: int | None = None,
-    population: Population | None = None,
+    *, delta: Numbers, eps: Numbers | None = None, n: Numbers | None = None, **others: Unpack[_Others]
 ) -> list[Bound]: ...
 def epsilon(
     *,
@@ -220,27 +202,11 @@ def epsilon(
 
 @overload
 def delta(  # type: ignore[overload-overlap]  # one number is a case of several
-    *,
-    at_eps: float,
-    eps: float | None = None,
-    n: int | None = None,
-    budgets: Who = None,
-    mechanism: Mechanism | str = "rr",
-    rounds: int = 1,
-    honest: int | None = None,
-    population: Population | None = None,
+    *, at_eps: float, eps: float | None = None, n: int | None = None, **others: Unpack[_Others]
 ) -> Bound: ...
 @overload
 def delta(
-    *,
-    at_eps: Numbers,
-    eps: Numbers | None = None,
-    n: Numbers | None = None,
-    budgets: Who = None,
-    mechanism: Mechanism | str = "rr",
-    rounds: int = 1,
-    honest: int | None = None,
-    population: Population | None = None,
+    *, at_eps: Numbers, eps: Numbers | None = None, n: Numbers | None = None, **others: Unpack[_Others]
 ) -> list[Bound]: ...
 def delta(
     *,
@@ -257,10 +223,7 @@ def delta(
 
     Args:
         at_eps: central eps, >= 0.
-        eps: as the other arguments, see `epsilon`.
-
-    Returns:
-        As `epsilon`.
+        eps: as the other arguments and the answer, see `epsilon`.
     """
 
     def ask(one: Setting, at: float) -> Bound:
@@ -273,18 +236,12 @@ def delta(
 def _answers(
     ask: Callable[[Setting, float], Bound], runs: Mechanism, common: tuple[Any, ...], **given: Any
 ) -> Bound | list[Bound]:
-    """What `ask` says of a setting at a delta or eps, the first of `given`; a setting of eps and n is made once."""
-    made = dict[tuple[float | None, int | None], Setting]()
-    rows = _rows(**given)
-    if rows is None:
+    """What `ask` says of a setting at a delta or eps, the first of `given`."""
+    if (rows := _rows(**given)) is None:
         at, eps, n = given.values()
         return ask(setting(runs, eps, n, *common), at)
-    found = []
-    for at, eps, n in rows:
-        if (eps, n) not in made:
-            made[eps, n] = setting(runs, eps, n, *common)
-        found.append(ask(made[eps, n], at))
-    return found
+    made = cache(lambda eps, n: setting(runs, eps, n, *common))  # once for each eps and n
+    return [ask(made(eps, n), at) for at, eps, n in rows]
 
 
 def _column(name: str, value: Any) -> NDArray[Any]:
@@ -400,9 +357,6 @@ def calibrate(
     noise = getattr(runs, "scale", None) or getattr(runs, "sigma", None)
     sided = runs.line and often > 1
 
-    def of_users(x: float) -> Setting:
-        return setting(runs, eps, round(x), None, often)
-
     if budgets is not None or isinstance(noise, tuple):
         base = setting(runs, eps, n, budgets, often)
         if base.top < math.inf:
@@ -413,18 +367,18 @@ def calibrate(
     elif n is not None and (eps is not None or noise is not None or isinstance(runs, Discrete)):
         if rounds is not None:
             raise InvalidValue("rounds", rounds, "left out", "everything is given: calibrate finds the rounds")
-        one = setting(runs, eps, n, None)
-
-        def of_rounds(x: float) -> Setting:
-            return one.often(round(x))
-
-        asked = Unknown(of_rounds, whole=True, least=1, most=MOST_ROUNDS, name="rounds", sided=runs.line)
+        one, most = setting(runs, eps, n, None), MOST_ROUNDS
+        asked = Unknown(lambda x: one.often(round(x)), whole=True, least=1, most=most, name="rounds", sided=runs.line)
     elif n is None and eps is None:
         raise InvalidValue("n", None, "given", "give n, eps or both, or budgets")
     elif n is None and runs.line:
         what = "the largest local eps" if isinstance(runs, Laplace) else "the smallest sigma"
         raise InvalidValue("n", None, "given", f"calibrate finds {what} for a number of users")
     elif n is None:
+
+        def of_users(x: float) -> Setting:
+            return setting(runs, eps, round(x), None, often)
+
         asked = Unknown(of_users, grows=False, whole=True, least=1, most=MOST_USERS, start=1000.0, name="n")
         found = solve(asked, eps=target_eps, delta=delta)
         if found.method == one_round.METHOD and getattr(runs, "bits", False):
@@ -466,20 +420,20 @@ def per_user(*, budgets: Who = None, delta: float, mechanism: Mechanism | str = 
     if budgets is None and getattr(runs, "scale", None) is None and getattr(runs, "sigma", None) is None:
         raise InvalidValue("budgets", None, "given")
     users = setting(runs, None, None, budgets, rounds)
-    assert isinstance(users, Shuffled | OnLine)
-    if isinstance(users, Shuffled) and users.rounds == 1:
+    assert isinstance(users, settings.Shuffled | settings.OnLine)
+    if isinstance(users, settings.Shuffled) and users.rounds == 1:
         found = engine.named_per_user(users.people, delta=delta, mechanism=users.runs)
     else:
         found = _per_group(users, delta)
-    return replace(found, relation=REPLACE, warnings=warnings(delta, users.n, None))
+    return replace(found, relation=settings.REPLACE, warnings=warnings(delta, users.n, None))
 
 
-def _per_group(users: Shuffled | OnLine, delta: float) -> UserBounds:
+def _per_group(users: settings.Shuffled | settings.OnLine, delta: float) -> UserBounds:
     """Each distinct budget's or scale's users, the others as they are."""
     users, where = users.grouped()
     distinct = int(where.max()) + 1
     if distinct > laplace_gaussian.MOST_VICTIMS:
-        name = "scales" if isinstance(users, OnLine) else "budgets"
+        name = "scales" if isinstance(users, settings.OnLine) else "budgets"
         allowed = f"at most {laplace_gaussian.MOST_VICTIMS} distinct ones"
         raise InvalidValue(name, distinct, allowed, f"let users share {name}")
     found = [users.of_user(i, delta) for i in range(distinct)]
@@ -530,7 +484,7 @@ def published(
     """
     if isinstance(mechanism, Gaussian):
         users = setting(mechanism, eps, n, budgets)
-        assert isinstance(users, OnLine)
+        assert isinstance(users, settings.OnLine)
         assert not isinstance(users.scales, Budgets)
         if users.scales.size > 1:
             raise InvalidValue("sigma", mechanism.sigma, "one number, with n", "what was published is for equal noise")
@@ -574,15 +528,15 @@ def certify(
     if isinstance(runs, Duchi) and population is None:
         raise OutsideValidity("certify", "another name", "Duchi et al.'s reports are those of rr: certify these")
     asked = setting(runs, eps, n, budgets, rounds, honest, population)
-    if isinstance(asked, Shuffled):
+    if isinstance(asked, settings.Shuffled):
         return certificate(asked.people, delta=delta, mechanism=asked.runs, rounds=rounds)
-    if isinstance(asked, Written):
+    if isinstance(asked, settings.Written):
         return written(asked.groups, delta=delta)
     if rounds != 1:
         raise OutsideValidity("certify", "one round of this mechanism", "other rounds are not covered yet")
-    if isinstance(asked, OnLine):
+    if isinstance(asked, settings.OnLine):
         return on_a_line(laplace_gaussian.Crowd.of(**asked.line), delta=delta)
-    assert isinstance(asked, Dealt)
+    assert isinstance(asked, settings.Dealt)
     return allocated(asked.asked, delta=delta)
 
 
@@ -620,7 +574,7 @@ def to_dp_accounting(
         hint = "a matrix is answered by gspa.epsilon, gspa.delta and gspa.attack"
         raise OutsideValidity("clone probabilities", "a named family", hint)
     asked = setting(runs, eps, n, budgets, rounds, honest)
-    if isinstance(asked, Dealt):
+    if isinstance(asked, settings.Dealt):
         given = asked.asked.rounds(asked.asked.directions()[0])
     else:
         given = [(asked.round(), asked.rounds)]

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from gspa.accountant.errors import InvalidValue, UnknownName, shown
 
 T = TypeVar("T")
+Array = NDArray[np.float64]
 
 MOST = 2**53 - 1  # of anything that is counted: no larger number is taken for it where it becomes a double
 
@@ -199,8 +200,10 @@ def seed(**argument: object) -> int:
 
 def counts(minimum: int = 1, /, **argument: object) -> list[int]:
     """Integers of at least `minimum` in a row, at least one of them."""
-    name, value = _only(argument)
-    return [count(minimum, **{f"{name}[{i}]": part}) for i, part in enumerate(_some(name, value))]
+    name, parts = _only(argument)[0], row(**argument)
+    if not parts:
+        raise InvalidValue(name, parts, "a list of numbers, at least one")
+    return [count(minimum, **{f"{name}[{i}]": part}) for i, part in enumerate(parts)]
 
 
 def floats(**argument: object) -> NDArray[np.float64]:
@@ -224,13 +227,6 @@ def row(**argument: object) -> list[Any]:
         parts = list(value)
     except TypeError:  # an array without axes
         raise InvalidValue(name, value, allowed) from None
-    return parts
-
-
-def _some(name: str, value: object) -> list[Any]:
-    parts = row(**{name: value})
-    if not parts:
-        raise InvalidValue(name, parts, "a list of numbers, at least one")
     return parts
 
 

@@ -25,13 +25,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.blanket import Noise, radii
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InternalError, InvalidValue
 from gspa.accountant.laplace_gaussian import Crowd
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
-Array = NDArray[np.float64]
 Counts = NDArray[np.float64] | NDArray[np.int64]
 
 _INPUTS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -54,9 +54,8 @@ class Setting:
 
     def laws(self, inputs: ArrayLike) -> Array:
         """Cell laws of the others, each scale at its input; shape (g, k)."""
-        return np.array(
-            [cell_masses(o, float(x), self.edges) for o, x in zip(self.others, np.asarray(inputs), strict=True)]
-        )
+        pairs = zip(self.others, np.asarray(inputs), strict=True)
+        return np.array([cell_masses(noise, float(x), self.edges) for noise, x in pairs])
 
     @property
     def difference(self) -> Array:
@@ -98,23 +97,12 @@ def cell_masses(noise: Noise, x: float, edges: Array) -> Array:
     return np.maximum(mass, 1e-300)
 
 
-def _grid(victim: Noise, cells: int) -> Array:
-    """Edges that resolve the interval and the victim's tails."""
-    reach = 0.5 + victim.quantile(_TAIL)
-    r = radii(reach, max(cells // 6, 8))
-    return np.unique(np.r_[0.5 - r, 0.5 + r])
-
-
 def solve(v: Array, laws: Array, count: Counts) -> tuple[float, Array]:
     """v' A^+ v and a w with A w = v, for A = sum_g count[g] (diag(laws[g]) - laws[g] laws[g]').
 
     A = D^(1/2) (I - U U') D^(1/2) with D = diag(sum_g count[g] laws[g]) and U of one column per group, so
-    only a g x g eigenproblem is solved; the direction in which I - U U' vanishes is v's orthogonal one.
-
-    Args:
-        v: shape (k,), sum 0.
-        laws: shape (g, k), positive rows with sum 1.
-        count: shape (g,).
+    only a g x g eigenproblem is solved; the direction in which I - U U' vanishes is v's orthogonal one. The shapes are
+    (k,), of sum 0, (g, k), of positive rows of sum 1, and (g,).
     """
     root = np.sqrt(count @ laws)
     scaled = v / root
@@ -130,11 +118,7 @@ def solve(v: Array, laws: Array, count: Counts) -> tuple[float, Array]:
 
 
 def setting(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, victim: int | None, cells: int) -> Setting:
-    """Checked arguments of `asymptotic_mu` and of `gspa.accountant.attacks`.
-
-    Raises:
-        InvalidValue: an argument outside its range, or nobody else.
-    """
+    """Checked arguments of `asymptotic_mu` and of `gspa.accountant.attacks`; there must be others."""
     crowd = Crowd.of(scales, count, mechanism)
     if not (victims := crowd.candidates(victim)):
         raise InvalidValue("victim", victim, "the index of a finite scale")
@@ -144,8 +128,9 @@ def setting(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, victi
     if place.size == 0:
         raise InvalidValue("count", many.tolist(), "at least one other user with finite noise")
     others = tuple(crowd.noise(int(i)) for i in place)
-    edges = _grid(own, check.count(12, cells=cells))
-    return Setting(own, others, left[place].astype(float), place, crowd.scales, edges)
+    # Edges that resolve the interval and the victim's tails.
+    r = radii(0.5 + own.quantile(_TAIL), max(check.count(12, cells=cells) // 6, 8))
+    return Setting(own, others, left[place].astype(float), place, crowd.scales, np.unique(np.r_[0.5 - r, 0.5 + r]))
 
 
 def asymptotic_mu(
@@ -163,17 +148,17 @@ def asymptotic_mu(
 
     Args:
         scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count and mechanism.
-        victim: index into scales; None for the users with the least noise.
+        victim: index into scales; None for the users with the least noise. There must be others.
         cells: about how many cells.
-
-    Raises:
-        InvalidValue: an argument outside its range, or nobody else.
     """
     where = setting(scales, count, mechanism, victim, cells)
     v = where.difference
     ends = range(len(_INPUTS))
-    # Similar scales are merged: the estimate needs no more, and the search below is over groups.
-    bins = _bins(where)
+    place = np.log([other.kappa for other in where.others])
+    distinct, bins = np.unique(place, return_inverse=True)
+    if distinct.size > _MOST_GROUPS:  # merged in equal shares of the range: the search below is over groups
+        share = (place - place.min()) / (place.max() - place.min())
+        bins = np.unique((share * (_MOST_GROUPS - 1)).astype(np.int64), return_inverse=True)[1]
     groups = int(bins.max()) + 1
     number = np.bincount(bins, weights=where.count).astype(np.float64)
     laws = np.zeros((len(_INPUTS), groups, v.size))  # (input, group, cell)
@@ -194,13 +179,3 @@ def asymptotic_mu(
     others = np.full(where.scales.size, np.nan)
     others[where.place] = np.asarray(_INPUTS)[list(best)][bins]
     return Limit(float(np.sqrt(square(best))), others)
-
-
-def _bins(where: Setting) -> NDArray[np.int64]:
-    """For each of the others a group: its own scale if there are few, else equal shares of the range of log scales."""
-    place = np.log([other.kappa for other in where.others])
-    distinct, index = np.unique(place, return_inverse=True)
-    if distinct.size > _MOST_GROUPS:
-        share = (place - place.min()) / (place.max() - place.min())
-        index = np.unique((share * (_MOST_GROUPS - 1)).astype(np.int64), return_inverse=True)[1]
-    return np.asarray(index, dtype=np.int64)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.asymptotic import Counts, Setting, asymptotic_mu, cell_masses, setting, solve
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
@@ -34,8 +35,6 @@ from gspa.accountant.roots import crossing
 from gspa.accountant.tradeoff import gdp_epsilon
 
 # --- laws of a sum of scores, and the best score of reports on a line ----------------------------------------
-
-Array = NDArray[np.float64]
 
 STATISTICS = ("likelihood", "linear", "window")
 _UNIT = 2.0**-52
@@ -83,9 +82,7 @@ def sum_laws(score: NDArray[np.int64], laws: Array, count: Counts, victim: Array
 
     Args:
         score: shape (k,), what a report in each of k cells adds.
-        laws: shape (g, k), law of one report of each group of the others, rows with sum 1.
-        count: shape (g,), how many of the others each group has.
-        victim: shape (2, k), law of the victim's report at either input.
+        laws: as count and victim, see `Worlds`.
 
     Raises:
         OutsideValidity: so many users that the sum has more than 2^24 values.
@@ -288,15 +285,13 @@ def attack_delta(
     `lower` errs downward (roundings are subtracted); `upper` is 1, because an attack says nothing from above.
 
     Args:
-        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and victim (None:
-            least noise).
+        scales: as `asymptotic_mu`, like count, mechanism and victim.
         eps: >= 0.
         others: inputs of the other users, one number or one per scale; None for `asymptotic_mu`'s worst ones.
         statistic: one of `STATISTICS`; "likelihood" is the best where all others report by one law.
         cells: about how many cells the reports are cut into.
 
     Raises:
-        InvalidValue: an argument outside its range, or nobody else.
         OutsideValidity: too many users for the law of a sum.
     """
     eps = check.nonnegative(eps=eps)
@@ -359,11 +354,7 @@ def reports(
     """Laplace or Gaussian reports on a line cut into cells; the victim at 0 or 1, the others where it hurts most.
 
     Args:
-        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and victim (None: least
-            noise).
+        scales: as `asymptotic_mu`, like count, mechanism and victim.
         cells: about how many cells; fewer lose power, never validity.
-
-    Raises:
-        InvalidValue: an argument outside its range, or nobody else.
     """
     return _on_a_line(scales, count, mechanism, victim, cells=cells)[1]

@@ -12,9 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from gspa.accountant.arguments import Array
 
 _LOG_2PI = math.log(2 * math.pi)
 # Stirling's series for log n! - log(sqrt(2 pi n) (n/e)^n); at n = 16 its next term is 2e-18.

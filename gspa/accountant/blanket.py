@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, ndtr, ndtri
 
+from gspa.accountant.arguments import Array
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InternalError
 from gspa.accountant.random_sum import expectation_above, expectation_below, expectation_of_equal
@@ -24,8 +25,6 @@ from gspa.accountant.random_sum import expectation_above, expectation_below, exp
 # Every omega* used here is q / Z with log q a concave, piecewise linear function of u on B = {r <= radius},
 # so that c_j = Z min(omega_j / q) is a minimum over the break points. The best omega* for given
 # proportions of the c_j is min_j omega_j / c_j, and that is of this form.
-
-Array = NDArray[np.float64]
 
 POWER = {"laplace": 1, "gaussian": 2}
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
@@ -120,10 +119,6 @@ class Envelope:
         """log q there."""
         return np.concatenate([[0.0], -np.cumsum(self.slopes * np.diff(self.corners))])
 
-    def cut(self) -> Envelope:
-        """The same on a smaller B: breaks beyond its edge move to it."""
-        return replace(self, breaks=np.minimum(self.breaks, (self.radius + 0.5) ** self.power))
-
     def log_q(self, r: Array) -> Array:
         """log q at |y - 1/2| = r."""
         return np.asarray(np.interp((r + 0.5) ** self.power, self.corners, self.log_corners))
@@ -214,11 +209,6 @@ def edges(victim: Noise, envelope: Envelope, size: int | None = None) -> Array:
     return np.unique(np.clip(np.r_[0.0, envelope.radius, spread, corners, 0.5], 0.0, envelope.radius))
 
 
-def cells(victim: Noise, envelope: Envelope, size: int | None = None) -> Cells:
-    """B cut at `edges`, on both sides of 1/2; `size` is about the number of cells."""
-    return between(edges(victim, envelope, size), victim, envelope)
-
-
 def between(at: Array, victim: Noise, envelope: Envelope) -> Cells:
     """The cells between distances `at` from 1/2, shape (m + 1,), on the left and on the right; 2 m cells.
 
@@ -305,7 +295,7 @@ class Reduction:
         n = int(others.count[0]) + 1
         # One round's law of C is kept: it is evaluated at a few eps alone, on cells that cost more.
         equal = (float(c[0]), n) if size is not None and c.size == 1 and n * c[0] > _SURE else None
-        return cls(victim, envelope, cells(victim, envelope, size), law, equal)
+        return cls(victim, envelope, between(edges(victim, envelope, size), victim, envelope), law, equal)
 
     def upper(self, eps: float) -> float:
         """Not below the reduction's delta(eps): y -> 1 - y exchanges f0 and f1, so one direction is both."""

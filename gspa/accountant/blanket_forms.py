@@ -7,6 +7,7 @@ the law omega. With L = (f0(Y) - e^eps f1(Y))/omega(Y), Y from omega, and M ~ Bi
 
 and the mean of L is 1 - e^eps < 0. Both forms are tail bounds for that sum; the constants are those of
 three kinds of randomizer. (arXiv:1903.02837; gamma = e^{-eps0} is a blanket of every eps0-LDP randomizer.)
+Arguments are as in `gspa.accountant.closed_forms`.
 
 >>> for randomizer in RANDOMIZERS:
 ...     forms = [blanket_epsilon(0.5, n=10_000, delta=1e-4, form=form, randomizer=randomizer) for form in FORMS]
@@ -146,16 +147,12 @@ def blanket_epsilon(
     `delta`, and the root is within 1e-12 of it.
 
     Args:
-        eps0: common local budget, in [0, 100].
-        n: number of users, >= 1.
-        delta: central delta in (0, 1).
+        eps0: as n and delta, see above; at most 100.
         form: "hoeffding" or "bennett".
         randomizer: "generic", "krr" or "laplace".
         k: number of answers, >= 2, for "krr".
 
     Raises:
-        InvalidValue: an argument outside its domain.
-        UnknownName: no such form or randomizer.
         OutsideValidity: the form's delta at eps = eps0 is above `delta`, or eps0 > 100.
 
     >>> blanket_epsilon(2.0, n=100, delta=1e-4)
@@ -199,15 +196,6 @@ def wang24_epsilon(eps0: float, *, n: int, delta: float) -> float:
     Wang et al. 2024 (arXiv:2304.05007). Errs upward for binary randomized response. For a smaller total variation the
     victim may answer neither of the two clones, and the published reduction hides that among the others' answers, a
     step that fails (page 5).
-
-    Args:
-        eps0: common local budget, >= 0.
-        n: number of users, >= 1.
-        delta: central delta in (0, 1).
-
-    Raises:
-        InvalidValue: an argument outside its domain.
-        OutsideValidity: n <= 8 log(4/delta)/r.
 
     >>> round(wang24_epsilon(0.5, n=10_000, delta=1e-4), 6)
     0.071077

@@ -110,9 +110,8 @@ class Bound:
             first = f"{within} at central eps = {self.eps:g}, delta = {self.delta:g}"
         else:
             first = f"at least {low}" if math.isinf(self.upper) else f"at most {high}, {within}"
-            first += "".join(
-                f" at {k} = {v:g}" for k, v in {"eps": self.eps, "delta": self.delta}.items() if v is not None
-            )
+            asked = {"eps": self.eps, "delta": self.delta}
+            first += "".join(f" at {name} = {value:g}" for name, value in asked.items() if value is not None)
         return "\n".join([first, *self.words()])
 
 

@@ -100,16 +100,9 @@ def certificate(budgets: Budgets, *, delta: float, mechanism: Randomizer, rounds
         raise OutsideValidity("certify", f"at most {most:,} users", f"got n = {budgets.n:,}")
     few = budgets.grouped()
     family, parameters = _there(mechanism)
-    fields: dict[str, Any] = {
-        "family": family,
-        "parameters": parameters,
-        "users": [
-            [float(eps), int(count), float(local)]
-            for eps, count, local in zip(few.eps, few.count, few.delta, strict=True)
-        ],
-        "rounds": check.count(rounds=rounds),
-        "delta": float(delta),
-    }
+    users = zip(few.eps.tolist(), few.count.tolist(), few.delta.tolist(), strict=True)
+    asked = {"users": list(users), "rounds": check.count(rounds=rounds), "delta": float(delta)}
+    fields = {"family": family, "parameters": parameters} | asked
     top = enclosed(rounds * Fraction(budgets.eps_max))[1] if budgets.delta_max == 0 else math.inf
     if rounds > 1:
         bound = compose([(shuffled(budgets, mechanism=mechanism), rounds)], delta=delta)
@@ -119,28 +112,15 @@ def certificate(budgets: Budgets, *, delta: float, mechanism: Randomizer, rounds
 
 
 def written(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Certificate:
-    """A checked certificate of randomizers that are written down; what is claimed is above the accountant's eps as in
-    `certificate`.
-
-    Args:
-        population: (matrix, count) for each group, as `gspa.accountant.engine.discrete_epsilon` takes it.
-        delta: central delta, 1e-100 to 0.999999.
-
-    Raises:
-        OutsideValidity: a setting that certificates do not cover.
-        DataUnavailable: python-flint is not installed.
-    """
+    """As `certificate`, of randomizers that are written down, as `gspa.accountant.engine.discrete_epsilon` has them."""
     _checker()
     bound = discrete_epsilon(population, delta=delta)
     groups: dict[tuple[tuple[float, ...], ...], int] = {}
     for table, count in population:
         rows = tuple(map(tuple, np.asarray(table, dtype=np.float64).tolist()))
         groups[rows] = groups.get(rows, 0) + count
-    fields = {
-        "family": "discrete",
-        "users": [[[list(row) for row in rows], count, 0] for rows, count in groups.items()],
-        "delta": float(delta),
-    }
+    users = [[[list(row) for row in rows], count, 0] for rows, count in groups.items()]
+    fields = {"family": "discrete", "users": users, "delta": float(delta)}
     least = [np.min(rows, axis=0) for rows in groups]
     together = np.sum([count * low for low, count in zip(least, groups.values(), strict=True)], axis=0)
     bases = [law.tolist() for law in (together, np.min(least, axis=0), *least) if law.any()]
@@ -151,18 +131,7 @@ def written(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Cer
 
 
 def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
-    """A checked certificate of shuffled Laplace or Gaussian reports of values in [0, 1].
-
-    What is claimed is above the accountant's eps as in `certificate`.
-
-    Args:
-        crowd: everybody's record.
-        delta: central delta, 1e-100 to 0.999999.
-
-    Raises:
-        OutsideValidity: a setting that certificates do not cover.
-        DataUnavailable: python-flint is not installed.
-    """
+    """As `certificate`, of shuffled Laplace or Gaussian reports of values in [0, 1], everybody's record protected."""
     bound = blanket_epsilon(crowd.scales, count=crowd.reports.count, delta=delta, mechanism=crowd.mechanism)
     needy = sum(crowd.local_delta(i, bound.upper)[0] > delta for i in range(crowd.scales.size))
     if needy > (most := _checker().MOST_COVERS):
@@ -173,17 +142,12 @@ def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
         (crowd.gap(i)[1] if laplace else crowd.deviation(i), int(count), 0)
         for i, count in enumerate(crowd.reports.count)
     ]
-    fields = {
-        "family": crowd.mechanism,
-        "users": users,
-        "delta": float(delta),
-    }
-    return _least(
-        fields,
-        bound,
-        lambda eps: {"covers": [_cover(crowd, i, eps, delta) for i in range(crowd.scales.size)]},
-        max(users)[0] if laplace else math.inf,
-    )
+
+    def proof(eps: float) -> dict[str, Any]:
+        return {"covers": [_cover(crowd, i, eps, delta) for i in range(crowd.scales.size)]}
+
+    fields = {"family": crowd.mechanism, "users": users, "delta": float(delta)}
+    return _least(fields, bound, proof, max(users)[0] if laplace else math.inf)
 
 
 def _cover(crowd: Crowd, victim: int, eps: float, delta: float) -> dict[str, Any] | None:
@@ -204,32 +168,16 @@ def _cover(crowd: Crowd, victim: int, eps: float, delta: float) -> dict[str, Any
 
 
 def allocated(asked: Allocated, *, delta: float) -> Certificate:
-    """A checked certificate of random allocation; what is claimed is above the accountant's eps as in `certificate`.
-
-    Args:
-        asked: one epoch, one Gaussian step a record.
-        delta: central delta, 1e-100 to 0.999999.
-
-    Raises:
-        OutsideValidity: a setting that certificates do not cover.
-        DataUnavailable: python-flint is not installed.
-    """
+    """As `certificate`, of random allocation: one epoch, one Gaussian step a record."""
     run = asked.run
     if run.copies > 1 or run.noise != "gaussian":
         raise OutsideValidity("certify", "one epoch, k = 1 and Gaussian noise", "the rest is not covered yet")
     if run.kept > 1:
         hint = f"one deal that is kept for {run.kept} epochs has the eps of one epoch at sigma/sqrt({run.kept})"
         raise OutsideValidity("certify", "one epoch", f"{hint}: certify that")
-    sigma = enclosed(Fraction(run.sigma) / Fraction(run.sensitivity))[0]
-    bound = asked.epsilon(delta)
-    fields = {
-        "family": "allocation",
-        "parameters": {"sigma": sigma, "steps": run.steps},
-        "users": [],
-        "relation": bound.relation,
-        "delta": float(delta),
-    }
-    return _least(fields, bound, lambda eps: {})
+    sigma, bound = enclosed(Fraction(run.sigma) / Fraction(run.sensitivity))[0], asked.epsilon(delta)
+    fields = {"family": "allocation", "parameters": {"sigma": sigma, "steps": run.steps}, "users": []}
+    return _least(fields | {"relation": bound.relation, "delta": float(delta)}, bound, lambda eps: {})
 
 
 def _least(
@@ -259,15 +207,8 @@ def _least(
 def _checked(given: dict[str, Any]) -> tuple[str, dict[str, Any], float]:
     """A file of these fields, what it says, and the upper end of its delta over the delta claimed, rounded up."""
     checker = _checker()
-    fields: dict[str, Any] = {
-        "format": checker.FORMAT,
-        "statement": "",
-        "parameters": {},
-        "relation": checker.REPLACE,
-        "rounds": 1,
-        "proof": {},
-    } | given
-    fields = {name: fields[name] for name in checker.FIELDS}
+    usual = {"format": checker.FORMAT, "statement": "", "parameters": {}, "relation": checker.REPLACE, "rounds": 1}
+    fields: dict[str, Any] = {name: (usual | {"proof": {}} | given)[name] for name in checker.FIELDS}
     try:
         fields["statement"] = checker.statement(checker.parsed(json.dumps(fields)))
         text = json.dumps(fields, indent=1) + "\n"

@@ -199,10 +199,8 @@ def _asks(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     mechanisms = [name for name in _MECHANISMS if _NEEDS.get(name, "mechanism") in shared]
 
     def made(command: Callable[..., None]) -> Callable[..., None]:
-        own = [
-            one for one in signature(command, eval_str=True).parameters.values() if one.kind != Parameter.VAR_KEYWORD
-        ]
-        own = [one for one in own if one.name not in shared]
+        parameters = signature(command, eval_str=True).parameters.values()
+        own = [one for one in parameters if one.kind != Parameter.VAR_KEYWORD and one.name not in shared]
         needed = [one for one in own if one.default is Parameter.empty]
         options = [*needed, *(_option(name, mechanisms) for name in shared), *(one for one in own if one not in needed)]
 

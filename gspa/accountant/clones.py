@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gspa.accountant import binomial
+from gspa.accountant.arguments import Array
 from gspa.accountant.errors import InternalError
 
 # --- log E[e^{itC}] of a sum of independent Bernoulli(q_j) from a few power sums -----------------------------
 # log(1 + q u) = sum_k (-1)^(k+1) (q u)^k / k with u = e^{it} - 1, so sums of q^k serve every t. A user
 # with q > 1/2 is written as 1 minus a Bernoulli(1 - q): then v = min(q, 1-q) <= 1/2 and |u| v is small
 # wherever the characteristic function is not negligible.
-
-Array = NDArray[np.float64]
 
 _LOG_NOTHING = 40.0  # |phi| below e^-40 is left out
 _REMAINDER = 1e-14  # of the series, absolute in log phi
@@ -93,13 +92,10 @@ def power_sums(q: Array, rest: Array, count: Array, mean: float, variance: float
         part = slice(start, start + _CHUNK)
         v, weight = np.minimum(q[part], rest[part]), count[part]
         high = q[part] > 0.5
-        sides = [(0, weight)] if not high.any() else [(1, weight)] if high.all() else [
-            (0, np.where(high, 0.0, weight)), (1, np.where(high, weight, 0.0))
-        ]  # fmt: skip
+        sides = np.where(high, 0.0, weight), np.where(high, weight, 0.0)
         power = v.copy()
         for k in range(terms):
-            for row, side in sides:
-                sums[row, k] += power @ side
+            sums[:, k] += [power @ side for side in sides]
             power *= v
     return Sums(sums[0], sums[1], mean, cutoff, v_apart, sign, many)
 
@@ -162,8 +158,8 @@ class CloneLaw:
         far: a whole number <= edges[0].
         far_mass: P(C < far) is at most this.
         above: P(C >= edges[-1]) is at most this.
-        mean: E[C].
-        variance: Var[C].
+        mean: E[C], which `clone_law` sets.
+        variance: Var[C], likewise.
     """
 
     edges: Array
@@ -173,8 +169,8 @@ class CloneLaw:
     far: float
     far_mass: float
     above: float
-    mean: float
-    variance: float
+    mean: float = 0.0
+    variance: float = 0.0
 
     def merged(self, blocks: int) -> CloneLaw:
         """The same law in at most `blocks` longer blocks: as certain, less sharp, faster to use."""
@@ -265,53 +261,36 @@ def clone_law(
         law = _product_law(np.repeat(q, many), np.repeat(rest, many), depth, above)
     if law is None:
         law = _fourier_law(q, rest, count, about, depth, slope, above)
-    _nothing_lost(law)
-    return replace(law, edges=law.edges + shift, far=law.far + shift, mean=mean + shift, variance=variance)
-
-
-def _nothing_lost(law: CloneLaw) -> None:
     total = float(law.mass.sum())
     if not abs(total - 1) <= float(law.error.sum()) + law.below + law.far_mass + law.above + _RELATIVE:
         raise InternalError(f"the masses of {law.mass.size} blocks of counts, and outside them, add up to {total!r}")
+    return replace(law, edges=law.edges + shift, far=law.far + shift, mean=mean + shift, variance=variance)
 
 
-@dataclass(frozen=True)
-class _Window:
-    """Counts kept, [low, high], and the mass left out on each side."""
-
-    low: float
-    high: float
-    far: float
-    below: float
-    far_mass: float
-    above: float
-
-
-def _window(mean: float, variance: float, n: float, depth: float, over: float) -> _Window:
+def _window(mean: float, variance: float, n: float, depth: float, over: float) -> tuple[float, float, dict[str, float]]:
+    """Counts kept, from low to high, and what a `CloneLaw` says of those left out on each side."""
     if n <= _WHOLE:
-        return _Window(0.0, n, 0.0, 0.0, 0.0, 0.0)
+        return 0.0, n, {"below": 0.0, "far": 0.0, "far_mass": 0.0, "above": 0.0}
     wide = variance >= _WIDE**2
     core = min(_CORE, depth) if wide else depth
     low = max(0.0, math.floor(mean - _reach(variance, core)))
     far = max(0.0, math.floor(mean - _reach(variance, depth)))
     high = min(n, math.ceil(mean + _reach(variance, over)))
-    below = math.exp(-core) if low > 0 else 0.0
-    far_mass = math.exp(-depth) if far > 0 else 0.0
-    return _Window(low, high, far, below, far_mass, math.exp(-over) if high < n else 0.0)
+    below, far_mass = math.exp(-core) if low > 0 else 0.0, math.exp(-depth) if far > 0 else 0.0
+    above = math.exp(-over) if high < n else 0.0
+    return low, high, {"below": below, "far": far, "far_mass": far_mass, "above": above}
 
 
-def _points(window: _Window, mass: Array) -> CloneLaw:
-    edges = np.arange(window.low, window.high + 2)
+def _points(low: float, mass: Array, outside: dict[str, float]) -> CloneLaw:
     # Masses that underflow are below 1e-300.
-    error = _RELATIVE * mass + 1e-300
-    return CloneLaw(edges, mass, error, window.below, window.far, window.far_mass, window.above, 0.0, 0.0)
+    return CloneLaw(low + np.arange(mass.size + 1.0), mass, _RELATIVE * mass + 1e-300, **outside)
 
 
 def _binomial_law(n: float, q: float, rest: float, depth: float, above: float) -> CloneLaw | None:
-    window = _window(n * q, n * q * rest, n, depth, above)
-    if window.high - window.low >= _POINTS:
+    low, high, outside = _window(n * q, n * q * rest, n, depth, above)
+    if high - low >= _POINTS:
         return None
-    return _points(window, binomial.pmf(np.arange(window.low, window.high + 1), n, q, rest))
+    return _points(low, binomial.pmf(np.arange(low, high + 1), n, q, rest), outside)
 
 
 def _product_law(q: Array, rest: Array, depth: float, above: float) -> CloneLaw:
@@ -330,13 +309,8 @@ def _product_law(q: Array, rest: Array, depth: float, above: float) -> CloneLaw:
     rows = list(table)
     while len(rows) > 1:
         rows = [np.convolve(rows[i], rows[i + 1]) for i in range(0, len(rows), 2)]
-    window = _window(float(q.sum()), float(q @ rest), float(q.size), depth, above)
-    return _points(window, rows[0][int(window.low) : int(window.high) + 1])
-
-
-def _fast_length(n: int) -> int:
-    """The least of 2^a, 3 2^a, 5 2^a, at least n and even."""
-    return min(m << max(1, math.ceil(math.log2(max(n, 2) / m))) for m in (1, 3, 5))
+    low, high, outside = _window(float(q.sum()), float(q @ rest), float(q.size), depth, above)
+    return _points(low, rows[0][int(low) : int(high) + 1], outside)
 
 
 def _fourier_law(
@@ -350,12 +324,12 @@ def _fourier_law(
 ) -> CloneLaw:
     n = float(count.sum())
     mean, variance, _ = about
-    window = _window(mean, variance, n, depth, above)
+    first, last, outside = _window(mean, variance, n, depth, above)
     wide = variance >= _WIDE**2
     block = 1
     log_weight = 0.0
     tilt = 0.0
-    low, high = window.low, window.high
+    low, high = first, last
     if wide:
         block = int(max(1, min(_BLOCK * low, (high - low) / _BLOCKS)))
     else:
@@ -370,7 +344,8 @@ def _fourier_law(
         # What lies outside one period wraps into it: e^-45 of the tilted law is below the noise.
         low = max(0.0, min(low, math.floor(mean - _reach(variance, 45.0))))
         high = min(n, max(high, math.ceil(mean + _reach(variance, 45.0))))
-    length = _fast_length(int((high - low) // block) + 2)
+    least = int((high - low) // block) + 2
+    length = min(m << max(1, math.ceil(math.log2(least / m))) for m in (1, 3, 5))  # fast: 2^a, 3 2^a or 5 2^a
     sums = power_sums(q, rest, count, *about)
     step = 2 * math.pi / (length * block)
     t: Array = step * np.arange(min(length // 2, math.ceil(sums.cutoff / step)) + 1, dtype=np.float64)
@@ -381,8 +356,8 @@ def _fourier_law(
     peak = 2 * float(np.abs(spectrum).sum()) / (length * block)  # bounds every point mass
     noise = _NOISE * peak
     edges: Array = low + block * np.arange(length + 1, dtype=np.float64)
-    first = int((window.low - low) // block)
-    kept = slice(first, first + int((window.high - window.low) // block) + 1)
+    start = int((first - low) // block)
+    kept = slice(start, start + int((last - first) // block) + 1)
     edges, mass = edges[kept.start : kept.stop + 1], np.maximum(mass[kept], 0.0)
     if wide:
         error = _RELATIVE * mass + noise * block
@@ -396,7 +371,7 @@ def _fourier_law(
         weight = np.where(known, weight, 0.0)
         mass = mass * weight
         error = np.where(known, _RELATIVE * mass + noise * weight, 1.0)
-    return CloneLaw(edges, mass, error, window.below, window.far, window.far_mass, window.above, 0.0, 0.0)
+    return CloneLaw(edges, mass, error, **outside)
 
 
 def _invert(spectrum: NDArray[np.complex128], length: int, block: int) -> Array:

@@ -4,8 +4,6 @@ Each is refused outside its stated conditions; `gspa.accountant.published` compa
 all users have, >= 0, `n` their number, `delta` a central one in (0, 1); `budgets` are pure (delta_i = 0) where nothing
 else is said. Roundings are not covered: 1e-15 of a formula in one line, more where thousands of terms are summed.
 
->>> round(erlingsson19_epsilon(0.5, n=10_000, delta=1e-4), 6)
-0.182091
 >>> erlingsson19_epsilon(0.6, n=10_000, delta=1e-4)
 Traceback (most recent call last):
     ...
@@ -19,20 +17,18 @@ from bisect import bisect_left
 from functools import cache, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import bdtr, expit, gammaln
 
 from gspa.accountant import arguments as check
 from gspa.accountant import binomial
+from gspa.accountant.arguments import Array
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.tradeoff import gdp_epsilon
 
 # --- GSPA's mu, Erlingsson et al. 2019, Feldman et al. 2021 --------------------------------------------------
-
-Array = NDArray[np.float64]
 
 READINGS = ("abstract", "theorem2")
 # What a refusal calls its bound.
@@ -70,7 +66,6 @@ def gspa_mu(budgets: Budgets, *, reading: str = "abstract") -> float:
 
     Raises:
         OutsideValidity: nothing is left to hide among after the subtraction.
-        UnknownName: no such reading.
 
     >>> from gspa.accountant import budgets
     >>> gspa_mu(budgets.constant(0.0, n=5))
@@ -233,7 +228,6 @@ def fmt21_epsilon(eps0: float, *, n: int, delta: float, delta0: float = 0.0) -> 
 # --- forms with clones: the blog, Feldman et al. 2023, Liu et al. 2023 ---------------------------------------
 # All are log(1 + tanh(eps_0/2) (8 sqrt(log(4/delta)/m) + 8/m)), or less, for a number m of expected clones.
 
-# What a refusal calls its bound.
 BLOG = '"Why we should hide among the clones" (2022), eq. (1)'
 FMT23 = "Feldman, McMillan and Talwar 2023, Theorem 3.2"
 LIU23 = "Liu et al. 2023, Echo of Neighbors"
@@ -431,16 +425,21 @@ def _log_sinh(x: float) -> float:
 
 
 @cache
-def _log_factorials(size: int) -> Array:
-    """log j! for j < size."""
-    return np.asarray(gammaln(np.arange(size) + 1.0))
+def _tables() -> tuple[Array, Array]:
+    """log j! for j from 0, and log(j Gamma(j/2)/j!) for j from 3, up to the largest order."""
+    factorials, j = gammaln(np.arange(_LARGEST_ORDER + 1) + 1.0), np.arange(3.0, _LARGEST_ORDER + 1)
+    return factorials, np.log(j) + gammaln(j / 2) - factorials[3:]
 
 
-@cache
-def _log_weights(size: int) -> Array:
-    """log(j Gamma(j/2)/j!) for 3 <= j < size."""
-    j = np.arange(3.0, size)
-    return np.asarray(np.log(j) + gammaln(j / 2) - gammaln(j + 1))
+def _log_sum_exp(terms: Array) -> float:
+    """scipy's logsumexp for one row of numbers, at a tenth of its cost."""
+    largest = int(np.argmax(terms))
+    top = float(terms[largest])
+    if not math.isfinite(top):
+        return top
+    parts = np.exp(terms - top)
+    parts[largest] = 0.0
+    return top + math.log1p(float(parts.sum()))
 
 
 def girgis21_renyi(eps0: float, *, n: int, order: int) -> float:
@@ -458,29 +457,13 @@ def girgis21_renyi(eps0: float, *, n: int, order: int) -> float:
         raise OutsideValidity(GIRGIS21, "n >= 2 users", f"n = {n}")
     if order > _LARGEST_ORDER:
         raise InvalidValue("order", order, f"at most {_LARGEST_ORDER}")
-    return _renyi(eps0, n, order)
-
-
-def _log_sum_exp(terms: Array) -> float:
-    """scipy's logsumexp for one row of numbers, at a tenth of its cost."""
-    largest = int(np.argmax(terms))
-    top = float(terms[largest])
-    if not math.isfinite(top):
-        return top
-    parts = np.exp(terms - top)
-    parts[largest] = 0.0
-    return top + math.log1p(float(parts.sum()))
-
-
-def _renyi(eps0: float, n: int, order: int) -> float:
     if eps0 == 0:
         return 0.0  # the reports say nothing; the formula keeps its last term
     m = math.floor((n - 1) * math.exp(-eps0) / 2) + 1
     # (p-1)^2/p = 4 sinh(eps0/2)^2 and (p^2-1)^2/(2 p^2) = 2 sinh(eps0)^2.
     log_pairs = math.log(order * (order - 1) / 2) + math.log(4) + 2 * _log_sinh(eps0 / 2) - math.log(m)
     log_scale = 0.5 * (math.log(2 / m) + 2 * _log_sinh(eps0))
-    size = 64 << max(0, (order // 64).bit_length())  # few sizes, so that the tables are shared
-    factorials, weights = _log_factorials(size), _log_weights(size)
+    factorials, weights = _tables()
     j = np.arange(3, order + 1)
     # C(l,j) j Gamma(j/2) = l!/(l-j)! * j Gamma(j/2)/j!
     terms = factorials[order] - factorials[order - j] + weights[: order - 2] + j * log_scale
@@ -517,18 +500,17 @@ def girgis21_epsilon(eps0: float, *, n: int, delta: float) -> float:
     True
     """
     eps0, n, delta = _asked(eps0, n, delta)
-    if n < 2:
-        raise OutsideValidity(GIRGIS21, "n >= 2 users", f"n = {n}")
-    if eps0 == 0:
-        return 0.0
     values: dict[int, float] = {}
 
     def value(order: int) -> float:
         if order not in values:
-            values[order] = renyi_to_epsilon(_renyi(eps0, n, order), order=order, delta=delta)
+            values[order] = renyi_to_epsilon(girgis21_renyi(eps0, n=n, order=order), order=order, delta=delta)
         return values[order]
 
     top = 2
+    value(top)  # which refuses a single user
+    if eps0 == 0:
+        return 0.0
     while 2 * top <= _LARGEST_ORDER and value(2 * top) < value(top):
         top *= 2
     around = range(max(2, top // 2), min(2 * top, _LARGEST_ORDER))
@@ -552,12 +534,15 @@ def _convolved(first: Array, second: Array) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _liew22_moments(sigma: float, n: int, largest: int) -> Array:
-    """log E[((X_1 + ... + X_n)/n)^l] for l = 0 ... largest, X_i independent, E[X_i^k] = e^{k(k-1)/(2 sigma^2)}.
+def _liew22(sigma: float, n: int, largest: int) -> Array:
+    """The divergences of order l = 2 ... largest: log E[((X_1 + ... + X_n)/n)^l]/(l - 1).
 
-    l!/n^l times the coefficient of z^l in the n-th power of sum_k z^k E[X^k]/k!: the sum over partitions of l.
+    The X_i are independent, E[X_i^k] = e^{k(k-1)/(2 sigma^2)}. The moment is l!/n^l times the coefficient of z^l in the
+    n-th power of sum_k z^k E[X^k]/k!: the sum over partitions of l.
     """
-    k = np.arange(largest + 1.0)
+    if sigma < _LEAST_SIGMA:
+        raise OutsideValidity(LIEW22, f"sigma >= {_LEAST_SIGMA:g}", f"sigma = {sigma:g}")
+    k, sigma = np.arange(largest + 1.0), min(sigma, 1e100)
     factorials = gammaln(k + 1)
     base = k * (k - 1) / (2 * sigma * sigma) - factorials
     power, left = np.where(k == 0, 0.0, -np.inf), n
@@ -567,14 +552,8 @@ def _liew22_moments(sigma: float, n: int, largest: int) -> Array:
         left //= 2
         if left:
             base = _convolved(base, base)
-    return np.asarray(power + factorials - k * math.log(n))
-
-
-def _liew22(sigma: float, n: int, largest: int) -> Array:
-    if sigma < _LEAST_SIGMA:
-        raise OutsideValidity(LIEW22, f"sigma >= {_LEAST_SIGMA:g}", f"sigma = {sigma:g}")
-    orders = np.arange(2.0, largest + 1)
-    return np.asarray(np.maximum(_liew22_moments(min(sigma, 1e100), n, largest)[2:], 0) / (orders - 1))
+    log_moments = power + factorials - k * math.log(n)
+    return np.asarray(np.maximum(log_moments[2:], 0) / (k[2:] - 1))
 
 
 def liew22_epsilon(sigma: float, *, n: int, delta: float, largest_order: int = _LARGEST_ORDERS) -> float:

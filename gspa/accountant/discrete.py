@@ -1,25 +1,16 @@
-"""Laws on finitely many outcomes: exact trade-off function, total variation, hockey-stick divergence.
-
->>> p, q = [0.25, 0.75], [0.75, 0.25]  # randomized response, eps = log 3
->>> curve = neyman_pearson(p, q)
->>> curve.alpha.tolist(), curve.beta.tolist()
-([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
->>> total_variation(p, q)
-0.5
-"""
+"""Laws on finitely many outcomes: exact trade-off function, total variation, hockey-stick divergence."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.errors import InvalidValue
 from gspa.accountant.tradeoff import scaled
-
-Array = NDArray[np.float64]
 
 
 class TradeOff(NamedTuple):

@@ -28,11 +28,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.attacks import sum_laws
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
@@ -43,8 +45,6 @@ from gspa.accountant.one_round import Problem, UserBounds, central_delta, centra
 from gspa.accountant.pair import BAND, TOP, AtomTable, gaussian_guess, greatest_epsilon, least_epsilon
 from gspa.accountant.randomizers import Randomizer, matrix
 from gspa.accountant.rounds import Round, of_tables
-
-Array = NDArray[np.float64]
 
 METHOD = "reports hidden among draws from one common law, any finite randomizers"
 _UNIT = 2.0**-52
@@ -158,8 +158,7 @@ class _Upper:
 
     def delta(self, eps: float, victim: Problem) -> float:
         """Not below delta(eps) of that victim."""
-        assert isinstance(victim.victim, AtomTable)
-        return victim.victim.above(self.law(tuple(victim.count)), eps)
+        return victim.table.above(self.law(tuple(victim.count)), eps)
 
     def worst(self, eps: float) -> float:
         """Not below delta(eps) of anybody."""
@@ -398,13 +397,7 @@ def named_per_user(budgets: Budgets, *, delta: float, mechanism: Randomizer) -> 
     return replace(found, lower=np.minimum(lower[where], found.upper), reached=True)
 
 
-def _bound(crowd: _Crowd, low: float, high: float, **asked: float) -> Bound:
-    alone = crowd.n > 1 and not crowd.bases()[0].any()
-    return Bound(
-        *(low, 0.5 * (low + high), high, METHOD, _valid_for(crowd)),
-        eps=asked.get("eps"),
-        delta=asked.get("delta"),
-        n=crowd.n,
-        note="no output is sent whatever the input: the local eps is all there is" if alone else "",
-        reached=True,
-    )
+def _bound(crowd: _Crowd, low: float, high: float, **asked: Any) -> Bound:
+    alone, ends = crowd.n > 1 and not crowd.bases()[0].any(), (low, 0.5 * (low + high), high)
+    note = "no output is sent whatever the input: the local eps is all there is" if alone else ""
+    return Bound(*ends, METHOD, _valid_for(crowd), n=crowd.n, note=note, reached=True, **asked)

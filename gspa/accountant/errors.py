@@ -7,6 +7,7 @@ what to do. The command line prints it as it is and ends with `exit_code`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copyreg import __newobj__  # type: ignore[attr-defined]  # makes an object by `__new__` alone
 from difflib import get_close_matches
 from reprlib import Repr
 from typing import Any
@@ -19,13 +20,7 @@ class GspaError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild without `__init__`, whose arguments are not those kept: an error crosses processes as it was."""
-        return _rebuilt, (type(self), self.args, self.__dict__)
-
-
-def _rebuilt(kind: type[GspaError], args: tuple[object, ...], state: dict[str, object]) -> GspaError:
-    error = kind.__new__(kind, *args)
-    error.__dict__.update(state)
-    return error
+        return __newobj__, (type(self), *self.args), self.__dict__
 
 
 _SHOWN = 60  # characters

@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
@@ -60,7 +61,6 @@ from gspa.accountant.roots import find_root, push_until
 #
 # some thirty terms of a sum, whatever n, accurate relative to H however small it is.
 
-Array = NDArray[np.float64]
 Combine = Callable[[Array], Array]  # one row per group of users to one row per choice of their inputs
 
 _CELLS = 1 << 19  # size of the arrays worked on at once
@@ -221,8 +221,28 @@ class _Plan(NamedTuple):
         return np.array([0 * self.crowd.count, self.crowd.count])
 
     def ascended(self, eps: float) -> Array:
-        """What can be reached from the better of `ends`."""
-        return _ascend(self.crowd, eps, _best(self.crowd, eps, [self.ends]).ones[0])[None]
+        """From the better of `ends`, until no change of +-2^i ones in one of (at most 1024) groups raises delta."""
+        crowd = self.crowd
+        ones: Array = _best(crowd, eps, [self.ends]).ones[0]
+        heard = np.flatnonzero((crowd.eps > 0) & (crowd.count > 0))
+        if eps >= crowd.victim or heard.size == 0:
+            return ones[None]
+        tilted = Tilted(crowd, eps)
+        heard = heard[np.unique(np.linspace(0, heard.size - 1, min(heard.size, _MOVED)).astype(np.intp))]
+        steps = np.array([sign * 2.0**i for i in range(int(crowd.count[heard].max()).bit_length()) for sign in (1, -1)])
+        group, step = np.repeat(heard, steps.size), np.tile(steps, heard.size)
+        best = float(tilted.at(ones[None])[0][0])
+        for _ in range(_STEPS):
+            moves = np.flatnonzero((ones[group] + step >= 0) & (ones[group] + step <= crowd.count[group]))
+            value = np.concatenate(
+                [tilted.around(ones, group[i], step[i])[0] for i in np.array_split(moves, moves.size // 8192 + 1)]
+            )
+            if float(value.max()) <= best * (1 + 1e-13):
+                break
+            best, chosen = float(value.max()), moves[int(np.argmax(value))]
+            ones = ones.copy()
+            ones[group[chosen]] += step[chosen]
+        return ones[None]
 
     def worst(self, eps: float) -> _Found:
         """Over all inputs; or over all equal and what can be reached from there."""
@@ -245,29 +265,6 @@ def _best(crowd: Crowd, eps: float, pieces: Iterable[Array]) -> _Found:
     return _Found(min(lower, float(values[0])), float(values[0]), upper, kept)
 
 
-def _ascend(crowd: Crowd, eps: float, ones: Array) -> Array:
-    """Inputs from which no change of +-2^i ones in one of (at most 1024) groups raises delta further."""
-    heard = np.flatnonzero((crowd.eps > 0) & (crowd.count > 0))
-    if eps >= crowd.victim or heard.size == 0:
-        return ones
-    tilted = Tilted(crowd, eps)
-    heard = heard[np.unique(np.linspace(0, heard.size - 1, min(heard.size, _MOVED)).astype(np.intp))]
-    steps = np.array([sign * 2.0**i for i in range(int(crowd.count[heard].max()).bit_length()) for sign in (1, -1)])
-    group, step = np.repeat(heard, steps.size), np.tile(steps, heard.size)
-    best = float(tilted.at(ones[None])[0][0])
-    for _ in range(_STEPS):
-        moves = np.flatnonzero((ones[group] + step >= 0) & (ones[group] + step <= crowd.count[group]))
-        value = np.concatenate(
-            [tilted.around(ones, group[i], step[i])[0] for i in np.array_split(moves, moves.size // 8192 + 1)]
-        )
-        if float(value.max()) <= best * (1 + 1e-13):
-            break
-        best, chosen = float(value.max()), moves[int(np.argmax(value))]
-        ones = ones.copy()
-        ones[group[chosen]] += step[chosen]
-    return ones
-
-
 def _crowd(budgets: Budgets, victim: int | None = None) -> Crowd:
     """The others of the user with the largest eps, or of the one that is named."""
     if budgets.delta_max > 0:
@@ -287,18 +284,15 @@ def _crowd(budgets: Budgets, victim: int | None = None) -> Crowd:
 def tries_all(budgets: Budgets, *, most: int = QUICK) -> bool:
     """Whether all the others' inputs are tried, so that `exact_epsilon` answers with both ends of the law's own value.
 
-    Args:
-        budgets: the users' local budgets.
-        most: choices of the others' inputs, at most 2^17.
+    `most` is of the choices of the others' inputs, at most 2^17.
     """
-    heard = budgets.eps > 0
-    if budgets.delta_max > 0 or budgets.eps_max > _MOST_EPS:
-        return False
     # Each choice needs its own sum, and there are at least as many choices as others whose report depends on them.
-    if int(budgets.count[heard].sum()) > most + 1 or budgets.eps.size > _MOST_GROUPS + most:
+    if int(budgets.count[budgets.eps > 0].sum()) > most + 1 or budgets.eps.size > _MOST_GROUPS + most:
         return False
-    people = budgets.grouped()
-    return people.eps.size <= _MOST_GROUPS and budgets.n <= _MOST_USERS and math.prod(_crowd(people).shape) <= most
+    try:
+        return math.prod(_crowd(budgets.grouped()).shape) <= most
+    except OutsideValidity:
+        return False
 
 
 def _plan(budgets: Budgets, victim: int | None = None) -> _Plan:
@@ -348,13 +342,11 @@ def exact_delta(budgets: Budgets, *, eps: float) -> Bound:
 def exact_epsilon(budgets: Budgets, *, delta: float, victim: int | None = None) -> Bound:
     """The least eps at which the shuffled bits are (eps, delta)-DP, at the others' worst inputs.
 
+    Arguments and answer as for `exact_delta`; 0 where delta is at least delta(0).
+
     Args:
-        budgets: local budgets, every delta_i = 0.
         delta: central delta in (0, 1).
         victim: index of the group of the user whose record is replaced; None for the worst, the largest eps.
-
-    Returns:
-        Bound: as for `exact_delta`; 0 where delta is at least delta(0).
 
     >>> from gspa.accountant import budgets
     >>> exact_epsilon(budgets.constant(1.0, n=3), delta=0.9).upper
@@ -372,16 +364,7 @@ def exact_epsilon(budgets: Budgets, *, delta: float, victim: int | None = None) 
 def least_epsilon(budgets: Budgets, *, delta: float) -> float:
     """An eps that the shuffled bits certainly need: at inputs that an ascent finds, and near them. Faster than all.
 
-    Args:
-        budgets: as for `exact_epsilon`.
-        delta: as for `exact_epsilon`.
-
-    Returns:
-        Not above the least eps at which the bits are (eps, delta)-DP.
-
-    >>> from gspa.accountant import budgets
-    >>> least_epsilon(budgets.constant(1.0, n=3), delta=0.9)
-    0.0
+    Not above the least eps at which the bits are (eps, delta)-DP. Arguments as `exact_epsilon`.
     """
     delta = check.probability(allow_zero=False, delta=delta)
     plan = _plan(budgets)

@@ -44,7 +44,7 @@ def _google() -> Any:
 def compose_with_dp_accounting(
     rounds: Sequence[tuple[Round, int]], *, step: float = 1e-4, pessimistic: bool = True
 ) -> Any:
-    """Rounds of `gspa.accountant.rounds`, composed by `dp_accounting`.
+    """Rounds of `gspa.accountant.rounds`, composed by `dp_accounting`, as a PrivacyLossDistribution of that library.
 
     Args:
         rounds: (round, times) each, as in `gspa.accountant.rounds.compose`.
@@ -53,11 +53,7 @@ def compose_with_dp_accounting(
         pessimistic: whether the library's deltas are at least the true ones, or at most, up to its floating-point
             error, about 1e-15 per mass.
 
-    Returns:
-        A `dp_accounting` PrivacyLossDistribution, ready for `get_epsilon_for_delta`.
-
     Raises:
-        InvalidValue: nothing to compose, times below 1, step out of range.
         DataUnavailable: dp_accounting is not installed.
         OutsideValidity: a round whose worst user is not known; a grid too large.
     """
@@ -65,7 +61,12 @@ def compose_with_dp_accounting(
     step = check.in_range(0, 1, step=check.positive(step=step))
     total: Any = None
     for one, times in checked(rounds):
-        part = _repeated(_of_round(one, times, step, pessimistic), times)
+        part = _of_round(one, times, step, pessimistic)
+        try:
+            part = part.self_compose(times)
+        except (ValueError, OverflowError, MemoryError) as error:
+            reason = f"{times:,} times: {' '.join(str(error).split())}"
+            raise OutsideValidity(_EXPORT, "a composition that the library can hold", reason) from error
         total = part if total is None else total.compose(part)
     return total
 
@@ -75,9 +76,8 @@ def _of_round(one: Round, times: int, step: float, pessimistic: bool) -> Any:
     if len(one.pairs) > 1:
         hint = f"{one.label}: which user is the worst is not known"
         raise OutsideValidity(_EXPORT, "a known worst user", hint)
-    laws: list[
-        Any
-    ] = []  # masses by their place on the grid, and the infinite loss's; the library's "remove", then "add"
+    # Masses by their place on the grid, and the infinite loss's; the library's "remove", then "add".
+    laws: list[Any] = []
     for pair in filter(None, (*one.pairs, one.exchanged)):
         losses = pair(_LEAST_ASKED, times)[0 if pessimistic else 1]
         if (points := float(np.ptp(losses.loss)) / step) > _POINTS:
@@ -90,11 +90,3 @@ def _of_round(one: Round, times: int, step: float, pessimistic: bool) -> Any:
     return _google().PrivacyLossDistribution.create_from_rounded_probability(
         masses, infinite, step, pessimistic, *other, symmetric=one.exchanged is None
     )
-
-
-def _repeated(one: Any, times: int) -> Any:
-    try:
-        return one.self_compose(times)
-    except (ValueError, OverflowError, MemoryError) as error:
-        reason = f"{times:,} times: {' '.join(str(error).split())}"
-        raise OutsideValidity(_EXPORT, "a composition that the library can hold", reason) from error

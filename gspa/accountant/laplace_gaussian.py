@@ -46,13 +46,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.blanket import LEAST_TAIL, POWER, Envelope, Noise, Reduction, Reports, radii
 from gspa.accountant.bound import Bound, Ends, enclosed
 from gspa.accountant.budgets import Budgets
@@ -63,8 +64,6 @@ from gspa.accountant.pair import fitted_mu, greatest_epsilon, least_epsilon
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 # --- which omega* and B: any choice is valid, the limit shows a tight one ------------------------------------
-
-Array = NDArray[np.float64]
 
 _LEVELS = 5
 _LEAKS = (0.5, 0.2, 0.05, 0.01, 1e-3, 1e-6)  # of the delta that is aimed at
@@ -145,37 +144,29 @@ def choose(victim: Noise, others: Reports, delta: float, corrected: bool) -> Env
 
     # One slope throughout: the breaks below it sit at the centre, those above it beyond the edge.
     starts = [np.r_[np.zeros(i), np.full(levels.size - 1 - i, np.inf)] for i in range(levels.size)]
-    best = min(
-        ((score(build(b, s), s), i, s) for i, b in enumerate(starts) for s in _LEAKS), key=lambda found: found[0]
-    )
-    value, breaks, share = best[0], starts[best[1]], best[2]
+    tried = [(score(build(start, s), s), start, s) for start in starts for s in _LEAKS]
+    value, breaks, share = min(tried, key=lambda one: one[0])
     if levels.size == 1:
         return build(breaks, share)
 
-    def improve(
-        candidates: list[tuple[Array, float]], value: float, now: tuple[Array, float]
-    ) -> tuple[float, Array, float]:
+    def improve(candidates: list[tuple[Array, float]]) -> None:
+        nonlocal value, breaks, share
         for other, part in candidates:
-            found = score(build(other, part), part)
-            if found < value:
-                value, now = found, (other, part)
-        return value, *now
+            if (found := score(build(other, part), part)) < value:
+                value, breaks, share = found, other, part
 
     for _ in range(_SWEEPS):
         before = value
         for i in range(levels.size - 1):
             high = reach[share] + 0.5
             grid = np.unique(np.r_[0.5, 0.5 + np.geomspace(0.02, high, _BREAKS - 2), high]) ** others.power
-            value, breaks, share = improve([(_moved(breaks, i, x), share) for x in grid], value, (breaks, share))
-        value, breaks, share = improve([(breaks, s) for s in _LEAKS], value, (breaks, share))
+            # Break i at x, and the others pushed aside.
+            moved = [np.r_[np.minimum(breaks[:i], x), x, np.maximum(breaks[i + 1 :], x)] for x in grid]
+            improve([(one, share) for one in moved])
+        improve([(breaks, s) for s in _LEAKS])
         if value > before * 0.999:
             break
     return build(breaks, share)
-
-
-def _moved(breaks: Array, i: int, to: float) -> Array:
-    """breaks with break i at `to` and the others pushed aside."""
-    return np.asarray(np.r_[np.minimum(breaks[:i], to), to, np.maximum(breaks[i + 1 :], to)])
 
 
 # --- who can be the victim, and which (B, omega*) to try -----------------------------------------------------
@@ -196,29 +187,6 @@ _MOST_MU = 40.0  # beyond it the answer is what the report alone guarantees
 def how_close(low: float, high: float, alone: float) -> str:
     """What to say of an interval that tells little; `alone` is the upper end where nobody hides the record."""
     return NOT_FOUND if high >= alone > 0 else WIDE if low < high / 2 else ""
-
-
-def _population(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str) -> tuple[Array, NDArray[np.int64]]:
-    """Noise scales and multiplicities, checked; a user with eps = 0 gets an infinite scale."""
-    check.one_of(POWER, mechanism=mechanism)
-    if isinstance(scales, Budgets):
-        if mechanism != "laplace":
-            raise InvalidValue("mechanism", mechanism, "'laplace' for budgets", "give the Gaussian's sigma_j as scales")
-        if scales.delta_max > 0:
-            raise OutsideValidity(METHOD, f"delta_i = 0, got {scales.delta_max:g}", "Laplace reports are pure")
-        with np.errstate(divide="ignore", over="ignore"):
-            scale = np.where(scales.eps > 0, np.minimum(1 / scales.eps, np.finfo(np.float64).max), math.inf)
-        return _usable(scale), scales.count
-    found = np.atleast_1d(check.array_in(0, math.inf, scales=scales))
-    if found.ndim != 1 or found.size == 0 or not (found > 0).all():
-        raise InvalidValue("scales", found.tolist(), "a non-empty list of noise scales > 0")
-    many = check.whole(count=count)
-    many = np.full(found.shape, float(many)) if many.ndim == 0 else many
-    if many.shape != found.shape:
-        raise InvalidValue("len(count)", many.size, f"len(scales) = {found.size}")
-    if many.sum() > check.MOST:
-        raise InvalidValue("sum of count", float(many.sum()), "at most 2^53 - 1")
-    return _usable(found), many.astype(np.int64)
 
 
 def _usable(scales: Array) -> Array:
@@ -244,13 +212,30 @@ class Crowd:
 
     @classmethod
     def of(cls, scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, sensitivity: float = 1.0) -> Crowd:
-        scale, many = _population(scales, count, mechanism)
+        """Checked; a user with eps = 0 gets an infinite scale."""
+        check.one_of(POWER, mechanism=mechanism)
         if isinstance(scales, Budgets):
-            over, under = scales.eps, np.ones(scale.shape)
+            if mechanism != "laplace":
+                hint = "give the Gaussian's sigma_j as scales"
+                raise InvalidValue("mechanism", mechanism, "'laplace' for budgets", hint)
+            if scales.delta_max > 0:
+                raise OutsideValidity(METHOD, f"delta_i = 0, got {scales.delta_max:g}", "Laplace reports are pure")
+            over, under, many = scales.eps, np.ones(scales.eps.shape), scales.count
+            with np.errstate(divide="ignore", over="ignore"):
+                scale = np.where(over > 0, np.minimum(1 / over, np.finfo(np.float64).max), math.inf)
         else:
-            over, under = np.full(scale.shape, check.positive(sensitivity=sensitivity)), scale
-            scale = _usable(scale / sensitivity)
-        return cls(Reports.of(mechanism, scale, many), scale, mechanism, over, under)
+            under = np.atleast_1d(check.array_in(0, math.inf, scales=scales))
+            if under.ndim != 1 or under.size == 0 or not (under > 0).all():
+                raise InvalidValue("scales", under.tolist(), "a non-empty list of noise scales > 0")
+            given = check.whole(count=count)
+            given = np.full(under.shape, float(given)) if given.ndim == 0 else given
+            if given.shape != under.shape:
+                raise InvalidValue("len(count)", given.size, f"len(scales) = {under.size}")
+            if given.sum() > check.MOST:
+                raise InvalidValue("sum of count", float(given.sum()), "at most 2^53 - 1")
+            over, many = np.full(under.shape, check.positive(sensitivity=sensitivity)), given.astype(np.int64)
+            scale = _usable(under) / sensitivity
+        return cls(Reports.of(mechanism, _usable(scale), many), scale, mechanism, over, under)
 
     def candidates(self, victim: int | None) -> list[int]:
         """Whom to evaluate, least noise first: one index per distinct finite scale, or the one asked for."""
@@ -309,8 +294,8 @@ class Crowd:
         for envelope in envelopes:
             # A larger B was worse in the limit: it thins the cover. A smaller one bounds L.
             for r in (envelope.radius, *(r for r in reach if r < 0.999 * envelope.radius)):
-                one = replace(envelope, radius=r).cut()
-                cut.setdefault((r, *one.breaks.tolist()), one)
+                breaks = np.minimum(envelope.breaks, (r + 0.5) ** envelope.power)  # those beyond the edge move to it
+                cut.setdefault((r, *breaks.tolist()), replace(envelope, radius=r, breaks=breaks))
         return [Reduction.of(noise, others, one, delta, size) for one in cut.values()], mu
 
     def proved(self, evaluated: list[int]) -> bool:
@@ -511,7 +496,7 @@ def _answer(
     victim: int | None,
     bracket: Callable[[int], Ends],
     local: Callable[[int], Ends],
-    **asked: float,
+    **asked: Any,
 ) -> Bound:
     """The largest bracket among the victims; those whose own report already guarantees more are not evaluated."""
     waiting = crowd.candidates(victim)
@@ -534,13 +519,5 @@ def _answer(
     notes = [note] if n > 1 and note else []
     if victim is not None:
         notes = [f"for the users with scale {crowd.scales[victim]:g}", *notes]
-    proved, words = crowd.proved(done), crowd.valid_for(done)
-    return Bound(
-        *(low, 0.5 * (low + high), high, METHOD, words),
-        eps=asked.get("eps"),
-        delta=asked.get("delta"),
-        n=n,
-        note="; ".join(notes),
-        proved=proved,
-        reached=n == 1,
-    )
+    ends, proved, words = (low, 0.5 * (low + high), high), crowd.proved(done), crowd.valid_for(done)
+    return Bound(*ends, METHOD, words, n=n, note="; ".join(notes), proved=proved, reached=n == 1, **asked)

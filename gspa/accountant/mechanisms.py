@@ -1,8 +1,9 @@
 """Laplace and Gaussian mechanisms: the scale a promise asks for, and the privacy a scale really gives.
 
 Definitions 4 and 5 of Chen et al. 2024 and the analytic Gaussian mechanism of Balle and Wang 2018
-(arXiv:1805.06530). Noise is added to each coordinate independently. The promise of Definition 5 holds up to
-a certain eps only:
+(arXiv:1805.06530). Noise is added to each coordinate independently: of a scale > 0, a Gaussian's its standard
+deviation, for a sensitivity > 0, in the l1 norm for Laplace noise and in the l2 norm for Gaussian. The promise of
+Definition 5 holds up to a certain eps only:
 
 >>> scale = classical_gaussian_scale(eps=9.0, delta=1e-5)
 >>> gaussian_delta(9.0, scale=scale) <= 1e-5
@@ -17,22 +18,12 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gspa.accountant import arguments as check
+from gspa.accountant import tradeoff
 from gspa.accountant.bound import Ends, enclosed
 from gspa.accountant.roots import crossing
-from gspa.accountant.tradeoff import (
-    Reals,
-    gdp_delta,
-    gdp_epsilon,
-    gdp_epsilon_below,
-    gdp_log_delta,
-    gdp_log_delta_end,
-    like,
-)
-
-Array = NDArray[np.float64]
+from gspa.accountant.tradeoff import Reals, gdp_delta, like
 
 # gdp_log_delta errs by less than 1e-11 (its docstring); what is certified here keeps that far away.
 _LOG_SLACK = 2e-11
@@ -65,7 +56,7 @@ def alone_delta(noise: str, eps: float, gap: Ends) -> Ends:
     if noise == "laplace":
         low, high = (0.0 - math.expm1(min((eps - one) / 2, 0.0)) for one in gap)
         return low * (1 - _UNITS), min(high * (1 + _UNITS), 1.0)
-    low, high = (math.exp(gdp_log_delta_end(eps, mu=one, side=side)) for one, side in zip(gap, (-1, 1), strict=True))
+    low, high = (math.exp(tradeoff.gdp_log_delta_end(eps, mu=gap[i], side=side)) for i, side in enumerate((-1, 1)))
     return max(low - _LEAST, 0.0), min(high + _LEAST, 1.0)
 
 
@@ -77,7 +68,7 @@ def alone_epsilon(noise: str, delta: float, gap: Ends) -> Ends:
     True
     """
     if noise == "gaussian":
-        return gdp_epsilon_below(delta=delta, mu=gap[0]), gdp_epsilon(delta=delta, mu=gap[1])
+        return tradeoff.gdp_epsilon_below(delta=delta, mu=gap[0]), tradeoff.gdp_epsilon(delta=delta, mu=gap[1])
     less = -2 * math.log1p(-delta)
     slack = _UNITS * (gap[1] + less)
     return max(gap[0] - less - slack, 0.0), min(max(gap[1] - less + slack, 0.0), gap[1])
@@ -86,11 +77,7 @@ def alone_epsilon(noise: str, delta: float, gap: Ends) -> Ends:
 def laplace_scale(*, eps: float, sensitivity: float = 1.0) -> float:
     """Scale of the Laplace noise that makes a query eps-DP: sensitivity / eps, rounded up.
 
-    Implements Definition 4, eq. (7). Its variance is twice its square, in every coordinate.
-
-    Args:
-        eps: > 0.
-        sensitivity: > 0, in the l1 norm.
+    Implements Definition 4, eq. (7), for an eps > 0. Its variance is twice its square, in every coordinate.
 
     >>> laplace_scale(eps=0.5)
     2.0
@@ -101,13 +88,8 @@ def laplace_scale(*, eps: float, sensitivity: float = 1.0) -> float:
 def laplace_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Reals:
     """The least delta at which Laplace noise on one number is (eps, delta)-DP; errs upward, by roundings alone.
 
-    With s = sensitivity/scale it is 1 - e^{(eps - s)/2} up to eps = s, and 0 from there on. In more than one
-    coordinate it is exact for two answers that differ in a single one.
-
-    Args:
-        eps: number(s) >= 0.
-        scale: > 0.
-        sensitivity: > 0.
+    With s = sensitivity/scale it is 1 - e^{(eps - s)/2} up to eps = s, and 0 from there on, for number(s) eps >= 0. In
+    more than one coordinate it is exact for two answers that differ in a single one.
 
     >>> laplace_delta(1.0, scale=1.0), round(laplace_delta(0.0, scale=1.0), 6)
     (0.0, 0.393469)
@@ -125,12 +107,8 @@ def classical_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1
     """Standard deviation of Definition 5, eq. (8): sensitivity sqrt(2 log(1.25/delta)) / eps.
 
     Proved for eps < 1 (Dwork and Roth 2014, Theorem A.1), a condition that Definition 5 does not have. The
-    promise holds exactly up to `classical_gaussian_limit`; the formula is evaluated beyond it too.
-
-    Args:
-        eps: > 0.
-        delta: in (0, 1).
-        sensitivity: > 0, in the l2 norm.
+    promise holds exactly up to `classical_gaussian_limit`; the formula is evaluated beyond it too, for any eps > 0 and
+    delta in (0, 1).
 
     >>> round(classical_gaussian_scale(eps=1.0, delta=1e-5), 6)
     4.844805
@@ -143,8 +121,7 @@ def gaussian_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Rea
     """The least delta at which Gaussian noise is (eps, delta)-DP; exact, in any number of coordinates.
 
     Fact 3 with mu = sensitivity/scale: only the distance of two answers matters (Balle and Wang 2018,
-    Theorem 5). Relative error below 1e-11, to either side.
-    Arguments and errors as `laplace_delta`, the scale a standard deviation and the sensitivity in the l2 norm.
+    Theorem 5), for number(s) eps >= 0. Relative error below 1e-11, to either side.
 
     >>> round(gaussian_delta(0.0, scale=1.0), 6)
     0.382925
@@ -156,8 +133,7 @@ def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.
     """The least standard deviation at which Gaussian noise is (eps, delta)-DP.
 
     Implements Balle and Wang 2018, Theorem 8, through Fact 3. Errs upward, by about 1e-11 relative in delta: the
-    promise holds in exact arithmetic too. Arguments and errors as `classical_gaussian_scale`, eps in [0, 1e4] and
-    delta >= 1e-300.
+    promise holds in exact arithmetic too. For eps in [0, 1e4] and delta in [1e-300, 1).
 
     >>> round(analytic_gaussian_scale(eps=1.0, delta=1e-5), 6)
     3.730632
@@ -167,7 +143,7 @@ def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.
     target = math.log(delta) - _LOG_SLACK
 
     def spare(log_mu: float) -> float:
-        return target - gdp_log_delta(eps, mu=math.exp(log_mu))
+        return target - tradeoff.gdp_log_delta(eps, mu=math.exp(log_mu))
 
     # delta(0) <= mu/2 bounds mu from below; above, -eps/mu + mu/2 > 40 leaves nothing of 1 - delta.
     low, high = math.log(delta) - 1.0, math.log(100 + math.sqrt(2 * eps))
@@ -178,7 +154,7 @@ def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.
 
 
 def classical_gaussian_limit(*, delta: float) -> float:
-    """The largest eps at which Definition 5 keeps its promise for this delta.
+    """The largest eps at which Definition 5 keeps its promise for this delta, in [1e-300, 0.999999].
 
     Errs downward, by about 2e-11 in log delta.
 
@@ -186,13 +162,10 @@ def classical_gaussian_limit(*, delta: float) -> float:
     derivative in eps is phi(c - eps/(2c)) (1/c - R(c + eps/(2c))) > 0 because Mills' ratio R(b) < 1/b: the
     promise is kept up to one eps and broken beyond it.
 
-    Args:
-        delta: in [1e-300, 0.999999].
-
     >>> round(classical_gaussian_limit(delta=0.9), 4)
     3.7871
     """
     delta = check.in_range(1e-300, _MOST_DELTA, delta=delta)
     c, target = _classical(delta), math.log(delta) - _LOG_SLACK
 
-    return crossing(lambda eps: target - gdp_log_delta(eps, mu=eps / c), 1e-9, 1e3, side=-1, xtol=1e-13)
+    return crossing(lambda eps: target - tradeoff.gdp_log_delta(eps, mu=eps / c), 1e-9, 1e3, side=-1, xtol=1e-13)

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.bound import Bound, in_words
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import DEPTH, CloneLaw, clone_law
@@ -31,8 +32,6 @@ from gspa.accountant.pair import AtomTable, Interval, Victim, divergence, epsilo
 from gspa.accountant.randomizers import BINARY, Randomizer
 
 # --- the worst user ------------------------------------------------------------------------------------------
-
-Array = NDArray[np.float64]
 
 METHOD = "dominating pair, certified sum over the number of clones"
 COMMON_LAW = "reports hidden among draws from one common law"
@@ -67,6 +66,12 @@ class Problem:
         if isinstance(self.victim, AtomTable):  # which tells less of rare numbers of draws than of rare outcomes
             return clone_law(self.q, self.rest, self.count, depth=depth, above=depth)
         return clone_law(self.q, self.rest, self.count, depth=depth, slope=slope)
+
+    @property
+    def table(self) -> AtomTable:
+        """The victim's atoms, where a report is described by them."""
+        assert isinstance(self.victim, AtomTable)
+        return self.victim
 
     @property
     def mean(self) -> float:
@@ -143,12 +148,13 @@ def _hull(budgets: Budgets, chosen: Randomizer) -> Problem:
     return Problem(problem.victim, budgets.delta_max, problem.q, problem.rest, count)
 
 
-def _worst(budgets: Budgets, chosen: Randomizer, solve: Callable[[Problem], Interval]) -> Interval:
+def _worst(budgets: Budgets, chosen: Randomizer, solve: Callable[[Problem], Interval], **asked: Any) -> Bound:
     """The largest over the users of what `solve` brackets for one."""
     indices, certain = candidates(budgets, chosen)
     found = [solve(problem_of(budgets, chosen, index)) for index in indices if budgets.eps[index] > 0 or certain]
     best = Interval(*(max(interval[i] for interval in found) for i in range(3)))
-    return best if certain else Interval(best.lower, best.value, solve(_hull(budgets, chosen)).upper)
+    best = best if certain else best._replace(upper=solve(_hull(budgets, chosen)).upper)
+    return Bound(*best, _method(chosen), chosen.valid_for, n=budgets.n, reached=budgets.n == 1, **asked)
 
 
 def _delta_of(eps: float, problem: Problem) -> Interval:
@@ -203,13 +209,7 @@ def epsilon_of(delta: float, problem: Problem) -> Interval:
 def central_delta(budgets: Budgets, *, eps: float, mechanism: Randomizer = BINARY) -> Bound:
     """Central delta(eps) of the worst user after shuffling.
 
-    Args:
-        budgets: the users' local budgets.
-        eps: central eps >= 0.
-        mechanism: what every user runs.
-
-    Returns:
-        Bound on the pair's delta; `upper` holds for every randomizer in `valid_for`.
+    For a central eps >= 0; otherwise as `central_epsilon`.
 
     >>> from gspa.accountant import budgets
     >>> round(central_delta(budgets.constant(1.0, n=1), eps=0.5).value, 9)  # nobody to hide among
@@ -217,10 +217,7 @@ def central_delta(budgets: Budgets, *, eps: float, mechanism: Randomizer = BINAR
     """
     eps = check.nonnegative(eps=eps)
     require_fit(mechanism, budgets)
-    low, value, high = _worst(budgets, mechanism, lambda problem: _delta_of(eps, problem))
-    return Bound(
-        low, value, high, _method(mechanism), mechanism.valid_for, eps=eps, n=budgets.n, reached=budgets.n == 1
-    )
+    return _worst(budgets, mechanism, lambda problem: _delta_of(eps, problem), eps=eps)
 
 
 def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = BINARY) -> Bound:
@@ -245,10 +242,7 @@ def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = B
     delta = check.probability(allow_zero=False, delta=delta)
     require_fit(mechanism, budgets)
     _require_above("central epsilon", delta, budgets.delta_max, "the largest local delta")
-    low, value, high = _worst(budgets, mechanism, lambda problem: epsilon_of(delta, problem))
-    return Bound(
-        low, value, high, _method(mechanism), mechanism.valid_for, delta=delta, n=budgets.n, reached=budgets.n == 1
-    )
+    return _worst(budgets, mechanism, lambda problem: epsilon_of(delta, problem), delta=delta)
 
 
 # --- each user -----------------------------------------------------------------------------------------------
@@ -268,10 +262,7 @@ class UserBounds:
         method: the analysis that is bracketed.
         valid_for: the class of local randomizers.
         delta: central delta.
-        relation: which two data sets are to be told apart; empty where the caller is to know.
-        warnings: as the next two, what `gspa.accountant.bound.Bound` has.
-        note: what else to know; may be empty.
-        reached: whether the lower ends are of the mechanism itself.
+        relation: as the next three, what `gspa.accountant.bound.Bound` has.
     """
 
     lower: Array
@@ -300,13 +291,10 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = 
     total variation s t has at eps', e^eps' - 1 = s (e^eps - 1), a delta of at most s times that of t at eps.
     So each victim is solved at two deltas, and the eps in between are bracketed by chords.
 
-    Args:
-        budgets: the users' local budgets; at most 8 distinct delta_i.
-        delta: central delta in (0, 1), above every local delta_i.
-        mechanism: what every user runs.
+    Arguments as `central_epsilon`.
 
     Raises:
-        OutsideValidity: as `central_epsilon`; too many distinct budgets to certify each.
+        OutsideValidity: as `central_epsilon`; more than 48 distinct budgets with more than 8 distinct delta_i.
     """
     delta = check.probability(allow_zero=False, delta=delta)
     require_fit(mechanism, budgets)
@@ -315,26 +303,20 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = 
     if few.eps.size <= _EXACT:
         found = [epsilon_of(delta, problem_of(few, mechanism, i)) for i in range(few.eps.size)]
         where = [np.flatnonzero((few.eps == e) & (few.delta == d))[0] for e, d in zip(budgets.eps, budgets.delta)]  # noqa: B905
-        table = np.array([[interval.lower, interval.upper] for interval in found])[where]
-        return _no_worse(
-            UserBounds(table[:, 0], table[:, 1], _method(mechanism), mechanism.valid_for, delta), budgets, mechanism
-        )
-    values = np.unique(budgets.delta)
-    if values.size > _FEW_DELTAS:
-        hint = f"got {few.eps.size} distinct budgets and {values.size} distinct delta_i"
-        raise OutsideValidity("per-user epsilon", "at most 48 distinct budgets, or 8 distinct delta_i", hint)
-    lower, upper = np.zeros(budgets.eps.size), np.zeros(budgets.eps.size)
-    for value in values:
-        these = budgets.delta == value
-        low, high = _between(budgets, mechanism, budgets.eps[these], float(value), delta)
-        lower[these], upper[these] = low, high
-    return _no_worse(UserBounds(lower, upper, _method(mechanism), mechanism.valid_for, delta), budgets, mechanism)
-
-
-def _no_worse(found: UserBounds, budgets: Budgets, mechanism: Randomizer) -> UserBounds:
-    """With what holds for everybody, which neither brackets nor the order of a sum may exceed."""
-    upper = np.minimum(found.upper, central_epsilon(budgets, delta=found.delta, mechanism=mechanism).upper)
-    return replace(found, lower=np.minimum(found.lower, upper), upper=upper)
+        lower, upper = np.array([[interval.lower, interval.upper] for interval in found])[where].T
+    else:
+        values = np.unique(budgets.delta)
+        if values.size > _FEW_DELTAS:
+            hint = f"got {few.eps.size} distinct budgets and {values.size} distinct delta_i"
+            raise OutsideValidity("per-user epsilon", "at most 48 distinct budgets, or 8 distinct delta_i", hint)
+        lower, upper = np.zeros(budgets.eps.size), np.zeros(budgets.eps.size)
+        for value in values:
+            these = (budgets.delta == value) & (budgets.eps > 0)  # else a report says nothing
+            if these.any():
+                lower[these], upper[these] = _between(budgets, mechanism, budgets.eps[these], float(value), delta)
+    # What holds for everybody neither brackets nor the order of a sum may exceed.
+    upper = np.minimum(upper, central_epsilon(budgets, delta=delta, mechanism=mechanism).upper)
+    return UserBounds(np.minimum(lower, upper), upper, _method(mechanism), mechanism.valid_for, delta)
 
 
 def _laws(budgets: Budgets, chosen: Randomizer, eps: float, target: float) -> tuple[CloneLaw, CloneLaw]:
@@ -351,13 +333,7 @@ def _laws(budgets: Budgets, chosen: Randomizer, eps: float, target: float) -> tu
 
 
 def _between(budgets: Budgets, chosen: Randomizer, eps: Array, local: float, delta: float) -> tuple[Array, Array]:
-    """Brackets for users of one local delta from victims at nodes."""
-    if not (eps > 0).all():
-        lower, upper = np.zeros(eps.size), np.zeros(eps.size)
-        heard = eps > 0
-        if heard.any():
-            lower[heard], upper[heard] = _between(budgets, chosen, eps[heard], local, delta)
-        return lower, upper
+    """Brackets for users of one local delta, each of an eps > 0, from victims at nodes."""
     target = (delta - local) / (1 - local)
     slack = 4e-16 * (1 + delta / (delta - local))
     least, most = float(eps.min()), float(eps.max())

@@ -12,14 +12,9 @@ Theorem 1. P0 and P1 are mirror images, so both directions of the divergence are
 Whether the victim said "neither" has to be revealed: what the others send when they are not clones need not look like
 the victim's "neither", and a simulation from the two counts would have to know which of the two is missing.
 
-More generally (Balle, Bell, Gascon and Nissim 2019), let the C others' reports be draws from one law B, as far as they
-hide anybody. With m = C + 1 and L = (P0 - e^eps P1)/B under B, m draws of which one is the victim's have the density
-(L_1 + ... + L_m)/m relative to m draws of B, so that
-
-    delta(eps) = E[(L_1 + ... + L_m)_+ / m] + sum over y with B(y) = 0 of (P0(y) - e^eps P1(y))_+
-
-An `AtomTable` is what this needs of a randomizer, and `gspa.accountant.random_sum` evaluates it. The pair above is the
-table of two atoms, for which the expectation has a closed form (`clone_divergence`).
+More generally the C others' reports are draws from one law B, as far as they hide anybody. An `AtomTable` is what the
+theorem of `gspa.accountant.engine` needs of a randomizer, and `gspa.accountant.random_sum` evaluates it. The pair above
+is the table of two atoms, for which the expectation has a closed form (`clone_divergence`).
 
 >>> from gspa.accountant.clones import clone_law
 >>> law = clone_law(np.array([0.5]), np.array([0.5]), np.array([2.0]))
@@ -37,18 +32,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from gspa.accountant import binomial
+from gspa.accountant.arguments import Array
 from gspa.accountant.clones import CloneLaw
 from gspa.accountant.random_sum import expectation_above, expectation_below
 from gspa.accountant.roots import find_root, push_until
 from gspa.accountant.tradeoff import gdp_epsilon, gdp_log_delta
 
 # --- the pair's divergence -----------------------------------------------------------------------------------
-
-Array = NDArray[np.float64]
 
 _RELATIVE = 1e-11  # allowance on each divergence; measured errors are below 1e-12 (tests, against mpmath)
 _LARGEST = 700.0  # e^eps is finite

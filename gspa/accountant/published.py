@@ -15,21 +15,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from gspa.accountant import arguments as check
+from gspa.accountant import closed_forms as forms
 from gspa.accountant import laplace_gaussian
 from gspa.accountant.blanket_forms import blanket_epsilon, wang24_epsilon
 from gspa.accountant.budgets import Budgets, constant
-from gspa.accountant.closed_forms import (
-    clones_blog_epsilon,
-    erlingsson19_epsilon,
-    fmt21_epsilon,
-    fmt23_epsilon,
-    girgis21_epsilon,
-    gspa_epsilon,
-    liew22_epsilon,
-    liu23_epsilon,
-    liu24_epsilon,
-    require_pure,
-)
 from gspa.accountant.errors import OutsideValidity
 from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.randomizers import Common, RandomizedResponse, Randomizer
@@ -66,7 +55,7 @@ class PublishedBound:
         source: where it is stated.
         conditions: when it applies, in words and symbols.
         valid_for: the class of local randomizers for which it is established.
-        epsilon: (budgets, delta) to the central epsilon, of Gaussian reports (sigma, n, delta); raises OutsideValidity.
+        epsilon: (budgets, delta=) to the central eps, of Gaussian reports (sigma, n=, delta=); raises OutsideValidity.
         families: the keys of `FAMILIES` for which it is established; "common" stands for all of them.
         personalized: takes different eps_i; otherwise it is given the largest.
         rigorous: an upper bound by a proof that stands, for `families`, rather than an estimate.
@@ -123,11 +112,19 @@ def _one(
     def once(eps0: float, n: int, delta: float) -> float:
         return formula(eps0, n=n, delta=delta)
 
-    def epsilon(budgets: Budgets, delta: float) -> float:
-        require_pure(label, budgets)
+    def epsilon(budgets: Budgets, *, delta: float) -> float:
+        forms.require_pure(label, budgets)
         return once(budgets.eps_max, budgets.n, delta)
 
     return PublishedBound(key, label, source, conditions, valid_for, epsilon, frozenset({family}))
+
+
+def _each(
+    key: str, label: str, source: str, conditions: str, formula: Callable[..., float], family: str, valid_for: str
+) -> PublishedBound:
+    """An estimate for users with budgets of their own."""
+    own = {"personalized": True, "rigorous": False}
+    return PublishedBound(key, label, source, conditions, valid_for, formula, frozenset({family}), **own)
 
 
 def _pair(eps0: float, *, n: int, delta: float, mechanism: Randomizer) -> float:
@@ -146,24 +143,18 @@ def _evaluated(eps0: float, *, n: int, delta: float) -> float:
 CATALOGUE: Mapping[str, PublishedBound] = {
     bound.key: bound
     for bound in (
-        PublishedBound(
-            key="gspa",
-            label="GSPA",
-            source="Chen, Cao and Ge, AAAI 2024, Theorem 2 and Fact 3",
-            conditions="n >= 2; the slack C/sqrt(n-1) and the victim's delta_n are dropped",
-            valid_for=(
-                "stated for any PLDP; established only as a Gaussian limit for families with aligned clones, "
-                "such as personalized binary randomized response"
-            ),
-            epsilon=lambda budgets, delta: gspa_epsilon(budgets, delta=delta),
-            families=frozenset({"rr"}),
-            personalized=True,
-            rigorous=False,
+        _each(
+            *("gspa", "GSPA", "Chen, Cao and Ge, AAAI 2024, Theorem 2 and Fact 3"),
+            "n >= 2; the slack C/sqrt(n-1) and the victim's delta_n are dropped",
+            forms.gspa_epsilon,
+            "rr",
+            "stated for any PLDP; established only as a Gaussian limit for families with aligned clones, "
+            "such as personalized binary randomized response",
         ),
         _one(
             *("erlingsson19", "Erlingsson19", "Erlingsson et al., SODA 2019, arXiv:1811.12469"),
             "eps0 <= 1/2, delta <= 0.01, n >= max(1000, 144 log(1/delta))",
-            erlingsson19_epsilon,
+            forms.erlingsson19_epsilon,
         ),
         PublishedBound(
             key="fmt21",
@@ -171,18 +162,18 @@ CATALOGUE: Mapping[str, PublishedBound] = {
             source=f"{_FMT21}, Theorems 3.1 and 3.8",
             conditions=_CLONES,
             valid_for=_ANY,
-            epsilon=lambda budgets, delta: fmt21_epsilon(
+            epsilon=lambda budgets, *, delta: forms.fmt21_epsilon(
                 budgets.eps_max, n=budgets.n, delta=delta, delta0=budgets.delta_max
             ),
             families=frozenset({"common"}),
         ),
         _one(
             *("clones_blog", "Clones blog", "C. Canonne, differentialprivacy.org, 2022, eq. (1)", _CLONES),
-            clones_blog_epsilon,
+            forms.clones_blog_epsilon,
         ),
         _one(
             *("fmt23", "FMT23", f"{_FMT23}, Theorem 3.2", "eps0 <= log(n/(8 log(2/delta)) - 1)"),
-            fmt23_epsilon,
+            forms.fmt23_epsilon,
             "rr",
             "binary randomized response, and the restricted class of its authors' erratum; "
             "not any eps0-LDP randomizer, as first stated",
@@ -223,33 +214,20 @@ CATALOGUE: Mapping[str, PublishedBound] = {
             _evaluated,
             *("laplace", _ONE_SCALE),
         ),
-        PublishedBound(
-            key="liu24",
-            label="Liu24",
-            source="Liu et al. 2024, arXiv:2407.18157, read from the authors' code",
-            conditions="n >= 2, eps_i <= 700, a delta that some eps up to the largest eps_i meets",
-            valid_for=(
-                "stated for personalized Laplace noise on [0, 1], among others; false for eps0 = 4, where an attack "
-                "has ten times its delta"
-            ),
-            epsilon=lambda budgets, delta: liu24_epsilon(budgets, delta=delta),
-            families=frozenset({"laplace"}),
-            personalized=True,
-            rigorous=False,
+        _each(
+            *("liu24", "Liu24", "Liu et al. 2024, arXiv:2407.18157, read from the authors' code"),
+            "n >= 2, eps_i <= 700, a delta that some eps up to the largest eps_i meets",
+            forms.liu24_epsilon,
+            "laplace",
+            "stated for personalized Laplace noise on [0, 1], among others; false for eps0 = 4, where an attack has "
+            "ten times its delta",
         ),
-        PublishedBound(
-            key="liu23",
-            label="Liu23",
-            source="Liu et al., AAAI 2024, arXiv:2304.05516 (Echo), read from the authors' code",
-            conditions="S >= 16 log(4/delta), S the expected number of echoes of the largest eps_i",
-            valid_for=(
-                "stated for personalized Laplace noise clipped to [0, 1]; false for one very large eps_i among "
-                "small ones"
-            ),
-            epsilon=lambda budgets, delta: liu23_epsilon(budgets, delta=delta),
-            families=frozenset({"clip_laplace"}),
-            personalized=True,
-            rigorous=False,
+        _each(
+            *("liu23", "Liu23", "Liu et al., AAAI 2024, arXiv:2304.05516 (Echo), read from the authors' code"),
+            "S >= 16 log(4/delta), S the expected number of echoes of the largest eps_i",
+            forms.liu23_epsilon,
+            "clip_laplace",
+            "stated for personalized Laplace noise clipped to [0, 1]; false for one very large eps_i among small ones",
         ),
         _one(
             *("fmt21_numerical", "FMT21, numerical", f"{_FMT21}, Theorem 3.1's pair, evaluated", "none"),
@@ -265,7 +243,7 @@ CATALOGUE: Mapping[str, PublishedBound] = {
             "Girgis et al., CCS 2021, arXiv:2105.05180, converted at the best integer order by "
             "Canonne, Kamath and Steinke 2020, Proposition 12",
             "n >= 2",
-            girgis21_epsilon,
+            forms.girgis21_epsilon,
         ),
     )
 }
@@ -287,7 +265,7 @@ GAUSSIAN: Mapping[str, PublishedBound] = {
             ),
             conditions="sigma in [1e-150, 1e150]",
             valid_for="Gaussian noise of one sigma on any inputs in [0, 1]",
-            epsilon=lambda sigma, n, delta: (
+            epsilon=lambda sigma, *, n, delta: (
                 laplace_gaussian.blanket_epsilon([sigma], count=[n], delta=delta, mechanism="gaussian").upper
             ),
             families=frozenset({"gaussian"}),
@@ -301,7 +279,7 @@ GAUSSIAN: Mapping[str, PublishedBound] = {
                 "stated for Gaussian noise of one sigma on inputs in [0, 1]; its divergence is exact in one direction "
                 "where all other inputs are equal, and the rest is not checked here"
             ),
-            epsilon=lambda sigma, n, delta: liew22_epsilon(sigma, n=n, delta=delta),
+            epsilon=forms.liew22_epsilon,
             families=frozenset({"gaussian"}),
             rigorous=False,
         ),
@@ -337,12 +315,12 @@ class BoundRow:
     rigorous: bool
 
 
-def _row(bound: PublishedBound, alone: float, refused: str, *given: Budgets | float) -> BoundRow:
+def _row(bound: PublishedBound, alone: float, refused: str, who: Budgets | float, **asked: float) -> BoundRow:
     """What a bound says of these arguments, beside what holds without shuffling, and unless it is refused."""
     epsilon, note = None, refused
     if not refused:
         try:
-            epsilon = bound.epsilon(*given)
+            epsilon = bound.epsilon(who, **asked)
         except OutsideValidity as refusal:
             note = str(refusal)
     trivial = epsilon is not None and epsilon >= alone
@@ -373,9 +351,7 @@ def compare(
             given, every bound speaks for the randomizers it is made for: see `valid_for`.
         keys: only these keys of `CATALOGUE`; the evaluated ones take tenths of a second.
 
-    Raises:
-        InvalidValue: delta out of range. A bound outside its conditions is a row, not an error.
-        UnknownName: no such mechanism or bound.
+    A bound outside its conditions is a row, not an error.
 
     >>> from gspa.accountant import budgets
     >>> [row.key for row in compare(budgets.mixed_constant(n=1000), delta=1e-4, mechanism="clip_laplace") if row.valid]
@@ -390,7 +366,7 @@ def compare(
         objection = "" if mechanism is None else bound.objection(budgets, mechanism)
         largest = "" if bound.personalized or budgets.eps_min == budgets.eps_max else budgets.eps_max
         before = f"given the largest eps_i, {largest:g}, as the common eps0" if largest else ""
-        row = _row(bound, budgets.eps_max, objection, budgets, delta)
+        row = _row(bound, budgets.eps_max, objection, budgets, delta=delta)
         rows.append(_noted(row, before, "no smaller than the largest eps_i: holds without shuffling"))
     return _ranked(rows)
 
@@ -407,11 +383,7 @@ def compare_gaussian(*, sigma: float, n: int, delta: float) -> list[BoundRow]:
         n: number of users, >= 1.
         delta: central delta in (0, 1).
 
-    Returns:
-        Rows as `compare`; `trivial` is a value that one Gaussian report has without shuffling.
-
-    Raises:
-        InvalidValue: an argument out of range. A bound outside its conditions is a row, not an error.
+    Rows are as those of `compare`; `trivial` is a value that one Gaussian report has without shuffling.
 
     >>> [row.key for row in compare_gaussian(sigma=1.0, n=10_000, delta=1e-6)]
     ['takagi26', 'liew22']
@@ -420,4 +392,4 @@ def compare_gaussian(*, sigma: float, n: int, delta: float) -> list[BoundRow]:
     delta = check.probability(allow_zero=False, delta=delta)
     alone = gdp_epsilon(delta=delta, mu=1 / sigma)
     trivial = "no smaller than one report's own eps: holds without shuffling"
-    return _ranked(_noted(_row(bound, alone, "", sigma, n, delta), "", trivial) for bound in GAUSSIAN.values())
+    return _ranked(_noted(_row(bound, alone, "", sigma, n=n, delta=delta), "", trivial) for bound in GAUSSIAN.values())

@@ -31,10 +31,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gspa.accountant.arguments import Array
 from gspa.accountant.clones import CloneLaw
 from gspa.accountant.errors import InternalError
 
-Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 _UNIT = 2.0**-52
@@ -141,14 +141,11 @@ def positive_part(
     """sum_i weights[i] E[(L_1 + ... + L_(first + i stride))_+].
 
     Args:
-        values, masses: shape (k,), the law of L; masses >= 0 with sum 1.
+        values, masses: shape (k,), the law of L; masses >= 0 with sum 1, else it is an `InternalError`.
         first: >= 1, the smallest number of copies.
         weights: shape (w,), >= 0, not all 0.
         stride: >= 1, from one number of copies to the next.
         smoothing: tau lambda; the bracket's relative width is about its square.
-
-    Raises:
-        InternalError: masses that do not add up to 1.
     """
     kept = masses > 0
     values, masses = values[kept], masses[kept]

@@ -28,11 +28,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.budgets import encoding
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.pair import AtomTable, Victim
 
-Array = NDArray[np.float64]
 Likely = NDArray[np.bool_]
 
 _MOST_EPS = 700.0  # e^eps beyond it is no double
@@ -514,9 +514,8 @@ def matrix(given: ArrayLike) -> Array:
         if bad.size:
             raise InvalidValue(f"matrix[{i}, {bad[0]}]", float(row[bad[0]]), "a probability >= 0")
         if not abs(sums[i] - 1) <= _SUM:
-            raise InvalidValue(
-                f"matrix[{i}]", f"a row that sums to {sums[i]:.12g}", f"a law: its sum is 1 within {_SUM:g}"
-            )
+            found = f"a row that sums to {sums[i]:.12g}"
+            raise InvalidValue(f"matrix[{i}]", found, f"a law: its sum is 1 within {_SUM:g}")
     return np.asarray(table / np.array(sums)[:, None], dtype=np.float64)
 
 

@@ -46,10 +46,7 @@ class Risk:
         fpr: false-positive rates.
         tpr: at each of them no attacker's true-positive rate is larger.
         advantage: no attacker's TPR - FPR is larger, at any FPR.
-        method: the analysis behind them.
-        valid_for: the class of local randomizers.
-        relation: which two data sets are to be told apart.
-        proved: as `gspa.accountant.bound.Bound` has it.
+        method: as the next three, what `gspa.accountant.bound.Bound` has.
     """
 
     fpr: tuple[float, ...]
@@ -113,7 +110,8 @@ def attack_rates(
             at = min(max(-mu * float(ndtri(alpha)) - mu * mu / 2, -top), top)
             best.append(bound(at))
             delta = known(abs(at))
-            if not (0 < delta < 1 and _is_gaussian(abs(at), delta, mu)):
+            near, far = (float(gdp_log_delta(abs(at), mu=mu * (1 + side * _ALIKE))) for side in (-1, 1))
+            if not (0 < delta < 1 and near <= math.log(delta) <= far):  # not nearly the Gaussian of that mu
                 around = (max(at - _REACH * mu, -top), min(at + _REACH * mu, top))
                 best.append(_least(bound, around, 0.02 * mu))
         else:
@@ -126,9 +124,3 @@ def attack_rates(
 def _least(bound: Callable[[float], float], between: tuple[float, float], width: float) -> float:
     options = {"maxiter": _TRIES, "xatol": width}
     return float(minimize_scalar(bound, bounds=between, method="bounded", options=options).fun)
-
-
-def _is_gaussian(eps: float, delta: float, mu: float) -> bool:
-    """Whether the curve through (eps, delta) is that of nearly that mu."""
-    low, high = (float(gdp_log_delta(eps, mu=mu * (1 + sign * _ALIKE))) for sign in (-1, 1))
-    return low <= math.log(delta) <= high

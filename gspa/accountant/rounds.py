@@ -32,25 +32,15 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gspa.accountant import arguments as check
+from gspa.accountant import losses
 from gspa.accountant.bound import Bound, enclosed
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.laplace_gaussian import MOST_VICTIMS, Crowd, how_close, reports_pair
-from gspa.accountant.losses import (
-    LARGEST,
-    MOST_MU,
-    TAIL,
-    Atoms,
-    Values,
-    atoms,
-    merge,
-    on_curve,
-    sampled_gaussian,
-    spread,
-)
+from gspa.accountant.losses import LARGEST, TAIL, Atoms, Values
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon
 from gspa.accountant.one_round import Problem, candidates, problem_of, require_fit
 from gspa.accountant.pair import AtomTable, Interval
@@ -59,8 +49,6 @@ from gspa.accountant.transform import Sides, delta_of, epsilon_of
 
 __all__ = ["METHOD", "Round", "Rounds", "compose", "compose_delta", "gaussian", "shuffled", "shuffled_reports"]
 
-
-Array = NDArray[np.float64]
 
 Pair = Callable[[float, int], tuple[Atoms, Atoms]]
 """Of a delta for all rounds together and of their number: the losses above and below one round's."""
@@ -147,16 +135,10 @@ def _counted(problem: Problem) -> Pair:
 
     def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
         depth = depth_of(delta, times)
-        above, below = (atoms(problem, depth=depth, above=side) for side in (True, False))
+        above, below = (losses.atoms(problem, depth=depth, above=side) for side in (True, False))
         return above.or_revealed(problem.local_delta), below.or_revealed(problem.local_delta)
 
     return pair
-
-
-def table_of(problem: Problem) -> AtomTable:
-    """The victim's atoms."""
-    assert isinstance(problem.victim, AtomTable)
-    return problem.victim
 
 
 def held_alike(budgets: Budgets, mechanism: Randomizer) -> Problem | None:
@@ -187,8 +169,8 @@ def of_tables(
     @cache
     def about(delta: float, times: int) -> tuple[Atoms, Atoms]:
         depth = 40 - math.log(delta / times)
-        crowd = [(table_of(victim), victim.law(depth=depth)) for victim in victims]
-        table, law = table_of(one), one.law(depth=depth)
+        crowd = [(victim.table, victim.law(depth=depth)) for victim in victims]
+        table, law = one.table, one.law(depth=depth)
         back = None if table.mirrored else table.exchanged
 
         def at(eps: float) -> Values:
@@ -203,7 +185,7 @@ def of_tables(
             return (Atoms(*table.losses, 0.0).or_revealed(local_delta),) * 2
         width = min(one for one in (mu, most, LARGEST) if one > 0)  # mu is 0 where nobody hides what differs
         corners = [most] if most < math.inf else []
-        found = on_curve(at, width=width, per=_PER_DEVIATION, corners=corners, floor=TAIL * delta / times)
+        found = losses.on_curve(at, width=width, per=_PER_DEVIATION, corners=corners, floor=TAIL * delta / times)
         return found[0].or_revealed(local_delta), found[1].or_revealed(local_delta)
 
     return Round(label, valid_for, (pair,), local_delta=local_delta, most=most, fitted=True)
@@ -224,15 +206,9 @@ def shuffled_reports(
     below, that of a user with the least noise.
 
     Args:
-        scales: `Budgets` (Laplace scales 1/eps_j), or noise scales > 0: Laplace b_j, or Gaussian sigma_j.
-        count: how many users have each scale: a number or shape of scales; with `Budgets`, theirs counts.
-        mechanism: "laplace" or "gaussian".
-        sensitivity: as for `gspa.accountant.laplace_gaussian.blanket_epsilon`, like victim.
+        scales: as for `gspa.accountant.laplace_gaussian.blanket_epsilon`, like the others but `both`; at most 64
+            distinct ones.
         both: False where the lower end does not matter: it is then 0, and the upper one costs half the time.
-
-    Raises:
-        InvalidValue: an argument outside its range; more than 64 distinct scales.
-        OutsideValidity: budgets with delta_i > 0.
     """
     crowd = Crowd.of(scales, count, mechanism, sensitivity)
     victims = crowd.candidates(victim)
@@ -254,17 +230,13 @@ def shuffled_reports(
 
 
 def gaussian(mu: float) -> Round:
-    """A round of a mu-GDP Gaussian mechanism, mu = sensitivity / sigma.
-
-    Args:
-        mu: in [0, 1000].
-    """
-    mu, label, words = check.in_range(0, MOST_MU, mu=mu), f"Gaussian, mu = {mu:g}", "Gaussian mechanism"
+    """A round of a mu-GDP Gaussian mechanism, mu = sensitivity / sigma in [0, 1000]."""
+    mu, label, words = check.in_range(0, losses.MOST_MU, mu=mu), f"Gaussian, mu = {mu:g}", "Gaussian mechanism"
     if mu == 0:
         return silent(label, words)
 
     def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
-        return sampled_gaussian(mu, depth=depth_of(delta, times))
+        return losses.sampled_gaussian(mu, depth=depth_of(delta, times))
 
     return Round(label, words, (pair,), reached=True)
 
@@ -329,8 +301,8 @@ def _sides(rounds: Merged, victim: int, target: float) -> Sides | None:
     if tops := [one.most for one, _ in rounds if 0 < one.most < _MOST_CELLS * step]:
         step = max(tops) / math.ceil(max(tops) / step)  # the largest loss is on the grid
     return Sides(
-        [(spread(above.loss, above.mass, step, above.missing), times) for above, _, times in found],
-        [(merge(below.loss, below.mass, step, below.missing), times) for _, below, times in found],
+        [(losses.spread(above.loss, above.mass, step, above.missing), times) for above, _, times in found],
+        [(losses.merge(below.loss, below.mass, step, below.missing), times) for _, below, times in found],
     )
 
 
@@ -350,14 +322,12 @@ def _told(rounds: Merged) -> float:
     return math.sqrt(math.fsum(times * one.alone**2 for one, times in rounds)) * (1 + 2.0**-50)  # eight roundings
 
 
-def _stands(rounds: Merged, low: float, high: float, told: float) -> dict[str, Any]:
-    """What a `Bound` says of its ends."""
-    found = {key: all(getattr(one, key) for one, _ in rounds) for key in ("proved", "reached")}
-    return found | {"note": how_close(low, high, told)}
-
-
-def _valid_for(rounds: Merged) -> str:
-    return " and ".join(dict.fromkeys(one.valid_for for one, _ in rounds))
+def _bound(rounds: Merged, ends: Sequence[float], told: float, **asked: Any) -> Bound:
+    """What is known of all together; `told` is the upper end where nobody hides the record."""
+    (low, value, high), words = ends, " and ".join(dict.fromkeys(one.valid_for for one, _ in rounds))
+    proved, reached = (all(getattr(one, key) for one, _ in rounds) for key in ("proved", "reached"))
+    note = how_close(low, high, told)
+    return Bound(low, value, high, METHOD, words, note=note, proved=proved, reached=reached, **asked)
 
 
 def compose(rounds: Rounds, *, delta: float) -> Bound:
@@ -374,7 +344,6 @@ def compose(rounds: Rounds, *, delta: float) -> Bound:
         largest mass in the Fourier sum.
 
     Raises:
-        InvalidValue: no rounds, times below 1, delta out of range.
         OutsideValidity: delta not above the composed local deltas; a worst user that is not known.
 
     >>> round(compose([(gaussian(0.3), 16)], delta=1e-5).value, 4)  # mu = 1.2
@@ -393,23 +362,13 @@ def compose(rounds: Rounds, *, delta: float) -> Bound:
         found.append(Interval(0.0, 0.0, 0.0) if sides is None else epsilon_of(sides, delta))
     if (told := _told(merged)) < math.inf:
         most = min(most, alone_epsilon("gaussian", delta, (told, told))[1])
-    low, value, high = (min(max(end), most) for end in zip(*found, strict=True))
-    return Bound(low, value, high, METHOD, _valid_for(merged), delta=delta, **_stands(merged, low, high, most))
+    return _bound(merged, [min(max(end), most) for end in zip(*found, strict=True)], most, delta=delta)
 
 
 def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
     """delta(eps) of all rounds together, for the worst user.
 
-    Args:
-        rounds: (round, times) each.
-        eps: >= 0.
-
-    Returns:
-        Bound on the composed pairs' delta; proved and allowed for as in `compose`.
-
-    Raises:
-        InvalidValue: no rounds, times below 1, eps out of range.
-        OutsideValidity: a worst user that is not known.
+    For eps >= 0; otherwise as `compose`.
 
     >>> from gspa.accountant.tradeoff import gdp_delta
     >>> bound = compose_delta([(gaussian(0.3), 16)], eps=2.0)
@@ -420,14 +379,12 @@ def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
     merged = checked(rounds)
     local = 0.0 - math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in merged))
     if eps >= _largest(merged):
-        ends = local * (1 - _ROUNDED), local, min(local * (1 + _ROUNDED), 1.0)
-        return Bound(*ends, METHOD, _valid_for(merged), eps=eps, **_stands(merged, ends[0], ends[2], 1.0))
+        return _bound(merged, [local * (1 - _ROUNDED), local, min(local * (1 + _ROUNDED), 1.0)], 1.0, eps=eps)
     victims = max(len(one.pairs) for one, _ in merged)
     found = [_delta_interval(merged, victim, eps, local) for victim in range(victims)]
     told = _told(merged)
     most = alone_delta("gaussian", eps, (told, told))[1] if told < math.inf else 1.0
-    low, value, high = (min(max(end), most) for end in zip(*found, strict=True))
-    return Bound(low, value, high, METHOD, _valid_for(merged), eps=eps, **_stands(merged, low, high, most))
+    return _bound(merged, [min(max(end), most) for end in zip(*found, strict=True)], most, eps=eps)
 
 
 def _delta_interval(rounds: Merged, victim: int, eps: float, local: float) -> Interval:

@@ -74,13 +74,8 @@ class Accounting:
         less = sigma / math.sqrt(epochs) if self.sampler == "shuffled once" else sigma
         attack = shuffled_batches_epsilon(sigma=less, steps=steps, delta=delta, sensitivity=sensitivity)
         upper = gdp_epsilon(delta=delta, mu=2 * sensitivity / sigma * math.sqrt(epochs))
-        words = attack.valid_for
-        return Bound(
-            *(min(attack.lower, upper), upper, upper, "one Gaussian step an epoch", words),
-            delta=delta,
-            note=attack.note,
-            reached=True,
-        )
+        ends, method = (min(attack.lower, upper), upper, upper), "one Gaussian step an epoch"
+        return Bound(*ends, method, attack.valid_for, delta=delta, note=attack.note, reached=True)
 
 
 _ADD_REMOVE = "one record added or removed"
@@ -90,10 +85,7 @@ _FIXED = (
     "where a record lands moves the others, so the batches say more of it than the noise of one step against none: "
     "with all other contributions opposed, a batch that holds the record stands out by twice the sensitivity"
 )
-_POISSON_ON_SHUFFLED = (
-    "Poisson accounting",
-    f"{_FIXED}. At little noise an attack exceeds it (Chua et al. 2024)",
-)
+_POISSON_ON_SHUFFLED = ("Poisson accounting", f"{_FIXED}. At little noise an attack exceeds it (Chua et al. 2024)")
 _ALLOCATION_ON_SHUFFLED = ("random allocation", f"records are not dealt independently: {_FIXED}")
 _TOLD = (
     "the order is drawn without looking at the data, so the adversary may be told all places; then a record moves one "

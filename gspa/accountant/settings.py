@@ -25,6 +25,7 @@ from gspa.accountant import budgets as populations
 from gspa.accountant import engine, laplace_gaussian
 from gspa.accountant import rounds as composition
 from gspa.accountant.allocation import Allocated, Allocation
+from gspa.accountant.arguments import Array
 from gspa.accountant.attacks import attack_delta, attack_epsilon
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
@@ -32,7 +33,6 @@ from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.one_round import honest_only
 from gspa.accountant.randomizers import Discrete, Gaussian, Laplace, Mechanism, RandomizedResponse, Randomizer
 
-Array = NDArray[np.float64]
 Who = Budgets | ArrayLike | str | PathLike[str] | None
 Population = Sequence[tuple[Discrete, int]]
 
@@ -45,11 +45,8 @@ _BY_PAIRS = "the dominating pair, because rounds compose pairs, not the exact la
 
 def warnings(delta: float, n: int | None, honest: int | None) -> tuple[str, ...]:
     """What a reader of an answer should not overlook."""
-    said = []
-    if n is not None and delta >= 1 / n:
-        said.append(
-            f"delta = {delta:.3g} is at least 1/n: a mechanism that publishes one record in full could meet this"
-        )
+    large = f"delta = {delta:.3g} is at least 1/n: a mechanism that publishes one record in full could meet this"
+    said = [large] if n is not None and delta >= 1 / n else []
     rests = "this rests on a shuffler that is trusted"
     if honest is None:
         rests += ", and on users who do not collude with the analyzer: if some may, give honest, the number who do not"
@@ -83,6 +80,11 @@ class Setting(ABC):
 
     def round(self, delta: float = _GUESSED) -> composition.Round:
         """One of the rounds, for composition, of which about that delta is asked; a training run has none."""
+        return self._round
+
+    @property
+    def _round(self) -> composition.Round:
+        """The same whatever the delta."""
         raise NotImplementedError
 
     def attack(self, delta: float) -> Bound:
@@ -145,9 +147,6 @@ class Shuffled(Setting):
     @cached_property
     def _round(self) -> composition.Round:
         return composition.shuffled(self.people.grouped(), mechanism=self.runs)
-
-    def round(self, delta: float = _GUESSED) -> composition.Round:
-        return self._round
 
     def attack(self, delta: float) -> Bound:
         if not self.runs.known:
@@ -239,9 +238,6 @@ class OnLine(Setting):
     @cached_property
     def _round(self) -> composition.Round:
         return composition.shuffled_reports(**self.line)
-
-    def round(self, delta: float = _GUESSED) -> composition.Round:
-        return self._round
 
     def attack(self, delta: float) -> Bound:
         found = attack_epsilon(delta=delta, **self.attacked)

@@ -21,13 +21,12 @@ import math
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erfcx, ndtr, ndtri, ndtri_exp
 
 from gspa.accountant import arguments as check
+from gspa.accountant.arguments import Array
 from gspa.accountant.roots import push_until
 
-Array = NDArray[np.float64]
 Reals = TypeVar("Reals", float, Array)
 
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
@@ -151,9 +150,6 @@ def gdp_delta(eps: Reals, *, mu: float) -> Reals:
 
 def gdp_log_delta_end(eps: float, *, mu: float, side: int) -> float:
     """Not below log delta(eps) (side 1) or not above it (-1), even if mu is two roundings off.
-
-    Args:
-        side: 1 or -1.
 
     >>> low, high = (gdp_log_delta_end(1.0, mu=0.5, side=side) for side in (-1, 1))
     >>> 0 < high - low < 3e-11

@@ -14,11 +14,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from gspa.accountant.arguments import Array
 from gspa.accountant.losses import PrivacyLoss
 from gspa.accountant.pair import Interval
 from gspa.accountant.roots import crossing, push_until
 
-Array = NDArray[np.float64]
 Factors = list[tuple[PrivacyLoss, int]]
 
 _OUTSIDE = math.log(1e-20)  # of the tilted law, outside the window
@@ -47,11 +47,6 @@ def log_moment(factors: Factors, theta: float) -> tuple[float, float, float]:
         mean += times * first
         variance += times * float(weight @ (loss - first) ** 2) / total
     return whole, mean, variance
-
-
-def finite_share(factors: Factors) -> float:
-    """log P(no round has an infinite loss)."""
-    return sum(times * math.log1p(-law.infinite) if law.infinite < 1 else -math.inf for law, times in factors)
 
 
 def tilt_for_delta(factors: Factors, log_target: float) -> float:
@@ -227,7 +222,10 @@ class Sides:
 
     def infinite(self, above: bool) -> float:
         """Probability that some round's loss is infinite."""
-        return -math.expm1(finite_share(self.upper if above else self.lower))
+        rounds = self.upper if above else self.lower
+        return -math.expm1(
+            sum(times * math.log1p(-law.infinite) if law.infinite < 1 else -math.inf for law, times in rounds)
+        )
 
 
 def epsilon_of(sides: Sides, delta: float) -> Interval:

@@ -90,7 +90,7 @@ INSIDE: dict[str, str] = {
             "settings": "setting people left_out warnings in_range reached",
             "laplace_gaussian": "how_close limit choose reports_pair",
             "losses": "spread merge sampled_gaussian atoms dominating dominated on_curve Values",
-            "rounds": "of_tables table_of held_alike silent depth_of checked",
+            "rounds": "of_tables held_alike silent depth_of checked",
             "one_round": "require_fit others_of problem_of tilt_for epsilon_of candidates",
             "risk": "attack_rates",
             "blanket_forms": "blanket_moments",
