@@ -119,6 +119,7 @@ def mechanism(name: str, **parameters: Any) -> Mechanism:
         **parameters: its own; one that is None is left out.
 
     Raises:
+        UnknownName: no such mechanism.
         InvalidValue: a parameter missing, superfluous or out of range.
         OutsideValidity: "any", under which shuffling may hide nothing.
     """
@@ -223,7 +224,10 @@ def delta(
 
     Args:
         at_eps: central eps, >= 0.
-        eps: as the other arguments and the answer, see `epsilon`.
+        eps: as the other arguments, see `epsilon`.
+
+    Returns:
+        As `epsilon`.
     """
 
     def ask(one: Setting, at: float) -> Bound:

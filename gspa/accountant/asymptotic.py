@@ -148,8 +148,11 @@ def asymptotic_mu(
 
     Args:
         scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count and mechanism.
-        victim: index into scales; None for the users with the least noise. There must be others.
+        victim: index into scales; None for the users with the least noise.
         cells: about how many cells.
+
+    Raises:
+        InvalidValue: an argument outside its range, or nobody else.
     """
     where = setting(scales, count, mechanism, victim, cells)
     v = where.difference

@@ -285,13 +285,15 @@ def attack_delta(
     `lower` errs downward (roundings are subtracted); `upper` is 1, because an attack says nothing from above.
 
     Args:
-        scales: as `asymptotic_mu`, like count, mechanism and victim.
+        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and victim (None:
+            least noise).
         eps: >= 0.
         others: inputs of the other users, one number or one per scale; None for `asymptotic_mu`'s worst ones.
         statistic: one of `STATISTICS`; "likelihood" is the best where all others report by one law.
         cells: about how many cells the reports are cut into.
 
     Raises:
+        InvalidValue: an argument outside its range, or nobody else.
         OutsideValidity: too many users for the law of a sum.
     """
     eps = check.nonnegative(eps=eps)
@@ -354,7 +356,11 @@ def reports(
     """Laplace or Gaussian reports on a line cut into cells; the victim at 0 or 1, the others where it hurts most.
 
     Args:
-        scales: as `asymptotic_mu`, like count, mechanism and victim.
+        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and victim (None: least
+            noise).
         cells: about how many cells; fewer lose power, never validity.
+
+    Raises:
+        InvalidValue: an argument outside its range, or nobody else.
     """
     return _on_a_line(scales, count, mechanism, victim, cells=cells)[1]

@@ -147,12 +147,16 @@ def blanket_epsilon(
     `delta`, and the root is within 1e-12 of it.
 
     Args:
-        eps0: as n and delta, see above; at most 100.
+        eps0: common local budget, in [0, 100].
+        n: number of users, >= 1.
+        delta: central delta in (0, 1).
         form: "hoeffding" or "bennett".
         randomizer: "generic", "krr" or "laplace".
         k: number of answers, >= 2, for "krr".
 
     Raises:
+        InvalidValue: an argument outside its domain.
+        UnknownName: no such form or randomizer.
         OutsideValidity: the form's delta at eps = eps0 is above `delta`, or eps0 > 100.
 
     >>> blanket_epsilon(2.0, n=100, delta=1e-4)
@@ -196,6 +200,15 @@ def wang24_epsilon(eps0: float, *, n: int, delta: float) -> float:
     Wang et al. 2024 (arXiv:2304.05007). Errs upward for binary randomized response. For a smaller total variation the
     victim may answer neither of the two clones, and the published reduction hides that among the others' answers, a
     step that fails (page 5).
+
+    Args:
+        eps0: common local budget, >= 0.
+        n: number of users, >= 1.
+        delta: central delta in (0, 1).
+
+    Raises:
+        InvalidValue: an argument outside its domain.
+        OutsideValidity: n <= 8 log(4/delta)/r.
 
     >>> round(wang24_epsilon(0.5, n=10_000, delta=1e-4), 6)
     0.071077

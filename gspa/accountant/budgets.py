@@ -318,7 +318,11 @@ class Budgets:
         return Budgets(eps[first], delta[first], count, self.label), where
 
     def expanded(self) -> Budgets:
-        """One entry per user, in the stored order; for simulations, of at most 10^8 users."""
+        """One entry per user, in the stored order; for simulations.
+
+        Raises:
+            InvalidBudget: more than 10^8 users, which would not fit in memory.
+        """
         if self.n > _MOST_EXPANDED:
             raise InvalidBudget("n", self.n, f"at most {_MOST_EXPANDED}", "work with the groups instead")
         ones = np.ones(self.n, dtype=np.int64)
@@ -336,7 +340,16 @@ def _floats(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def from_array(eps: ArrayLike, delta: ArrayLike = 0.0, count: ArrayLike = 1, *, label: str = "") -> Budgets:
-    """`Budgets` from lists; a single delta or count holds for every entry.
+    """Budgets from lists; a single delta or count holds for every entry.
+
+    Args:
+        eps: shape (g,), finite and >= 0.
+        delta: a number or shape (g,), in [0, 1).
+        count: a number or shape (g,), whole numbers >= 1.
+        label: a name for figures.
+
+    Raises:
+        InvalidBudget: as `Budgets`.
 
     >>> from_array([0.1, 0.1, 2.0], delta=1e-6).grouped()
     Budgets(n=3, groups=2, eps 0.1 to 2, delta 1e-06 to 1e-06, 'eps from 0.1 to 2')
@@ -428,6 +441,9 @@ def draw(name: str, *, n: int, rng: Seed) -> Budgets:
         n: number of users, >= 1.
         rng: generator or seed; the same seed gives the same budgets.
 
+    Raises:
+        UnknownName: no such distribution; the nearest is suggested.
+
     >>> draw("constant", n=3, rng=0).eps.tolist()
     [0.5]
     """
@@ -500,8 +516,13 @@ def preference_groups(
     order of `preference_sizes`, which therefore also labels them.
 
     Args:
-        n: as the three fractions, see `preference_sizes`.
-        eps_conservative: eps_C >= 0, and so eps_M and eps_L.
+        n: number of users, >= 1.
+        f_conservative: fraction; see `preference_sizes`, as for the next two.
+        f_moderate: fraction.
+        f_liberal: fraction; the remainder if not given.
+        eps_conservative: eps_C >= 0.
+        eps_moderate: eps_M >= 0.
+        eps_liberal: eps_L >= 0.
         reading: "constants" or "ranges".
         rng: generator or seed; needed for "ranges" only.
 

@@ -66,6 +66,7 @@ def gspa_mu(budgets: Budgets, *, reading: str = "abstract") -> float:
 
     Raises:
         OutsideValidity: nothing is left to hide among after the subtraction.
+        UnknownName: no such reading.
 
     >>> from gspa.accountant import budgets
     >>> gspa_mu(budgets.constant(0.0, n=5))

@@ -284,7 +284,9 @@ def _crowd(budgets: Budgets, victim: int | None = None) -> Crowd:
 def tries_all(budgets: Budgets, *, most: int = QUICK) -> bool:
     """Whether all the others' inputs are tried, so that `exact_epsilon` answers with both ends of the law's own value.
 
-    `most` is of the choices of the others' inputs, at most 2^17.
+    Args:
+        budgets: the users' local budgets.
+        most: choices of the others' inputs, at most 2^17.
     """
     # Each choice needs its own sum, and there are at least as many choices as others whose report depends on them.
     if int(budgets.count[budgets.eps > 0].sum()) > most + 1 or budgets.eps.size > _MOST_GROUPS + most:
@@ -342,11 +344,13 @@ def exact_delta(budgets: Budgets, *, eps: float) -> Bound:
 def exact_epsilon(budgets: Budgets, *, delta: float, victim: int | None = None) -> Bound:
     """The least eps at which the shuffled bits are (eps, delta)-DP, at the others' worst inputs.
 
-    Arguments and answer as for `exact_delta`; 0 where delta is at least delta(0).
-
     Args:
+        budgets: local budgets, every delta_i = 0.
         delta: central delta in (0, 1).
         victim: index of the group of the user whose record is replaced; None for the worst, the largest eps.
+
+    Returns:
+        Bound: as for `exact_delta`; 0 where delta is at least delta(0).
 
     >>> from gspa.accountant import budgets
     >>> exact_epsilon(budgets.constant(1.0, n=3), delta=0.9).upper

@@ -44,7 +44,7 @@ def _google() -> Any:
 def compose_with_dp_accounting(
     rounds: Sequence[tuple[Round, int]], *, step: float = 1e-4, pessimistic: bool = True
 ) -> Any:
-    """Rounds of `gspa.accountant.rounds`, composed by `dp_accounting`, as a PrivacyLossDistribution of that library.
+    """Rounds of `gspa.accountant.rounds`, composed by `dp_accounting`.
 
     Args:
         rounds: (round, times) each, as in `gspa.accountant.rounds.compose`.
@@ -53,7 +53,11 @@ def compose_with_dp_accounting(
         pessimistic: whether the library's deltas are at least the true ones, or at most, up to its floating-point
             error, about 1e-15 per mass.
 
+    Returns:
+        A `dp_accounting` PrivacyLossDistribution, ready for `get_epsilon_for_delta`.
+
     Raises:
+        InvalidValue: nothing to compose, times below 1, step out of range.
         DataUnavailable: dp_accounting is not installed.
         OutsideValidity: a round whose worst user is not known; a grid too large.
     """

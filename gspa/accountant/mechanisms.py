@@ -77,7 +77,11 @@ def alone_epsilon(noise: str, delta: float, gap: Ends) -> Ends:
 def laplace_scale(*, eps: float, sensitivity: float = 1.0) -> float:
     """Scale of the Laplace noise that makes a query eps-DP: sensitivity / eps, rounded up.
 
-    Implements Definition 4, eq. (7), for an eps > 0. Its variance is twice its square, in every coordinate.
+    Implements Definition 4, eq. (7). Its variance is twice its square, in every coordinate.
+
+    Args:
+        eps: > 0.
+        sensitivity: > 0, in the l1 norm.
 
     >>> laplace_scale(eps=0.5)
     2.0
@@ -88,8 +92,13 @@ def laplace_scale(*, eps: float, sensitivity: float = 1.0) -> float:
 def laplace_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Reals:
     """The least delta at which Laplace noise on one number is (eps, delta)-DP; errs upward, by roundings alone.
 
-    With s = sensitivity/scale it is 1 - e^{(eps - s)/2} up to eps = s, and 0 from there on, for number(s) eps >= 0. In
-    more than one coordinate it is exact for two answers that differ in a single one.
+    With s = sensitivity/scale it is 1 - e^{(eps - s)/2} up to eps = s, and 0 from there on. In more than one
+    coordinate it is exact for two answers that differ in a single one.
+
+    Args:
+        eps: number(s) >= 0.
+        scale: > 0.
+        sensitivity: > 0.
 
     >>> laplace_delta(1.0, scale=1.0), round(laplace_delta(0.0, scale=1.0), 6)
     (0.0, 0.393469)
@@ -107,8 +116,12 @@ def classical_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1
     """Standard deviation of Definition 5, eq. (8): sensitivity sqrt(2 log(1.25/delta)) / eps.
 
     Proved for eps < 1 (Dwork and Roth 2014, Theorem A.1), a condition that Definition 5 does not have. The
-    promise holds exactly up to `classical_gaussian_limit`; the formula is evaluated beyond it too, for any eps > 0 and
-    delta in (0, 1).
+    promise holds exactly up to `classical_gaussian_limit`; the formula is evaluated beyond it too.
+
+    Args:
+        eps: > 0.
+        delta: in (0, 1).
+        sensitivity: > 0, in the l2 norm.
 
     >>> round(classical_gaussian_scale(eps=1.0, delta=1e-5), 6)
     4.844805
@@ -121,7 +134,8 @@ def gaussian_delta(eps: Reals, *, scale: float, sensitivity: float = 1.0) -> Rea
     """The least delta at which Gaussian noise is (eps, delta)-DP; exact, in any number of coordinates.
 
     Fact 3 with mu = sensitivity/scale: only the distance of two answers matters (Balle and Wang 2018,
-    Theorem 5), for number(s) eps >= 0. Relative error below 1e-11, to either side.
+    Theorem 5). Relative error below 1e-11, to either side.
+    Arguments and errors as `laplace_delta`, the scale a standard deviation and the sensitivity in the l2 norm.
 
     >>> round(gaussian_delta(0.0, scale=1.0), 6)
     0.382925
@@ -133,7 +147,8 @@ def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.
     """The least standard deviation at which Gaussian noise is (eps, delta)-DP.
 
     Implements Balle and Wang 2018, Theorem 8, through Fact 3. Errs upward, by about 1e-11 relative in delta: the
-    promise holds in exact arithmetic too. For eps in [0, 1e4] and delta in [1e-300, 1).
+    promise holds in exact arithmetic too. Arguments and errors as `classical_gaussian_scale`, eps in [0, 1e4] and
+    delta >= 1e-300.
 
     >>> round(analytic_gaussian_scale(eps=1.0, delta=1e-5), 6)
     3.730632
@@ -154,13 +169,16 @@ def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.
 
 
 def classical_gaussian_limit(*, delta: float) -> float:
-    """The largest eps at which Definition 5 keeps its promise for this delta, in [1e-300, 0.999999].
+    """The largest eps at which Definition 5 keeps its promise for this delta.
 
     Errs downward, by about 2e-11 in log delta.
 
     With c = sqrt(2 log(1.25/delta)) the exact delta at eps is Phi(-c + eps/(2c)) - e^eps Phi(-c - eps/(2c)), whose
     derivative in eps is phi(c - eps/(2c)) (1/c - R(c + eps/(2c))) > 0 because Mills' ratio R(b) < 1/b: the
     promise is kept up to one eps and broken beyond it.
+
+    Args:
+        delta: in [1e-300, 0.999999].
 
     >>> round(classical_gaussian_limit(delta=0.9), 4)
     3.7871

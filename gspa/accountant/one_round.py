@@ -209,7 +209,13 @@ def epsilon_of(delta: float, problem: Problem) -> Interval:
 def central_delta(budgets: Budgets, *, eps: float, mechanism: Randomizer = BINARY) -> Bound:
     """Central delta(eps) of the worst user after shuffling.
 
-    For a central eps >= 0; otherwise as `central_epsilon`.
+    Args:
+        budgets: the users' local budgets.
+        eps: central eps >= 0.
+        mechanism: what every user runs.
+
+    Returns:
+        Bound on the pair's delta; `upper` holds for every randomizer in `valid_for`.
 
     >>> from gspa.accountant import budgets
     >>> round(central_delta(budgets.constant(1.0, n=1), eps=0.5).value, 9)  # nobody to hide among
@@ -262,7 +268,10 @@ class UserBounds:
         method: the analysis that is bracketed.
         valid_for: the class of local randomizers.
         delta: central delta.
-        relation: as the next three, what `gspa.accountant.bound.Bound` has.
+        relation: which two data sets are to be told apart; empty where the caller is to know.
+        warnings: as the next two, what `gspa.accountant.bound.Bound` has.
+        note: what else to know; may be empty.
+        reached: whether the lower ends are of the mechanism itself.
     """
 
     lower: Array
@@ -291,10 +300,13 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = 
     total variation s t has at eps', e^eps' - 1 = s (e^eps - 1), a delta of at most s times that of t at eps.
     So each victim is solved at two deltas, and the eps in between are bracketed by chords.
 
-    Arguments as `central_epsilon`.
+    Args:
+        budgets: the users' local budgets; at most 8 distinct delta_i.
+        delta: central delta in (0, 1), above every local delta_i.
+        mechanism: what every user runs.
 
     Raises:
-        OutsideValidity: as `central_epsilon`; more than 48 distinct budgets with more than 8 distinct delta_i.
+        OutsideValidity: as `central_epsilon`; too many distinct budgets to certify each.
     """
     delta = check.probability(allow_zero=False, delta=delta)
     require_fit(mechanism, budgets)

@@ -60,9 +60,7 @@ def poisson_delta(
 def poisson_epsilon(
     *, sigma: float, steps: int, rate: float, delta: float, direction: str = "both", sensitivity: float = 1.0
 ) -> Bound:
-    """The least eps at which noisy sums over Poisson samples are (eps, delta)-DP, whatever is added up.
-
-    Proved up to allowances for rounding as in `rounds.compose`.
+    """The least eps at which noisy sums over Poisson samples are (eps, delta)-DP.
 
     Args:
         sigma: standard deviation of the noise in each step, > 0.
@@ -71,6 +69,9 @@ def poisson_epsilon(
         delta: in (0, 1).
         direction: "remove" (with the record against without), "add", or "both", the larger of the two.
         sensitivity: the largest norm of a record's contribution to a sum, > 0: the clipping norm; at most 1000 sigma.
+
+    Returns:
+        Bound on the worst contributions' eps, proved up to allowances for rounding as in `rounds.compose`.
     """
     steps = check.count(steps=steps)
     return _worst(lambda one: compose([(one, steps)], delta=delta), sigma, rate, direction, sensitivity)

@@ -351,7 +351,9 @@ def compare(
             given, every bound speaks for the randomizers it is made for: see `valid_for`.
         keys: only these keys of `CATALOGUE`; the evaluated ones take tenths of a second.
 
-    A bound outside its conditions is a row, not an error.
+    Raises:
+        InvalidValue: delta out of range. A bound outside its conditions is a row, not an error.
+        UnknownName: no such mechanism or bound.
 
     >>> from gspa.accountant import budgets
     >>> [row.key for row in compare(budgets.mixed_constant(n=1000), delta=1e-4, mechanism="clip_laplace") if row.valid]
@@ -383,7 +385,11 @@ def compare_gaussian(*, sigma: float, n: int, delta: float) -> list[BoundRow]:
         n: number of users, >= 1.
         delta: central delta in (0, 1).
 
-    Rows are as those of `compare`; `trivial` is a value that one Gaussian report has without shuffling.
+    Returns:
+        Rows as `compare`; `trivial` is a value that one Gaussian report has without shuffling.
+
+    Raises:
+        InvalidValue: an argument out of range. A bound outside its conditions is a row, not an error.
 
     >>> [row.key for row in compare_gaussian(sigma=1.0, n=10_000, delta=1e-6)]
     ['takagi26', 'liew22']

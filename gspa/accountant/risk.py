@@ -46,7 +46,10 @@ class Risk:
         fpr: false-positive rates.
         tpr: at each of them no attacker's true-positive rate is larger.
         advantage: no attacker's TPR - FPR is larger, at any FPR.
-        method: as the next three, what `gspa.accountant.bound.Bound` has.
+        method: the analysis behind them.
+        valid_for: the class of local randomizers.
+        relation: which two data sets are to be told apart.
+        proved: as `gspa.accountant.bound.Bound` has it.
     """
 
     fpr: tuple[float, ...]

@@ -206,9 +206,15 @@ def shuffled_reports(
     below, that of a user with the least noise.
 
     Args:
-        scales: as for `gspa.accountant.laplace_gaussian.blanket_epsilon`, like the others but `both`; at most 64
-            distinct ones.
+        scales: `Budgets` (Laplace scales 1/eps_j), or noise scales > 0: Laplace b_j, or Gaussian sigma_j.
+        count: how many users have each scale: a number or shape of scales; with `Budgets`, theirs counts.
+        mechanism: "laplace" or "gaussian".
+        sensitivity: as for `gspa.accountant.laplace_gaussian.blanket_epsilon`, like victim.
         both: False where the lower end does not matter: it is then 0, and the upper one costs half the time.
+
+    Raises:
+        InvalidValue: an argument outside its range; more than 64 distinct scales.
+        OutsideValidity: budgets with delta_i > 0.
     """
     crowd = Crowd.of(scales, count, mechanism, sensitivity)
     victims = crowd.candidates(victim)
@@ -230,7 +236,11 @@ def shuffled_reports(
 
 
 def gaussian(mu: float) -> Round:
-    """A round of a mu-GDP Gaussian mechanism, mu = sensitivity / sigma in [0, 1000]."""
+    """A round of a mu-GDP Gaussian mechanism, mu = sensitivity / sigma.
+
+    Args:
+        mu: in [0, 1000].
+    """
     mu, label, words = check.in_range(0, losses.MOST_MU, mu=mu), f"Gaussian, mu = {mu:g}", "Gaussian mechanism"
     if mu == 0:
         return silent(label, words)
@@ -344,6 +354,7 @@ def compose(rounds: Rounds, *, delta: float) -> Bound:
         largest mass in the Fourier sum.
 
     Raises:
+        InvalidValue: no rounds, times below 1, delta out of range.
         OutsideValidity: delta not above the composed local deltas; a worst user that is not known.
 
     >>> round(compose([(gaussian(0.3), 16)], delta=1e-5).value, 4)  # mu = 1.2
@@ -368,7 +379,16 @@ def compose(rounds: Rounds, *, delta: float) -> Bound:
 def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
     """delta(eps) of all rounds together, for the worst user.
 
-    For eps >= 0; otherwise as `compose`.
+    Args:
+        rounds: (round, times) each.
+        eps: >= 0.
+
+    Returns:
+        Bound on the composed pairs' delta; proved and allowed for as in `compose`.
+
+    Raises:
+        InvalidValue: no rounds, times below 1, eps out of range.
+        OutsideValidity: a worst user that is not known.
 
     >>> from gspa.accountant.tradeoff import gdp_delta
     >>> bound = compose_delta([(gaussian(0.3), 16)], eps=2.0)

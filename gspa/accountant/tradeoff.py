@@ -151,6 +151,9 @@ def gdp_delta(eps: Reals, *, mu: float) -> Reals:
 def gdp_log_delta_end(eps: float, *, mu: float, side: int) -> float:
     """Not below log delta(eps) (side 1) or not above it (-1), even if mu is two roundings off.
 
+    Args:
+        side: 1 or -1.
+
     >>> low, high = (gdp_log_delta_end(1.0, mu=0.5, side=side) for side in (-1, 1))
     >>> 0 < high - low < 3e-11
     True
