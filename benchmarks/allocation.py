@@ -16,9 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from timing import best, command, write
+from timing import best, command, dealt_epsilon, write
 
-import gspa
 from gspa.book.text import number
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,9 +40,8 @@ def measure() -> dict[str, Any]:
 
     gaussian_allocation_epsilon_range(delta=1e-3, sigma=2.0, num_steps=10)  # what is compiled once
     for steps in (*STEPS, *MORE):
-        run = gspa.Allocation(1.0, steps)
-        found = gspa.epsilon(delta=DELTA, mechanism=run)
-        seconds = best(lambda run=run: gspa.epsilon(delta=DELTA, mechanism=run))
+        found = dealt_epsilon(steps, delta=DELTA)
+        seconds = best(lambda steps=steps: dealt_epsilon(steps, delta=DELTA))
         note(steps, "gspa", found.lower, found.upper, seconds)
         if steps in STEPS:
             begin = time.perf_counter()

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from timing import best, command, symbols, write
+from timing import best, command, dealt_epsilon, symbols, write
 
 import gspa
 from gspa.accountant import budgets, interop, rounds
@@ -86,7 +86,7 @@ def dealt(steps: int) -> Answer:
     """Our interval for random allocation, a record added or removed."""
 
     def ends() -> Ends:
-        found = gspa.epsilon(delta=1e-6, mechanism=gspa.Allocation(1.0, steps))
+        found = dealt_epsilon(steps, delta=1e-6)
         return found.lower, found.upper
 
     return Answer(OURS, ends)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from gspa.accountant import allocation
+from gspa.accountant.bound import Bound
 from gspa.book.text import greek, powers
 
 
@@ -20,6 +22,13 @@ def best(function: Callable[[], object], repeats: int = 3) -> float:
         function()
         times.append(time.perf_counter() - begin)
     return min(times)
+
+
+def dealt_epsilon(steps: int, *, delta: float) -> Bound:
+    """eps of one of so many steps at sigma = 1, asked as if for the first time: what was kept is forgotten."""
+    for kept in (allocation.Step.cells, allocation.Dealt.lower, allocation.Dealt.upper):
+        kept.cache_clear()
+    return allocation.Allocated(allocation.Allocation(1.0, steps)).epsilon(delta)
 
 
 def symbols(title: str) -> str:
