@@ -120,6 +120,15 @@ def _levels(others: Reports) -> Array:
     return np.unique(others.kappa[order][np.minimum(np.searchsorted(place, at), order.size - 1)])
 
 
+def _straight(levels: int) -> list[Array]:
+    """One slope throughout: the breaks below it sit at the centre, those above it beyond the edge."""
+    return [np.r_[np.zeros(i), np.full(levels - 1 - i, np.inf)] for i in range(levels)]
+
+
+def _bent(others: Reports, slopes: Array, breaks: Array, reach: float) -> Envelope:
+    return Envelope(others.power, slopes, np.clip(breaks, 0.5**others.power, (reach + 0.5) ** others.power), reach)
+
+
 def choose(victim: Noise, others: Reports, delta: float, corrected: bool) -> Envelope:
     """An envelope whose limit (or corrected limit) has nearly the least eps: coordinate search, no guarantee."""
     levels = _levels(others)
@@ -139,12 +148,9 @@ def choose(victim: Noise, others: Reports, delta: float, corrected: bool) -> Env
         return gdp_epsilon(delta=max(delta * (1 - share), LEAST_TAIL), mu=mu) if mu < 40 else mu * mu
 
     def build(breaks: Array, share: float) -> Envelope:
-        low, high = 0.5**others.power, (reach[share] + 0.5) ** others.power
-        return Envelope(others.power, levels, np.clip(breaks, low, high), reach[share])
+        return _bent(others, levels, breaks, reach[share])
 
-    # One slope throughout: the breaks below it sit at the centre, those above it beyond the edge.
-    starts = [np.r_[np.zeros(i), np.full(levels.size - 1 - i, np.inf)] for i in range(levels.size)]
-    tried = [(score(build(start, s), s), start, s) for start in starts for s in _LEAKS]
+    tried = [(score(build(start, s), s), start, s) for start in _straight(levels.size) for s in _LEAKS]
     value, breaks, share = min(tried, key=lambda one: one[0])
     if levels.size == 1:
         return build(breaks, share)
@@ -284,19 +290,26 @@ class Crowd:
         mu = min(limit(noise, others, one).mu for one in envelopes)
         return (envelopes, mu) if mu < _MOST_MU else ([], math.inf)
 
-    def reductions(self, victim: int, delta: float, size: int | None = None) -> tuple[list[Reduction], float]:
-        """Those `envelopes` and smaller B with the same omega*, ready to be evaluated; and mu."""
-        envelopes, mu = self.envelopes(victim, delta)
-        noise = self.noise(victim)
-        others = self.reports.without(victim)
+    def reductions(
+        self, victim: int, delta: float, size: int | None = None, *, straight: bool = False
+    ) -> tuple[list[Reduction], float]:
+        """Those `envelopes` and smaller B with the same omega*, ready to be evaluated; and mu.
+
+        With `straight` omega* of one slope instead, for unequal noise that the limit says little of.
+        """
+        noise, others = self.noise(victim), self.reports.without(victim)
         reach = [0.5 + max(noise.quantile(min(share * delta, 0.25)), 1e-3) for share in _SHARES]
+        envelopes, mu = ([], math.inf) if straight else self.envelopes(victim, delta)
+        if straight and others.count.size and (levels := _levels(others)).size > 1:
+            envelopes = [_bent(others, levels, breaks, max(reach)) for breaks in _straight(levels.size)]
         cut: dict[tuple[float, ...], Envelope] = {}  # both searches may end at one envelope, or at one once it is cut
         for envelope in envelopes:
             # A larger B was worse in the limit: it thins the cover. A smaller one bounds L.
             for r in (envelope.radius, *(r for r in reach if r < 0.999 * envelope.radius)):
                 breaks = np.minimum(envelope.breaks, (r + 0.5) ** envelope.power)  # those beyond the edge move to it
                 cut.setdefault((r, *breaks.tolist()), replace(envelope, radius=r, breaks=breaks))
-        return [Reduction.of(noise, others, one, delta, size) for one in cut.values()], mu
+        kept = [one for one in cut.values() if one.log_corners[-1] >= -_DEEPEST]
+        return [Reduction.of(noise, others, one, delta, size) for one in kept], mu
 
     def proved(self, evaluated: list[int]) -> bool:
         """Whether 0 and 1 are the proved worst inputs of these victims."""
@@ -348,6 +361,9 @@ def _victim(crowd: Crowd, index: int, delta: float, times: int) -> _Victim:
         return _Victim(index, None, math.inf)
     at = _OUT * limits[first]
     if found[first].upper(at) > _FAR_FROM * gdp_delta(at, mu=limits[first]):  # the limit says little of the law
+        more, _ = crowd.reductions(index, delta / times, _CELLS, straight=True)
+        limits += [limit(one.victim, others, one.envelope).mu for one in more]
+        found += more
         inside = [one.upper(at) - one.leak(at)[1] for one in found]
         seen = [fitted_mu(at, math.log(max(value, 1e-300))) for value in inside]
         limits = [max(pair) for pair in zip(limits, seen, strict=True)]
@@ -393,6 +409,7 @@ def reports_pair(
 
 # --- certified eps and delta ---------------------------------------------------------------------------------
 
+_NEAR = 1.1  # the limit's eps: beyond it other B are tried
 _BAND = 2e-3  # relative, in delta: where the search for eps stops
 
 
@@ -436,16 +453,21 @@ def blanket_epsilon(
         top = local[1]
         if not some or top == 0:
             return local
-        at, high, used = min(gdp_epsilon(delta=delta, mu=mu), top), top, some[0]
-        curves = [(one, cache(one.upper)) for one in some]
-        for _ in range(3):  # the best B at the limit's eps need not be the best at the true one
-            start = at
-            best, upper = min(curves, key=lambda one: one[1](start))
-            at = least_epsilon(upper, delta, start, top, _BAND)
-            if at < high:
-                high, used = at, best
-            if at < 1.1 * start:
+        first, high, used = min(gdp_epsilon(delta=delta, mu=mu), top), top, some[0]
+        for straight in (False, True):
+            at = first
+            curves = [(one, cache(one.upper)) for one in some]
+            for _ in range(3 if curves else 0):  # the best B at the limit's eps need not be the best at the true one
+                start = at
+                best, upper = min(curves, key=lambda one: one[1](start))
+                at = least_epsilon(upper, delta, start, top, _BAND)
+                if at < high:
+                    high, used = at, best
+                if at < _NEAR * start:
+                    break
+            if straight or high < _NEAR * first:
                 break
+            some, _ = crowd.reductions(index, delta, straight=True)
         return min(greatest_epsilon(used.lower, delta, high, _BAND), high), high
 
     return _answer(crowd, victim, bracket, lambda i: crowd.local_epsilon(i, delta), delta=delta)
@@ -469,21 +491,28 @@ def blanket_delta(
     crowd = Crowd.of(scales, count, mechanism, sensitivity)
     eps = check.nonnegative(eps=eps)
 
+    def tightest(some: list[Reduction], best: Reduction | None, least: float) -> tuple[Reduction | None, float]:
+        for one in some:
+            if (found := one.upper(eps)) < least:
+                best, least = one, found
+        return best, least
+
     def bracket(index: int) -> tuple[float, float]:
         local = crowd.local_delta(index, eps)
-        guess, best, least = 1e-6, None, math.inf
+        guess = 1e-6
+        best: Reduction | None = None
+        least = math.inf
         some, mu = crowd.envelopes(index, guess)
         if not some or local[1] == 0:
             return local
         guess = min(max(gdp_delta(eps, mu=mu), _LEAST_DELTA), 0.25)  # nothing is known yet: the limit's delta first
         for _ in range(3):  # the best B depends on the delta that comes out
-            for one in crowd.reductions(index, guess)[0]:
-                found = one.upper(eps)
-                if found < least:
-                    best, least = one, found
+            best, least = tightest(crowd.reductions(index, guess)[0], best, least)
             if best is None or 0.3 * guess < least < 3 * guess or least < guess == _LEAST_DELTA:
                 break
             guess = min(max(least, _LEAST_DELTA), 0.25)
+        if least > 3 * gdp_delta(eps, mu=mu):
+            best, least = tightest(crowd.reductions(index, guess, straight=True)[0], best, least)
         if best is None or least >= local[1]:
             return local
         return min(best.lower(eps), least), least

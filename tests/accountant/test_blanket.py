@@ -16,7 +16,7 @@ from scipy.stats import binom, laplace, norm
 from gspa.accountant import attacks as audit
 from gspa.accountant import blanket as _blanket_law
 from gspa.accountant import blanket_forms, budgets, rounds
-from gspa.accountant.blanket import Envelope, Noise, Reports
+from gspa.accountant.blanket import Envelope, Noise, Reduction, Reports
 from gspa.accountant.errors import GspaError
 from gspa.accountant.laplace_gaussian import Crowd, blanket_delta, blanket_epsilon, reports_pair
 from gspa.accountant.random_sum import expectation_above, expectation_of_equal, positive_part
@@ -316,6 +316,21 @@ def test_the_most_precise_report_need_not_be_the_worst_off():
     assert precise.upper < 0.05
     assert exposed.lower > 0.9
     assert blanket_epsilon(scales, count=count, delta=1e-6).upper >= exposed.lower
+
+
+@pytest.mark.parametrize(
+    ("eps", "count", "delta"),
+    [((0.04632, 0.210645, 0.344049), (1531, 37, 27849), 5.5e-12), ((0.033167, 0.045037), (1458, 430), 1.4e-12)],
+)
+def test_no_common_law_of_one_slope_proves_much_less(eps, count, delta):
+    """A few with little noise, whom the Gaussian limit does not see, must not keep the others from hiding anybody."""
+    crowd = Crowd.of([1 / one for one in eps], count, "laplace", 1.0)
+    for victim in range(len(eps)):
+        upper = blanket_epsilon(crowd.scales, count=count, delta=delta, victim=victim).upper
+        noise, others = crowd.noise(victim), crowd.reports.without(victim)
+        for slope, radius in product(eps, (1.0, 10.0, 100.0, 400.0)):
+            law = Envelope(1, np.array([slope]), np.zeros(0), radius)
+            assert Reduction.of(noise, others, law, delta).upper(upper / 1.1) > delta
 
 
 def test_budgets_and_silent_users():

@@ -10,6 +10,7 @@
   const SHARES = [0.5, 0.3, 0.2, 0.05, 0.01, 1e-3, 1e-6]; // of delta: what B may leave out
   const LEVELS = 5, BREAKS = 14, SWEEPS = 3; // slopes of log q, and the search for where it has them
   const POINTS = 400, CELLS = 360; // of r: where densities are looked at, and where they are summed
+  const FAR = 3, DEEPEST = 200; // times the limit's delta: beyond it other B are tried; and as log q falls no lower
   const PAD = 1e-11, COUNTED = 2e-12; // allowances for the roundings of densities and of masses
   const LARGEST = 200, MOST_MU = 40; // of a central eps; of the limit's mu: beyond it the report's own guarantee is the answer
 
@@ -89,7 +90,10 @@
       if (best.score > 0.999 * before) break;
     }
     const smaller = radii.filter((radius) => radius < 0.999 * best.found?.radius).map((radius) => envelope(power, slopes, best.breaks, radius));
-    return { ...best, smaller };
+    // One slope throughout, for unequal noise that the limit says little of.
+    const falls = (slope, radius) => slope * ((radius + 0.5) ** power - 0.5 ** power) < DEEPEST;
+    const straight = slopes.length === 1 ? [] : slopes.flatMap((slope) => radii.filter((radius) => falls(slope, radius)).map((radius) => envelope(power, [slope], [], radius)));
+    return { ...best, smaller, straight };
   }
 
   // {mu, tried}: the B's to evaluate; many values are asked of that for several rounds, so it is one.
@@ -98,7 +102,7 @@
     if (!(careful.mu < MOST_MU)) return { mu: Infinity, tried: [] };
     if (rounds > 1) return { mu: careful.mu / sqrt(rounds), tried: [careful.found] };
     const plain = choose(victim, others, delta, rounds, "mu"), both = plain.corrected < 1.02 * plain.mu ? [plain] : [plain, careful];
-    return { mu: plain.mu, tried: both.flatMap(({ found, smaller }) => [found, ...smaller]) };
+    return { mu: plain.mu, tried: both.flatMap(({ found, smaller }) => [found, ...smaller]), straight: plain.straight };
   }
 
   // B cut at distances r from 1/2, left of it; right of it the two values change places. Of each cell B's mass, those of
@@ -170,8 +174,9 @@
       const prepared = () => {
         if (known) return known;
         const others = users.map((each) => (each === one ? { ...each, count: each.count - 1 } : each)).filter(({ gap, count }) => gap * count > 0);
-        const { mu, tried } = others.length ? candidates(one, others, delta, rounds) : { mu: Infinity, tried: [] };
-        return (known = { mu, curves: tried.map((found) => upper(one, others, found)) });
+        const { mu, tried, straight = [] } = others.length ? candidates(one, others, delta, rounds) : { mu: Infinity, tried: [] };
+        const evaluated = (some) => some.map((found) => upper(one, others, found));
+        return (known = { mu, curves: evaluated(tried), more: () => evaluated(straight) });
       };
       return {
         top: kind === "laplace" ? one.gap : Infinity,
@@ -183,7 +188,12 @@
           const alone = aloneDelta(one, eps), curves = alone > 0 ? prepared().curves : [];
           if (curves.length === 0) return min(1, alone);
           if (abs(eps / looked - 1) < 0.25) return min(1, alone, known.curves[0](eps)); // the best near here
-          const found = curves.map((curve) => ({ curve, value: curve(eps) })).sort((a, b) => a.value - b.value);
+          const ranked = (some) => some.map((curve) => ({ curve, value: curve(eps) })).sort((a, b) => a.value - b.value);
+          let found = ranked(curves);
+          if (known.more && found[0].value > FAR * gspa.gdpDelta(eps, known.mu)) {
+            found = ranked([...curves, ...known.more()]);
+            known.more = null;
+          }
           known.curves = found.map(({ curve }) => curve);
           looked = eps;
           return min(1, alone, found[0].value);
