@@ -453,11 +453,13 @@ def blanket_epsilon(
         top = local[1]
         if not some or top == 0:
             return local
-        first, high, used = min(gdp_epsilon(delta=delta, mu=mu), top), top, some[0]
-        for straight in (False, True):
-            at = first
+        first = min(gdp_epsilon(delta=delta, mu=mu), top)
+
+        def proved(some: list[Reduction]) -> tuple[float, Reduction]:
+            """The least eps that is found with one of these B, and with which."""
+            at, high, used = first, top, some[0]
             curves = [(one, cache(one.upper)) for one in some]
-            for _ in range(3 if curves else 0):  # the best B at the limit's eps need not be the best at the true one
+            for _ in range(3):  # the best B at the limit's eps need not be the best at the true one
                 start = at
                 best, upper = min(curves, key=lambda one: one[1](start))
                 at = least_epsilon(upper, delta, start, top, _BAND)
@@ -465,9 +467,11 @@ def blanket_epsilon(
                     high, used = at, best
                 if at < _NEAR * start:
                     break
-            if straight or high < _NEAR * first:
-                break
-            some, _ = crowd.reductions(index, delta, straight=True)
+            return high, used
+
+        high, used = proved(some)
+        if high >= _NEAR * first and (more := crowd.reductions(index, delta, straight=True)[0]):
+            high, used = min((high, used), proved(more), key=lambda found: found[0])
         return min(greatest_epsilon(used.lower, delta, high, _BAND), high), high
 
     return _answer(crowd, victim, bracket, lambda i: crowd.local_epsilon(i, delta), delta=delta)

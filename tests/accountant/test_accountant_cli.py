@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import MISSING, fields
 from decimal import Decimal
+from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gspa
-from gspa.accountant import api, budgets
+from gspa.accountant import api, budgets, cli
 from gspa.accountant import one_round as accountant
 from gspa.accountant import rounds as composition
 from gspa.accountant.arguments import integer
@@ -127,6 +129,17 @@ def test_a_training_run_says_whether_it_keeps_its_deal(capsys):
     assert run(["epsilon", "--eps", "1", "--n", "9", "--deal", "once"]) == 2
     assert run(asked(10, "twice")) == 2
     assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_each_command_names_the_mechanisms_that_it_has_the_options_for():
+    assert set(cli._MECHANISMS) == set(api._KINDS)
+    needed = {name: [one.name for one in fields(kind) if one.default is MISSING] for name, kind in api._KINDS.items()}
+    for command in (cli.epsilon, cli.calibrate, cli.per_user):
+        options = set(signature(command).parameters)
+        named = signature(command).parameters["mechanism"].annotation.__metadata__[0].help
+        assert set(re.findall(r"\w+", named.partition(":")[2])) == {
+            name for name in cli._MECHANISMS if options >= set(needed[name])
+        }
 
 
 def test_each_users_own_record_is_a_line(capsys, tmp_path):

@@ -1,8 +1,8 @@
 """The calculator's numbers against the Python package's, on drawn settings of every mechanism, in the browser itself.
 
 The page has upper ends. None is below what the package certifies from below (an attack, where it has one), and each is
-within a thousandth of the package's own upper end, with Gaussian noise within two; where noise differs from user to
-user 95 in 100 are within two hundredths, and none is twice as large.
+within a thousandth of the package's own upper end; where noise differs from user to user 95 in 100 are within two
+hundredths, and none is twice as large.
 """
 
 from __future__ import annotations
@@ -156,8 +156,7 @@ def check(found: dict[str, Any], wanted: Bound, setting: Setting) -> None:
     """Near 0 the curve falls half as fast as eps grows, and a part of delta is worth as much of eps."""
     upper, differ = found["upper"], setting["mechanism"] in NOISE and len(setting["people"]) > 1
     assert upper >= wanted.lower, setting
-    parts = 20 if differ else 2 if setting["mechanism"] == "gaussian" else 1
-    assert upper <= wanted.upper * (1 + parts * CLOSE) + CLOSE * setting["delta"], setting
+    assert upper <= wanted.upper * (1 + (20 if differ else 1) * CLOSE) + CLOSE * setting["delta"], setting
     if setting["mechanism"] not in NOISE:
         assert upper == pytest.approx(wanted.upper, rel=CLOSE, abs=CLOSE * setting["delta"]), setting
 

@@ -9,7 +9,7 @@
   const LOG_SQRT_2PI = 0.5 * log(2 * Math.PI);
   const SHARES = [0.5, 0.3, 0.2, 0.05, 0.01, 1e-3, 1e-6]; // of delta: what B may leave out
   const LEVELS = 5, BREAKS = 14, SWEEPS = 3; // slopes of log q, and the search for where it has them
-  const POINTS = 400, CELLS = 360; // of r: where densities are looked at, and where they are summed
+  const POINTS = 400, CELLS = 480; // of r: where densities are looked at, and where they are summed
   const FAR = 3, DEEPEST = 200; // times the limit's delta: beyond it other B are tried; and as log q falls no lower
   const PAD = 1e-11, COUNTED = 2e-12; // allowances for the roundings of densities and of masses
   const LARGEST = 200, MOST_MU = 40; // of a central eps; of the limit's mu: beyond it the report's own guarantee is the answer
