@@ -187,7 +187,7 @@
         delta: (eps) => {
           const alone = aloneDelta(one, eps), curves = alone > 0 ? prepared().curves : [];
           if (curves.length === 0) return min(1, alone);
-          if (abs(eps / looked - 1) < 0.25) return min(1, alone, known.curves[0](eps)); // the best near here
+          if (abs(eps / looked - 1) < 0.05) return min(1, alone, known.curves[0](eps)); // the best near here
           const ranked = (some) => some.map((curve) => ({ curve, value: curve(eps) })).sort((a, b) => a.value - b.value);
           let found = ranked(curves);
           if (known.more && found[0].value > FAR * gspa.gdpDelta(eps, known.mu)) {
