@@ -185,10 +185,20 @@ def answers_to_the_front_door(app, doctree):
 
     Sphinx knows a file by the module under which it met one of its objects first, and that is `gspa` for these files.
     """
-    files = {getattr(gspa, name).__module__ for name in gspa.__all__}
     for signature in doctree.findall(addnodes.desc_signature):
-        if signature.get("module") in files:
+        if signature.get("module") in front_door():
             signature["ids"].append(f"gspa.{signature['fullname']}")
+
+
+@cache
+def front_door():
+    """The modules of what stands there; only pages that describe code need the second that importing them takes."""
+    return {getattr(gspa, name).__module__ for name in gspa.__all__}
+
+
+def dealt(app, env, docnames):
+    """Deal the pages out, so that of those that are read at once none gets all that describe code."""
+    docnames[:] = [name for start in range(app.parallel) for name in docnames[start :: app.parallel]]
 
 
 def setup(app):
@@ -201,6 +211,7 @@ def setup(app):
     app.add_search_language(Search)
     app.connect("config-inited", configure, priority=900)
     app.connect("builder-inited", without_thebe)
+    app.connect("env-before-read-docs", dealt)
     app.connect("doctree-read", answers_to_the_front_door)
     app.connect("write-started", keep_titles)
     app.connect("html-page-context", link_record, priority=900)
