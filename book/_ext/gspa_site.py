@@ -69,12 +69,16 @@ def link_record(app, pagename, templatename, context, doctree):
     context["theme_extra_footer"] = context["theme_extra_footer"].replace(RECORD, link)
 
 
-def without_thebe(app):
-    """Silence the extension that lets readers run cells on another host; Jupyter Book loads it unasked."""
-    for event in ("env-before-read-docs", "doctree-resolved"):
-        for listener in list(app.events.listeners[event]):
-            if listener.handler.__module__ == "sphinx_thebe":
-                app.disconnect(listener.id)
+def silenced(app):
+    """Take out what Jupyter Book and Sphinx bring unasked.
+
+    One lets readers run cells on another host, the other looks for types in comments and trips over a named tuple of
+    Python 3.13.
+    """
+    unwanted = {"sphinx_thebe", "sphinx.ext.autodoc.type_comment"}
+    for listeners in list(app.events.listeners.values()):
+        for listener in [one for one in listeners if one.handler.__module__ in unwanted]:
+            app.disconnect(listener.id)
 
 
 def named_toggles(app, pagename, templatename, context, doctree):
@@ -210,7 +214,7 @@ def setup(app):
     app.set_html_assets_policy("always")
     app.add_search_language(Search)
     app.connect("config-inited", configure, priority=900)
-    app.connect("builder-inited", without_thebe)
+    app.connect("builder-inited", silenced)
     app.connect("env-before-read-docs", dealt)
     app.connect("doctree-read", answers_to_the_front_door)
     app.connect("write-started", keep_titles)

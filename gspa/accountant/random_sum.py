@@ -44,6 +44,7 @@ _REACH = 7.0  # e^(-7^2 / 2) = 2e-11 ends the Fourier sum
 _DROPPED = 60.0  # terms below e^-60 of the largest are not formed
 _ALIAS = 1e-4  # relative size of the images that is worth a longer period
 _LONGEST = 400.0
+_PASSES, _LEAST = 3, 1e-12  # how often a period is chosen, and for what part of E[e^(lambda S)] at least
 _MULTIPLES = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
 _BLOCK = 64
 _EXPONENT = 500.0  # far from where e^x overflows
@@ -170,29 +171,34 @@ def positive_part(
 
     # Work with lambda S; the value is usually size / 10, at least size / 100.
     images = _Images.of(values, masses, copies, weights, tilt, height)
-    period = max(20.0, 12.0 + images.log_weight - math.log(size))
+    period, wanted = max(20.0, 12.0 + images.log_weight - math.log(size)), 0.01 * size
     if height > _EXPONENT:  # values so far apart that no tilt brings them together: nothing is known
         return Bracket(0.0, math.inf)
     if period > _LONGEST:  # about e^-400 of the weights: x_+ <= e^(lambda x)/(e lambda) is enough
         return Bracket(0.0, size * math.exp(height - 1) / tilt)
-    longest = period + _LONGEST
-    while images.bound(period, 0.01 * size) > _ALIAS * 0.01 * size and period < longest:
-        period *= 1.25
-    if period > 150:
-        smoothing *= 2
-    spread = smoothing * smoothing
-    step = 2 * math.pi / period
-    terms = math.ceil(_REACH / (smoothing * step)) + 1
-    log_zeta = _log_characteristic(scaled, tilted, step, terms)
-    t = step * np.arange(terms)
-    formed = first * log_zeta.real > -_DROPPED
-    sums = np.zeros(terms, dtype=np.complex128)
-    sums[formed] = _power_sum(log_zeta[formed], first, stride, tilted_weights)
-    z = 1 + 1j * t
-    density_terms = sums * np.exp(spread * z * z / 2)
-    density_terms[1:] *= 2  # the frequencies -t
-    value_terms = density_terms / (z * z)
-    value = float(value_terms.real.sum()) / period
+    longest, fine = period + _LONGEST, smoothing
+    for _ in range(_PASSES):
+        while images.bound(period, wanted) > _ALIAS * wanted and period < longest:
+            period *= 1.25
+        smoothing = 2 * fine if period > 150 else fine
+        spread = smoothing * smoothing
+        step = 2 * math.pi / period
+        terms = math.ceil(_REACH / (smoothing * step)) + 1
+        log_zeta = _log_characteristic(scaled, tilted, step, terms)
+        t = step * np.arange(terms)
+        formed = first * log_zeta.real > -_DROPPED
+        sums = np.zeros(terms, dtype=np.complex128)
+        sums[formed] = _power_sum(log_zeta[formed], first, stride, tilted_weights)
+        z = 1 + 1j * t
+        density_terms = sums * np.exp(spread * z * z / 2)
+        density_terms[1:] *= 2  # the frequencies -t
+        value_terms = density_terms / (z * z)
+        value = float(value_terms.real.sum()) / period
+        if value >= wanted or period >= longest:
+            break
+        wanted = 0.1 * max(
+            value, _LEAST * size
+        )  # a rare large value is all that counts: the images are looked at again
     density = float(density_terms.real.sum()) / period
     # Each log zeta carries the mean's rounding and that of sums of k products of at most min(t^2 x^2, 4), of factors
     # that are powers; its multiple carries as many times that, and the sum over the numbers of copies a unit a step.
