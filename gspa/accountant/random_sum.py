@@ -176,8 +176,9 @@ def positive_part(
         return Bracket(0.0, math.inf)
     if period > _LONGEST:  # about e^-400 of the weights: x_+ <= e^(lambda x)/(e lambda) is enough
         return Bracket(0.0, size * math.exp(height - 1) / tilt)
-    longest, fine = period + _LONGEST, smoothing
-    for _ in range(_PASSES):
+    longest, fine, unit = period + _LONGEST, smoothing, math.exp(height) / tilt
+    least, most = 0.0, math.inf
+    for _ in range(_PASSES):  # each pass has a bracket of its own
         while images.bound(period, wanted) > _ALIAS * wanted and period < longest:
             period *= 1.25
         smoothing = 2 * fine if period > 150 else fine
@@ -194,28 +195,26 @@ def positive_part(
         density_terms[1:] *= 2  # the frequencies -t
         value_terms = density_terms / (z * z)
         value = float(value_terms.real.sum()) / period
+        density = float(density_terms.real.sum()) / period
+        # Each log zeta carries the mean's rounding and that of sums of k products of at most min(t^2 x^2, 4), of
+        # factors that are powers; its multiple carries as many times that, and the sum over the numbers of copies a
+        # unit a step.
+        drift = t * float(tilted @ np.abs(scaled)) + float(masses @ np.abs(scaled))
+        second = float(tilted @ np.minimum(np.abs(scaled), 1e100) ** 2)
+        curved = (4.0 * values.size + 16 * math.isqrt(terms) + 64) * np.minimum(t * t * second, 4.0)
+        relative = _UNIT * (last * (32 * drift + curved) + 512 + 8 * (weights.size / _BLOCK + _BLOCK))
+        error = float(relative @ np.abs(value_terms)) / period + terms * math.exp(-_DROPPED) * size
+        end = float(t[-1])
+        # sum_(k > K) 2 e^(-spread t_k^2 / 2) / t_k^2 <= 2 e^(-spread t_K^2 / 2) / (step t_K)
+        cut = 2 * size * math.exp(spread * (1 - end * end) / 2) / (step * end * period)
+        loss = spread * (max(density, 0.0) + float(relative @ np.abs(density_terms)) / period)
+        loss += spread * 2 * size * math.exp(spread * (1 - end * end) / 2) / (spread * end * step * period)
+        least = max(least, (value - images.bound(period, value) - loss - error - cut) * unit)
+        most = min(most, max(value + error + cut, 0.0) * unit)
         if value >= wanted or period >= longest:
             break
-        wanted = 0.1 * max(
-            value, _LEAST * size
-        )  # a rare large value is all that counts: the images are looked at again
-    density = float(density_terms.real.sum()) / period
-    # Each log zeta carries the mean's rounding and that of sums of k products of at most min(t^2 x^2, 4), of factors
-    # that are powers; its multiple carries as many times that, and the sum over the numbers of copies a unit a step.
-    drift = t * float(tilted @ np.abs(scaled)) + float(masses @ np.abs(scaled))
-    second = float(tilted @ np.minimum(np.abs(scaled), 1e100) ** 2)
-    curved = (4.0 * values.size + 16 * math.isqrt(terms) + 64) * np.minimum(t * t * second, 4.0)
-    relative = _UNIT * (last * (32 * drift + curved) + 512 + 8 * (weights.size / _BLOCK + _BLOCK))
-    error = float(relative @ np.abs(value_terms)) / period + terms * math.exp(-_DROPPED) * size
-    end = float(t[-1])
-    # sum_(k > K) 2 e^(-spread t_k^2 / 2) / t_k^2 <= 2 e^(-spread t_K^2 / 2) / (step t_K)
-    cut = 2 * size * math.exp(spread * (1 - end * end) / 2) / (step * end * period)
-    loss = spread * (max(density, 0.0) + float(relative @ np.abs(density_terms)) / period)
-    loss += spread * 2 * size * math.exp(spread * (1 - end * end) / 2) / (spread * end * step * period)
-    unit = math.exp(height) / tilt
-    upper = (value + error + cut) * unit
-    lower = (value - images.bound(period, value) - loss - error - cut) * unit
-    return Bracket(max(lower, 0.0), max(upper, 0.0))
+        wanted = 0.1 * max(value, _LEAST * size)  # a rare large value decides: the images are looked at again
+    return Bracket(least, most)
 
 
 class _Images(NamedTuple):

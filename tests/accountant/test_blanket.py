@@ -206,6 +206,12 @@ def test_a_finer_evaluation_stays_inside(monkeypatch):
     assert fine.upper <= coarse.upper * (1 + 1e-6)
 
 
+def test_few_users_and_a_tiny_delta():
+    """A rare large value of L decides, beside which the images of the Fourier sum are not small."""
+    bound = blanket_epsilon([0.65], count=[17], delta=2e-11, mechanism="gaussian")
+    assert bound.upper - bound.lower < 0.01 * bound.upper
+
+
 # --- numbers ---------------------------------------------------------------------------------------------
 
 
