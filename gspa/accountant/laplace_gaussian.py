@@ -68,7 +68,7 @@ from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 _LEVELS = 5
 _LEAKS = (0.5, 0.2, 0.05, 0.01, 1e-3, 1e-6)  # of the delta that is aimed at
 _BREAKS = 12
-_SEARCH = (math.inf, math.inf, 2.0, 1.2)  # a break is moved to and fro by at most this factor: sweep after sweep
+_SEARCH = (math.inf, math.inf, 2.0, 1.2)  # a break is moved either way by at most this factor, sweep after sweep
 _NEAREST = 0.02  # of a break to the centre
 _LESS = 1 + 1e-6  # by more than any rounding of eps
 _DEEPEST = 200.0  # log q falls no lower: omega* must not underflow

@@ -9,7 +9,7 @@
   const LOG_SQRT_2PI = 0.5 * log(2 * Math.PI);
   const SHARES = [0.5, 0.3, 0.2, 0.05, 0.01, 1e-3, 1e-6]; // of delta: what B may leave out
   const LEVELS = 5, BREAKS = 12, NEAREST = 0.02; // slopes of log q, and places looked at for where it has them
-  const SEARCH = [Infinity, Infinity, 2, 1.2]; // sweep after sweep, to and fro by at most this factor
+  const SEARCH = [Infinity, Infinity, 2, 1.2]; // sweep after sweep, either way by at most this factor
   const POINTS = 400; // of r: where densities are looked at
   const ROUGH = 120, FINE = 960, CLOSEST = 3; // cells in which they are summed, of every B and of the best ones
   const FAR = 1.02, DEEPEST = 200; // times the limit's eps: beyond it other B are tried; and as log q falls no lower
