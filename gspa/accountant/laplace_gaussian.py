@@ -42,7 +42,7 @@ grow with the number of users.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -67,9 +67,8 @@ from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 _LEVELS = 5
 _LEAKS = (0.5, 0.2, 0.05, 0.01, 1e-3, 1e-6)  # of the delta that is aimed at
-_BREAKS = 12
-_SEARCH = (math.inf, math.inf, 2.0, 1.2)  # a break is moved either way by at most this factor, sweep after sweep
-_NEAREST = 0.02  # of a break to the centre
+_BREAKS = 14
+_SWEEPS = 3
 _LESS = 1 + 1e-6  # by more than any rounding of eps
 _DEEPEST = 200.0  # log q falls no lower: omega* must not underflow
 
@@ -162,16 +161,17 @@ def choose(victim: Noise, others: Reports, delta: float, corrected: bool) -> Env
             if (found := score(build(other, part), part)) < value:
                 value, breaks, share = found, other, part
 
-    for factor in _SEARCH:
+    for _ in range(_SWEEPS):
+        before = value
         for i in range(levels.size - 1):
             high = reach[share] + 0.5
-            at = min(max(breaks[i] ** (1 / others.power) - 0.5, _NEAREST), high)
-            near = np.geomspace(max(at / factor, _NEAREST), min(at * factor, high), _BREAKS)
-            grid = np.unique(np.r_[0.5, 0.5 + near, high]) ** others.power
+            grid = np.unique(np.r_[0.5, 0.5 + np.geomspace(0.02, high, _BREAKS - 2), high]) ** others.power
             # Break i at x, and the others pushed aside.
             moved = [np.r_[np.minimum(breaks[:i], x), x, np.maximum(breaks[i + 1 :], x)] for x in grid]
             improve([(one, share) for one in moved])
         improve([(breaks, s) for s in _LEAKS])
+        if value > before * 0.999:
+            break
     return build(breaks, share)
 
 
@@ -409,18 +409,8 @@ def reports_pair(
 
 # --- certified eps and delta ---------------------------------------------------------------------------------
 
-_NEAR = 1.02  # the limit's eps: beyond it other B are tried
+_NEAR = 1.1  # the limit's eps: beyond it other B are tried
 _BAND = 2e-3  # relative, in delta: where the search for eps stops
-_ROUGH, _CLOSEST = 600, 3  # cells in which every B is evaluated; and how many of the best then in as many as pay
-
-
-def _closest(rough: Sequence[Callable[[float], float]], eps: float) -> list[int]:
-    return sorted(range(len(rough)), key=lambda i: rough[i](eps))[:_CLOSEST]
-
-
-def _fine(crowd: Crowd, victim: int, one: Reduction, delta: float) -> tuple[Reduction, Callable[[float], float]]:
-    found = Reduction.of(one.victim, crowd.reports.without(victim), one.envelope, delta)
-    return found, cache(found.upper)
 
 
 def blanket_epsilon(
@@ -459,7 +449,7 @@ def blanket_epsilon(
 
     def bracket(index: int) -> tuple[float, float]:
         local = crowd.local_epsilon(index, delta)
-        some, mu = crowd.reductions(index, delta, _ROUGH)
+        some, mu = crowd.reductions(index, delta)
         top = local[1]
         if not some or top == 0:
             return local
@@ -468,10 +458,10 @@ def blanket_epsilon(
         def proved(some: list[Reduction]) -> tuple[float, Reduction]:
             """The least eps that is found with one of these B, and with which."""
             at, high, used = first, top, some[0]
-            rough, fine = [cache(one.upper) for one in some], cache(lambda i: _fine(crowd, index, some[i], delta))
+            curves = [(one, cache(one.upper)) for one in some]
             for _ in range(3):  # the best B at the limit's eps need not be the best at the true one
                 start = at
-                best, upper = min((fine(i) for i in _closest(rough, start)), key=lambda one: one[1](start))
+                best, upper = min(curves, key=lambda one: one[1](start))
                 at = least_epsilon(upper, delta, start, top, _BAND)
                 if at < high:
                     high, used = at, best
@@ -480,7 +470,7 @@ def blanket_epsilon(
             return high, used
 
         high, used = proved(some)
-        if high >= _NEAR * first and (more := crowd.reductions(index, delta, _ROUGH, straight=True)[0]):
+        if high >= _NEAR * first and (more := crowd.reductions(index, delta, straight=True)[0]):
             high, used = min((high, used), proved(more), key=lambda found: found[0])
         return min(greatest_epsilon(used.lower, delta, high, _BAND), high), high
 
@@ -505,32 +495,28 @@ def blanket_delta(
     crowd = Crowd.of(scales, count, mechanism, sensitivity)
     eps = check.nonnegative(eps=eps)
 
+    def tightest(some: list[Reduction], best: Reduction | None, least: float) -> tuple[Reduction | None, float]:
+        for one in some:
+            if (found := one.upper(eps)) < least:
+                best, least = one, found
+        return best, least
+
     def bracket(index: int) -> tuple[float, float]:
         local = crowd.local_delta(index, eps)
         guess = 1e-6
         best: Reduction | None = None
         least = math.inf
-
-        def look(straight: bool) -> None:
-            """Whether one of the B for the delta guessed is better."""
-            nonlocal best, least
-            some = crowd.reductions(index, guess, _ROUGH, straight=straight)[0]
-            for i in _closest([one.upper for one in some], eps):
-                one, upper = _fine(crowd, index, some[i], guess)
-                if upper(eps) < least:
-                    best, least = one, upper(eps)
-
         some, mu = crowd.envelopes(index, guess)
         if not some or local[1] == 0:
             return local
         guess = min(max(gdp_delta(eps, mu=mu), _LEAST_DELTA), 0.25)  # nothing is known yet: the limit's delta first
         for _ in range(3):  # the best B depends on the delta that comes out
-            look(straight=False)
+            best, least = tightest(crowd.reductions(index, guess)[0], best, least)
             if best is None or 0.3 * guess < least < 3 * guess or least < guess == _LEAST_DELTA:
                 break
             guess = min(max(least, _LEAST_DELTA), 0.25)
         if least > 3 * gdp_delta(eps, mu=mu):
-            look(straight=True)
+            best, least = tightest(crowd.reductions(index, guess, straight=True)[0], best, least)
         if best is None or least >= local[1]:
             return local
         return min(best.lower(eps), least), least

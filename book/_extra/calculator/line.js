@@ -8,11 +8,9 @@
   const { abs, exp, expm1, log, max, min, sqrt } = Math;
   const LOG_SQRT_2PI = 0.5 * log(2 * Math.PI);
   const SHARES = [0.5, 0.3, 0.2, 0.05, 0.01, 1e-3, 1e-6]; // of delta: what B may leave out
-  const LEVELS = 5, BREAKS = 12, NEAREST = 0.02; // slopes of log q, and places looked at for where it has them
-  const SEARCH = [Infinity, Infinity, 2, 1.2]; // sweep after sweep, either way by at most this factor
-  const POINTS = 400; // of r: where densities are looked at
-  const ROUGH = 120, FINE = 960, CLOSEST = 3; // cells in which they are summed, of every B and of the best ones
-  const FAR = 1.02, DEEPEST = 200; // times the limit's eps: beyond it other B are tried; and as log q falls no lower
+  const LEVELS = 5, BREAKS = 14, SWEEPS = 3; // slopes of log q, and the search for where it has them
+  const POINTS = 400, CELLS = 480; // of r: where densities are looked at, and where they are summed
+  const FAR = 3, DEEPEST = 200; // times the limit's delta: beyond it other B are tried; and as log q falls no lower
   const PAD = 1e-11, COUNTED = 2e-12; // allowances for the roundings of densities and of masses
   const LARGEST = 200, MOST_MU = 40; // of a central eps; of the limit's mu: beyond it the report's own guarantee is the answer
 
@@ -79,16 +77,17 @@
       if (score < best.score) best = { score, ...about, breaks, i, found };
     };
     for (let i = 0; i < radii.length; i++) slopes.forEach((_, j) => attempt(slopes.slice(1).map((_, k) => (k < j ? 0 : Infinity)), i));
-    for (const factor of slopes.length > 1 && best.found ? SEARCH : []) {
+    for (let sweep = 0; sweep < SWEEPS && slopes.length > 1; sweep++) {
+      const before = best.score;
       for (let j = 0; j < slopes.length - 1; j++) {
-        const { breaks, i } = best, far = radii[i] + 0.5, at = min(max(breaks[j] ** (1 / power) - 0.5, NEAREST), far);
-        const least = max(at / factor, NEAREST), most = min(at * factor, far);
-        for (const away of [0, far, ...Array.from({ length: BREAKS }, (_, k) => least * (most / least) ** (k / (BREAKS - 1)))]) {
-          const to = (0.5 + away) ** power;
+        const { breaks, i } = best, far = radii[i] + 0.5;
+        for (let k = 0; k < BREAKS; k++) {
+          const to = (0.5 + 0.02 * (far / 0.02) ** (k / (BREAKS - 1))) ** power;
           attempt(breaks.map((at, l) => (l < j ? min(at, to) : l > j ? max(at, to) : to)), i);
         }
       }
       radii.forEach((_, i) => attempt(best.breaks, i));
+      if (best.score > 0.999 * before) break;
     }
     const smaller = radii.filter((radius) => radius < 0.999 * best.found?.radius).map((radius) => envelope(power, slopes, best.breaks, radius));
     // One slope throughout, for unequal noise that the limit says little of.
@@ -108,7 +107,7 @@
 
   // B cut at distances r from 1/2, left of it; right of it the two values change places. Of each cell B's mass, those of
   // the reports of 0 and of 1, and the least and largest ratios of their densities to B's.
-  function cells(victim, found, size) {
+  function cells(victim, found) {
     const { power, kappa, height } = victim, { radius, ends, piece } = found;
     const at = (r) => ({ b: piece(r).log, zero: density(victim, r - 0.5), one: density(victim, r + 0.5) });
     const points = [...new Set(Array.from({ length: POINTS + 1 }, (_, i) => [radius * i / POINTS, min(1.5, radius) * i / POINTS]).flat())].sort((a, b) => a - b);
@@ -120,7 +119,7 @@
     const sums = [0, 1, 2].map((k) => parts.reduce((sum, part) => sum + part[k], 0)), edges = new Set([0, 0.5, radius, ...ends.map((end) => end - 0.5)]);
     let place = 0;
     parts.forEach((part, i) => {
-      const width = part.reduce((sum, value, k) => sum + (sums[k] > 0 ? value / sums[k] : 0), 0) / 3 * size, first = Math.ceil(place);
+      const width = part.reduce((sum, value, k) => sum + (sums[k] > 0 ? value / sums[k] : 0), 0) / 3 * CELLS, first = Math.ceil(place);
       for (let k = first; k < place + width; k++) edges.add(points[i] + (k - place) / width * (points[i + 1] - points[i]));
       place += width;
     });
@@ -149,8 +148,8 @@
 
   // An upper end of delta(eps) from one B: each cell's mass moves to the extreme values of L there, its mean kept, which
   // makes L larger in the convex order.
-  function upper(victim, others, found, size) {
-    const cover = found.cover(others), cut = cells(victim, found, size), whole = 2 * cut.reduce((sum, { base }) => sum + base, 0);
+  function upper(victim, others, found) {
+    const cover = found.cover(others), cut = cells(victim, found), whole = 2 * cut.reduce((sum, { base }) => sum + base, 0);
     return (asked) => {
       const eps = min(asked, LARGEST), grown = exp(eps), values = [], masses = [];
       for (const { base, zero, one } of cut) {
@@ -176,7 +175,7 @@
         if (known) return known;
         const others = users.map((each) => (each === one ? { ...each, count: each.count - 1 } : each)).filter(({ gap, count }) => gap * count > 0);
         const { mu, tried, straight = [] } = others.length ? candidates(one, others, delta, rounds) : { mu: Infinity, tried: [] };
-        const evaluated = (some) => some.map((found) => ({ rough: upper(one, others, found, ROUGH), fine: null, refined: () => upper(one, others, found, FINE) }));
+        const evaluated = (some) => some.map((found) => upper(one, others, found));
         return (known = { mu, curves: evaluated(tried), more: () => evaluated(straight) });
       };
       return {
@@ -188,20 +187,16 @@
         delta: (eps) => {
           const alone = aloneDelta(one, eps), curves = alone > 0 ? prepared().curves : [];
           if (curves.length === 0) return min(1, alone);
-          if (!(abs(eps / looked - 1) < 0.05)) { // the best near here is known
-            const ranked = (some, by) => some.map((curve) => ({ curve, value: by(curve) })).sort((a, b) => a.value - b.value);
-            let found = ranked(curves, (one) => one.rough(eps));
-            if (known.more && found[0].value > gspa.gdpDelta(eps / FAR, known.mu)) {
-              found = ranked([...curves, ...known.more()], (one) => one.rough(eps));
-              known.more = null;
-            }
-            known.curves = found.map(({ curve }) => curve);
-            found = ranked(known.curves.slice(0, CLOSEST), (one) => (one.fine ??= one.refined())(eps));
-            known.best = found[0].curve;
-            looked = eps;
-            return min(1, alone, found[0].value);
+          if (abs(eps / looked - 1) < 0.05) return min(1, alone, known.curves[0](eps)); // the best near here
+          const ranked = (some) => some.map((curve) => ({ curve, value: curve(eps) })).sort((a, b) => a.value - b.value);
+          let found = ranked(curves);
+          if (known.more && found[0].value > FAR * gspa.gdpDelta(eps, known.mu)) {
+            found = ranked([...curves, ...known.more()]);
+            known.more = null;
           }
-          return min(1, alone, known.best.fine(eps));
+          known.curves = found.map(({ curve }) => curve);
+          looked = eps;
+          return min(1, alone, found[0].value);
         },
       };
     });
