@@ -42,7 +42,7 @@ grow with the number of users.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -60,15 +60,16 @@ from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.losses import LARGEST, TAIL, Atoms, Values, on_curve
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon
-from gspa.accountant.pair import fitted_mu, greatest_epsilon, least_epsilon
+from gspa.accountant.pair import greatest_epsilon, least_epsilon
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 # --- which omega* and B: any choice is valid, the limit shows a tight one ------------------------------------
 
 _LEVELS = 5
 _LEAKS = (0.5, 0.2, 0.05, 0.01, 1e-3, 1e-6)  # of the delta that is aimed at
-_BREAKS = 14
-_SWEEPS = 3
+_BREAKS = 12
+_SEARCH = (math.inf, math.inf, 2.0, 1.2)  # a break is moved either way by at most this factor, sweep after sweep
+_NEAREST = 0.02  # of a break to the centre
 _LESS = 1 + 1e-6  # by more than any rounding of eps
 _DEEPEST = 200.0  # log q falls no lower: omega* must not underflow
 
@@ -161,17 +162,16 @@ def choose(victim: Noise, others: Reports, delta: float, corrected: bool) -> Env
             if (found := score(build(other, part), part)) < value:
                 value, breaks, share = found, other, part
 
-    for _ in range(_SWEEPS):
-        before = value
+    for factor in _SEARCH:
         for i in range(levels.size - 1):
             high = reach[share] + 0.5
-            grid = np.unique(np.r_[0.5, 0.5 + np.geomspace(0.02, high, _BREAKS - 2), high]) ** others.power
+            at = min(max(breaks[i] ** (1 / others.power) - 0.5, _NEAREST), high)
+            near = np.geomspace(max(at / factor, _NEAREST), min(at * factor, high), _BREAKS)
+            grid = np.unique(np.r_[0.5, 0.5 + near, high]) ** others.power
             # Break i at x, and the others pushed aside.
             moved = [np.r_[np.minimum(breaks[:i], x), x, np.maximum(breaks[i + 1 :], x)] for x in grid]
             improve([(one, share) for one in moved])
         improve([(breaks, s) for s in _LEAKS])
-        if value > before * 0.999:
-            break
     return build(breaks, share)
 
 
@@ -186,7 +186,7 @@ NOT_FOUND = "no amplification was found: the upper end is that of a record that 
 WIDE = "the method's own value is not known to a factor of two: the lower end says little"
 MOST_VICTIMS = 64
 _MOST_SCALE = 1e150  # its square is a double, and so is its inverse's
-_SHARES = (0.3, 0.05, 1e-2, 1e-3, 1e-6)  # of delta: leaks tried with the exact value, not its Gaussian limit
+_SHARES = (0.6, 0.3, 0.05, 1e-2, 1e-3, 1e-6)  # of delta: leaks tried with the exact value, not its Gaussian limit
 _MOST_MU = 40.0  # beyond it the answer is what the report alone guarantees
 
 
@@ -324,51 +324,60 @@ class Crowd:
         return text + "; 0 and 1 as the worst values of a victim with more than the least noise: measured, not proved"
 
 
+# --- which of several (B, omega*) at an eps ------------------------------------------------------------------
+
+_NEAR = 1.02  # the limit's eps: beyond it other B are tried
+_ROUGH, _CLOSEST = 600, 3  # cells in which every B is evaluated; and how many of the best then in as many as pay
+
+
+def _closest(rough: Sequence[Callable[[float], float]], eps: float) -> list[int]:
+    return sorted(range(len(rough)), key=lambda i: rough[i](eps))[:_CLOSEST]
+
+
+def _fine(
+    crowd: Crowd, victim: int, one: Reduction, delta: float, size: int | None = None
+) -> tuple[Reduction, Callable[[float], float]]:
+    found = Reduction.of(one.victim, crowd.reports.without(victim), one.envelope, delta, size)
+    return found, cache(found.upper)
+
+
 # --- one round as a pair for composition ---------------------------------------------------------------------
-# Its certified delta(eps) at points that resolve the loss, one (B, omega*) per victim, the same at every eps, so that
-# upper and lower values belong to one pair. Of several victims the largest upper value counts at each eps: that pair
-# dominates everybody's.
+# Its certified delta(eps) at points that resolve the loss, at each with the (B, omega*) that is the best there or was
+# nearby: the greatest convex function below such values is the curve of a pair. Of several victims the largest upper
+# value counts at each eps: that pair dominates everybody's.
 
 _PER_DEVIATION = 10  # points in a standard deviation of the loss
 _PER_GAP = 80  # the same where a report has nobody to hide among, in the largest loss or the Gaussian's mu
-_CELLS = 600  # coarser by 1e-6 of eps
+_FEW, _CELLS = 240, 600  # in which all B are evaluated, and the best ones: coarser by 1e-6 of eps
+_NEARBY, _STEP = 0.3, 1.0  # relative, or in the limit's mu: so far the best B stays what it is
+_WORN = 0.1  # of an upper value: as long as no more of it is what B leaves out
 _LEAST_DELTA = 1e-30
-_OUT, _FAR_FROM = 2.0, 1.1  # where, in deviations, a law is compared with its limit, and how much larger it may be
 
 
-class _Victim(NamedTuple):
-    who: int
-    reduction: Reduction | None
-    mu: float
+class _Victim:
+    """A user, and those (B, omega*) for about a delta that may be the best at some eps."""
 
+    def __init__(self, crowd: Crowd, who: int, delta: float) -> None:
+        self.crowd, self.who, self.delta = crowd, who, delta
+        self.laws, self.mu = crowd.reductions(who, delta, _FEW)
+        self._more, self._looked = True, math.nan
+        self._best: int | None = None
+        self._refined = cache(lambda i: _fine(crowd, who, self.laws[i], delta, _CELLS))
 
-def _victim(crowd: Crowd, index: int, delta: float, times: int) -> _Victim:
-    """The (B, omega*) that looks best for so many rounds at delta: any is valid."""
-    delta = max(delta, times * _LEAST_DELTA)
-    found, _ = crowd.reductions(index, delta / times, _CELLS)
-    others = crowd.reports.without(index)
-
-    def best(mus: list[float]) -> int:
-        left = [delta - times * one.leak(0.0)[1] for one in found]
-        scores = [
-            gdp_epsilon(delta=rest, mu=mu * math.sqrt(times)) if rest > 0 and mu < math.inf else math.inf
-            for rest, mu in zip(left, mus, strict=True)
-        ]
-        return scores.index(min(scores)) if min(scores) < math.inf else -1
-
-    limits = [limit(one.victim, others, one.envelope).mu for one in found]
-    if not found or (first := best(limits)) < 0:
-        return _Victim(index, None, math.inf)
-    at = _OUT * limits[first]
-    if found[first].upper(at) > _FAR_FROM * gdp_delta(at, mu=limits[first]):  # the limit says little of the law
-        more, _ = crowd.reductions(index, delta / times, _CELLS, straight=True)
-        limits += [limit(one.victim, others, one.envelope).mu for one in more]
-        found += more
-        inside = [one.upper(at) - one.leak(at)[1] for one in found]
-        seen = [fitted_mu(at, math.log(max(value, 1e-300))) for value in inside]
-        limits = [max(pair) for pair in zip(limits, seen, strict=True)]
-        first = best(limits)
-    return _Victim(index, found[first], limits[first])
+    def at(self, eps: float) -> Reduction:
+        """The one that is the best at this eps, or was nearby and B is still large enough."""
+        if self._best is not None and abs(eps - self._looked) <= max(_NEARBY * self._looked, _STEP * self.mu):
+            one, upper = self._refined(self._best)
+            if one.leak(eps)[1] <= _WORN * upper(eps):
+                return one
+        rough = [cache(one.upper) for one in self.laws]
+        if self._more and min(one(eps) for one in rough) > gdp_delta(eps / _NEAR, mu=self.mu):
+            others, _ = self.crowd.reductions(self.who, self.delta, _FEW, straight=True)
+            self.laws, self._more = self.laws + others, False
+            rough += [cache(one.upper) for one in others]
+        asked = {*_closest(rough, eps), *([] if self._best is None else [self._best])}
+        self._looked, self._best = eps, min(sorted(asked), key=lambda i: self._refined(i)[1](eps))
+        return self._refined(self._best)[0]
 
 
 def reports_pair(
@@ -378,29 +387,30 @@ def reports_pair(
 
     Args:
         crowd: checked.
-        delta: of all rounds together, in (0, 1); decides which (B, omega*) is used and where the curve ends.
+        delta: of all rounds together, in (0, 1); decides which (B, omega*) are used and where the curve ends.
         times: how many rounds.
         victim: the user to protect; None for everybody.
         both: whether the losses below are worth their time; else they are all 0.
     """
-    victims = [_victim(crowd, index, delta, times) for index in crowd.candidates(victim)]
+    victims = [_Victim(crowd, index, max(delta / times, _LEAST_DELTA)) for index in crowd.candidates(victim)]
     first = victims[0]
     gap = crowd.gap(first.who)[1]
-    hidden = [one.mu for one in victims if one.reduction is not None]
+    hidden = [one.mu for one in victims if one.laws]
     width = min(gap, max(hidden, default=gap), LARGEST)
     corners = [crowd.gap(one.who)[1] for one in victims] if crowd.mechanism == "laplace" else []
 
     def at(eps: float) -> Values:
         least, alone = crowd.local_delta(first.who, eps)
-        own = alone if first.reduction is None else first.reduction.upper(eps)
+        found = first.at(eps) if first.laws else None
+        own = alone if found is None else found.upper(eps)
         worst = min(own, alone)
         for one in victims[1:]:
             local = crowd.local_delta(one.who, eps)[1]
             if local > worst:
-                worst = max(worst, min(local if one.reduction is None else one.reduction.upper(eps), local))
+                worst = max(worst, min(one.at(eps).upper(eps), local) if one.laws else local)
         if not both:
             return Values(worst, 0.0, own, alone)
-        return Values(worst, least if first.reduction is None else first.reduction.lower(eps), own, alone)
+        return Values(worst, least if found is None else found.lower(eps), own, alone)
 
     per = _PER_DEVIATION if hidden else _PER_GAP
     # A Laplace report's own eps is a corner of its curve.
@@ -409,7 +419,6 @@ def reports_pair(
 
 # --- certified eps and delta ---------------------------------------------------------------------------------
 
-_NEAR = 1.1  # the limit's eps: beyond it other B are tried
 _BAND = 2e-3  # relative, in delta: where the search for eps stops
 
 
@@ -449,7 +458,7 @@ def blanket_epsilon(
 
     def bracket(index: int) -> tuple[float, float]:
         local = crowd.local_epsilon(index, delta)
-        some, mu = crowd.reductions(index, delta)
+        some, mu = crowd.reductions(index, delta, _ROUGH)
         top = local[1]
         if not some or top == 0:
             return local
@@ -458,10 +467,10 @@ def blanket_epsilon(
         def proved(some: list[Reduction]) -> tuple[float, Reduction]:
             """The least eps that is found with one of these B, and with which."""
             at, high, used = first, top, some[0]
-            curves = [(one, cache(one.upper)) for one in some]
+            rough, fine = [cache(one.upper) for one in some], cache(lambda i: _fine(crowd, index, some[i], delta))
             for _ in range(3):  # the best B at the limit's eps need not be the best at the true one
                 start = at
-                best, upper = min(curves, key=lambda one: one[1](start))
+                best, upper = min((fine(i) for i in _closest(rough, start)), key=lambda one: one[1](start))
                 at = least_epsilon(upper, delta, start, top, _BAND)
                 if at < high:
                     high, used = at, best
@@ -470,7 +479,7 @@ def blanket_epsilon(
             return high, used
 
         high, used = proved(some)
-        if high >= _NEAR * first and (more := crowd.reductions(index, delta, straight=True)[0]):
+        if high >= _NEAR * first and (more := crowd.reductions(index, delta, _ROUGH, straight=True)[0]):
             high, used = min((high, used), proved(more), key=lambda found: found[0])
         return min(greatest_epsilon(used.lower, delta, high, _BAND), high), high
 
@@ -495,28 +504,32 @@ def blanket_delta(
     crowd = Crowd.of(scales, count, mechanism, sensitivity)
     eps = check.nonnegative(eps=eps)
 
-    def tightest(some: list[Reduction], best: Reduction | None, least: float) -> tuple[Reduction | None, float]:
-        for one in some:
-            if (found := one.upper(eps)) < least:
-                best, least = one, found
-        return best, least
-
     def bracket(index: int) -> tuple[float, float]:
         local = crowd.local_delta(index, eps)
         guess = 1e-6
         best: Reduction | None = None
         least = math.inf
+
+        def look(straight: bool) -> None:
+            """Whether one of the B for the delta guessed is better."""
+            nonlocal best, least
+            some = crowd.reductions(index, guess, _ROUGH, straight=straight)[0]
+            for i in _closest([one.upper for one in some], eps):
+                one, upper = _fine(crowd, index, some[i], guess)
+                if upper(eps) < least:
+                    best, least = one, upper(eps)
+
         some, mu = crowd.envelopes(index, guess)
         if not some or local[1] == 0:
             return local
         guess = min(max(gdp_delta(eps, mu=mu), _LEAST_DELTA), 0.25)  # nothing is known yet: the limit's delta first
         for _ in range(3):  # the best B depends on the delta that comes out
-            best, least = tightest(crowd.reductions(index, guess)[0], best, least)
+            look(straight=False)
             if best is None or 0.3 * guess < least < 3 * guess or least < guess == _LEAST_DELTA:
                 break
             guess = min(max(least, _LEAST_DELTA), 0.25)
         if least > 3 * gdp_delta(eps, mu=mu):
-            best, least = tightest(crowd.reductions(index, guess, straight=True)[0], best, least)
+            look(straight=True)
         if best is None or least >= local[1]:
             return local
         return min(best.lower(eps), least), least

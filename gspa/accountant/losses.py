@@ -348,9 +348,9 @@ def _side(x: Array, y: Array) -> tuple[Array, Array, float]:
     return x[corner[1:]], np.maximum(np.diff(slope), 0.0), float(slope[0])
 
 
-def _pair(x: Array, forward: Array, backward: Array | None = None) -> Atoms:
-    """The pair of the hull of points (e^eps - 1, h), eps >= 0, and of the exchanged pair's mirror images; x[0] = 0."""
-    both = [np.minimum.accumulate(y) for y in (forward, forward if backward is None else backward)]
+def _centred(x: Array, forward: Array, backward: Array) -> tuple[Array, Array]:
+    """The points with that at eps = 0 on their hull: the one value that both directions share."""
+    both = [np.minimum.accumulate(y) for y in (forward, backward)]
     # delta(0) is the same of both and the largest; no mirror image is below it.
     centre = min(float(((y + x) / (1 + x)).min()) for y in both)
     ahead, behind = (np.minimum(y, centre) for y in both)
@@ -362,8 +362,21 @@ def _pair(x: Array, forward: Array, backward: Array | None = None) -> Atoms:
             break
         centre = edge
     ahead[0] = behind[0] = centre
+    return ahead, behind
+
+
+def _convex(x: Array, y: Array) -> Array:
+    """The values at x of the hull of these points of both directions and of their mirror images."""
+    ahead, _ = _centred(x, y, y)
+    corner = _hull(x, ahead)
+    return np.interp(x, x[corner], ahead[corner])
+
+
+def _pair(x: Array, forward: Array, backward: Array | None = None) -> Atoms:
+    """The pair of the hull of points (e^eps - 1, h), eps >= 0, and of the exchanged pair's mirror images; x[0] = 0."""
+    ahead, behind = _centred(x, forward, forward if backward is None else backward)
     (up, more, fall), (down, less, rise) = _side(x, ahead), _side(x, behind)
-    mass = np.r_[(1 + up) * more, max(0.0, 1 - centre + fall + rise), less]
+    mass = np.r_[(1 + up) * more, max(0.0, 1 - float(ahead[0]) + fall + rise), less]
     used = mass > 0
     used[up.size] = True  # not empty even where every loss may be infinite
     return Atoms(np.r_[np.log1p(up), 0.0, -np.log1p(down)][used], mass[used], float(ahead[-1]))
@@ -440,7 +453,7 @@ class Values(NamedTuple):
 
     Attributes:
         above: not below anybody's delta(eps), in either order of the two inputs.
-        lower: not above delta(eps) of one pair.
+        lower: not above delta(eps) of one pair, or, where both orders are alike, of any: the curve is the hull of such.
         upper: not below it.
         cap: delta(eps) of a second pair, which the result below stays below as well.
         behind: lower and upper of the one pair exchanged; None if they are the same.
@@ -484,4 +497,6 @@ def on_curve(
     above, low, high, cap = np.array([one[:4] for one in found.values()]).T
     behind = [one.behind or (one.lower, one.upper) for one in found.values()]
     backward = None if found[0.0].behind is None else tuple(np.array(behind).T)
+    if backward is None:  # the values may be of several pairs: below, the hull of theirs
+        low, high = (_convex(np.expm1(points), one) for one in (low, high))
     return dominating(points, above), dominated(points, low, high, cap, backward)

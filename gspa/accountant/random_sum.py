@@ -44,6 +44,7 @@ _REACH = 7.0  # e^(-7^2 / 2) = 2e-11 ends the Fourier sum
 _DROPPED = 60.0  # terms below e^-60 of the largest are not formed
 _ALIAS = 1e-4  # relative size of the images that is worth a longer period
 _LONGEST = 400.0
+_PASSES, _LEAST = 3, 1e-12  # how often a period is chosen, and for what part of E[e^(lambda S)] at least
 _MULTIPLES = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
 _BLOCK = 64
 _EXPONENT = 500.0  # far from where e^x overflows
@@ -170,46 +171,50 @@ def positive_part(
 
     # Work with lambda S; the value is usually size / 10, at least size / 100.
     images = _Images.of(values, masses, copies, weights, tilt, height)
-    period = max(20.0, 12.0 + images.log_weight - math.log(size))
+    period, wanted = max(20.0, 12.0 + images.log_weight - math.log(size)), 0.01 * size
     if height > _EXPONENT:  # values so far apart that no tilt brings them together: nothing is known
         return Bracket(0.0, math.inf)
     if period > _LONGEST:  # about e^-400 of the weights: x_+ <= e^(lambda x)/(e lambda) is enough
         return Bracket(0.0, size * math.exp(height - 1) / tilt)
-    longest = period + _LONGEST
-    while images.bound(period, 0.01 * size) > _ALIAS * 0.01 * size and period < longest:
-        period *= 1.25
-    if period > 150:
-        smoothing *= 2
-    spread = smoothing * smoothing
-    step = 2 * math.pi / period
-    terms = math.ceil(_REACH / (smoothing * step)) + 1
-    log_zeta = _log_characteristic(scaled, tilted, step, terms)
-    t = step * np.arange(terms)
-    formed = first * log_zeta.real > -_DROPPED
-    sums = np.zeros(terms, dtype=np.complex128)
-    sums[formed] = _power_sum(log_zeta[formed], first, stride, tilted_weights)
-    z = 1 + 1j * t
-    density_terms = sums * np.exp(spread * z * z / 2)
-    density_terms[1:] *= 2  # the frequencies -t
-    value_terms = density_terms / (z * z)
-    value = float(value_terms.real.sum()) / period
-    density = float(density_terms.real.sum()) / period
-    # Each log zeta carries the mean's rounding and that of sums of k products of at most min(t^2 x^2, 4), of factors
-    # that are powers; its multiple carries as many times that, and the sum over the numbers of copies a unit a step.
-    drift = t * float(tilted @ np.abs(scaled)) + float(masses @ np.abs(scaled))
-    second = float(tilted @ np.minimum(np.abs(scaled), 1e100) ** 2)
-    curved = (4.0 * values.size + 16 * math.isqrt(terms) + 64) * np.minimum(t * t * second, 4.0)
-    relative = _UNIT * (last * (32 * drift + curved) + 512 + 8 * (weights.size / _BLOCK + _BLOCK))
-    error = float(relative @ np.abs(value_terms)) / period + terms * math.exp(-_DROPPED) * size
-    end = float(t[-1])
-    # sum_(k > K) 2 e^(-spread t_k^2 / 2) / t_k^2 <= 2 e^(-spread t_K^2 / 2) / (step t_K)
-    cut = 2 * size * math.exp(spread * (1 - end * end) / 2) / (step * end * period)
-    loss = spread * (max(density, 0.0) + float(relative @ np.abs(density_terms)) / period)
-    loss += spread * 2 * size * math.exp(spread * (1 - end * end) / 2) / (spread * end * step * period)
-    unit = math.exp(height) / tilt
-    upper = (value + error + cut) * unit
-    lower = (value - images.bound(period, value) - loss - error - cut) * unit
-    return Bracket(max(lower, 0.0), max(upper, 0.0))
+    longest, fine, unit = period + _LONGEST, smoothing, math.exp(height) / tilt
+    least, most = 0.0, math.inf
+    for _ in range(_PASSES):  # each pass has a bracket of its own
+        while images.bound(period, wanted) > _ALIAS * wanted and period < longest:
+            period *= 1.25
+        smoothing = 2 * fine if period > 150 else fine
+        spread = smoothing * smoothing
+        step = 2 * math.pi / period
+        terms = math.ceil(_REACH / (smoothing * step)) + 1
+        log_zeta = _log_characteristic(scaled, tilted, step, terms)
+        t = step * np.arange(terms)
+        formed = first * log_zeta.real > -_DROPPED
+        sums = np.zeros(terms, dtype=np.complex128)
+        sums[formed] = _power_sum(log_zeta[formed], first, stride, tilted_weights)
+        z = 1 + 1j * t
+        density_terms = sums * np.exp(spread * z * z / 2)
+        density_terms[1:] *= 2  # the frequencies -t
+        value_terms = density_terms / (z * z)
+        value = float(value_terms.real.sum()) / period
+        density = float(density_terms.real.sum()) / period
+        # Each log zeta carries the mean's rounding and that of sums of k products of at most min(t^2 x^2, 4), of
+        # factors that are powers; its multiple carries as many times that, and the sum over the numbers of copies a
+        # unit a step.
+        drift = t * float(tilted @ np.abs(scaled)) + float(masses @ np.abs(scaled))
+        second = float(tilted @ np.minimum(np.abs(scaled), 1e100) ** 2)
+        curved = (4.0 * values.size + 16 * math.isqrt(terms) + 64) * np.minimum(t * t * second, 4.0)
+        relative = _UNIT * (last * (32 * drift + curved) + 512 + 8 * (weights.size / _BLOCK + _BLOCK))
+        error = float(relative @ np.abs(value_terms)) / period + terms * math.exp(-_DROPPED) * size
+        end = float(t[-1])
+        # sum_(k > K) 2 e^(-spread t_k^2 / 2) / t_k^2 <= 2 e^(-spread t_K^2 / 2) / (step t_K)
+        cut = 2 * size * math.exp(spread * (1 - end * end) / 2) / (step * end * period)
+        loss = spread * (max(density, 0.0) + float(relative @ np.abs(density_terms)) / period)
+        loss += spread * 2 * size * math.exp(spread * (1 - end * end) / 2) / (spread * end * step * period)
+        least = max(least, (value - images.bound(period, value) - loss - error - cut) * unit)
+        most = min(most, max(value + error + cut, 0.0) * unit)
+        if value >= wanted or period >= longest:
+            break
+        wanted = 0.1 * max(value, _LEAST * size)  # a rare large value decides: the images are looked at again
+    return Bracket(least, most)
 
 
 class _Images(NamedTuple):

@@ -23,7 +23,7 @@
 
   // {kind, exact, top, victims(about, only), alone(delta, only)}: the victims, or the one of a group, for about a delta;
   // what reports with Gaussian noise guarantee if nobody hides them.
-  function problemOf({ mechanism, own, people, n, rounds }) {
+  function problemOf({ mechanism, own, people, n, delta, rounds }) {
     const known = new Map(), noise = mechanism === "laplace" || mechanism === "gaussian", bits = gspa.isBits({ mechanism, own });
     const gap = (one) => (mechanism === "laplace" ? one.eps : own.sensitivity / one.sigma);
     const exact = bits && rounds === 1 ? gspa.exactProblem(people) : null;
@@ -40,7 +40,7 @@
     };
     const kind = exact ? "exact" : noise ? "noise" : mechanism === "discrete" ? "discrete" : bits || ["aligned", "common"].includes(mechanism) ? "pair" : "table";
     return {
-      kind, exact, victims, rounds, top: rounds * victims(1e-6).reduce((most, one) => max(most, one.top), 0),
+      kind, exact, victims, rounds, top: rounds * victims(delta).reduce((most, one) => max(most, one.top), 0),
       alone: (delta, only = null) => (mechanism === "gaussian"
         ? gspa.gdpEpsilon(delta, Math.sqrt(rounds) * max(...(only === null ? people : [people[only]]).map(gap))) * (1 + 1e-9) : Infinity),
     };
@@ -54,7 +54,7 @@
       return { epsilon: () => min(gspa.composedEpsilon(all, delta), problem.alone(delta, only)), delta: (eps) => deltas([eps])[0], deltas };
     }
     const at = (eps) => {
-      const worst = (about) => victims(about, only).reduce((most, one) => max(most, one.delta(eps)), 0);
+      const worst = (about) => victims(about, only).reduce((most, one) => max(most, one.delta(eps, most)), 0);
       if (kind !== "noise") return worst(delta);
       // The best B depends on the delta that comes out: first on that of the limit.
       let about = victims(delta, only).reduce((most, { mu }) => max(most, gspa.gdpDelta(eps, min(mu, 40))), 0), least = 1;
@@ -79,14 +79,15 @@
       return problemOf({ ...setting, people: given });
     };
     let low = { y: -Infinity, spare: Infinity }, high = { y: Infinity, spare: -Infinity }, y = people.length > 1 ? 0 : sign * log(target);
-    for (let i = 1; i < TRIED && high.y - low.y > 1e-9; i++) {
+    for (let i = 1, last = null; i < TRIED && high.y - low.y > 1e-9; i++) {
       const now = { y, spare: log(target / (yield* solved(scaled(y), delta)).epsilon()) };
       if (now.spare >= 0) low = now;
       else high = now;
       if (low.spare < CLOSE) break;
-      const chord = low.y + (high.y - low.y) * (low.spare - 0.5 * CLOSE) / (low.spare - high.spare), step = min(max(Math.abs(now.spare), 0.05), 1) * (1 + i / 4);
-      if (high.y < Infinity && low.y > -Infinity) y = i % 4 && chord > low.y && chord < high.y ? chord : (low.y + high.y) / 2;
-      else y += Math.sign(now.spare) * step;
+      const secant = last ? y - (now.spare - 0.5 * CLOSE) * (y - last.y) / (now.spare - last.spare) : NaN, inside = secant > low.y && secant < high.y;
+      if (high.y < Infinity && low.y > -Infinity) y = i % 12 && inside ? secant : (low.y + high.y) / 2;
+      else y += Math.sign(now.spare) * min(max(Math.abs(now.spare), 0.05), 1) * (1 + i / 4);
+      last = now;
     }
     return exp(sign * low.y);
   }

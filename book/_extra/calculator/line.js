@@ -7,10 +7,14 @@
 (self.gspaParts = self.gspaParts || []).push(function (gspa) {
   const { abs, exp, expm1, log, max, min, sqrt } = Math;
   const LOG_SQRT_2PI = 0.5 * log(2 * Math.PI);
-  const SHARES = [0.5, 0.3, 0.2, 0.05, 0.01, 1e-3, 1e-6]; // of delta: what B may leave out
-  const LEVELS = 5, BREAKS = 14, SWEEPS = 3; // slopes of log q, and the search for where it has them
-  const POINTS = 400, CELLS = 480; // of r: where densities are looked at, and where they are summed
-  const FAR = 3, DEEPEST = 200; // times the limit's delta: beyond it other B are tried; and as log q falls no lower
+  const SHARES = [0.6, 0.5, 0.3, 0.2, 0.05, 0.01, 1e-3, 1e-6]; // of delta: what B may leave out
+  const LEVELS = 5, BREAKS = 12, NEAREST = 0.02; // slopes of log q, and places looked at for where it has them
+  const SEARCH = [Infinity, Infinity, 2, 1.2]; // sweep after sweep, either way by at most this factor
+  const POINTS = 400; // of r: where densities are looked at
+  const ROUGH = 120, FINE = { one: 960, many: 480 }, CLOSEST = 3; // cells in which they are summed, of every B and of the best ones
+  const NEARBY = { one: [0.05, 0], many: [0.3, 1] }; // relative, or in mu: so far the best B stays what it is; many rounds ask for many values
+  const FAR = 1.02, DEEPEST = 200; // times the limit's eps: beyond it other B are tried; and as log q falls no lower
+  const WORN = 0.1; // of the value: what B may leave out as long as it stays the best
   const PAD = 1e-11, COUNTED = 2e-12; // allowances for the roundings of densities and of masses
   const LARGEST = 200, MOST_MU = 40; // of a central eps; of the limit's mu: beyond it the report's own guarantee is the answer
 
@@ -53,7 +57,7 @@
 
   // mu of the Gaussian limit, and the same with Edgeworth's first correction of the quantile at a delta, which is large
   // where a rare report gives much away.
-  function limit(victim, others, found, delta, rounds) {
+  function limit(victim, others, found, delta) {
     const step = found.radius / POINTS, copies = found.cover(others).reduce((sum, { c, count }) => sum + c * count, 0);
     let square = 0, third = 0;
     for (let i = 0; i < POINTS; i++) {
@@ -61,33 +65,32 @@
       square += 2 * step * gap * share;
       third += 2 * step * gap * share * share;
     }
-    const mu = sqrt(rounds * square) || Infinity, skew = rounds * third / mu ** 3;
+    const mu = sqrt(square) || Infinity, skew = third / mu ** 3;
     return { mu, corrected: mu * (1 + skew * max(0, gspa.quantile(delta)) / 6) || Infinity };
   }
 
   // B of nearly the least eps in the limit, and smaller ones with the same q: a coordinate search, and any B is valid.
-  function choose(victim, others, delta, rounds, name) {
+  function choose(victim, others, delta, name) {
     const { power } = victim, distinct = [...new Set(others.map(({ kappa }) => kappa))].sort((a, b) => a - b);
     const slopes = distinct.length <= LEVELS ? distinct : Array.from({ length: LEVELS }, (_, i) => distinct[Math.round(i / (LEVELS - 1) * (distinct.length - 1))]);
-    const radii = SHARES.map((share) => 0.5 + max(reach(victim, min(max(share * delta / rounds, 1e-300), 0.25)), 1e-3));
+    const radii = SHARES.map((share) => 0.5 + max(reach(victim, min(max(share * delta, 1e-300), 0.25)), 1e-3));
     let best = { score: Infinity };
     const attempt = (breaks, i) => {
-      const found = envelope(power, slopes, breaks, radii[i]), about = limit(victim, others, found, delta, rounds), mu = about[name];
+      const found = envelope(power, slopes, breaks, radii[i]), about = limit(victim, others, found, delta), mu = about[name];
       const score = mu < MOST_MU ? gspa.gdpEpsilon(delta * (1 - SHARES[i]), mu) : mu * mu;
       if (score < best.score) best = { score, ...about, breaks, i, found };
     };
     for (let i = 0; i < radii.length; i++) slopes.forEach((_, j) => attempt(slopes.slice(1).map((_, k) => (k < j ? 0 : Infinity)), i));
-    for (let sweep = 0; sweep < SWEEPS && slopes.length > 1; sweep++) {
-      const before = best.score;
+    for (const factor of slopes.length > 1 && best.found ? SEARCH : []) {
       for (let j = 0; j < slopes.length - 1; j++) {
-        const { breaks, i } = best, far = radii[i] + 0.5;
-        for (let k = 0; k < BREAKS; k++) {
-          const to = (0.5 + 0.02 * (far / 0.02) ** (k / (BREAKS - 1))) ** power;
+        const { breaks, i } = best, far = radii[i] + 0.5, at = min(max(breaks[j] ** (1 / power) - 0.5, NEAREST), far);
+        const least = max(at / factor, NEAREST), most = min(at * factor, far);
+        for (const away of [0, far, ...Array.from({ length: BREAKS }, (_, k) => least * (most / least) ** (k / (BREAKS - 1)))]) {
+          const to = (0.5 + away) ** power;
           attempt(breaks.map((at, l) => (l < j ? min(at, to) : l > j ? max(at, to) : to)), i);
         }
       }
       radii.forEach((_, i) => attempt(best.breaks, i));
-      if (best.score > 0.999 * before) break;
     }
     const smaller = radii.filter((radius) => radius < 0.999 * best.found?.radius).map((radius) => envelope(power, slopes, best.breaks, radius));
     // One slope throughout, for unequal noise that the limit says little of.
@@ -96,18 +99,17 @@
     return { ...best, smaller, straight };
   }
 
-  // {mu, tried}: the B's to evaluate; many values are asked of that for several rounds, so it is one.
-  function candidates(victim, others, delta, rounds) {
-    const careful = choose(victim, others, delta, rounds, "corrected");
-    if (!(careful.mu < MOST_MU)) return { mu: Infinity, tried: [] };
-    if (rounds > 1) return { mu: careful.mu / sqrt(rounds), tried: [careful.found] };
-    const plain = choose(victim, others, delta, rounds, "mu"), both = plain.corrected < 1.02 * plain.mu ? [plain] : [plain, careful];
+  // {mu, tried, straight}: the limit's mu, the B's to evaluate, and others for where the limit says little.
+  function candidates(victim, others, delta) {
+    const plain = choose(victim, others, delta, "mu");
+    if (!(plain.mu < MOST_MU)) return { mu: Infinity, tried: [] };
+    const both = plain.corrected < 1.02 * plain.mu ? [plain] : [plain, choose(victim, others, delta, "corrected")];
     return { mu: plain.mu, tried: both.flatMap(({ found, smaller }) => [found, ...smaller]), straight: plain.straight };
   }
 
   // B cut at distances r from 1/2, left of it; right of it the two values change places. Of each cell B's mass, those of
   // the reports of 0 and of 1, and the least and largest ratios of their densities to B's.
-  function cells(victim, found) {
+  function cells(victim, found, size) {
     const { power, kappa, height } = victim, { radius, ends, piece } = found;
     const at = (r) => ({ b: piece(r).log, zero: density(victim, r - 0.5), one: density(victim, r + 0.5) });
     const points = [...new Set(Array.from({ length: POINTS + 1 }, (_, i) => [radius * i / POINTS, min(1.5, radius) * i / POINTS]).flat())].sort((a, b) => a - b);
@@ -119,7 +121,7 @@
     const sums = [0, 1, 2].map((k) => parts.reduce((sum, part) => sum + part[k], 0)), edges = new Set([0, 0.5, radius, ...ends.map((end) => end - 0.5)]);
     let place = 0;
     parts.forEach((part, i) => {
-      const width = part.reduce((sum, value, k) => sum + (sums[k] > 0 ? value / sums[k] : 0), 0) / 3 * CELLS, first = Math.ceil(place);
+      const width = part.reduce((sum, value, k) => sum + (sums[k] > 0 ? value / sums[k] : 0), 0) / 3 * size, first = Math.ceil(place);
       for (let k = first; k < place + width; k++) edges.add(points[i] + (k - place) / width * (points[i + 1] - points[i]));
       place += width;
     });
@@ -148,8 +150,8 @@
 
   // An upper end of delta(eps) from one B: each cell's mass moves to the extreme values of L there, its mean kept, which
   // makes L larger in the convex order.
-  function upper(victim, others, found) {
-    const cover = found.cover(others), cut = cells(victim, found), whole = 2 * cut.reduce((sum, { base }) => sum + base, 0);
+  function upper(victim, others, found, size) {
+    const cover = found.cover(others), cut = cells(victim, found, size), whole = 2 * cut.reduce((sum, { base }) => sum + base, 0);
     return (asked) => {
       const eps = min(asked, LARGEST), grown = exp(eps), values = [], masses = [];
       for (const { base, zero, one } of cut) {
@@ -167,15 +169,15 @@
   // Of groups {gap, count}, the victims with the B's for about a delta of so many rounds, the one with the least noise
   // first: {top, mu, delta(eps)} each, as `hidden` in families.js. With `only`, that group alone.
   function lineVictims(kind, groups, delta, rounds, only = null) {
-    const users = groups.map(({ gap, count }) => noiseOf(kind, gap, count));
+    const users = groups.map(({ gap, count }) => noiseOf(kind, gap, count)), asks = rounds > 1 ? "many" : "one";
     const asked = users.filter((one, i) => one.gap > 0 && (only === null || i === only)).sort((a, b) => b.gap - a.gap);
     return asked.map((one) => {
       let known = null, looked = NaN;
       const prepared = () => {
         if (known) return known;
         const others = users.map((each) => (each === one ? { ...each, count: each.count - 1 } : each)).filter(({ gap, count }) => gap * count > 0);
-        const { mu, tried, straight = [] } = others.length ? candidates(one, others, delta, rounds) : { mu: Infinity, tried: [] };
-        const evaluated = (some) => some.map((found) => upper(one, others, found));
+        const { mu, tried, straight = [] } = others.length ? candidates(one, others, delta / rounds) : { mu: Infinity, tried: [] };
+        const evaluated = (some) => some.map((found) => ({ found, rough: upper(one, others, found, ROUGH), fine: null, refined: () => upper(one, others, found, FINE[asks]) }));
         return (known = { mu, curves: evaluated(tried), more: () => evaluated(straight) });
       };
       return {
@@ -184,19 +186,25 @@
         get mu() {
           return prepared().mu;
         },
-        delta: (eps) => {
-          const alone = aloneDelta(one, eps), curves = alone > 0 ? prepared().curves : [];
+        delta: (eps, most = 0) => { // at most `most`, or as small as it was found
+          const alone = aloneDelta(one, eps), curves = alone > most ? prepared().curves : [];
           if (curves.length === 0) return min(1, alone);
-          if (abs(eps / looked - 1) < 0.05) return min(1, alone, known.curves[0](eps)); // the best near here
-          const ranked = (some) => some.map((curve) => ({ curve, value: curve(eps) })).sort((a, b) => a.value - b.value);
-          let found = ranked(curves);
-          if (known.more && found[0].value > FAR * gspa.gdpDelta(eps, known.mu)) {
-            found = ranked([...curves, ...known.more()]);
-            known.more = null;
+          if (most > 0 && curves[0].rough(eps) <= most) return most;
+          const [part, far] = NEARBY[asks], last = abs(eps - looked) <= max(part * looked, far * known.mu) ? known.best.fine(eps) : 0;
+          if (!(leak(one, known.best?.found.radius ?? 0, eps) < WORN * last)) { // the best near here is not known
+            const ranked = (some, by) => some.map((curve) => ({ curve, value: by(curve) })).sort((a, b) => a.value - b.value);
+            let found = ranked(curves, (one) => one.rough(eps));
+            if (known.more && found[0].value > gspa.gdpDelta(eps / FAR, known.mu)) {
+              found = ranked([...curves, ...known.more()], (one) => one.rough(eps));
+              known.more = null;
+            }
+            known.curves = found.map(({ curve }) => curve);
+            found = ranked([...new Set([...known.curves.slice(0, CLOSEST), known.best ?? found[0].curve])], (one) => (one.fine ??= one.refined())(eps));
+            known.best = found[0].curve;
+            looked = eps;
+            return min(1, alone, found[0].value);
           }
-          known.curves = found.map(({ curve }) => curve);
-          looked = eps;
-          return min(1, alone, found[0].value);
+          return min(1, alone, last);
         },
       };
     });

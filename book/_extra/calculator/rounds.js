@@ -209,7 +209,7 @@
   function* composed(victims, times, delta, per) {
     const top = victims.reduce((most, one) => max(most, one.top), 0), mu = victims.reduce((most, one) => max(most, one.mu), 0);
     if (!(top > 0 && mu > 0)) return null;
-    const worst = (eps) => victims.reduce((most, one) => (eps < one.top ? max(most, one.delta(eps)) : most), 0);
+    const worst = (eps) => victims.reduce((most, one) => (eps < one.top ? max(most, one.delta(eps, most)) : most), 0);
     const curve = yield* sampled(worst, min(mu, top, LARGEST), per, top, LEFT * delta / times), law = gridOf(dominating(curve), times, top);
     return law && { law, most: times * top };
   }

@@ -88,7 +88,7 @@
   //   lambda E[S_+/m] <= (1/P) sum_k H(lambda z_k) e^(spread z_k^2/2) / z_k^2,   H(z) = E[e^(z S)/m],
   // because the other periods' terms are positive, and so is what a small independent Gaussian adds. What the sum
   // leaves out at its end, and roundings, are added. Nobody hides the victim with probability g(0), which needs no sum.
-  function expectation(table, others) {
+  function expectation(table, others, depth = 14) {
     const { values, masses } = table, size = values.length;
     let top = 0, far = 0, alone = 0;
     for (let i = 0; i < size; i++) {
@@ -102,7 +102,7 @@
     const images = MULTIPLES.map((a) => moment(table, others, a * tilt, nodes).size - height + 0.02 * a * a);
     let period = max(20, 12 - height);
     if (period > LONGEST) return min(alone, exp(height - 1) / tilt); // x_+ <= e^(lambda x)/(e lambda)
-    while (min(...MULTIPLES.map((a, i) => images[i] - (a - 1) * period - 1)) > -14 && period < LONGEST) period *= 1.25;
+    while (min(...MULTIPLES.map((a, i) => images[i] - (a - 1) * period - 1)) > -depth && period < LONGEST) period *= 1.25;
     const smoothing = (size > FEW ? COARSE : FINE) * (period > 150 ? 2 : 1), spread = smoothing * smoothing;
     const step = 2 * Math.PI / period, terms = Math.ceil(REACH / (smoothing * step)) + 1, scale = 1 / (1 + gain);
     const x = values.map((value) => tilt * value), p = new Float64Array(size);
@@ -144,7 +144,9 @@
     }
     const end = step * (terms - 1), cut = 2 * exp(spread * (1 - end * end) / 2) / (step * end);
     const sum = (value + error + cut) / period + terms * exp(10 - DROPPED);
-    return min(alone, (max(sum, 0) * exp(height) / tilt + outside) * (1 + 1e-10 + 8 * UNIT * copies));
+    const found = min(alone, (max(sum, 0) * exp(height) / tilt + outside) * (1 + 1e-10 + 8 * UNIT * copies));
+    // Where a rare large value decides, the images are not small beside it: a longer period may be better.
+    return value < 1e3 * exp(-depth) * period && depth < 30 ? min(found, expectation(table, others, depth + 8)) : found;
   }
 
   // Not below delta(eps) for a table {base, first, second} of B, P0/B and P1/B, and [P0, P1] of what B misses.
@@ -194,7 +196,7 @@
   // Not below the least eps at a delta for all victims {top, mu, delta(eps)}, the one who is likely the worst first.
   function epsilonOf(victims, target) {
     let found = 0;
-    for (const one of victims) if (found === 0 || one.delta(found) > target) found = max(found, search(one, target, found));
+    for (const one of victims) if (found === 0 || one.delta(found, target) > target) found = max(found, search(one, target, found));
     return found;
   }
 
