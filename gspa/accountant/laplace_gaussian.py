@@ -350,7 +350,6 @@ _PER_DEVIATION = 10  # points in a standard deviation of the loss
 _PER_GAP = 80  # the same where a report has nobody to hide among, in the largest loss or the Gaussian's mu
 _FEW, _CELLS = 240, 600  # in which all B are evaluated, and the best ones: coarser by 1e-6 of eps
 _NEARBY, _STEP = 0.3, 1.0  # relative, or in the limit's mu: so far the best B stays what it is
-_WORN = 0.1  # of an upper value: as long as no more of it is what B leaves out
 _LEAST_DELTA = 1e-30
 
 
@@ -364,12 +363,10 @@ class _Victim:
         self._best: int | None = None
         self._refined = cache(lambda i: _fine(crowd, who, self.laws[i], delta, _CELLS))
 
-    def at(self, eps: float) -> Reduction:
-        """The one that is the best at this eps, or was nearby and B is still large enough."""
+    def at(self, eps: float) -> tuple[Reduction, Callable[[float], float]]:
+        """The one that is the best at this eps or was nearby, and its upper values."""
         if self._best is not None and abs(eps - self._looked) <= max(_NEARBY * self._looked, _STEP * self.mu):
-            one, upper = self._refined(self._best)
-            if one.leak(eps)[1] <= _WORN * upper(eps):
-                return one
+            return self._refined(self._best)
         rough = [cache(one.upper) for one in self.laws]
         if self._more and min(one(eps) for one in rough) > gdp_delta(eps / _NEAR, mu=self.mu):
             others, _ = self.crowd.reductions(self.who, self.delta, _FEW, straight=True)
@@ -377,7 +374,7 @@ class _Victim:
             rough += [cache(one.upper) for one in others]
         asked = {*_closest(rough, eps), *([] if self._best is None else [self._best])}
         self._looked, self._best = eps, min(sorted(asked), key=lambda i: self._refined(i)[1](eps))
-        return self._refined(self._best)[0]
+        return self._refined(self._best)
 
 
 def reports_pair(
@@ -401,13 +398,13 @@ def reports_pair(
 
     def at(eps: float) -> Values:
         least, alone = crowd.local_delta(first.who, eps)
-        found = first.at(eps) if first.laws else None
-        own = alone if found is None else found.upper(eps)
+        found, upper = first.at(eps) if first.laws else (None, None)
+        own = alone if upper is None else upper(eps)
         worst = min(own, alone)
         for one in victims[1:]:
             local = crowd.local_delta(one.who, eps)[1]
             if local > worst:
-                worst = max(worst, min(one.at(eps).upper(eps), local) if one.laws else local)
+                worst = max(worst, min(one.at(eps)[1](eps), local) if one.laws else local)
         if not both:
             return Values(worst, 0.0, own, alone)
         return Values(worst, least if found is None else found.lower(eps), own, alone)

@@ -390,3 +390,24 @@ def test_what_was_measured_is_not_called_proved():
     assert "measured, not proved" in other.valid_for
     several = rounds.compose([(rounds.shuffled_reports([1.0, 2.0], count=[50, 50]), 2)], delta=1e-3)
     assert several.proved is ("measured" not in several.valid_for)
+
+
+def test_over_rounds_no_single_common_law_is_better_than_what_the_curve_is_made_of(monkeypatch):
+    """Few users and many rounds: which (B, omega*) is the best depends on eps."""
+
+    def composed():
+        crowd = rounds.shuffled_reports([1.025], count=45, mechanism="gaussian")
+        return rounds.compose([(crowd, 200)], delta=1e-5)
+
+    together, all_laws = composed(), Crowd.reductions
+    alone = []
+    for k in range(len(all_laws(Crowd.of([1.025], 45, "gaussian"), 0, 5e-8)[0])):
+
+        def one_law(*asked, k=k, **more):
+            laws, mu = all_laws(*asked, **more)
+            return laws[k : k + 1], mu
+
+        monkeypatch.setattr(Crowd, "reductions", one_law)
+        alone.append(composed().upper)
+    assert together.lower <= together.upper <= min(alone) * (1 + 1e-9)
+    assert max(alone) > min(alone) * 1.01  # it matters which

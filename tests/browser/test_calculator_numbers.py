@@ -259,6 +259,13 @@ def test_the_curve(maths: Page, rounds: int) -> None:
         assert wanted.lower <= delta <= wanted.upper * 1.005 + 1e-9  # the chart ends above
 
 
+def test_unequal_noise_over_rounds(maths: Page, tmp_path: Path) -> None:
+    """The limit of many users says little of some of these laws."""
+    setting = setting_of([(0.043, 1035), (0.058, 48), (0.163, 37)], 5e-12, "laplace", 25)
+    found = maths.evaluate(FIRST, [setting])[0]
+    check(found, python(setting, tmp_path), setting)
+
+
 def test_hardly_private_users_over_rounds(maths: Page) -> None:
     found = maths.evaluate(FIRST, [setting_of([(20.0, 1000)], 1e-4, "rr", 2)])[0]
     assert 39.99 < found["upper"] <= 40

@@ -14,7 +14,6 @@
   const ROUGH = 120, FINE = { one: 960, many: 480 }, CLOSEST = 3; // cells in which they are summed, of every B and of the best ones
   const NEARBY = { one: [0.05, 0], many: [0.3, 1] }; // relative, or in mu: so far the best B stays what it is; many rounds ask for many values
   const FAR = 1.02, DEEPEST = 200; // times the limit's eps: beyond it other B are tried; and as log q falls no lower
-  const WORN = 0.1; // of the value: what B may leave out as long as it stays the best
   const PAD = 1e-11, COUNTED = 2e-12; // allowances for the roundings of densities and of masses
   const LARGEST = 200, MOST_MU = 40; // of a central eps; of the limit's mu: beyond it the report's own guarantee is the answer
 
@@ -177,7 +176,7 @@
         if (known) return known;
         const others = users.map((each) => (each === one ? { ...each, count: each.count - 1 } : each)).filter(({ gap, count }) => gap * count > 0);
         const { mu, tried, straight = [] } = others.length ? candidates(one, others, delta / rounds) : { mu: Infinity, tried: [] };
-        const evaluated = (some) => some.map((found) => ({ found, rough: upper(one, others, found, ROUGH), fine: null, refined: () => upper(one, others, found, FINE[asks]) }));
+        const evaluated = (some) => some.map((found) => ({ rough: upper(one, others, found, ROUGH), fine: null, refined: () => upper(one, others, found, FINE[asks]) }));
         return (known = { mu, curves: evaluated(tried), more: () => evaluated(straight) });
       };
       return {
@@ -190,8 +189,8 @@
           const alone = aloneDelta(one, eps), curves = alone > most ? prepared().curves : [];
           if (curves.length === 0) return min(1, alone);
           if (most > 0 && curves[0].rough(eps) <= most) return most;
-          const [part, far] = NEARBY[asks], last = abs(eps - looked) <= max(part * looked, far * known.mu) ? known.best.fine(eps) : 0;
-          if (!(leak(one, known.best?.found.radius ?? 0, eps) < WORN * last)) { // the best near here is not known
+          const [part, far] = NEARBY[asks];
+          if (!(abs(eps - looked) <= max(part * looked, far * known.mu))) { // the best near here is not known
             const ranked = (some, by) => some.map((curve) => ({ curve, value: by(curve) })).sort((a, b) => a.value - b.value);
             let found = ranked(curves, (one) => one.rough(eps));
             if (known.more && found[0].value > gspa.gdpDelta(eps / FAR, known.mu)) {
@@ -204,7 +203,7 @@
             looked = eps;
             return min(1, alone, found[0].value);
           }
-          return min(1, alone, last);
+          return min(1, alone, known.best.fine(eps));
         },
       };
     });
