@@ -51,6 +51,9 @@ WRITTEN = {
     "after": "after a verdict on it was recorded",
 }
 """When a standard was written, by the repository's history."""
+FIRST = "2026-11-22, after"
+FIRST_TOLERANCES = "2026-11-21, before"
+"""The standard of a claim that states none, as most do, and that of its tolerance."""
 READING = "(by reading)"
 """The evidence of a misprint that the text itself shows and no number could."""
 
@@ -70,7 +73,8 @@ class Claim:
         quantity: what of ours is looked at.
         comparator: what it is held against.
         tolerance: numbers, `why`, and `standard` where that is not the claim's; empty where the comparison is exact.
-        standard: the day from which quantity and comparator stand, ISO, and one of `WRITTEN`, after a comma.
+        standard: the day from which quantity and comparator stand, ISO, and one of `WRITTEN`, after a comma; empty
+            where nothing is compared.
         needs: what a run must have to settle it: "size", the papers' own sizes; "data", MNIST; else a condition on
             the page's parameters, such as `n_max >= 10000`, or on the cell's evidence, such as `trained.seeds >= 12`.
         readings: the ways to read it, by the name that its cell uses: the verdict on record and the words for it, which
@@ -128,13 +132,17 @@ class Claim:
         return None
 
     def read(self, name: str, holds: Holds, values: Mapping[str, Any]) -> Reading:
-        """What a run comes to in one reading, with the words on record if it comes to the same."""
+        """What a run comes to in one reading, with the words on record if it comes to the same.
+
+        The words may name the evidence, and `nth`: the reading's place, from 0.
+        """
         on_record, verdict = self.readings[name], follows(holds)
         if verdict != on_record.verdict:
             found = f"In this run: {verdict}. On record, at the paper's numbers: {on_record.verdict}."
             correction = _IN_THE_CELL if verdict == "holds with correction" else ""
             return Reading(name, verdict, found, correction, on_record.excluded)
-        found, correction = (say.render(words, values) for words in (on_record.found, on_record.correction))
+        known = {**values, "nth": [*self.readings].index(name)}
+        found, correction = (say.render(words, known) for words in (on_record.found, on_record.correction))
         return Reading(name, verdict, found, correction, on_record.excluded)
 
 
@@ -161,12 +169,24 @@ def registry() -> dict[str, Claim]:
 
 
 def _claim(entry: dict[str, Any]) -> Claim:
-    if "found" in entry:  # one reading alone
-        entry["readings"] = {"": {key: entry.pop(key) for key in ("verdict", "found", "correction") if key in entry}}
-    if "readings" in entry:
-        entry["readings"] = {name: Reading(name, **words) for name, words in entry["readings"].items()}
-        entry["verdict"] = best(list(entry["readings"].values())).verdict
+    if "quantity" in entry and "standard" not in entry:
+        entry["standard"] = FIRST
+        if "tolerance" in entry:
+            entry["tolerance"] = {"standard": FIRST_TOLERANCES} | entry["tolerance"]
+    if "found" in entry or "readings" in entry:
+        shared: dict[str, Any] = {key: entry.pop(key) for key in ("found", "correction") if key in entry}
+        shared["verdict"] = entry["verdict"]
+        own = entry.pop("readings", {"": {}})
+        entry["readings"] = {name: _reading(name, shared, words or {}) for name, words in own.items()}
     return Claim(**entry)
+
+
+def _reading(name: str, shared: Mapping[str, Any], own: Mapping[str, Any]) -> Reading:
+    """A reading with the claim's verdict and words wherever it has none of its own."""
+    words = {**shared, **own}
+    if words["verdict"] != "holds with correction" and "correction" not in own:
+        words.pop("correction", None)
+    return Reading(name, **words)
 
 
 def claim(identifier: str) -> Claim:

@@ -89,6 +89,35 @@ class TestOutcomes:
         assert not outcome("not yet checked", evidence={}, missing="size").differs()
 
 
+PLACE = {"id": "F1", "location": "Here", "title": "So", "quote": "So it is.", "kind": "formula", "notebook": "n"}
+
+
+class TestAnEntry:
+    def test_a_reading_has_the_claims_verdict_and_words_where_it_has_none_of_its_own(self):
+        said = {"verdict": "holds with correction", "found": "Reading {{ nth }}.", "correction": "but."}
+        own = {"a": None, "b": {"verdict": "refuted"}, "c": {"found": "It is {{ gap }}.", "excluded": "by the text"}}
+        entry = claims._claim({**PLACE, **said, "readings": own})
+        assert entry.readings == {
+            "a": Reading("a", "holds with correction", "Reading {{ nth }}.", "but."),
+            "b": Reading("b", "refuted", "Reading {{ nth }}."),
+            "c": Reading("c", "holds with correction", "It is {{ gap }}.", "but.", "by the text"),
+        }
+        assert entry.read("b", False, {"gap": 2}) == Reading("b", "refuted", "Reading 1.")
+        assert [*claims._claim({**PLACE, **said}).readings] == [""]
+
+    @pytest.mark.parametrize(
+        ("stated", "known"),
+        [
+            ({}, (claims.FIRST, claims.FIRST_TOLERANCES)),
+            ({"standard": "2026-12-01, after"}, ("2026-12-01, after", None)),
+        ],
+    )
+    def test_its_standards_are_the_first_ones_unless_it_says_others(self, stated, known):
+        compared = {"quantity": "gap", "comparator": "0", "tolerance": {"eps": 0.1, "why": "so"}}
+        entry = claims._claim({**PLACE, "verdict": "not yet checked", **compared, **stated})
+        assert (entry.standard, entry.tolerance.get("standard")) == known
+
+
 class TestSettling:
     def test_the_verdict_is_the_rules_and_other_words_than_those_on_record_come_with_another(self):
         found = settled(True)

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from gspa.book.claims import registry
+
 ROOT = Path(__file__).resolve().parents[2]
 NOW = "book/claims.yaml"
 PATHS = (NOW, "gspa/book/registry.yaml", "gspa/claims/registry.yaml")  # where it was before
@@ -99,8 +101,9 @@ def test_when_a_standard_was_written_is_as_the_history_has_it(history):
     for claim in read((ROOT / NOW).read_text(encoding="utf-8")):
         if not claim["notebook"]:
             continue
-        limits = claim.get("tolerance", {})
-        said = [tuple(one.get("standard", claim["standard"]).split(", ")) for one in (claim, limits) if one]
+        entry = registry()[claim["id"]]
+        stated = [entry.standard, *([entry.tolerance.get("standard", entry.standard)] if entry.tolerance else [])]
+        said = [tuple(one.split(", ")) for one in stated]
         for (day, written), told in zip(times(history, claim), said, strict=True):
             if told != (day or told[0], written) or (day is None and told[0] < history[-1][1]):
                 wrong.append(f"{claim['id']}: {told}, by the history {day}, {written}")
