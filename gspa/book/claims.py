@@ -122,6 +122,11 @@ class Claim:
         (day, when), *limits = (one.split(", ") for one in filter(None, (self.standard, own)))
         return f"{day}, {WRITTEN[when]}" + "".join(f"; the tolerance {day}, {WRITTEN[when]}" for day, when in limits)
 
+    @property
+    def correction(self) -> str:
+        """The first one on record; empty where no reading needs any."""
+        return next((one.correction for one in self.readings.values() if one.correction), "")
+
     def lacks(self, had: Collection[str], values: Mapping[str, Any]) -> Outcome | None:
         """The outcome of a run that lacked something; None of one that had all. `values`: parameters and evidence."""
         for need in self.needs:
@@ -396,4 +401,10 @@ class Erratum:
 @cache
 def errata() -> tuple[Erratum, ...]:
     """Every erratum, paper by paper."""
-    return tuple(Erratum(**entry) for entry in _entries("errata.yaml"))
+    return tuple(_erratum(entry) for entry in _entries("errata.yaml"))
+
+
+def _erratum(entry: dict[str, Any]) -> Erratum:
+    """An erratum, with its claim's place and words wherever it has none of its own."""
+    told = claim(entry["claim"])
+    return Erratum(**{"place": told.location, "printed": told.quote, "right": told.correction, **entry})

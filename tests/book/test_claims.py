@@ -8,7 +8,7 @@ import json
 import pytest
 
 from gspa.accountant.errors import InvalidValue, UnknownName
-from gspa.book import claims
+from gspa.book import claims, say
 from gspa.book.claims import READING, Erratum, Outcome, claim, errata, registry
 from gspa.book.verdicts import VERDICTS, Reading
 
@@ -169,6 +169,14 @@ class TestErrata:
         label = claim("G-C3").evidence[name]
         assert dataclasses.replace(self.ONE, evidence=name).row({"G-C3": outcome(evidence={label: 1})}) == (label, 1)
 
+    def test_it_has_its_claims_place_and_words_where_it_has_none_of_its_own(self):
+        told, bare = claim("G-A2"), {"number": 1, "claim": "G-A2", "evidence": "gap"}
+        found = claims._erratum(bare)
+        assert (found.place, found.printed) == (told.location, told.quote)
+        assert [found.right] == [one.correction for one in told.readings.values() if one.correction]
+        own = {"place": "here", "printed": "half", "right": "a third"}
+        assert claims._erratum(bare | own) == Erratum(1, "G-A2", evidence="gap", **own)
+
     def test_the_list_is_well_formed(self):
         entries = errata()
         numbers = [one.number for one in entries]
@@ -178,6 +186,7 @@ class TestErrata:
         for one in entries:
             assert min(map(len, (one.place, one.printed, one.right, one.evidence))) > 0
             assert all(said.count("$") % 2 == 0 for said in (one.place, one.printed, one.right)), one.number
+            assert not say.names(one.right), f"{one.number}: a correction with numbers stands on its card only"
             named = registry()[one.claim].evidence
             labels = (one.evidence == label or one.evidence.startswith(f"{label}: ") for label in named.values())
             assert one.evidence in (READING, *named) or any(labels), one.number

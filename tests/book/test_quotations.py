@@ -32,7 +32,11 @@ PAPERS = {
 QUOTED = {
     one.id: (one.paper, re.sub(r"\$(.+?)\$", rf"{OMISSION}\1", one.quote) if one.paper == "flame" else one.quote)
     for one in registry().values()
-} | {f"erratum-{one.number}": (one.paper, one.printed) for one in errata()}
+} | {
+    f"erratum-{one.number}": (one.paper, one.printed)
+    for one in errata()
+    if one.printed != registry()[one.claim].quote  # which is there already
+}
 Texts = Mapping[str, Iterable[str]]
 
 
