@@ -133,7 +133,7 @@ class Found:
 
     def weighed(self, paper: str) -> list[Claim]:
         """Its other claims that a page settles, those first whose error changes a conclusion."""
-        rest = [one for one in self.of(paper) if one.notebook and one not in self.grave(paper)]
+        rest = [one for one in self.of(paper) if not one.reason and one not in self.grave(paper)]
         return sorted(rest, key=lambda one: one.id not in _conclusions())
 
     def corrected(self, paper: str = "") -> list[tuple[Claim, Outcome]]:
@@ -174,7 +174,7 @@ def strip(found: Found, alts: Mapping[str, str]) -> str:
 
 def standards(paper: str = "") -> dict[str, Any]:
     """How many standards were written when, and the claims whose standard was changed since."""
-    judged = [one for one in claims.registry().values() if one.notebook and paper in ("", one.paper)]
+    judged = [one for one in claims.registry().values() if not one.reason and paper in ("", one.paper)]
     limits = [one.tolerance.get("standard", one.standard) for one in judged if one.tolerance]
     return {
         "comparators": Counter(one.standard.split(", ")[1] for one in judged),

@@ -69,7 +69,7 @@ class Claim:
     """One entry of the registry; `verdict` is the recorded one, which a run is compared with.
 
     Attributes:
-        notebook: the page that settles it; "" where no number can, and `reason` says why.
+        notebook: the page that settles it, which its schema says; "" where none does.
         quantity: what of ours is looked at.
         comparator: what it is held against.
         tolerance: numbers, `why`, and `standard` where that is not the claim's; empty where the comparison is exact.
@@ -82,7 +82,7 @@ class Claim:
         evidence: name in the cell to label on the card.
         was: standards that it had before, each with the day it ended, the verdict under it, and why it was changed.
         rests_on: claims that its check uses, or that the paper's own argument for it uses.
-        reason: of a claim that no page settles.
+        reason: why no page can settle it; empty where one can.
         address: of the public source, for a claim of none of the three papers.
     """
 
@@ -91,7 +91,7 @@ class Claim:
     title: str
     quote: str
     kind: str
-    notebook: str
+    notebook: str = ""
     verdict: Verdict = "not yet checked"
     quantity: str = ""
     comparator: str = ""
@@ -170,7 +170,10 @@ def _plain(value: Any) -> Any:
 @cache
 def registry() -> dict[str, Claim]:
     """Every claim by id, in the papers' order."""
-    return {one["id"]: _claim(one) for one in _entries("claims.yaml")}
+    pages: dict[str, str] = {}
+    for path in sorted(project.find().notebooks.glob("*.schema.yaml")):
+        pages |= dict.fromkeys(parameters.read_yaml(path).get("claims", ()), path.name.removesuffix(".schema.yaml"))
+    return {one["id"]: _claim({"notebook": pages.get(one["id"], "")} | one) for one in _entries("claims.yaml")}
 
 
 def _claim(entry: dict[str, Any]) -> Claim:
@@ -355,7 +358,7 @@ def verdict_of(name: str, found: Mapping[str, Outcome]) -> Verdict:
     """The verdict on a claim; one that a page should settle and none did is not yet checked."""
     if name in found:
         return found[name].verdict
-    return "not yet checked" if claim(name).notebook else claim(name).verdict
+    return claim(name).verdict if claim(name).reason else "not yet checked"
 
 
 @dataclass(frozen=True)

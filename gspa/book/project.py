@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,11 +25,11 @@ class Project:
     def book(self) -> Path:
         return self.root / "book"
 
-    def claims_of(self, notebook: str) -> str:
-        """The entries of `book/claims.yaml` that this notebook settles, as they stand there; empty if it has none."""
+    def claims_of(self, ids: Collection[str]) -> str:
+        """The entries of `book/claims.yaml` with these ids, as they stand there."""
         path = self.book / "claims.yaml"
         entries = re.split(r"(?m)^(?=- id: )", path.read_text(encoding="utf-8")) if path.is_file() else []
-        return "".join(one for one in entries if f"\n  notebook: {notebook}\n" in one)
+        return "".join(one for one in entries if one.partition("\n")[0].removeprefix("- id: ") in ids)
 
     @property
     def config(self) -> Path:

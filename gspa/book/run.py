@@ -72,7 +72,7 @@ class Task:
             for path in (notebook.path, notebook.helper)
             if path.is_file()
         }
-        texts["book/claims.yaml"] = Project(notebook.path.parents[1]).claims_of(notebook.name)
+        texts["book/claims.yaml"] = Project(notebook.path.parents[1]).claims_of(notebook.schema.get("claims", ()))
         # Of the schema, what is stated: its words may change.
         stated = {name: [entry["default"], entry.get("fixed", False)] for name, entry in notebook.properties.items()}
         made_of = digest(*texts.values(), json.dumps(stated, sort_keys=True))

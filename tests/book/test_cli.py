@@ -276,17 +276,17 @@ class TestRun:
         shutil.copy(ROOT / "book" / "claims.yaml", project.book)
         entry = claims.claim("G-TAB2")
         card = f'Outcome("G-TAB2", "{entry.verdict}", "So.", dict(gap=n), "Other." * {"corr" in entry.verdict})'
-        add(project, entry.notebook, f"from gspa.book.claims import Outcome\n{card}")
+        add(project, "page", f"from gspa.book.claims import Outcome\n{card}", claims=["G-TAB2"])
 
         def said(line):
-            assert run(shlex.split(f"run {entry.notebook} -o x.ipynb {line}")) == 0
+            assert run(shlex.split(f"run page -o x.ipynb {line}")) == 0
             wrote, *lines = capsys.readouterr().out.splitlines()
             assert wrote == "Wrote x.ipynb"
             return lines
 
         assert said("-p n 4") == ["Verdicts that differ from the record:", "None."]
         project.executed("paper").mkdir(parents=True)
-        Path("x.ipynb").rename(project.executed("paper") / f"{entry.notebook}.ipynb")
+        Path("x.ipynb").rename(project.executed("paper") / "page.ipynb")
         assert said("-p n 4") == ["What moved against the book, profile paper:", "Nothing."]
         assert said("-p n 5") == ["What moved against the book, profile paper:", "G-TAB2   gap: 4 -> 5"]
 
@@ -407,7 +407,7 @@ class TestVerify:
         for name in ("claims.yaml", "errata.yaml"):
             shutil.copy(ROOT / "book" / name, here.book)
         body = ["from gspa.book.claims import Outcome", TestVerify.CARD]
-        add(here, claims.claim("G-TAB2").notebook, *body, profiles={"quick": {"n": 1}})
+        add(here, "08_comparison", *body, claims=["G-TAB2"], profiles={"quick": {"n": 1}})
         return here
 
     @pytest.fixture

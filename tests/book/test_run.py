@@ -202,13 +202,12 @@ class TestWhatIsRunAgain:
     def test_other_words_of_its_own_claims_and_of_no_other_page_s(self, book):
         book.project.book.mkdir()
         path = book.project.book / "claims.yaml"
-        path.write_text(
-            "# Claims\n- id: A\n  notebook: plain\n  found: so\n\n- id: B\n  notebook: elsewhere\n  found: so\n"
-        )
+        path.write_text("# Claims\n- id: A\n  found: so\n\n- id: AB\n  found: so\n")
+        add(book.project, "plain", "n", claims=["A"], profiles={"quick": {"n": 1}})
         assert self.again(book) == ["plain", "with_data"]
-        path.write_text(path.read_text().replace("elsewhere\n  found: so", "elsewhere\n  found: not so"))
+        path.write_text(path.read_text().replace("AB\n  found: so", "AB\n  found: not so"))
         assert self.again(book) == []
-        path.write_text(path.read_text().replace("plain\n  found: so", "plain\n  found: not so"))
+        path.write_text(path.read_text().replace("A\n  found: so", "A\n  found: not so"))
         assert self.again(book) == ["plain"]
 
     def test_another_version_or_another_package_source(self, book, monkeypatch):
