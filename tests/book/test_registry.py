@@ -90,6 +90,11 @@ def test_each_claim_says_by_what_it_is_judged_or_why_no_number_can(claim):
     date.fromisoformat(WRITTEN.fullmatch(registry()[claim["id"]].standard)[1])
 
 
+@pytest.mark.parametrize("path", [REGISTRY, REGISTRY.with_name("errata.yaml")], ids=lambda path: path.name)
+def test_no_text_loses_its_end_to_a_comment(path):
+    assert re.findall(r"(?m)^[^#\n].*\s#.*", path.read_text(encoding="utf-8")) == []
+
+
 @pytest.mark.parametrize("page", NOTEBOOKS)
 def test_a_page_s_entries_stand_on_their_own(page):
     own = [claim for claim in CLAIMS if registry()[claim["id"]].notebook == page]
