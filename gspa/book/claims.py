@@ -185,12 +185,13 @@ def _claim(entry: dict[str, Any]) -> Claim:
         shared: dict[str, Any] = {key: entry.pop(key) for key in ("found", "correction") if key in entry}
         shared["verdict"] = entry["verdict"]
         own = entry.pop("readings", {"": {}})
-        entry["readings"] = {name: _reading(name, shared, words or {}) for name, words in own.items()}
+        entry["readings"] = {name: _reading(name, shared, words) for name, words in own.items()}
     return Claim(**entry)
 
 
-def _reading(name: str, shared: Mapping[str, Any], own: Mapping[str, Any]) -> Reading:
-    """A reading with the claim's verdict and words wherever it has none of its own."""
+def _reading(name: str, shared: Mapping[str, Any], own: Mapping[str, Any] | str | None) -> Reading:
+    """A reading with the claim's verdict and words wherever it has none of its own; a text is what was found."""
+    own = {"found": own} if isinstance(own, str) else own or {}
     words = {**shared, **own}
     if words["verdict"] != "holds with correction" and "correction" not in own:
         words.pop("correction", None)

@@ -95,12 +95,18 @@ PLACE = {"id": "F1", "location": "Here", "title": "So", "quote": "So it is.", "k
 class TestAnEntry:
     def test_a_reading_has_the_claims_verdict_and_words_where_it_has_none_of_its_own(self):
         said = {"verdict": "holds with correction", "found": "Reading {{ nth }}.", "correction": "but."}
-        own = {"a": None, "b": {"verdict": "refuted"}, "c": {"found": "It is {{ gap }}.", "excluded": "by the text"}}
+        own = {
+            "a": None,
+            "b": {"verdict": "refuted"},
+            "c": {"found": "It is {{ gap }}.", "excluded": "by the text"},
+            "d": "Other.",
+        }
         entry = claims._claim({**PLACE, **said, "readings": own})
         assert entry.readings == {
             "a": Reading("a", "holds with correction", "Reading {{ nth }}.", "but."),
             "b": Reading("b", "refuted", "Reading {{ nth }}."),
             "c": Reading("c", "holds with correction", "It is {{ gap }}.", "but.", "by the text"),
+            "d": Reading("d", "holds with correction", "Other.", "but."),
         }
         assert entry.read("b", False, {"gap": 2}) == Reading("b", "refuted", "Reading 1.")
         assert [*claims._claim({**PLACE, **said}).readings] == [""]
