@@ -151,13 +151,13 @@ class Claim:
         return Reading(name, verdict, found, correction, on_record.excluded)
 
 
-def _entries(name: str) -> list[dict[str, Any]]:
-    """The mappings of a YAML file in the book's folder; white space in a text is layout, not text."""
-    raw: list[dict[str, Any]] = parameters.read_yaml(project.find().book / name) or []
-    return [{k: _plain(v) for k, v in entry.items()} for entry in raw]
+def _read(name: str) -> Any:
+    """A YAML file in the book's folder."""
+    return _plain(parameters.read_yaml(project.find().book / name))
 
 
 def _plain(value: Any) -> Any:
+    """White space in a text is layout, not text."""
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, list):
@@ -173,7 +173,8 @@ def registry() -> dict[str, Claim]:
     pages: dict[str, str] = {}
     for path in sorted(project.find().notebooks.glob("*.schema.yaml")):
         pages |= dict.fromkeys(parameters.read_yaml(path).get("claims", ()), path.name.removesuffix(".schema.yaml"))
-    return {one["id"]: _claim({"notebook": pages.get(one["id"], "")} | one) for one in _entries("claims.yaml")}
+    entries: list[dict[str, Any]] = _read("claims.yaml") or []  # a run of a page without claims has an empty file
+    return {one["id"]: _claim({"notebook": pages.get(one["id"], "")} | one) for one in entries}
 
 
 def _claim(entry: dict[str, Any]) -> Claim:
@@ -404,11 +405,14 @@ class Erratum:
 
 @cache
 def errata() -> tuple[Erratum, ...]:
-    """Every erratum, paper by paper."""
-    return tuple(_erratum(entry) for entry in _entries("errata.yaml"))
+    """Every erratum by number, so paper by paper."""
+    read: dict[str, dict[int, dict[str, Any]]] = _read("errata.yaml") or {}
+    found = [_erratum(number, name, entry) for name, numbered in read.items() for number, entry in numbered.items()]
+    return tuple(sorted(found, key=lambda one: one.number))
 
 
-def _erratum(entry: dict[str, Any]) -> Erratum:
+def _erratum(number: int, name: str, entry: dict[str, Any]) -> Erratum:
     """An erratum, with its claim's place and words wherever it has none of its own."""
-    told = claim(entry["claim"])
-    return Erratum(**{"place": told.location, "printed": told.quote, "right": told.correction, **entry})
+    told = claim(name)
+    words = {"place": told.location, "printed": told.quote, "right": told.correction}
+    return Erratum(number, name, **{**words, **entry})
