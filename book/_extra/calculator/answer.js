@@ -4,7 +4,7 @@
   const { exp, log, max, min } = Math;
   const POINTS = { exact: 30 * 8192, noise: 25, table: 60 }; // of the curve; for the exact law, over the choices of inputs
   const PER = { noise: 10, table: 20 }; // values of a round's curve in a standard deviation of its loss
-  const CLOSE = 5e-5, TRIED = 60; // of calibrating: relative to eps; settings
+  const CLOSE = 1e-4, TRIED = 60, MOST_MU = 40; // of calibrating: relative to eps; settings; of the limit, which says little beyond
   const EACH = 8; // groups of which each one's own eps is found
   const RATES = [0.01, 0.001]; // false-positive rates
   const PAPERS = ["rr", "duchi", "aligned", "common"]; // where the paper's mu is shown
@@ -70,23 +70,51 @@
     return { epsilon: () => gspa.epsilonOf(victims(delta, only), delta), delta: at, deltas: null };
   }
 
+  // Where a function that falls by about 1 from y to y + 1 is about 0.
+  function root(of, y) {
+    for (let i = 0, last = null; i < 8; i++) {
+      const now = { y, value: of(y) }, slope = last ? (last.value - now.value) / (y - last.y) : 1;
+      if (Math.abs(now.value) < 0.1 * CLOSE) break;
+      y += max(-1, min(1, now.value / (slope > 0.1 && slope < 10 ? slope : 1)));
+      last = now;
+    }
+    return y;
+  }
+
+  // About the logarithm of how much larger eps might be; below 0 where the target is missed. One round is asked for its
+  // delta at the target, which is a single value, and Gaussians with that delta and the asked one are compared.
+  function* spared(problem, target, delta) {
+    if (problem.rounds > 1) return log(target / (yield* solved(problem, delta)).epsilon());
+    const found = problem.victims(delta).reduce((most, one) => max(most, one.delta(target, most)), 0);
+    return log(gspa.fitted(target, delta) / gspa.fitted(target, found));
+  }
+
   // The largest local eps, or the least sigma, or such a factor of all, at which a central eps is met at delta: a number
-  // at which it is, as close as pays.
+  // at which it is, as close as pays. The Gaussian limit, whose eps is found in no time, tells where to look.
   function* calibrated({ target, ...setting }) {
     const { people, delta, n, rounds, mechanism } = setting, column = gspa.columnOf(setting), sign = column === "eps" ? 1 : -1;
     const scaled = (y) => {
       const x = exp(sign * y), given = people.length > 1 ? people.map((one) => ({ ...one, [column]: one[column] * x })) : [{ [column]: x, count: n }];
       return problemOf({ ...setting, people: given });
     };
-    let low = { y: -Infinity, spare: Infinity }, high = { y: Infinity, spare: -Infinity }, y = people.length > 1 ? 0 : sign * log(target);
+    const limit = (y) => {
+      const { top, alone, victims } = scaled(y), mu = victims(delta).reduce((most, one) => max(most, one.mu), 0);
+      return log(target / min(top, alone(delta), mu < MOST_MU ? gspa.gdpEpsilon(delta, mu * Math.sqrt(rounds)) : Infinity));
+    };
+    let low = { y: -Infinity, spare: Infinity }, high = { y: Infinity, spare: -Infinity }, y = root(limit, people.length > 1 ? 0 : sign * log(target));
     for (let i = 1, last = null; i < TRIED && high.y - low.y > 1e-9; i++) {
-      const now = { y, spare: log(target / (yield* solved(scaled(y), delta)).epsilon()) };
-      if (now.spare >= 0) low = now;
+      const spare = yield* spared(scaled(y), target, delta), here = limit(y), now = { y, spare, beyond: spare - here };
+      if (spare >= 0) low = now;
       else high = now;
       if (low.spare < CLOSE) break;
-      const secant = last ? y - (now.spare - 0.5 * CLOSE) * (y - last.y) / (now.spare - last.spare) : NaN, inside = secant > low.y && secant < high.y;
-      if (high.y < Infinity && low.y > -Infinity) y = i % 12 && inside ? secant : (low.y + high.y) / 2;
-      else y += Math.sign(now.spare) * min(max(Math.abs(now.spare), 0.05), 1) * (1 + i / 4);
+      yield {};
+      // The limit carried on from here, if it is as far off as before; else the straight line through the last two.
+      const [drift, falls] = last ? [now.beyond - last.beyond, spare - last.spare].map((change) => change / (y - last.y)) : [0, -1];
+      const lacking = spare - 0.5 * CLOSE, from = y;
+      const next = Math.abs(drift) < 0.5 ? root((at) => limit(at) - here + drift * (at - from) + lacking, from) : from - lacking / falls;
+      if (i % 12 && next > low.y && next < high.y && Math.abs(next - from) < 1) y = next;
+      else if (high.y < Infinity && low.y > -Infinity) y = (low.y + high.y) / 2;
+      else y += Math.sign(spare) * min(max(Math.abs(spare), 0.05), 1) * (1 + i / 4);
       last = now;
     }
     return exp(sign * low.y);

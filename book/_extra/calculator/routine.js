@@ -200,5 +200,5 @@
     return found;
   }
 
-  Object.assign(gspa, { deltaOf, epsilonOf, expectation });
+  Object.assign(gspa, { deltaOf, epsilonOf, expectation, fitted });
 });
