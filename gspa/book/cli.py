@@ -99,7 +99,8 @@ def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = 
     profile, jobs = _profile(profile), _jobs(jobs)
     _place(jobs, scheduler, usual=1)
     with site.exclusive(project.find()):
-        here, runs = _executed(profile, jobs, scheduler=scheduler)
+        with site.recipe_beside(project.find()):
+            here, runs = _executed(profile, jobs, scheduler=scheduler)
         typer.echo("Rendering the site ...")
         changed = site.render(here, runs, profile=profile)
     state = "is ready" if changed else "is unchanged"

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,22 @@ def _recover(project: Project) -> None:
         old.rename(project.html)
     for folder in (project.build, project.book / "_generated", *project.build.glob("executed/*")):
         remove_temporaries(folder)
+
+
+@contextmanager
+def recipe_beside(project: Project) -> Iterator[None]:
+    """Ask the recipe's questions while the block's notebooks run, so that its page finds the answers."""
+    if not _has_recipe(project):
+        yield
+        return
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(recipe.page, project.build)
+        yield
+        asked.result()
+
+
+def _has_recipe(project: Project) -> bool:
+    return (project.book / "recipe.md").is_file()
 
 
 @processes.matplotlib_cache()
@@ -105,7 +122,7 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     for name, script in cards.rows(found, evidence.tests_of(project)).items():
         write_atomically(ensure_writable(folder / "claims") / name, script)
     _ship(executed, folder)
-    if (project.book / "recipe.md").is_file():
+    if _has_recipe(project):
         text, certificate = recipe.page(project.build)
         write_atomically(folder / "recipe.md", text)
         write_atomically(ensure_writable(folder / "certificates") / recipe.CERTIFICATE, certificate)
