@@ -47,6 +47,7 @@ _RELATIVE = 1e-11  # allowance on each divergence; measured errors are below 1e-
 _LARGEST = 700.0  # e^eps is finite
 _LEAST = 1e-300  # below, doubles lose digits, and a victim counts as one of this budget, who is hidden no better
 _UNIT = 2.0**-52
+_EXACT = 30.0  # up to this eps, allowances for roundings are small beside any delta that is asked for
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,11 @@ class AtomTable:
 
     def above(self, law: CloneLaw, eps: float) -> float:
         """Not below delta(eps) among C draws from B."""
+        if eps > _EXACT:  # the allowances for roundings grow like e^eps, while delta falls
+            return min(self.above(law, _EXACT), self._above(law, eps))
+        return self._above(law, eps)
+
+    def _above(self, law: CloneLaw, eps: float) -> float:
         bare = self.outside(eps, up=True)
         if not self.base.size:
             return min(1.0, bare)

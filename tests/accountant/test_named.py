@@ -186,3 +186,10 @@ class TestOwnBudgets:
         each, worst = gspa.per_user(**question), gspa.epsilon(**question)
         assert each.upper.max() <= worst.upper
         assert (each.lower <= each.upper).all()
+
+
+def test_others_hide_a_user_with_a_huge_budget():
+    """At e^eps times a unit in the last place nothing is known any more, but delta falls with eps."""
+    crowd = from_array([5.0] * 9000 + [200.0] * 25)
+    found = gspa.epsilon(budgets=crowd, delta=2e-6, mechanism=gspa.KRR(4))
+    assert 0 < found.lower <= found.upper < 1.1 * found.lower

@@ -4,7 +4,7 @@
   const { exp, log, max, min } = Math;
   const POINTS = { exact: 30 * 8192, noise: 25, table: 60 }; // of the curve; for the exact law, over the choices of inputs
   const PER = { noise: 10, table: 20 }; // values of a round's curve in a standard deviation of its loss
-  const CLOSE = 1e-4, TRIED = 60, MOST_MU = 40; // of calibrating: relative to eps; settings; of the limit, which says little beyond
+  const CLOSE = 1e-4, TRIED = 60, MOST_MU = 40, MOST_EPS = 600; // of calibrating: relative to eps; settings; of the limit, which says little beyond; local
   const EACH = 8; // groups of which each one's own eps is found
   const RATES = [0.01, 0.001]; // false-positive rates
   const PAPERS = ["rr", "duchi", "aligned", "common"]; // where the paper's mu is shown
@@ -90,7 +90,8 @@
   }
 
   // The largest local eps, or the least sigma, or such a factor of all, at which a central eps is met at delta: a number
-  // at which it is, as close as pays. The Gaussian limit, whose eps is found in no time, tells where to look.
+  // at which it is, as close as pays, and whether it is so at more, too. The Gaussian limit, whose eps is found in no
+  // time, tells where to look.
   function* calibrated({ target, ...setting }) {
     const { people, delta, n, rounds, mechanism } = setting, column = gspa.columnOf(setting), sign = column === "eps" ? 1 : -1;
     const scaled = (y) => {
@@ -101,12 +102,13 @@
       const { top, alone, victims } = scaled(y), mu = victims(delta).reduce((most, one) => max(most, one.mu), 0);
       return log(target / min(top, alone(delta), mu < MOST_MU ? gspa.gdpEpsilon(delta, mu * Math.sqrt(rounds)) : Infinity));
     };
-    let low = { y: -Infinity, spare: Infinity }, high = { y: Infinity, spare: -Infinity }, y = root(limit, people.length > 1 ? 0 : sign * log(target));
+    const most = column === "eps" ? log(MOST_EPS / max(1e-300, ...(people.length > 1 ? people.map(({ eps }) => eps) : [1]))) : Infinity;
+    let low = { y: -Infinity, spare: Infinity }, high = { y: Infinity, spare: -Infinity }, y = min(most, root(limit, people.length > 1 ? 0 : sign * log(target)));
     for (let i = 1, last = null; i < TRIED && high.y - low.y > 1e-9; i++) {
       const spare = yield* spared(scaled(y), target, delta), here = limit(y), now = { y, spare, beyond: spare - here };
       if (spare >= 0) low = now;
       else high = now;
-      if (low.spare < CLOSE) break;
+      if (low.spare < CLOSE || low.y === most) break;
       yield {};
       // The limit carried on from here, if it is as far off as before; else the straight line through the last two.
       const [drift, falls] = last ? [now.beyond - last.beyond, spare - last.spare].map((change) => change / (y - last.y)) : [0, -1];
@@ -114,10 +116,10 @@
       const next = Math.abs(drift) < 0.5 ? root((at) => limit(at) - here + drift * (at - from) + lacking, from) : from - lacking / falls;
       if (i % 12 && next > low.y && next < high.y && Math.abs(next - from) < 1) y = next;
       else if (high.y < Infinity && low.y > -Infinity) y = (low.y + high.y) / 2;
-      else y += Math.sign(spare) * min(max(Math.abs(spare), 0.05), 1) * (1 + i / 4);
+      else y = min(most, y + Math.sign(spare) * min(max(Math.abs(spare), 0.05), 1) * (1 + i / 4));
       last = now;
     }
-    return exp(sign * low.y);
+    return { found: exp(sign * low.y), more: low.y === most };
   }
 
   function warningsOf({ delta, n }) {
@@ -135,7 +137,7 @@
 
   // The answer in parts, the quick ones first: {upper, mu, paper, refuted, method, holds, proved, note,
   // warnings}, {rates}, {each},
-  // {curve: {eps, pair, gaussian}}; to the inverse question {found, ...} alone. Each call of next() is one piece of work.
+  // {curve: {eps, pair, gaussian}}; to the inverse question {found, more, ...} alone. Each call of next() is one piece of work.
   function* answer(setting) {
     const { mechanism, people, delta, rounds, target } = setting, bits = gspa.isBits(setting);
     const wordsOf = ({ kind, exact }, proved) => ({
@@ -144,8 +146,8 @@
     });
     const noisy = people.length > 1 && ["laplace", "gaussian"].includes(mechanism); // the worst values are proved for the least noise
     if (target !== null) {
-      const found = yield* calibrated(setting), column = gspa.columnOf(setting);
-      yield { found, ...wordsOf(problemOf(people.length > 0 ? setting : { ...setting, people: [{ [column]: found, count: setting.n }] }), !noisy) };
+      const { found, more } = yield* calibrated(setting), column = gspa.columnOf(setting);
+      yield { found, more, ...wordsOf(problemOf(people.length > 0 ? setting : { ...setting, people: [{ [column]: found, count: setting.n }] }), !noisy) };
       return;
     }
     const problem = problemOf(setting), { kind, exact } = problem, now = yield* solved(problem, delta), upper = now.epsilon();

@@ -17,7 +17,7 @@
   const FEW = 64, FINE = 0.01, COARSE = 0.04; // smoothing of laws of few values, and of many
   const NODES = 20, DEPTH = 36; // e^-36 of the integral over u is left to a crude bound
   const BAND = 1e-4; // of delta, in which an eps is good enough
-  const MOST_EPS = 700; // an eps that is as good as none
+  const MOST_EPS = 700, EXACT = 30; // an eps that is as good as none; up to here the allowances for roundings, which grow like e^eps, are small
 
   // Nodes and weights of Radau's quadrature on [0, 1], the first node at 1: exact for powers up to 2 size - 2.
   const rules = [];
@@ -150,10 +150,12 @@
   }
 
   // Not below delta(eps) for a table {base, first, second} of B, P0/B and P1/B, and [P0, P1] of what B misses.
-  function deltaOf({ base, first, second, bare = [] }, others, eps) {
+  function deltaOf(table, others, eps) {
+    const { base, first, second, bare = [] } = table;
     const grown = exp(min(eps, MOST_EPS)), values = first.map((one, i) => one - grown * second[i] + 8 * UNIT * (one + grown * second[i]));
     const outside = bare.reduce((sum, [one, other]) => sum + max(one * (1 + 8 * UNIT) - grown * other * (1 - 8 * UNIT), 0), 0);
-    return min(1, expectation({ values, masses: base }, others) + outside * (1 + 1e-12));
+    const found = min(1, expectation({ values, masses: base }, others) + outside * (1 + 1e-12));
+    return eps > EXACT ? min(found, deltaOf(table, others, EXACT)) : found; // delta falls with eps
   }
 
   // The mu at which a Gaussian has this delta at eps.
