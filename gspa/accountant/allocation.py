@@ -1,8 +1,8 @@
 """Random allocation: a record that takes part in one of t noisy steps, chosen at random ("1-of-t").
 
-That is what a training run has which deals its records to t steps, one noisy sum a step. Let z_i be the noise
-of step i in units of its standard deviation (Laplace: of its scale), f its density, and u, v the contributions of the
-two records in these units, no longer than a = sensitivity/sigma. Against noise alone the t answers have the densities
+That is what a training run has which deals its records to t steps, one noisy sum a step. Let z_i be the Gaussian noise
+of step i in units of its standard deviation, f its density, and u, v the contributions of the two records in these
+units, no longer than a = sensitivity/sigma. Against noise alone the t answers have the densities
 (X_1 + ... + X_t)/t, X_i = f(z_i - u)/f(z_i), and the same with v and Y_i. So with L_i = X_i - e^eps Y_i, the z_i
 independent with density f,
 
@@ -15,8 +15,8 @@ independent with density f,
 These contributions are the worst, also where each may depend on all earlier answers: there L is the largest in the
 convex order. For (L - c)_+, c >= 0, that says that P(u + z in A) - e^eps P(v + z in A) - c P(z in A), A the best
 set, is the largest. Given the first of the three, a half-space makes the second as small as the distance of u and
-v, at most 2a, allows, and the third as small as that of u and 0, at most a, allows (Neyman and Pearson; f Gaussian,
-or log-concave on a line). Where u = a = -v one half-line does both. For c < 0 take (c - L)_+, whose mean differs by
+v, at most 2a, allows, and the third as small as that of u and 0, at most a, allows (Neyman and Pearson).
+Where u = a = -v one half-line does both. For c < 0 take (c - L)_+, whose mean differs by
 a constant: the same with v in the place of u. The weights of X and Y may be any. Sums keep the order; from the last
 step to the first so do steps that depend on earlier ones.
 
@@ -27,7 +27,7 @@ order of the steps, so that the same half-line is the best.
 
 Epochs that deal afresh are composed. Where one deal is kept for all E epochs ("balls and bins" names both), the run is
 one epoch at sigma/sqrt(E), whatever the direction and k ("One deal for all epochs", on the page of proofs): of E
-Gaussian answers the mean says all. A mean of Laplace answers does not, and no bound for these is given.
+Gaussian answers the mean says all.
 
 The expectation is bracketed by `random_sum.positive_part`, the law of L between two discrete ones: the mass of a
 cell of z at its mean, below in the convex order, and at its ends with the mean kept, above. Steps with a very large
@@ -53,7 +53,7 @@ from scipy.special import ndtr
 from gspa.accountant import arguments as check
 from gspa.accountant.arguments import Array
 from gspa.accountant.bound import Bound, Ends
-from gspa.accountant.errors import InternalError, InvalidValue, OutsideValidity
+from gspa.accountant.errors import InternalError, InvalidValue
 from gspa.accountant.laplace_gaussian import NOT_FOUND
 from gspa.accountant.losses import Atoms, dominated, dominating
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon, apart
@@ -64,10 +64,9 @@ from gspa.accountant.rounds import Round, compose, compose_delta
 from gspa.accountant.tradeoff import gdp_epsilon
 
 DIRECTIONS = ("remove", "add", "both", "replace")
-NOISES = ("gaussian", "laplace")
 DEALS = ("each epoch", "once")
 METHOD = "random allocation"
-_VALID = "{noise} noise, a contribution of norm at most the sensitivity in one of t steps, also chosen adaptively"
+_VALID = "Gaussian noise, a contribution of norm at most the sensitivity in one of t steps, also chosen adaptively"
 
 # --- one step ------------------------------------------------------------------------------------------------
 
@@ -105,31 +104,21 @@ class Step:
     Attributes:
         u: contribution under the first hypothesis, in units of the noise; u > v.
         v: the same under the second.
-        noise: one of `NOISES`.
     """
 
     u: float
     v: float
-    noise: str = "gaussian"
 
     def exponents(self, z: Array, eps: float) -> tuple[Array, Array]:
         """log X and log(e^eps Y)."""
-        if self.noise == "laplace":
-            return np.abs(z) - np.abs(z - self.u), np.abs(z) - np.abs(z - self.v) + eps
         return self.u * (z - self.u / 2), self.v * (z - self.v / 2) + eps
 
     def beyond(self, z: float, side: int = 1) -> list[float]:
         """P(z_i > z), P(z_i + u > z), P(z_i + v > z); with side = -1 the same of what is below z."""
-        at = [side * (shift - z) for shift in (0.0, self.u, self.v)]
-        if self.noise == "laplace":
-            return [0.5 * math.exp(x) if x < 0 else 1 - 0.5 * math.exp(-x) for x in at]
-        return [float(ndtr(x)) for x in at]
+        return [float(ndtr(side * (shift - z))) for shift in (0.0, self.u, self.v)]
 
     def variance(self, eps: float) -> float:
-        """Of L; infinite where it is no double. Laplace noise: nearly."""
-        if self.noise == "laplace":
-            law = self.cells(eps, max(self.u, self.v, 0.0), _COARSE)
-            return float(law.mass @ (law.mean + math.expm1(eps)) ** 2)
+        """Of L; infinite where it is no double."""
         if max(self.u**2, self.v**2) + 2 * eps > 700:
             return math.inf
         one, other, both = (math.expm1(x) for x in (self.u**2, self.v**2, self.u * self.v))
@@ -137,7 +126,7 @@ class Step:
 
     def turn(self, eps: float) -> float:
         """Where L has its minimum and begins to rise; -inf if it rises throughout, or falls."""
-        if self.noise == "gaussian" and self.u > 0 and self.v > 0:
+        if self.u > 0 and self.v > 0:
             return (eps + math.log(self.v / self.u)) / (self.u - self.v) + (self.u + self.v) / 2
         return -math.inf
 
@@ -148,10 +137,7 @@ class Step:
         width = np.diff(edges)[:, None]
         z = edges[:-1, None] + width * _NODES
         with np.errstate(under="ignore"):
-            if self.noise == "laplace":
-                weight = 0.5 * np.exp(-np.abs(z)) * (width * _WEIGHTS)
-            else:
-                weight = np.exp(-0.5 * z * z) * (width * (_WEIGHTS / math.sqrt(2 * math.pi)))
+            weight = np.exp(-0.5 * z * z) * (width * (_WEIGHTS / math.sqrt(2 * math.pi)))
         # L = (X - 1) - (e^eps Y - 1): where the noise is large both are small, and so is what they are rounded by.
         x, y = (np.expm1(exponent) for exponent in self.exponents(z, eps))
         tail, gain = np.array(self.beyond(float(edges[0]), -1)), math.exp(eps)
@@ -161,11 +147,7 @@ class Step:
         x, y = (np.expm1(exponent) for exponent in self.exponents(edges, eps))
         ends = x - y + _UNIT * (np.abs(x) + np.abs(y))  # rounded up
         ends = np.r_[ends[0], ends]
-        if self.noise == "laplace":  # beyond all three centres the ratios are constant
-            out = self.beyond(cut)
-            mass, mean, size = np.r_[mass, out[0]], np.r_[mean, out[1] - gain * out[2]], np.r_[size, sum(out) * gain]
-            ends = np.r_[ends, ends[-1]]
-        there = float(mass.sum()) + (self.beyond(cut)[0] if self.noise == "gaussian" else 0.0)
+        there = float(mass.sum()) + self.beyond(cut)[0]
         if not abs(there - 1) <= _WHOLE:
             raise InternalError(f"the cells of one step and what is beyond them add up to {there!r}")
         whole = np.maximum(mass, _TINY)
@@ -176,13 +158,13 @@ class Step:
 
     def _edges(self, eps: float, cut: float, size: int) -> Array:
         far = max(_FAR, cut - max(0.0, self.u, self.v))  # as little is left out on either side
-        bottom = min(0.0, self.v, self.u) - (far if self.noise == "gaussian" else 0.0)
+        bottom = min(0.0, self.v, self.u) - far
         corners = [c for c in (self.turn(eps), 0.0, self.u, self.v) if bottom < c < cut]
         grid = np.linspace(bottom, cut, _LAYOUT + 1)
         z = 0.5 * (grid[1:] + grid[:-1])
         # What a cell adds to the variance of L goes with its mass and the square of its range; what it adds where the
         # sum is large, with the laws that have the record. Where cells are put is a matter of width alone.
-        base = np.exp(-np.abs(z)) if self.noise == "laplace" else np.exp(-0.5 * z * z)
+        base = np.exp(-0.5 * z * z)
         with np.errstate(over="ignore", under="ignore"):
             x, y = (np.exp(exponent) for exponent in self.exponents(z, eps))
             steep = np.minimum(np.abs(self.u) * x + np.abs(self.v) * y, 1e100)
@@ -197,7 +179,6 @@ class Step:
 # --- delta of t steps, from both sides -----------------------------------------------------------------------
 
 _MOST_SHIFT = 8.0  # beyond it only what is told by the largest answer, and the revealed step
-_MOST_LAPLACE = 20.0  # the same of what is between the two centres: Laplace ratios are bounded
 _MOST_EXPONENT = 650.0  # of e^eps Y
 _SMOOTHING = 0.02
 _CUTS = tuple(np.arange(1.0, 17.0, 0.25).tolist())  # beyond the larger shift
@@ -225,30 +206,28 @@ class Dealt:
 
     def cap(self, eps: float) -> Bracket:
         """delta of a step that is known to be the record's."""
-        return Bracket(*alone_delta(self.step.noise, eps, self.gap))
+        return Bracket(*alone_delta("gaussian", eps, self.gap))
 
     def cap_epsilon(self, delta: float) -> Bracket:
         """The eps at which `cap` is delta."""
-        return Bracket(*alone_epsilon(self.step.noise, delta, self.gap))
+        return Bracket(*alone_epsilon("gaussian", delta, self.gap))
 
     @property
     def wide(self) -> bool:
         """Shifts at which only `largest` and the revealed step are used."""
-        if self.step.noise == "laplace":
-            return self.gap[1] > _MOST_LAPLACE
         return max(abs(self.step.u), abs(self.step.v)) > _MOST_SHIFT
 
     def far(self, eps: float) -> bool:
         """The same of an eps: beyond it e^eps Y may be no double."""
-        v, over = abs(self.step.v), _FAR + 0.5
-        return eps + v * (v / 2 + over if self.step.noise == "gaussian" else 1.0) > _MOST_EXPONENT
+        v = abs(self.step.v)
+        return eps + v * (v / 2 + _FAR + 0.5) > _MOST_EXPONENT
 
     def largest(self) -> Dealt:
         """A single step whose delta(eps + log t) is not above delta(eps): that some z_i is beyond a point says so.
 
         Without the first record that has at most t times the larger of P(z > point), P(v + z > point).
         """
-        return Dealt(Step(max(self.step.u - max(self.step.v, 0.0), 0.0), 0.0, self.step.noise), 1)
+        return Dealt(Step(max(self.step.u - max(self.step.v, 0.0), 0.0), 0.0), 1)
 
     def crude(self, eps: float) -> Bracket:
         """delta(eps), for any eps."""
@@ -258,8 +237,6 @@ class Dealt:
     def beyond(self, eps: float, cut: float) -> tuple[float, float]:
         """Bounds on E[S_+; some z_i > cut]/t."""
         step, t = self.step, self.t
-        if step.noise == "laplace":
-            return 0.0, 0.0
         p, first, second = step.beyond(cut)
         gain = math.exp(eps)
         # E[S; z_1 > cut]; S may be negative there, by no more than `short` on average.
@@ -312,8 +289,7 @@ class Dealt:
 
     def _share(self, cut: float) -> float:
         """P(no z_i is beyond the cut)."""
-        p = 0.0 if self.step.noise == "laplace" else self.step.beyond(cut)[0]
-        return math.exp(self.t * math.log1p(-p))
+        return math.exp(self.t * math.log1p(-self.step.beyond(cut)[0]))
 
 
 # --- eps and delta -------------------------------------------------------------------------------------------
@@ -371,8 +347,6 @@ class _Curve:
         base = max(step.u, step.v, 0.0)
         if dealt.wide or dealt.far(eps):
             return dealt.crude(eps), None
-        if step.noise == "laplace":
-            return dealt.bracket(eps, base, _COARSE, 2 * _SMOOTHING), (base, base)
         most = math.log(_MOST_VALUE) / base
         offers = [cut for c in _CUTS if step.turn(eps) < (cut := base + c) < most] or [base + _CUTS[-1]]
         seen: dict[int, Bracket] = {}
@@ -499,16 +473,15 @@ class Allocation(Mechanism):
     says how far this argument goes and is no attack on the run.
 
     Attributes:
-        sigma: of the noise in each step, standard deviation (Gaussian) or scale (Laplace), > 0.
+        sigma: standard deviation of the Gaussian noise in each step, > 0.
         steps: t, in one epoch, 1 to 10^12.
         direction: "remove" (with the record against without), "add", "both" (the larger) or "replace".
         k: steps of an epoch in which each record takes part, 1 to t.
         epochs: of `steps` each, >= 1; k epochs at most 10^6 where each deals afresh.
-        sensitivity: largest norm of a record's contribution to a step, > 0; sensitivity/sigma in [1e-6, 1e6], also
-            after the factor sqrt(epochs) of a deal that is kept.
-        noise: "gaussian" (any dimension, Euclidean norm) or "laplace" (one number a step).
-        deal: "each epoch", afresh, or "once", kept for all epochs, of which several need Gaussian noise. Both are
-            called "balls and bins": jax_privacy's BallsInBinsSampling is "once"; see `accounting_for`.
+        sensitivity: largest Euclidean norm of a record's contribution to a step, > 0; sensitivity/sigma in
+            [1e-6, 1e6], also after the factor sqrt(epochs) of a deal that is kept.
+        deal: "each epoch", afresh, or "once", kept for all epochs. Both are called "balls and bins": jax_privacy's
+            BallsInBinsSampling is "once"; see `accounting_for`.
     """
 
     name = "allocation"
@@ -519,7 +492,6 @@ class Allocation(Mechanism):
     k: int = 1
     epochs: int = 1
     sensitivity: float = 1.0
-    noise: str = "gaussian"
     deal: str = "each epoch"
 
     def __post_init__(self) -> None:
@@ -530,10 +502,7 @@ class Allocation(Mechanism):
         if self.k > self.steps:
             raise InvalidValue("k", self.k, f"at most steps = {self.steps}")
         check.one_of(DIRECTIONS, direction=self.direction)
-        check.one_of(NOISES, noise=self.noise)
         check.one_of(DEALS, deal=self.deal)
-        if self.kept > 1 and self.noise != "gaussian":
-            raise OutsideValidity("deal 'once'", "Gaussian noise, or one epoch", _NO_MEAN.format(self.noise))
         name, about = "sensitivity/sigma", sensitivity / sigma * math.sqrt(self.kept)
         if not _LEAST_SHIFT <= about <= 1 / _LEAST_SHIFT:
             name += " * sqrt(epochs)" if self.kept > 1 else ""
@@ -582,7 +551,7 @@ class Allocated:
 
     def curve(self, direction: str, steps: int | None = None) -> _Curve:
         u, v = {"remove": (1, 0), "add": (0, 1), "replace": (1, -1)}[direction]
-        step = Step(u * self.shift, v * self.shift, self.run.noise)
+        step = Step(u * self.shift, v * self.shift)
         # What is lost at a point counts in every copy, so there is no coarse first look.
         return _Curve(Dealt(step, self.blocks)) if steps is None else _Curve(Dealt(step, steps), _FINE)
 
@@ -591,9 +560,8 @@ class Allocated:
         ahead = self.curve(direction, steps)
         behind = None if opposite is None else self.curve(opposite, steps)
         exchanged = None if behind is None else _pair(behind, ahead)
-        gap, label, pairs = ahead.dealt.gap[1], f"{METHOD}, {direction}", (_pair(ahead, behind),)
-        most, mu = (gap, math.inf) if self.run.noise == "laplace" else (math.inf, gap)
-        return Round(label, self.valid_for, pairs, exchanged, most=most, fitted=True, reached=True, alone=mu)
+        label, pairs, mu = f"{METHOD}, {direction}", (_pair(ahead, behind),), ahead.dealt.gap[1]
+        return Round(label, self.valid_for, pairs, exchanged, fitted=True, reached=True, alone=mu)
 
     @cache  # noqa: B019  # its rounds remember points of their curves
     def rounds(self, direction: str) -> list[tuple[Round, int]]:
@@ -603,8 +571,7 @@ class Allocated:
 
     @property
     def valid_for(self) -> str:
-        words, kept = _VALID.format(noise=self.run.noise.capitalize()), self.run.kept
-        return words + _ONE_DEAL.format(kept) if kept > 1 else words
+        return _VALID + _ONE_DEAL.format(self.run.kept) if self.run.kept > 1 else _VALID
 
     def epsilon(self, delta: float) -> Bound:
         """The least eps at delta in (0, 1), bracketed."""
@@ -616,7 +583,7 @@ class Allocated:
                 if not (found and curve.delta(found[0].lower).upper <= delta):
                     found.append(curve.epsilon(delta))
             return self.bound(found, delta=delta)
-        if self.told and self.run.noise == "gaussian":
+        if self.told:
             return self.bound([Bracket(*alone_epsilon("gaussian", delta, self.apart))], delta=delta)
         composed = {one: compose(self.rounds(one), delta=delta) for one in self.directions()}
         return self.together(composed, lambda curve: curve.epsilon(delta), delta=delta)
@@ -625,7 +592,7 @@ class Allocated:
         """delta at eps >= 0, bracketed."""
         if self.run.copies == 1:
             return self.bound([self.curve(one).delta(eps) for one in self.directions()], eps=eps)
-        if self.run.noise == "gaussian" and (self.told or eps > _MOST_LOSS):
+        if self.told or eps > _MOST_LOSS:
             low, high = alone_delta("gaussian", eps, self.apart)
             return self.bound([Bracket(low if self.told else 0.0, high)], eps=eps, note="" if self.told else NOT_FOUND)
         composed = {one: compose_delta(self.rounds(one), eps=eps) for one in self.directions()}
@@ -673,7 +640,6 @@ _AGREED = 0.999  # of the upper end: a lower one above it shows that there is no
 _ALONE = "no amplification was evaluated: the upper end is that of a step that is known to be the record's"
 _BLOCKS = "the {k} steps come one from each of {k} blocks, which are told: the lower end is not an attack"
 _ONE_DEAL = "; one deal is kept for {0} epochs, which are one epoch at sigma/sqrt({0})"
-_NO_MEAN = "the mean of a record's {} answers does not hold all that they say; deal afresh in each epoch"
 RELATIONS = {
     "remove": "remove one record",
     "add": "add one record",

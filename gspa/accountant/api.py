@@ -518,7 +518,7 @@ def certify(
     Args:
         delta: central delta, 1e-100 to 0.999999.
         eps: as n, budgets, honest and population, see `epsilon`; at most 1,000 distinct local eps up to 200.
-        mechanism: any but `Duchi`; an `Allocation` of one epoch, k = 1, Gaussian noise, "both" or "replace".
+        mechanism: any but `Duchi`; an `Allocation` of one epoch, k = 1, "both" or "replace".
         rounds: how often everybody reports; 1 for `Discrete`, on a line and of a training run.
 
     Raises:

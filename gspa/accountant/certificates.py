@@ -170,8 +170,8 @@ def _cover(crowd: Crowd, victim: int, eps: float, delta: float) -> dict[str, Any
 def allocated(asked: Allocated, *, delta: float) -> Certificate:
     """As `certificate`, of random allocation: one epoch, one Gaussian step a record."""
     run = asked.run
-    if run.copies > 1 or run.noise != "gaussian":
-        raise OutsideValidity("certify", "one epoch, k = 1 and Gaussian noise", "the rest is not covered yet")
+    if run.copies > 1:
+        raise OutsideValidity("certify", "one epoch and k = 1", "the rest is not covered yet")
     if run.kept > 1:
         hint = f"one deal that is kept for {run.kept} epochs has the eps of one epoch at sigma/sqrt({run.kept})"
         raise OutsideValidity("certify", "one epoch", f"{hint}: certify that")

@@ -178,7 +178,6 @@ _SHARED: dict[str, tuple[type, str]] = {
     "steps": (int, "Steps of an epoch, for allocation."),
     "direction": (str, "Neighbours for allocation: remove, add, both (default) or replace."),
     "epochs": (int, "Epochs, for allocation."),
-    "noise": (str, "gaussian (default) or laplace, for allocation."),
     "deal": (str, "each epoch (default; afresh) or once (kept for all epochs), for allocation."),
 }
 _WHO = {"eps": Eps, "n": Size, "budgets": BudgetsFile}

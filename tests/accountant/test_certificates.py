@@ -228,7 +228,6 @@ def test_a_report_that_needs_nobody_else():
         ({"mechanism": gspa.Allocation(sigma=1.0, steps=10, epochs=2)}, "one epoch"),
         ({"mechanism": gspa.Allocation(sigma=1.0, steps=10, epochs=2, deal="once")}, r"one epoch at sigma/sqrt\(2\)"),
         ({"mechanism": gspa.Allocation(sigma=1.0, steps=10, k=2)}, "one epoch"),
-        ({"mechanism": gspa.Allocation(sigma=1.0, steps=10, noise="laplace")}, "Gaussian noise"),
         pytest.param(
             {"mechanism": gspa.Allocation(sigma=0.1, steps=10)},
             "within 1% of the accountant's",

@@ -423,17 +423,12 @@ def alone_gaussian(rng):
     return {"n": 1, "mechanism": runs}, lambda e: gaussian_delta(e, mu), float(mu * (mu / 2 + rng.uniform(-5, 36)))
 
 
-def one_step(noise):
-    def draw(rng):
-        sensitivity, sigma, gap = noisy(noise, rng)
-        direction = ("remove", "add", "both", "replace")[rng.integers(4)]
-        gap *= 2 if direction == "replace" else 1
-        runs = gspa.Allocation(sigma=sigma, steps=1, sensitivity=sensitivity, direction=direction, noise=noise)
-        if noise == "laplace":
-            return {"mechanism": runs}, laplace_truth(gap), float(gap)
-        return {"mechanism": runs}, lambda e: gaussian_delta(e, gap), float(gap * (gap / 2 + rng.uniform(-5, 36)))
-
-    return draw
+def one_step(rng):
+    sensitivity, sigma, gap = noisy("gaussian", rng)
+    direction = ("remove", "add", "both", "replace")[rng.integers(4)]
+    gap *= 2 if direction == "replace" else 1
+    runs = gspa.Allocation(sigma=sigma, steps=1, sensitivity=sensitivity, direction=direction)
+    return {"mechanism": runs}, lambda e: gaussian_delta(e, gap), float(gap * (gap / 2 + rng.uniform(-5, 36)))
 
 
 def alone(name):
@@ -461,8 +456,7 @@ ALONE = {
     "laplace, eps": alone_laplace,
     "laplace, scale": alone_laplace_scale,
     "gaussian": alone_gaussian,
-    "one gaussian step": one_step("gaussian"),
-    "one laplace step": one_step("laplace"),
+    "one gaussian step": one_step,
     **{name: alone(name) for name in ("rr", "aligned", "krr", "subset", "common", "tv", "twice")},
 }
 

@@ -327,7 +327,7 @@ _MATRIX = Kind(
 _WRITTEN = lists_of(made(lambda table, many: (api.Discrete(table), many), _MATRIX, count(1, 9)))
 
 OWN: dict[str, dict[str, Kind]] = {
-    "accountant.allocation": {"steps": count(1, 500), "k": count(1, 3), "noise": name("gaussian", "laplace")}
+    "accountant.allocation": {"steps": count(1, 500), "k": count(1, 3)}
     | {"direction": name("remove", "add", "both", "replace"), "epochs": count(1, 3), "sensitivity": number(0.1, 3)}
     | {"deal": name("each epoch", "once")},
     "accountant.poisson": {"steps": count(1, 200), "rate": number(1e-4, 1), "direction": name("remove", "add", "both")},
@@ -335,7 +335,6 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.allocation.Allocation": {
         "steps": count(1, 100),
         "direction": name("remove", "add", "both", "replace"),
-        "noise": name("gaussian", "laplace"),
         "k": count(1, 2),
         "epochs": count(1, 2),
         "deal": name("each epoch", "once"),

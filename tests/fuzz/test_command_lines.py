@@ -50,7 +50,7 @@ NAMED: dict[str, st.SearchStrategy[str]] = {
     "--sensitivity": number,
     **dict.fromkeys(("--n", "--k", "--g", "--size", "--rounds", "--honest", "--steps", "--epochs"), count),
     **dict.fromkeys(("--jobs", "--port"), count),
-    **dict.fromkeys(("--mechanism", "--kind", "--direction", "--noise", "--deal", "--profile"), word),
+    **dict.fromkeys(("--mechanism", "--kind", "--direction", "--deal", "--profile"), word),
     **dict.fromkeys(("--budgets", "--matrix", "-o", "-f", "--scheduler", "--host", "--settings", "--page"), place),
     **dict.fromkeys(("--x", "--y", "--by"), swept),
     "--claim": st.sampled_from(CLAIMS),

@@ -21,51 +21,42 @@ from scipy import stats
 from scipy.special import ndtr
 
 _FAR = 9.0
-_TIE = 1e-11
 _MOST_POINTS = 4e5
 
 
 class Steps(NamedTuple):
     """Contributions u, v under the two hypotheses in units of the noise, u > v or u = 0 < v; t steps."""
 
-    noise: str
     u: float
     v: float
     t: int
 
 
-def steps(noise, direction, shift, t):
+def steps(direction, shift, t):
     """The worst contributions of a direction."""
     u, v = {"remove": (1, 0), "add": (0, 1), "replace": (1, -1)}[direction]
-    return Steps(noise, u * shift, v * shift, t)
+    return Steps(u * shift, v * shift, t)
 
 
 def ratios(one, z):
     """X and Y."""
-    if one.noise == "laplace":
-        return np.exp(abs(z) - abs(z - one.u)), np.exp(abs(z) - abs(z - one.v))
     return np.exp(one.u * z - one.u**2 / 2), np.exp(one.v * z - one.v**2 / 2)
-
-
-def cdf(noise, z):
-    return ndtr(z) if noise == "gaussian" else stats.laplace.cdf(z)
 
 
 # --- cells ---------------------------------------------------------------------------------------------------
 
 
 def _edges(one, cells):
-    """From where nothing is left to where nothing is left; Laplace ratios are constant outside the three centres."""
+    """From where nothing is left to where nothing is left."""
     low, high = min(0.0, one.u, one.v), max(0.0, one.u, one.v)
-    far = _FAR if one.noise == "gaussian" else 0.0
-    return np.unique(np.r_[np.linspace(low - far, high + far, cells), 0.0, one.u, one.v])
+    return np.unique(np.r_[np.linspace(low - _FAR, high + _FAR, cells), 0.0, one.u, one.v])
 
 
 def _masses(one, edges):
     """(3, k): of the noise, with u, with v, in the cells between the edges and the two open ones."""
     rows = []
     for shift in (0.0, one.u, one.v):
-        below, above = cdf(one.noise, edges - shift), cdf(one.noise, shift - edges)
+        below, above = ndtr(edges - shift), ndtr(shift - edges)
         low, high = np.diff(np.r_[0.0, below, 1.0]), -np.diff(np.r_[1.0, above, 0.0])
         rows.append(np.where(np.r_[below, 1.0] < 0.5, low, high))
     return np.array(rows)
@@ -103,13 +94,11 @@ def above(one, eps, *, cells=4000, fine=40.0):
     spread = math.sqrt(max(base @ np.clip((p - gain * q) / np.maximum(base, 1e-300), -1e9, 1e9) ** 2, 1e-300))
     unit = spread / fine
     # In the lowest cell L is what it is at its end if it rises beyond all bounds, and between that and 1 if it falls.
-    lowest = ends[0] if one.noise == "laplace" or one.v < 0 else float(one.u == 0) - gain * float(one.v == 0)
+    lowest = ends[0] if one.v < 0 else float(one.u == 0) - gain * float(one.v == 0)
     low = np.r_[min(lowest, ends[0]), np.minimum(ends[:-1], ends[1:])]
     high = np.r_[max(lowest, ends[0]), np.maximum(ends[:-1], ends[1:])]
     rest = 0.0
-    if one.noise == "laplace":
-        low, high = np.r_[low, ends[-1]], np.r_[high, ends[-1]]
-    elif one.u > 0:  # E[S_+; z_i is there] <= E[X_1 + ... + X_t; z_i is there]
+    if one.u > 0:  # E[S_+; z_i is there] <= E[X_1 + ... + X_t; z_i is there]
         tail = -1
         while tail - 1 > -base.size and high[tail] > _MOST_POINTS * unit:
             tail -= 1
@@ -165,57 +154,34 @@ def _edge(one, eps, level):
         if one.v == 0 or one.u == 0:
             shift = one.u or one.v
             x = level + gain if one.v == 0 else (1 - level) / gain
-            if one.noise == "gaussian":
-                return np.where(x > 0, np.log(np.maximum(x, 1e-300)) / shift + shift / 2, -np.inf)
-            z = (shift + np.log(np.maximum(x, 1e-300))) / 2
-            # Beyond the centres all is alike. A sum of 0 counts as none, whichever step is looked at.
-            low, high = math.exp(-shift), math.exp(shift)
-            if one.v == 0:
-                return np.where(x < low - _TIE, -np.inf, np.where(x > high - _TIE, np.inf, np.clip(z, 0, shift)))
-            return np.where(x < low + _TIE, -np.inf, np.where(x > high + _TIE, np.inf, np.clip(z, 0, shift)))
+            return np.where(x > 0, np.log(np.maximum(x, 1e-300)) / shift + shift / 2, -np.inf)
         a = one.u
-        if one.noise == "gaussian":
-            rho = level * math.exp(a * a / 2)
-            root = np.sqrt(rho * rho + 4 * gain)
-            w = np.where(rho > 0, (rho + root) / 2, 2 * gain / (root - np.minimum(rho, 0)))
-            return np.log(w) / a
-        down, up = (math.exp(-a) - level) / gain * math.exp(a), level + gain * math.exp(-a)
-        negative = -0.5 * np.log(np.maximum(down, 1e-300))
-        positive = 0.5 * (a + np.log(np.maximum(up, 1e-300)))
-        z = np.where(level < math.exp(-a) * (1 - gain), negative, positive)
-        lowest, highest = math.exp(-a) - gain * math.exp(a), math.exp(a) - gain * math.exp(-a)
-        return np.where(level < lowest - _TIE, -np.inf, np.where(level > highest - _TIE, np.inf, np.clip(z, -a, a)))
+        rho = level * math.exp(a * a / 2)
+        root = np.sqrt(rho * rho + 4 * gain)
+        w = np.where(rho > 0, (rho + root) / 2, 2 * gain / (root - np.minimum(rho, 0)))
+        return np.log(w) / a
 
 
 def given_others(one, eps, others):
     """P(A) - e^eps Q(A) given the sum of the other steps' L, A the answers to this step with a positive sum."""
     s = _edge(one, eps, -others)
     sign = -1.0 if one.u == 0 else 1.0
-    return cdf(one.noise, sign * (one.u - s)) - math.exp(eps) * cdf(one.noise, sign * (one.v - s))
+    return ndtr(sign * (one.u - s)) - math.exp(eps) * ndtr(sign * (one.v - s))
 
 
 _NODES, _WEIGHTS = (0.5 * part for part in np.polynomial.legendre.leggauss(16))
 _NODES = _NODES + 0.5
 
 
-def _pieces(one, breaks):
-    """Nodes and weights between the breaks, shape (..., k); what Laplace noise has outside, as points."""
+def _pieces(breaks):
+    """Nodes and weights between the breaks, shape (..., k)."""
     width = np.diff(breaks, axis=-1)[..., None]
     z = (breaks[..., :-1, None] + width * _NODES).reshape(*breaks.shape[:-1], -1)
-    density = 0.5 * np.exp(-np.abs(z)) if one.noise == "laplace" else stats.norm.pdf(z)
-    weight = (width * _WEIGHTS).reshape(z.shape) * density
-    if one.noise == "laplace":
-        ends = breaks[..., [0, -1]]
-        outside = np.stack([cdf(one.noise, ends[..., 0]), cdf(one.noise, -ends[..., 1])], axis=-1)
-        z, weight = np.concatenate([z, ends], axis=-1), np.concatenate([weight, outside], axis=-1)
-    return z, weight
+    return z, (width * _WEIGHTS).reshape(z.shape) * stats.norm.pdf(z)
 
 
 def _kinks(one, eps):
     """Levels of L at which the best half-line of answers to one step changes fast, and what the third step may add."""
-    if one.noise == "laplace":
-        x, y = ratios(one, np.unique([min(0.0, one.u, one.v), 0.0, one.u, one.v]))
-        return x - math.exp(eps) * y, x - math.exp(eps) * y
     gain, graded = math.exp(eps), one.t * 4.0 ** -np.arange(15.0)
     if one.v == 0:
         return gain * np.r_[graded - 1, -1], np.array([-gain])
@@ -233,7 +199,7 @@ def exact(one, eps, *, cells=None):
         x, y = ratios(one, z)
         return x - math.exp(eps) * y
 
-    fixed = _edges(one, cells or {2: 800, 3: 40}[one.t] if one.noise == "gaussian" else 12)
+    fixed = _edges(one, cells or {2: 800, 3: 40}[one.t])
     kinks, floor = _kinks(one, eps)
 
     def breaks(levels):
@@ -242,13 +208,13 @@ def exact(one, eps, *, cells=None):
         return np.sort(np.concatenate([np.broadcast_to(fixed, (*there.shape[:-1], fixed.size)), there], axis=-1))
 
     if one.t == 2:
-        z, weight = _pieces(one, breaks(-kinks))
+        z, weight = _pieces(breaks(-kinks))
         return float(weight @ given_others(one, eps, gain(z)))
-    z, weight = _pieces(one, breaks(-np.add.outer(kinks, floor).ravel()))
+    z, weight = _pieces(breaks(-np.add.outer(kinks, floor).ravel()))
     total = 0.0
     for part in np.array_split(np.arange(z.size), max(1, z.size // 200)):
         others = gain(z[part])[:, None]
-        inner, inner_weight = _pieces(one, breaks(-others - kinks))
+        inner, inner_weight = _pieces(breaks(-others - kinks))
         total += weight[part] @ (inner_weight * given_others(one, eps, others + gain(inner))).sum(axis=-1)
     return float(total)
 
@@ -260,8 +226,7 @@ def sampled(one, eps, rng, size=200_000):
     """Mean and standard error of delta(eps) at any t, the other steps drawn from noise alone."""
     total = np.zeros(size)
     for _ in range(one.t - 1):
-        z = rng.standard_normal(size) if one.noise == "gaussian" else rng.laplace(size=size)
-        x, y = ratios(one, z)
+        x, y = ratios(one, rng.standard_normal(size))
         total += x - math.exp(eps) * y
     found = given_others(one, eps, total)
     return float(found.mean()), float(found.std() / math.sqrt(size))
@@ -271,7 +236,7 @@ def epochs_sampled(one, times, eps, rng, size=400_000):
     """Mean and standard error of delta(eps) of several epochs, every answer drawn with the record at the first step."""
     loss = np.zeros(size)
     for _ in range(times):
-        z = rng.standard_normal((one.t, size)) if one.noise == "gaussian" else rng.laplace(size=(one.t, size))
+        z = rng.standard_normal((one.t, size))
         z[0] += one.u
         x, y = (np.broadcast_to(ratio, z.shape).sum(axis=0) for ratio in ratios(one, z))
         loss += np.log(x / y)
@@ -291,21 +256,20 @@ def in_a_plane(first, second, t, eps, rng, size=200_000):
     return float(found.mean()), float(found.std() / math.sqrt(size))
 
 
-def adaptive(noise, choose, eps, cells=1500):
+def adaptive(choose, eps, cells=1500):
     """A lower bound for t = 2 on a line where `choose` makes the contributions to step 2 of step 1's answer.
 
     `choose(z)` is (u1, v1) for None, and (u2, v2) as arrays for the answers z. Step 2 is best told by all of the line.
     """
     u1, v1 = choose(None)
-    # Laplace ratios are constant beyond all centres, which are in [-1, 1].
-    inner = np.linspace(-12, 12, cells) if noise == "gaussian" else np.linspace(-1, 1, cells)
+    inner = np.linspace(-12, 12, cells)
     edges = second = np.r_[-np.inf, inner, np.inf]
     middle = np.r_[inner[0] - 1, (inner[1:] + inner[:-1]) / 2, inner[-1] + 1]
-    base, p, q = (np.diff(cdf(noise, edges - shift)) for shift in (0.0, u1, v1))
+    base, p, q = (np.diff(ndtr(edges - shift)) for shift in (0.0, u1, v1))
     u2, v2 = choose(middle)
     total = 0.0
     for i in range(middle.size):
-        b2, p2, q2 = (np.diff(cdf(noise, second - shift)) for shift in (0.0, u2[i], v2[i]))
+        b2, p2, q2 = (np.diff(ndtr(second - shift)) for shift in (0.0, u2[i], v2[i]))
         total += np.maximum(p[i] * b2 + base[i] * p2 - math.exp(eps) * (q[i] * b2 + base[i] * q2), 0).sum() / 2
     return float(total)
 

@@ -36,12 +36,11 @@ def _log(rng, low, high):
 
 
 def _drawn(rng, steps, shifts):
-    noise = str(rng.choice(["gaussian", "laplace"]))
     direction = str(rng.choice(["remove", "add", "replace"]))
     sensitivity = _log(rng, 0.1, 10) if rng.random() < 0.3 else 1.0
     sigma = sensitivity / _log(rng, *shifts)
-    asked = {"sigma": sigma, "steps": steps, "direction": direction, "sensitivity": sensitivity, "noise": noise}
-    return asked, dealt.steps(noise, direction, sensitivity / sigma, steps)
+    asked = {"sigma": sigma, "steps": steps, "direction": direction, "sensitivity": sensitivity}
+    return asked, dealt.steps(direction, sensitivity / sigma, steps)
 
 
 def _duel(rng, asked, one, below, above):
