@@ -43,10 +43,21 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from gspa.accountant.allocation import Allocation
     from gspa.accountant.api import (
+        attack,
+        calibrate,
+        certify,
+        delta,
+        epsilon,
+        per_user,
+        published,
+        risk,
+        to_dp_accounting,
+    )
+    from gspa.accountant.randomizers import (
         KRR,
         Aligned,
-        Allocation,
         Common,
         Discrete,
         Duchi,
@@ -60,17 +71,8 @@ if TYPE_CHECKING:
         SubsetSelection,
         TotalVariation,
         UnaryEncoding,
-        accounting_for,
-        attack,
-        calibrate,
-        certify,
-        delta,
-        epsilon,
-        per_user,
-        published,
-        risk,
-        to_dp_accounting,
     )
+    from gspa.accountant.samplers import accounting_for
 
 
 def __getattr__(name: str) -> Any:

@@ -63,39 +63,8 @@ from gspa.accountant.randomizers import (
     UnaryEncoding,
 )
 from gspa.accountant.risk import Risk, attack_rates
-from gspa.accountant.samplers import accounting_for
+from gspa.accountant.samplers import accounting_for as accounting_for  # a door of `gspa`
 from gspa.accountant.settings import Population, Setting, Who, people, setting, warnings
-
-__all__ = [
-    "KRR",
-    "Aligned",
-    "Allocation",
-    "Common",
-    "Discrete",
-    "Duchi",
-    "Gaussian",
-    "HadamardResponse",
-    "Laplace",
-    "LocalHashing",
-    "Mechanism",
-    "Piecewise",
-    "RandomizedResponse",
-    "Rappor",
-    "SubsetSelection",
-    "TotalVariation",
-    "UnaryEncoding",
-    "accounting_for",
-    "attack",
-    "calibrate",
-    "certify",
-    "delta",
-    "epsilon",
-    "mechanism",
-    "per_user",
-    "published",
-    "risk",
-    "to_dp_accounting",
-]
 
 _MOST_ASKED = 10**6  # settings in one call
 Numbers = float | Sequence[float] | NDArray[Any]

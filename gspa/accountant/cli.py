@@ -88,11 +88,11 @@ def bounds(
     """Every published bound side by side, the tightest first, with what it is valid for."""
     from dataclasses import asdict
 
-    from gspa.accountant import api
+    from gspa.accountant import api, randomizers
 
     if mechanism == "gaussian":
         noise = api.mechanism(mechanism, sigma=sigma, sensitivity=sensitivity)
-        assert isinstance(noise, api.Gaussian)
+        assert isinstance(noise, randomizers.Gaussian)
         rows = api.published(delta=delta, eps=eps, n=n, budgets=budgets, mechanism=noise)
         who: dict[str, Any] = {"n": n} if n is not None else {}
     else:
@@ -145,15 +145,15 @@ def _question(
     *, eps: float | None, n: int | None, budgets: Path | None, mechanism: str, **parameters: Any
 ) -> dict[str, Any]:
     """Who reports and what they run, as the front door's arguments."""
-    from gspa.accountant import api, randomizers
     from gspa.accountant import budgets as populations
+    from gspa.accountant import randomizers
 
     runs = _runs(mechanism, **parameters)
-    if isinstance(runs, randomizers.Randomizer) or runs == api.Laplace():
+    if isinstance(runs, randomizers.Randomizer) or runs == randomizers.Laplace():
         return {"budgets": _budgets(eps, n, budgets), "mechanism": runs}
     # They say themselves who reports. Read here: several questions may be asked, and a pipe is empty after the first.
     who: Path | populations.Columns | None = budgets
-    if budgets is not None and isinstance(runs, api.Gaussian) and runs.sigma is None:
+    if budgets is not None and isinstance(runs, randomizers.Gaussian) and runs.sigma is None:
         who = populations.read(budgets, column="sigma")
     return {"eps": eps, "n": n, "budgets": who, "mechanism": runs}
 
@@ -257,7 +257,7 @@ def calibrate(
     For laplace the largest local eps for --n, for gaussian the smallest sigma. With --budgets, the factor by which all
     budgets may be multiplied, or all noise. With --rounds, for so many reports of everybody.
     """
-    from gspa.accountant import api
+    from gspa.accountant import api, randomizers
 
     if n is None and eps is None and budgets is None:
         raise GspaError(
@@ -270,14 +270,14 @@ def calibrate(
     )
     given = any(asked[name] is not None for name in ("sigma", "scale", "matrix"))
     if budgets is not None:
-        noise = isinstance(runs, api.Gaussian)
+        noise = isinstance(runs, randomizers.Gaussian)
         words = (
             "all noise times at least {upper}; the least" if noise else "all budgets times at most {lower}; the largest"
         )
         _print(found, words + " factor {by}is {word} in [{lower}, {upper}]", as_json)
     elif n is not None and (eps is not None or given):
         _print(found, "rounds <= {lower}; the largest {by}is {word} in [{lower}, {upper}]", as_json, _WHOLE)
-    elif isinstance(runs, api.Gaussian):
+    elif isinstance(runs, randomizers.Gaussian):
         _print(found, "sigma >= {upper}; the smallest {by}is {word} in [{lower}, {upper}]", as_json)
     elif eps is None:
         _print(found, "local eps <= {lower}; the largest {by}is {word} in [{lower}, {upper}]", as_json)
