@@ -13,17 +13,9 @@ independent with density f,
     replace   u = a,  v = -a     one record against another
 
 These contributions are the worst, also where each may depend on all earlier answers: there L is the largest in the
-convex order. For (L - c)_+, c >= 0, that says that P(u + z in A) - e^eps P(v + z in A) - c P(z in A), A the best
-set, is the largest. Given the first of the three, a half-space makes the second as small as the distance of u and
-v, at most 2a, allows, and the third as small as that of u and 0, at most a, allows (Neyman and Pearson).
-Where u = a = -v one half-line does both. For c < 0 take (c - L)_+, whose mean differs by
-a constant: the same with v in the place of u. The weights of X and Y may be any. Sums keep the order; from the last
-step to the first so do steps that depend on earlier ones.
-
-A record that takes part in k of t steps, all choices alike: deal the steps at random into k blocks, tell the
-adversary which, and take one step of each. So k blocks of floor(t/k) or ceil(t/k) steps, composed, dominate it: in
-one step's X and Y the difference of the two products over blocks is p X - q Y + c with p, q >= 0, whatever the
-order of the steps, so that the same half-line is the best.
+convex order. A record that takes part in k of t steps, all choices alike, is dominated by k blocks of floor(t/k) or
+ceil(t/k) steps, composed, of each of which it takes part in one, if the adversary is told the blocks. ("Largest
+contributions are the worst", on the page of proofs.)
 
 Epochs that deal afresh are composed. Where one deal is kept for all E epochs ("balls and bins" names both), the run is
 one epoch at sigma/sqrt(E), whatever the direction and k ("One deal for all epochs", on the page of proofs): of E

@@ -11,15 +11,8 @@ number of clones, so it is an upper bound; this is the value that it bounds:
 >>> round(central_epsilon(crowd, delta=1e-4).value / exact.value, 3)  # the pair's eps over this one
 1.122
 
-The victim is the user with the largest eps, and the others' inputs are the worst. Why that is right, and cheap:
-
-* at fixed inputs a threshold on the number of ones is the best test (`gspa.accountant.exact` evaluates it);
-* at a fixed threshold the divergence is affine in every other user's P(report 1), which the input puts at
-  either end of [r_j, 1-r_j]: so delta grows with every other user's eps_j, and rounding eps_j up is safe;
-* the victim of the largest eps is the worst: let V be a noisy copy of the less private bit U, the rest fixed.
-  Flipping U's input beside a fixed V is easier to detect, at every threshold, than flipping V's beside a fixed
-  U: the laws agree under one input, and under the other the first lies farther away, stochastically ordered;
-* the other order of the victim's inputs is the same with all inputs flipped.
+The victim is the user with the largest eps, and the others' inputs are the worst; a threshold on the number of ones is
+the best test ("The worst inputs of randomized response", on the page of proofs). Rounding an eps_j up is safe.
 
 The inputs move the law's mean, which does not matter by itself, and its skewness, but not its variance. At eps > 0
 nearly equal inputs are therefore the worst found: in the likelier law the victim holds what the others hold, in

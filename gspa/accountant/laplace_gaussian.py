@@ -1,31 +1,16 @@
 """The blanket engine: certified shuffle-model privacy of Laplace and Gaussian reports on [0, 1], own scale each.
 
-Let user j's report have density at least c_j omega* on B whatever the input, omega* one probability
-density on B. Write R_j(x) = c_j omega* + (1 - c_j) rest_j(x) and tell the adversary who sent a `rest`, and
-what: telling more cannot help privacy. The C = sum_(j != n) Bernoulli(c_j) other reports are
-independent draws from omega*, shuffled with the victim's. If that lies outside B it is seen, which
-costs int_(B^c) (f0 - e^eps f1)_+. Otherwise the C + 1 shuffled points have, with respect to omega* for
-each, the density (1/(C+1)) sum_i f(y_i)/omega*(y_i) under the victim's law f. Hence, with
-L_i = (f0 - e^eps f1)(Y_i)/omega*(Y_i) and Y_i independent from omega*,
+Let user j's report have density at least c_j omega* on B whatever the input, omega* one probability density on B, and
+C = sum_(j != n) Bernoulli(c_j). With L_i = (f0 - e^eps f1)(Y_i)/omega*(Y_i) and Y_i independent from omega*,
 
     delta(eps) <= int_(B^c) (f0 - e^eps f1)_+ + E[(1/(C+1)) (L_1 + ... + L_(C+1))_+],
 
-and the same with f0, f1 exchanged. That is an equality for the mechanism in which C and the rests are
-public. For n equal users P(C = m-1)/m = P(Bin(n, c) = m)/(n c) gives Balle et al. 2019, Lemma 5.3:
-(1/(n c)) E[(sum_(i <= M) L_i)_+] with M ~ Bin(n, c). The expectation decreases in C: one more report from
-omega* is post-processing.
+and the same with f0, f1 exchanged: an equality where C and what is no draw from omega* are public. For n equal users
+P(C = m-1)/m = P(Bin(n, c) = m)/(n c) gives Balle et al. 2019, Lemma 5.3: (1/(n c)) E[(sum_(i <= M) L_i)_+] with
+M ~ Bin(n, c). The expectation decreases in C: one more report from omega* is post-processing.
 
-(0, 1) is the worst pair of inputs x0 < x1 for the user with the least noise, kappa the largest: then all slopes of
-log omega* are at most kappa, q can be continued beyond B with slope kappa without changing a c_j, and
-
-1. if both inputs are on one side of 1/2, reflecting one there increases E[phi(L)] for every convex phi: at y
-   and 1 - y together the two values of L keep their sum and move apart;
-2. for phi = (. - a)_+, a >= 0, and A = {f0 - e^eps f1 > a omega*}: x0 + s in A implies x0 - s in A, so
-   the derivative in x0 is <= 0, down to x0 = 0; then x1 + s in A implies x1 - s in A, because f0 falls from
-   x1 - s to x1 + s by at least the factor by which omega* does, so E[phi(L)] increases in x1, up to 1;
-3. for a < 0 use (a - L)_+, whose mean differs by a constant: step 2 with the two ends exchanged.
-
-So L at (0, 1) is the largest in the convex order, and with it every sum of copies. What B costs comes on top.
+(0, 1) is the worst pair of inputs for the user with the least noise, whose L it makes the largest in the convex order
+("The worst inputs on a line", on the page of proofs).
 
 What one common omega* costs, and any blanket at all, page 17 shows. Many rounds: `rounds`.
 

@@ -120,15 +120,8 @@ def problem_of(budgets: Budgets, chosen: Randomizer, index: int) -> Problem:
 def candidates(budgets: Budgets, chosen: Randomizer) -> tuple[list[int], bool]:
     """Users one of whom is the worst, and whether that is certain.
 
-    Of two users of equal local delta the one with the larger eps has the larger delta(eps) at every eps.
-    Proof: let t be the probability of the truth, 1 - t that of a blanket, t_u >= t_v, and E(S, t) the
-    experiment of a victim of truth t among S blankets. Seen by the victim u, user v is a blanket with
-    probability o_v = (1-delta)(1-t_v): the others are (1-o_v) E(S, t_u) + o_v E(S+1, t_u), S revealed
-    (it is a function of what is revealed and of who u is); for v the indices are exchanged. E(S, t)
-    turns into E(S, t') for t' <= t (replace every report by a blanket, with the probability needed), and
-    E(S+1, t) into E(S, t (S+1)/(S+2)) (drop a report at random). Doing the latter with the mass
-    o_v - o_u leaves a truth of at least t_u (1 - (o_v + o_u)/2)/(1 - o_u) >= t_v, since
-    t_u (1 - (o_v + o_u)/2) - t_v (1 - o_u) = (t_u - t_v)(delta + (1-delta) t_u/2) >= 0.
+    Of two users of equal local delta the one with the larger eps is the worse off ("The worst victim", on the page of
+    proofs).
     """
     worst = int(np.argmax(budgets.eps))
     values = np.unique(budgets.delta) if budgets.delta_max > 0 else budgets.delta[:1]
@@ -292,13 +285,9 @@ class UserBounds:
 def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = BINARY) -> UserBounds:
     """Central eps of each user at the same delta; the largest of them is `central_epsilon`.
 
-    Up to 48 distinct (eps_i, delta_i) are solved one by one. Otherwise 40 victims are, against two
-    laws that enclose every victim's own: all users, and all but the likeliest clone. In between, eps
-    grows with eps_i (fixed others: mixing with a report that ignores the input is convex), and for
-    randomized response e^eps - 1 at fixed delta grows at least in proportion to the victim's total
-    variation t: by advanced joint convexity (Balle, Barthe and Gaboardi 2018, Theorem 2) a victim of
-    total variation s t has at eps', e^eps' - 1 = s (e^eps - 1), a delta of at most s times that of t at eps.
-    So each victim is solved at two deltas, and the eps in between are bracketed by chords.
+    Up to 48 distinct (eps_i, delta_i) are solved one by one. Otherwise 40 victims are, at two deltas, against two laws
+    that enclose every victim's own: all users, and all but the likeliest clone. The eps in between are bracketed by
+    chords ("Between two victims", on the page of proofs), or, where 1 - q does not scale, by the next nodes.
 
     Args:
         budgets: the users' local budgets; at most 8 distinct delta_i.
