@@ -640,15 +640,8 @@ RELATIONS = {
 }
 
 
-def shuffled_batches_epsilon(
-    *,
-    sigma: float,
-    steps: int,
-    delta: float,
-    direction: str = "replace",
-    sensitivity: float = 1.0,
-) -> Bound:
-    """eps at delta of one epoch over records that are shuffled and cut into batches of one size.
+def shuffled_batches_epsilon(*, sigma: float, steps: int, delta: float, sensitivity: float = 1.0) -> Bound:
+    """eps at delta, one record replaced, of one epoch over records that are shuffled and cut into batches of one size.
 
     Where a record lands moves the others, so it is no random allocation. `upper` tells the adversary all places: one
     Gaussian step. `lower` is an attack: all other contributions are the opposite of the record's (Chua et al. 2024),
@@ -658,20 +651,17 @@ def shuffled_batches_epsilon(
         sigma: standard deviation of the noise in each step, > 0.
         steps: number of batches.
         delta: in (0, 1).
-        direction: "replace" (one record replaced) or "zero" (one record's contributions are 0 in the other dataset).
         sensitivity: largest norm of one record's contribution, > 0.
 
     >>> found = shuffled_batches_epsilon(sigma=1.0, steps=1_000, delta=1e-2)
     >>> found.lower > Allocated(Allocation(1.0, 1_000, "replace")).epsilon(1e-2).upper
     True
     """
-    check.one_of(("replace", "zero"), direction=direction)
     asked = Allocated(Allocation(sigma, steps, sensitivity=sensitivity))
     delta = check.probability(allow_zero=False, delta=delta)
-    far, near = 2 * asked.shift, asked.shift if direction == "zero" else 0.0
-    found = [_Curve(Dealt(Step(u, v), asked.blocks)).epsilon(delta) for u, v in ((far, near), (near, far))]
-    lower, upper = max(one.lower for one in found), gdp_epsilon(delta=delta, mu=far - near)
-    relation = "replace one record" if direction == "replace" else "zero one record's contributions"
+    far = 2 * asked.shift
+    found = [_Curve(Dealt(step, asked.blocks)).epsilon(delta) for step in (Step(far, 0.0), Step(0.0, far))]
+    lower, upper = max(one.lower for one in found), gdp_epsilon(delta=delta, mu=far)
     words = "Gaussian noise, batches of a fixed size, the adversary told all places"
     ends = min(lower, upper), upper, upper
-    return Bound(*ends, "one Gaussian step", words, delta=delta, relation=relation, reached=True)
+    return Bound(*ends, "one Gaussian step", words, delta=delta, relation=RELATIONS["replace"], reached=True)

@@ -30,7 +30,6 @@ FORMS = ("hoeffding", "bennett")
 RANDOMIZERS = ("generic", "krr", "laplace")
 BLANKET = "Balle et al. 2019, privacy blanket"
 _SMALLEST = 1e-100  # below it squares underflow; eps0 itself is the answer
-_NO_DOUBLE = 700.0  # e^eps beyond it is none
 _LARGEST = 100.0  # beyond it no population of at most 2^53 users has a value below eps0
 
 
@@ -94,7 +93,11 @@ def _log_mixture(gamma: float, rest: float, rate: float) -> float:
 
 
 def _log_delta(eps: float, eps0: float, n: int, form: str, randomizer: str, k: int) -> float:
-    """Logarithm of the form's delta at an eps > 0."""
+    """Logarithm of the form's delta at an eps in (0, 700], with t = e^eps - 1; above 0 it says nothing.
+
+    Hoeffding: b^2/(4 t gamma n) (1 - gamma (1 - e^{-2 t^2/b^2}))^n. Bennett: 1/(gamma n) sum_{m>=1} Bin(m; n, gamma)
+    b_+/log(1 + t b_+/c) exp(-m (c/b_+^2) phi(t b_+/c)), phi(u) = (1+u) log(1+u) - u.
+    """
     gamma, rest, width, top, square = blanket_moments(eps, eps0=eps0, randomizer=randomizer, k=k)
     t = math.expm1(eps)
     if top <= 0:  # L <= 0
@@ -115,35 +118,12 @@ def _log_delta(eps: float, eps0: float, n: int, form: str, randomizer: str, k: i
     return math.log(factor) - math.log(gamma * n) + some
 
 
-def blanket_delta(
-    eps: float, *, eps0: float, n: int, form: str = "bennett", randomizer: str = "generic", k: int = 2
-) -> float:
-    """Central delta of one form at a central eps > 0; arguments and errors as `blanket_epsilon`.
-
-    Balle et al. 2019 (arXiv:1903.02837), Section 5, t = e^eps - 1. Hoeffding:
-    b^2/(4 t gamma n) (1 - gamma (1 - e^{-2 t^2/b^2}))^n. Bennett: 1/(gamma n) sum_{m>=1} Bin(m; n, gamma)
-    b_+/log(1 + t b_+/c) exp(-m (c/b_+^2) phi(t b_+/c)), phi(u) = (1+u) log(1+u) - u. An upper bound; may
-    exceed 1, and then says nothing.
-
-    >>> f"{blanket_delta(0.05, eps0=0.5, n=10_000, randomizer='krr'):.3g}"
-    '2.73e-20'
-    """
-    eps, n = check.positive(eps=eps), check.count(n=n)
-    eps0 = check.in_range(0, _LARGEST, eps0=check.positive(eps0=eps0))
-    form, randomizer = check.one_of(FORMS, form=form), check.one_of(RANDOMIZERS, randomizer=randomizer)
-    k = check.count(2, k=k)
-    if eps > _NO_DOUBLE:  # far above any eps0, so nothing is left
-        return 0.0
-    log = _log_delta(eps, eps0, n, form, randomizer, k)
-    return math.exp(log) if log < 700 else math.inf
-
-
 def blanket_epsilon(
     eps0: float, *, n: int, delta: float, form: str = "bennett", randomizer: str = "generic", k: int = 2
 ) -> float:
-    """Central epsilon of one form, the root of `blanket_delta`; at most eps0.
+    """Central epsilon of one form, at which its delta is `delta`; at most eps0.
 
-    Balle et al. 2019 (arXiv:1903.02837). An upper bound: what is returned has a delta of at most
+    Balle et al. 2019 (arXiv:1903.02837), Section 5. An upper bound: what is returned has a delta of at most
     `delta`, and the root is within 1e-12 of it.
 
     Args:

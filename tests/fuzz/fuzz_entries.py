@@ -339,7 +339,6 @@ OWN: dict[str, dict[str, Kind]] = {
         "epochs": count(1, 2),
         "deal": name("each epoch", "once"),
     },
-    "accountant.allocation.shuffled_batches_epsilon": {"direction": name("replace", "zero")},
     "accountant.api.mechanism": {"name": name(*api._KINDS), "k": optional(count(2, 5)), "sigma": optional(SEED)},
     "accountant.api": {
         "eps": optional(number(0, 5)),
