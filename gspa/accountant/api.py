@@ -37,12 +37,11 @@ from gspa.accountant import arguments as check
 from gspa.accountant import engine, exact, interop, laplace_gaussian, one_round, settings
 from gspa.accountant.allocation import Allocation
 from gspa.accountant.bound import Bound
-from gspa.accountant.budgets import Budgets
 from gspa.accountant.certificates import Certificate, allocated, certificate, on_a_line, written
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.inverse import MOST_EPS, MOST_ROUNDS, MOST_USERS, Unknown, solve
 from gspa.accountant.one_round import UserBounds
-from gspa.accountant.published import BoundRow, compare, compare_gaussian
+from gspa.accountant.published import BoundRow, compare
 from gspa.accountant.randomizers import (
     KRR,
     Aligned,
@@ -446,22 +445,15 @@ def published(
     eps: float | None = None,
     n: int | None = None,
     budgets: Who = None,
-    mechanism: Gaussian | str | None = None,
+    mechanism: str | None = None,
 ) -> list[BoundRow]:
     """Every published bound on the central eps at delta, the smallest first, with what it is valid for.
 
     Args:
         delta: central delta in (0, 1).
         eps: as n and budgets, see `epsilon`.
-        mechanism: only bounds that hold for it: "common", "rr", "krr", "laplace", "clip_laplace", or a `Gaussian`.
+        mechanism: only bounds that hold for it: "common", "rr", "krr", "laplace" or "clip_laplace".
     """
-    if isinstance(mechanism, Gaussian):
-        users = setting(mechanism, eps, n, budgets)
-        assert isinstance(users, settings.OnLine)
-        assert not isinstance(users.scales, Budgets)
-        if users.scales.size > 1:
-            raise InvalidValue("sigma", mechanism.sigma, "one number, with n", "what was published is for equal noise")
-        return compare_gaussian(sigma=float(users.scales[0] / users.width), n=int(users.count.sum()), delta=delta)
     return compare(people(eps, n, budgets), delta=delta, mechanism=mechanism)
 
 

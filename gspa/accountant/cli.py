@@ -28,7 +28,7 @@ BudgetsFile = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Asked = Annotated[
     str | None,
-    typer.Option("--mechanism", help="Only bounds that hold for it: common, rr, krr, laplace, clip_laplace, gaussian."),
+    typer.Option("--mechanism", help="Only bounds that hold for it: common, rr, krr, laplace, clip_laplace."),
 ]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Where to write it; printed if left out.")]
 Rounds = Annotated[int, typer.Option("--rounds", **_INTEGER, help="How often everybody reports.")]
@@ -77,35 +77,19 @@ def bounds(
     budgets: BudgetsFile = None,
     delta: Delta = 1e-4,
     mechanism: Asked = None,
-    sigma: Annotated[
-        float | None, typer.Option("--sigma", help="Standard deviation of the noise, for gaussian.")
-    ] = None,
-    sensitivity: Annotated[
-        float | None, typer.Option("--sensitivity", help="Width of the range; 1 if not given.")
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Every published bound side by side, the tightest first, with what it is valid for."""
     from dataclasses import asdict
 
-    from gspa.accountant import api, randomizers
+    from gspa.accountant import api
 
-    if mechanism == "gaussian":
-        noise = api.mechanism(mechanism, sigma=sigma, sensitivity=sensitivity)
-        assert isinstance(noise, randomizers.Gaussian)
-        rows = api.published(delta=delta, eps=eps, n=n, budgets=budgets, mechanism=noise)
-        who: dict[str, Any] = {"n": n} if n is not None else {}
-    else:
-        if sigma is not None or sensitivity is not None:
-            raise GspaError("--sigma, --sensitivity: leave them out, or ask with --mechanism gaussian")
-        population = _budgets(eps, n, budgets)
-        rows = api.published(delta=delta, budgets=population, mechanism=mechanism)
-        who = {"n": population.n, "largest eps": population.eps_max}
+    population = _budgets(eps, n, budgets)
+    rows = api.published(delta=delta, budgets=population, mechanism=mechanism)
     if as_json:
-        who.pop("largest eps", None)
-        typer.echo(json.dumps({**who, "delta": delta, "bounds": [asdict(row) for row in rows]}))
+        typer.echo(json.dumps({"n": population.n, "delta": delta, "bounds": [asdict(row) for row in rows]}))
         return
-    typer.echo(", ".join(f"{name} = {value:,}" for name, value in who.items()) + f", delta = {delta:g}")
+    typer.echo(f"n = {population.n:,}, largest eps = {population.eps_max:,}, delta = {delta:g}")
     for row in rows:
         if row.epsilon is None:
             value = "refused"

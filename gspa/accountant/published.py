@@ -1,7 +1,6 @@
 """The published bounds as one table: where each is stated, when it applies, for which randomizers it holds.
 
 To add one: write its function in a module of its kind, then one `PublishedBound` here; `compare` evaluates them all.
-Gaussian reports have no finite local eps: their bounds are `GAUSSIAN`, for `compare_gaussian`.
 
 >>> sorted(key for key, bound in CATALOGUE.items() if "laplace" in bound.families and bound.rigorous)
 ['blanket_laplace', 'su25']
@@ -10,8 +9,8 @@ Gaussian reports have no finite local eps: their bounds are `GAUSSIAN`, for `com
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from gspa.accountant import arguments as check
@@ -22,7 +21,6 @@ from gspa.accountant.budgets import Budgets, constant
 from gspa.accountant.errors import OutsideValidity
 from gspa.accountant.one_round import central_epsilon
 from gspa.accountant.randomizers import Common, RandomizedResponse, Randomizer
-from gspa.accountant.tradeoff import gdp_epsilon
 
 FAMILIES: Mapping[str, str] = {
     "common": "one pure eps0-LDP randomizer for all users, any",
@@ -42,7 +40,7 @@ is not so, and the bounds fail: one user at eps = 2 among 9,999 at 0.01 stands o
 """
 
 _REMEMBERED = 256  # values of each bound
-_SIGMA = (1e-150, 1e150)  # scales that the evaluation of the blanket takes
+_LEAST = 1e-150  # eps0 > 0 that the evaluation of the blanket takes
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class PublishedBound:
         source: where it is stated.
         conditions: when it applies, in words and symbols.
         valid_for: the class of local randomizers for which it is established.
-        epsilon: (budgets, delta=) to the central eps, of Gaussian reports (sigma, n=, delta=); raises OutsideValidity.
+        epsilon: (budgets, delta=) to the central eps; raises OutsideValidity.
         families: the keys of `FAMILIES` for which it is established; "common" stands for all of them.
         personalized: takes different eps_i; otherwise it is given the largest.
         rigorous: an upper bound by a proof that stands, for `families`, rather than an estimate.
@@ -134,8 +132,8 @@ def _pair(eps0: float, *, n: int, delta: float, mechanism: Randomizer) -> float:
 
 def _evaluated(eps0: float, *, n: int, delta: float) -> float:
     """Upper end of the certified interval of the blanket's value for Laplace noise of one scale."""
-    if 0 < eps0 < _SIGMA[0]:
-        condition = f"eps0 = 0 or eps0 >= {_SIGMA[0]:g}"
+    if 0 < eps0 < _LEAST:
+        condition = f"eps0 = 0 or eps0 >= {_LEAST:g}"
         raise OutsideValidity("Su, Cheng and Wang 2025, the blanket evaluated", condition, f"eps0 = {eps0:g}")
     return laplace_gaussian.blanket_epsilon(constant(eps0, n=n), delta=delta).upper
 
@@ -247,45 +245,7 @@ CATALOGUE: Mapping[str, PublishedBound] = {
         ),
     )
 }
-"""Every published bound on reports with a finite local eps, by key.
-
-:meta hide-value:
-"""
-
-
-GAUSSIAN: Mapping[str, PublishedBound] = {
-    bound.key: bound
-    for bound in (
-        PublishedBound(
-            key="takagi26",
-            label="Takagi26 (blanket, evaluated)",
-            source=(
-                "Takagi and Liew 2026, arXiv:2601.19154: the blanket of Balle et al. 2019 beyond pure local privacy, "
-                "evaluated at a finite n; here by `laplace_gaussian`, from above"
-            ),
-            conditions="sigma in [1e-150, 1e150]",
-            valid_for="Gaussian noise of one sigma on any inputs in [0, 1]",
-            epsilon=lambda sigma, *, n, delta: (
-                laplace_gaussian.blanket_epsilon([sigma], count=[n], delta=delta, mechanism="gaussian").upper
-            ),
-            families=frozenset({"gaussian"}),
-        ),
-        PublishedBound(
-            key="liew22",
-            label="Liew22 (Renyi)",
-            source="Liew, Hasegawa and Takahashi 2022, arXiv:2206.03151, and the authors' code (shuffgauss)",
-            conditions="sigma in [1e-100, 1e150]; integer orders up to 1024",
-            valid_for=(
-                "stated for Gaussian noise of one sigma on inputs in [0, 1]; its divergence is exact in one direction "
-                "where all other inputs are equal, and the rest is not checked here"
-            ),
-            epsilon=forms.liew22_epsilon,
-            families=frozenset({"gaussian"}),
-            rigorous=False,
-        ),
-    )
-}
-"""Every published bound on Gaussian reports, by key.
+"""Every published bound, by key.
 
 :meta hide-value:
 """
@@ -315,29 +275,6 @@ class BoundRow:
     rigorous: bool
 
 
-def _row(bound: PublishedBound, alone: float, refused: str, who: Budgets | float, **asked: float) -> BoundRow:
-    """What a bound says of these arguments, beside what holds without shuffling, and unless it is refused."""
-    epsilon, note = None, refused
-    if not refused:
-        try:
-            epsilon = bound.epsilon(who, **asked)
-        except OutsideValidity as refusal:
-            note = str(refusal)
-    trivial = epsilon is not None and epsilon >= alone
-    if epsilon is not None and not bound.rigorous:
-        note = "an estimate, not a certified upper bound"
-    families, valid = sorted(bound.families), epsilon is not None
-    told = (bound.key, bound.label, epsilon, valid, bound.valid_for, note, bound.source, trivial, families)
-    return BoundRow(*told, bound.rigorous)
-
-
-def _noted(row: BoundRow, before: str, trivial: str) -> BoundRow:
-    """With what to know of its value besides."""
-    if row.epsilon is None:
-        return row
-    return replace(row, note="; ".join(filter(None, [before, row.note, trivial if row.trivial else ""])))
-
-
 def compare(
     budgets: Budgets, *, delta: float, mechanism: str | None = None, keys: Collection[str] | None = None
 ) -> list[BoundRow]:
@@ -364,38 +301,22 @@ def compare(
         mechanism = check.one_of(FAMILIES, mechanism=mechanism)
     rows = []
     for key in CATALOGUE if keys is None else [check.one_of(CATALOGUE, bound=key) for key in keys]:
-        bound = CATALOGUE[key]
-        objection = "" if mechanism is None else bound.objection(budgets, mechanism)
-        largest = "" if bound.personalized or budgets.eps_min == budgets.eps_max else budgets.eps_max
-        before = f"given the largest eps_i, {largest:g}, as the common eps0" if largest else ""
-        row = _row(bound, budgets.eps_max, objection, budgets, delta=delta)
-        rows.append(_noted(row, before, "no smaller than the largest eps_i: holds without shuffling"))
-    return _ranked(rows)
-
-
-def _ranked(rows: Iterable[BoundRow]) -> list[BoundRow]:
+        bound, notes = CATALOGUE[key], []
+        epsilon, refused = None, "" if mechanism is None else bound.objection(budgets, mechanism)
+        if not refused:
+            try:
+                epsilon = bound.epsilon(budgets, delta=delta)
+            except OutsideValidity as refusal:
+                refused = str(refusal)
+        trivial = epsilon is not None and epsilon >= budgets.eps_max
+        if not refused:
+            if not bound.personalized and budgets.eps_min < budgets.eps_max:
+                notes.append(f"given the largest eps_i, {budgets.eps_max:g}, as the common eps0")
+            if not bound.rigorous:
+                notes.append("an estimate, not a certified upper bound")
+            if trivial:
+                notes.append("no smaller than the largest eps_i: holds without shuffling")
+        note, families, valid = refused or "; ".join(notes), sorted(bound.families), epsilon is not None
+        told = (bound.key, bound.label, epsilon, valid, bound.valid_for, note, bound.source, trivial, families)
+        rows.append(BoundRow(*told, bound.rigorous))
     return sorted(rows, key=lambda row: math.inf if row.epsilon is None else row.epsilon)
-
-
-def compare_gaussian(*, sigma: float, n: int, delta: float) -> list[BoundRow]:
-    """Every bound of `GAUSSIAN` for n shuffled reports of [0, 1], the smallest epsilon first, refusals last.
-
-    Args:
-        sigma: standard deviation of everybody's noise, in [1e-150, 1e150].
-        n: number of users, >= 1.
-        delta: central delta in (0, 1).
-
-    Returns:
-        Rows as `compare`; `trivial` is a value that one Gaussian report has without shuffling.
-
-    Raises:
-        InvalidValue: an argument out of range. A bound outside its conditions is a row, not an error.
-
-    >>> [row.key for row in compare_gaussian(sigma=1.0, n=10_000, delta=1e-6)]
-    ['takagi26', 'liew22']
-    """
-    sigma, n = check.in_range(*_SIGMA, sigma=sigma), check.count(n=n)
-    delta = check.probability(allow_zero=False, delta=delta)
-    alone = gdp_epsilon(delta=delta, mu=1 / sigma)
-    trivial = "no smaller than one report's own eps: holds without shuffling"
-    return _ranked(_noted(_row(bound, alone, "", sigma, n=n, delta=delta), "", trivial) for bound in GAUSSIAN.values())

@@ -13,12 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
-import gspa
 from gspa.accountant import budgets
 from gspa.accountant import closed_forms as c
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.published import compare, compare_gaussian
-from gspa.accountant.tradeoff import gdp_epsilon
+from gspa.accountant.laplace_gaussian import blanket_epsilon
+from gspa.accountant.published import compare
 
 
 def density(y, x, eps):
@@ -170,45 +169,17 @@ class TestLiew22:
             c.liew22_epsilon(1e-120, n=10, delta=1e-6)
 
 
-class TestGaussianCatalogue:
-    def test_rows(self):
-        rows = {row.key: row for row in compare_gaussian(sigma=1.0, n=10_000, delta=1e-6)}
-        assert rows["takagi26"].epsilon < rows["liew22"].epsilon < gdp_epsilon(delta=1e-6, mu=1.0)
-        assert rows["liew22"].epsilon == c.liew22_epsilon(1.0, n=10_000, delta=1e-6)
-        assert (rows["takagi26"].note, rows["takagi26"].rigorous) == ("", True)
-        assert "not a certified upper bound" in rows["liew22"].note
-
-    @settings(max_examples=6)
-    @given(st.floats(0.3, 10), st.integers(2, 20_000), st.floats(1e-9, 0.1))
-    def test_the_rigorous_one_is_above_an_attack(self, sigma, n, delta):
-        # Count the reports above a cut; all others at 0. No guarantee is below what that shows.
-        eps = next(row.epsilon for row in compare_gaussian(sigma=sigma, n=n, delta=delta) if row.rigorous)
-        for cut in (0.5, 0.5 + sigma, 1 + 2 * sigma):
-            at0, at1 = (norm.sf(cut, x, sigma) for x in (0, 1))
-            assert hockey_stick(*binary_laws(at0, at1, at0, at1, n, 0), eps) <= delta * (1 + 1e-9)
-
-    def test_a_refusal_is_a_row_and_bad_input_an_error(self):
-        rows = {row.key: row for row in compare_gaussian(sigma=1e-120, n=10, delta=1e-6)}
-        assert (rows["liew22"].valid, rows["liew22"].epsilon) == (False, None)
-        assert "sigma >= 1e-100" in rows["liew22"].note
-        for arguments in ({"sigma": 0.0}, {"n": 0}, {"delta": 1.0}):
-            with pytest.raises(InvalidValue):
-                compare_gaussian(**({"sigma": 1.0, "n": 10, "delta": 1e-6} | arguments))
+@settings(max_examples=6)
+@given(st.floats(0.3, 10), st.integers(2, 20_000), st.floats(1e-9, 0.1))
+def test_the_evaluated_blanket_of_gaussian_reports_is_above_an_attack(sigma, n, delta):
+    # Count the reports above a cut; all others at 0. No guarantee is below what that shows.
+    eps = blanket_epsilon([sigma], count=n, delta=delta, mechanism="gaussian").upper
+    for cut in (0.5, 0.5 + sigma, 1 + 2 * sigma):
+        at0, at1 = (norm.sf(cut, x, sigma) for x in (0, 1))
+        assert hockey_stick(*binary_laws(at0, at1, at0, at1, n, 0), eps) <= delta * (1 + 1e-9)
 
 
 def test_tiny_scales_are_a_refusal_of_the_evaluated_bound():
     row = compare(budgets.constant(1e-200, n=100), delta=1e-6, keys=["su25"])[0]
     assert not row.valid
     assert "eps0 >= 1e-150" in row.note
-
-
-class TestFrontDoor:
-    def test_gaussian_reports_have_their_own_rows(self):
-        found = gspa.published(n=10_000, delta=1e-6, mechanism=gspa.Gaussian(sigma=1.0))
-        assert found == compare_gaussian(sigma=1.0, n=10_000, delta=1e-6)
-
-    def test_a_local_eps_makes_no_sense_for_them(self):
-        with pytest.raises(InvalidValue, match="Gaussian noise has no finite local eps"):
-            gspa.published(eps=0.5, n=10, delta=1e-6, mechanism=gspa.Gaussian(sigma=1.0))
-        with pytest.raises(InvalidValue, match="n = None"):
-            gspa.published(delta=1e-6, mechanism=gspa.Gaussian(sigma=1.0))
