@@ -181,13 +181,7 @@ def wang24_epsilon(eps0: float, *, n: int, delta: float) -> float:
     victim may answer neither of the two clones, and the published reduction hides that among the others' answers, a
     step that fails (page 5).
 
-    Args:
-        eps0: common local budget, >= 0.
-        n: number of users, >= 1.
-        delta: central delta in (0, 1).
-
     Raises:
-        InvalidValue: an argument outside its domain.
         OutsideValidity: n <= 8 log(4/delta)/r.
 
     >>> round(wang24_epsilon(0.5, n=10_000, delta=1e-4), 6)

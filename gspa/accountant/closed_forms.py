@@ -364,10 +364,6 @@ def liu24_epsilon(budgets: Budgets, *, delta: float) -> float:
     finds sets and cuts on grids and agrees to some thousandths. The clones there are no part of a report's law: at
     eps_1 = 4 and n = 3,000 a count of the reports below 1/4 has ten times the delta (in the tests).
 
-    The same code draws Chen et al. 2024 beside it with a sum of 2/(1 + e^{eps_i}), twice the r_i of that paper's
-    theorem: its mu there is below `gspa_mu` by about the square root of 2. Nothing of that sum is in this bound.
-    Its variant for Gaussian noise with delta_i > 0 is not here.
-
     Raises:
         OutsideValidity: one user, a delta_i > 0, an eps_i > 700, or no eps up to the largest eps_i meets delta.
     """

@@ -6,9 +6,9 @@ with probability c_j, are draws from B, and with m = C + 1 and L = (P0 - e^eps P
 
     delta(eps) <= E[(L_1 + ... + L_m)_+ / m] + sum over y with B(y) = 0 of (P0(y) - e^eps P1(y))_+        (upper end)
 
-because m draws of which one is the victim's have the density (L_1 + ... + L_m)/m relative to m draws of B (Balle, Bell,
-Gascon and Nissim 2019). If all n - 1 others hold one input x and run the victim's randomizer, B is their law P_x and
-m = n, and the same expression is what an attack on these reports reaches, with no inequality:
+("One common law hides the victim", on the page of proofs; Balle, Bell, Gascon and Nissim 2019). If all n - 1 others
+hold one input x and run the victim's randomizer, B is their law P_x and m = n, and the same expression is what an
+attack on these reports reaches, with no inequality:
 
     delta(eps) >= E[(L_1 + ... + L_n)_+]/n + the same sum, at B = P_x                                     (lower end)
 

@@ -29,10 +29,7 @@ from gspa.accountant.one_round import Problem
 from gspa.accountant.pair import AtomTable
 
 # --- a grid of losses: above by spreading, below by merging --------------------------------------------------
-# With Y = dP1/dP0 = e^{-loss} under P0, the delta of any composition is E[max(1 - e^eps prod_i Y_i, 0)]: a
-# function that is convex and falling in each Y_i. So spreading a mass to its two grid neighbours with
-# its mean of Y kept gives an upper bound ("connect the dots", Doroshenko et al. 2022, arXiv:2207.04380), and
-# merging masses into one grid point that is their mean of Y gives a lower bound. Both err by O(step^2).
+# "Losses on a grid", on the page of proofs. Both err by O(step^2).
 
 _FAR = 700.0  # e^_FAR is finite
 _FAR_RATIO = 500.0  # beyond it a sample of rate 1e-9 is as good as certain
@@ -320,9 +317,8 @@ def renyi(problem: Problem, order: float) -> Bound:
 # --- losses of a pair of which only delta(eps) is known ------------------------------------------------------
 # h(a) = sup_A P(A) - a Q(A), a = e^eps, is convex and falls. So the greatest convex function below upper bounds of h at
 # a few points is above h, and it is itself the h of a pair: its slope grows at a by the Q-mass of the loss log a, and
-# what is left at the end is P's mass of the infinite loss. That pair dominates ("connect the dots", Doroshenko et al.
-# 2022, arXiv:2207.04380), and so it does when rounds are composed, adaptively or not (Zhu et al. 2022,
-# arXiv:2106.08567). From below: the edge between two points, continued beyond either of them, is below h.
+# what is left at the end is P's mass of the infinite loss. That pair dominates, in compositions too ("Losses on a
+# grid"). From below: the edge between two points, continued beyond either of them, is below h.
 #
 # With h' of the pair exchanged, h(a) = 1 - a + a h'(1/a), which takes convex to convex: each direction's points are
 # used as they are, for its own losses > 0, so that no small delta is lost in 1 - delta. Only the loss 0 sees both.

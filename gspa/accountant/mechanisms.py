@@ -171,11 +171,7 @@ def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.
 def classical_gaussian_limit(*, delta: float) -> float:
     """The largest eps at which Definition 5 keeps its promise for this delta.
 
-    Errs downward, by about 2e-11 in log delta.
-
-    With c = sqrt(2 log(1.25/delta)) the exact delta at eps is Phi(-c + eps/(2c)) - e^eps Phi(-c - eps/(2c)), whose
-    derivative in eps is phi(c - eps/(2c)) (1/c - R(c + eps/(2c))) > 0 because Mills' ratio R(b) < 1/b: the
-    promise is kept up to one eps and broken beyond it.
+    Errs downward, by about 2e-11 in log delta. The promise is kept up to one eps and broken beyond it (page 1).
 
     Args:
         delta: in [1e-300, 0.999999].

@@ -367,9 +367,7 @@ def _between(budgets: Budgets, chosen: Randomizer, eps: Array, local: float, del
     return lower, upper
 
 
-# --- colluding users, and those who drop out -----------------------------------------------------------------
-# Users who collude with the server, deviate or never report are no clones to hide among. What is left is a
-# smaller population, and in the worst case those who are left hide the victim least.
+# --- colluding users, and those who drop out: no clones to hide among ----------------------------------------
 
 
 def honest_only(budgets: Budgets, *, honest: int) -> Budgets:

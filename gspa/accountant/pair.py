@@ -6,15 +6,11 @@ the other input), or neither, p = e^{eps_n}. What is seen is how many reports ar
 
     P0 = (A + V1, C - A + V2)      P1 = the same with V1 and V2 exchanged
 
-For binary randomized response a = 1/(p+1), and this is the pair (rho_0, rho_1) of Chen et al. 2024,
-Theorem 1. P0 and P1 are mirror images, so both directions of the divergence are equal.
+For binary randomized response a = 1/(p+1), and this is the pair (rho_0, rho_1) of Chen et al. 2024, Theorem 1. P0 and
+P1 are mirror images, so both directions of the divergence are equal. "Neither" is revealed (`TotalVariation` says why).
 
-Whether the victim said "neither" has to be revealed: what the others send when they are not clones need not look like
-the victim's "neither", and a simulation from the two counts would have to know which of the two is missing.
-
-More generally the C others' reports are draws from one law B, as far as they hide anybody. An `AtomTable` is what the
-theorem of `gspa.accountant.engine` needs of a randomizer, and `gspa.accountant.random_sum` evaluates it. The pair above
-is the table of two atoms, for which the expectation has a closed form (`clone_divergence`).
+More generally the C others' reports are draws from one law B, as far as they hide anybody: `AtomTable`, for
+`gspa.accountant.engine`. The pair above is the table of two atoms, with a closed form (`clone_divergence`).
 
 >>> from gspa.accountant.clones import clone_law
 >>> law = clone_law(np.array([0.5]), np.array([0.5]), np.array([2.0]))

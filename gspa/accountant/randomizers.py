@@ -391,8 +391,7 @@ class Piecewise(Randomizer):
 
     A report lies in [-C, C], C = (e^(eps/2) + 1)/(e^(eps/2) - 1), on an interval of length C - 1 about the value e^eps
     times as densely. B is uniform, with c = e^(-eps/2). The inputs -1 and 1, whose intervals are disjoint, are the
-    worst: if intervals share a mass, then moving as much of "both" and of "neither" to "the first" and "the second"
-    keeps the sum of the two values of L and moves them apart, so L grows in the convex order.
+    worst ("Atoms", on the page of proofs).
     """
 
     name = "piecewise"
@@ -443,14 +442,11 @@ class Common(Randomizer):
 class TotalVariation(Randomizer):
     """One randomizer for all, of which its eps and its total variation are known: a = r = tv/(e^eps - 1).
 
-    Less total variation also makes fewer clones, so that "at most tv" has a proof of its own, for
-    tv <= (1 - e^-eps)/2 ("A smaller total variation", on the page of proofs). Above that the pair is for two inputs
-    whose laws differ by exactly tv.
+    "At most tv" has a proof for tv <= (1 - e^-eps)/2 ("A smaller total variation", on the page of proofs); above that
+    the pair is for two inputs whose laws differ by exactly tv.
 
-    The masses of Wang et al. 2024 (arXiv:2304.05007) with q = p, but "neither" is revealed: hidden, as
-    that paper has it, the bound fails. 3-ary randomized response, two users, p = e^eps = e, the
-    other's input equal to the victim's first: at e^eps' = 2.5 the shuffled reports have delta
-    p (p - e^eps')/(p+2)^2, the hidden pair (p - e^eps')/(p+2)^2 (tests).
+    The masses of Wang et al. 2024 (arXiv:2304.05007) with q = p, but "neither" is revealed: what the others send when
+    they are no clones need not look like it, and hidden, as that paper has it, the bound fails (page 5, and the tests).
 
     Attributes:
         tv: total variation, in (0, tanh(eps/2)]; the upper end is binary randomized response.
