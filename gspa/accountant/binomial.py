@@ -28,6 +28,7 @@ _NODES = _NODES + 0.5
 _REACH = 33.0  # e^-33: where the tail integral is cut
 _SUMMED_TO = 64.0  # c + 1 below which the tail is summed term by term
 _ROWS = 360  # at once: in cache, and too few for BLAS to start threads, which stall on a busy machine
+_SHARED_FROM = 256.0  # c + 1 from which neighbours share quadrature nodes
 
 
 def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
@@ -125,8 +126,15 @@ def tail_integral(c1: Array, d: Array) -> Array:
     sums). J lies in (0, 1).
     """
     out = np.empty_like(c1)
-    first = int(np.searchsorted(c1, _SUMMED_TO))
-    out[:first] = _tail_by_sum(c1[:first], d[:first])
+    few = int(np.searchsorted(c1, _SUMMED_TO))
+    out[:few] = _tail_by_sum(c1[:few], d[:few])
+    first = int(np.searchsorted(c1, _SHARED_FROM))
+    if first > few:
+        count, slope = c1[few:first], d[few:first]
+        top = _reach(count, slope)
+        y = np.outer(top, _NODES)
+        values = np.exp(-slope[:, None] * y - count[:, None] * _log_cosh(y)) * np.tanh(y)
+        out[few:first] = count * (values @ _WEIGHTS) * top
     while first < c1.size:
         # Counts within 25% of each other share their nodes: one matrix product and one exp.
         last = int(np.searchsorted(c1, 1.25 * c1[first], side="right"))
