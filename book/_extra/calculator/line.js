@@ -13,7 +13,6 @@
   const POINTS = 400; // of r: where densities are looked at
   const ROUGH = { one: 120, many: 50 }, FINE = { one: 960, many: 480 }, CLOSEST = 3; // cells in which they are summed, of every B and of the best ones
   const NEARBY = { one: [0.05, 0], many: [0.3, 1] }; // relative, or in mu: so far the best B stays what it is; many rounds ask for many values
-  const DROPPED = { one: Infinity, many: 10 }; // times the best delta: such a B is no longer tried; many rounds ask from 0 upward
   const FAR = 1.02, DEEPEST = 200; // times the limit's eps: beyond it other B are tried; and as log q falls no lower
   const PAD = 1e-11, COUNTED = 2e-12; // allowances for the roundings of densities and of masses
   const LARGEST = 200, MOST_MU = 40; // of a central eps; of the limit's mu: beyond it the report's own guarantee is the answer
@@ -198,7 +197,7 @@
               found = ranked([...curves, ...known.more()], (one) => one.rough(eps));
               known.more = null;
             }
-            known.curves = found.filter(({ value }) => value <= DROPPED[asks] * found[0].value).map(({ curve }) => curve);
+            known.curves = found.map(({ curve }) => curve);
             found = ranked([...new Set([...known.curves.slice(0, CLOSEST), known.best ?? found[0].curve])], (one) => (one.fine ??= one.refined())(eps));
             known.best = found[0].curve;
             looked = eps;
