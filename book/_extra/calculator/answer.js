@@ -4,7 +4,8 @@
   const { exp, log, max, min } = Math;
   const POINTS = { exact: 30 * 8192, noise: 25, table: 60 }; // of the curve; for the exact law, over the choices of inputs
   const PER = { noise: 10, table: 20 }; // values of a round's curve in a standard deviation of its loss
-  const CLOSE = 1e-4, TRIED = 60, MOST_MU = 40, MOST_EPS = 600; // of calibrating: relative to eps; settings; of the limit, which says little beyond; local
+  const CLOSE = 1e-4, NARROW = 5e-4, TRIED = 60; // of calibrating: relative to eps; to the number, as the choice of B makes eps jump; settings
+  const MOST_MU = 40, MOST_EPS = 600; // of the limit, which says little beyond; of a local eps
   const EACH = 8; // groups of which each one's own eps is found
   const RATES = [0.01, 0.001]; // false-positive rates
   const PAPERS = ["rr", "duchi", "aligned", "common"]; // where the paper's mu is shown
@@ -104,7 +105,7 @@
     };
     const most = column === "eps" ? log(MOST_EPS / max(1e-300, ...(people.length > 1 ? people.map(({ eps }) => eps) : [1]))) : Infinity;
     let low = { y: -Infinity, spare: Infinity }, high = { y: Infinity, spare: -Infinity }, y = min(most, root(limit, people.length > 1 ? 0 : sign * log(target)));
-    for (let i = 1, last = null; i < TRIED && high.y - low.y > 1e-9; i++) {
+    for (let i = 1, last = null; i < TRIED && high.y - low.y > NARROW; i++) {
       const spare = yield* spared(scaled(y), target, delta), here = limit(y), now = { y, spare, beyond: spare - here };
       if (spare >= 0) low = now;
       else high = now;
