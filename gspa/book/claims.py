@@ -151,9 +151,8 @@ class Claim:
         return Reading(name, verdict, found, correction, on_record.excluded)
 
 
-def _read(name: str) -> Any:
-    """A YAML file in the book's folder."""
-    return _plain(parameters.read_yaml(project.find().book / name))
+def _read(path: Path) -> Any:
+    return _plain(parameters.read_yaml(path))
 
 
 def _plain(value: Any) -> Any:
@@ -167,13 +166,19 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
-@cache
 def registry() -> dict[str, Claim]:
-    """Every claim by id, in the papers' order."""
+    """Every claim of the project by id, in the papers' order."""
+    return _registry(project.find())
+
+
+@cache
+def _registry(here: project.Project) -> dict[str, Claim]:
     pages: dict[str, str] = {}
-    for path in sorted(project.find().notebooks.glob("*.schema.yaml")):
+    for path in sorted(here.notebooks.glob("*.schema.yaml")):
         pages |= dict.fromkeys(parameters.read_yaml(path).get("claims", ()), path.name.removesuffix(".schema.yaml"))
-    entries: list[dict[str, Any]] = _read("claims.yaml") or []  # a run of a page without claims has an empty file
+    entries: list[dict[str, Any]] = (
+        _read(here.book / "claims.yaml") or []
+    )  # a run of a page without claims has an empty file
     return {one["id"]: _claim({"notebook": pages.get(one["id"], "")} | one) for one in entries}
 
 
@@ -403,10 +408,14 @@ class Erratum:
         return (label, rows[label]) if label in rows else None
 
 
-@cache
 def errata() -> tuple[Erratum, ...]:
-    """Every erratum by number, so paper by paper."""
-    read: dict[str, dict[int, dict[str, Any]]] = _read("errata.yaml") or {}
+    """Every erratum of the project by number, so paper by paper."""
+    return _errata(project.find())
+
+
+@cache
+def _errata(here: project.Project) -> tuple[Erratum, ...]:
+    read: dict[str, dict[int, dict[str, Any]]] = _read(here.book / "errata.yaml") or {}
     found = [_erratum(number, name, entry) for name, numbered in read.items() for number, entry in numbered.items()]
     return tuple(sorted(found, key=lambda one: one.number))
 

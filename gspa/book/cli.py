@@ -99,7 +99,7 @@ def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = 
     profile, jobs = _profile(profile), _jobs(jobs)
     _place(jobs, scheduler, usual=1)
     with site.exclusive(project.find()):
-        with site.recipe_beside(project.find()):
+        with site.beside(project.find()):
             here, runs = _executed(profile, jobs, scheduler=scheduler)
         typer.echo("Rendering the site ...")
         changed = site.render(here, runs, profile=profile)

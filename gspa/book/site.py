@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -57,19 +57,21 @@ def _recover(project: Project) -> None:
 
 
 @contextmanager
-def recipe_beside(project: Project) -> Iterator[None]:
-    """Ask the recipe's questions while the block's notebooks run, so that its page finds the answers."""
-    if not _has_recipe(project):
-        yield
-        return
+def beside(project: Project) -> Iterator[None]:
+    """Make what needs no results, the downloads and the recipe's answers, while the block's notebooks run."""
     with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(recipe.page, project.build)
+        made: list[Future[Any]] = [pool.submit(_downloads, project), pool.submit(_recipe, project)]
         yield
-        asked.result()
+        for one in made:
+            one.result()
 
 
-def _has_recipe(project: Project) -> bool:
-    return (project.book / "recipe.md").is_file()
+def _downloads(project: Project) -> str:
+    return download.write(project, project.book / "_generated" / download.FOLDER)
+
+
+def _recipe(project: Project) -> tuple[str, str] | None:
+    return recipe.page(project.build) if (project.book / "recipe.md").is_file() else None
 
 
 @processes.matplotlib_cache()
@@ -111,7 +113,7 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
         "build_record": build_record.page(project, runs, profile),
         "headline": _headline(drawn, folder),
         "strip": cards.strip(found, _pictures(drawn, [asked.figure for asked in cards.STRIP], folder)),
-        "download": download.write(project, folder / download.FOLDER),
+        "download": _downloads(project),
         "profile": "" if profile == "paper" else _SMALL.format(profile),
     }
     for name, text in parts.items():
@@ -122,8 +124,8 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     for name, script in cards.rows(found, evidence.tests_of(project)).items():
         write_atomically(ensure_writable(folder / "claims") / name, script)
     _ship(executed, folder)
-    if _has_recipe(project):
-        text, certificate = recipe.page(project.build)
+    if answered := _recipe(project):
+        text, certificate = answered
         write_atomically(folder / "recipe.md", text)
         write_atomically(ensure_writable(folder / "certificates") / recipe.CERTIFICATE, certificate)
 
