@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from scipy import stats
 
-import gspa.accountant.api as accountant
+import gspa
 from gspa.book.figures import PALETTE, Frame, name_line
 from gspa.book.say import count
 
@@ -214,9 +214,9 @@ def cover(*, own: float, crowd: Sequence[float], n: int, delta: float) -> pd.Dat
     """Ada's certified central eps (upper ends) among n - 1 others of each budget: all toss coins, or all add noise."""
     rows = []
     for eps in crowd:
-        coin = accountant.epsilon(budgets=[own] + [eps] * (n - 1), delta=delta, mechanism="aligned")
-        noisy = accountant.Laplace(scale=[1 / own] + [1 / eps] * (n - 1))
-        rows.append((own, eps, coin.upper, accountant.epsilon(mechanism=noisy, delta=delta).upper))
+        coin = gspa.epsilon(budgets=[own] + [eps] * (n - 1), delta=delta, mechanism="aligned")
+        noisy = gspa.Laplace(scale=[1 / own] + [1 / eps] * (n - 1))
+        rows.append((own, eps, coin.upper, gspa.epsilon(mechanism=noisy, delta=delta).upper))
     return pd.DataFrame(rows, columns=["own", "crowd", "coins", "noise"])
 
 
