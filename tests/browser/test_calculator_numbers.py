@@ -227,6 +227,16 @@ def test_drawn_targets(maths: Page, mechanism: str, size: int, tmp_path: Path) -
         assert wanted.upper == pytest.approx(setting["target"], rel=0.02 if len(there) > 1 else 2 * CLOSE), setting
 
 
+def test_where_any_factor_will_do(maths: Page, tmp_path: Path) -> None:
+    """The first group hides the others as long as its own budgets are small."""
+    setting = setting_of([(0.003, 3000), (0.7, 80)], 1e-6, "krr") | {"own": {"k": 4}, "target": 2.0}
+    (found,) = maths.evaluate(FIRST, [setting])
+    assert found["more"]
+    assert found["found"] * 0.7 == pytest.approx(600)
+    with pytest.raises(OutsideValidity, match="misses"):
+        gspa.calibrate(target_eps=2.0, **asked(setting, tmp_path))
+
+
 def test_the_upper_end_for_many_users_and_lists(maths: Page) -> None:
     grid = [[(eps, n)] for n, eps in itertools.product(SIZES, LOCAL)]
     settings = [setting_of(groups, delta) for groups in grid + GROUPS + lists() for delta in (1e-3, 1e-10)]

@@ -58,7 +58,7 @@
       const worst = (about) => victims(about, only).reduce((most, one) => max(most, one.delta(eps, most)), 0);
       if (kind !== "noise") return worst(delta);
       // The best B depends on the delta that comes out: first on that of the limit.
-      let about = victims(delta, only).reduce((most, { mu }) => max(most, gspa.gdpDelta(eps, min(mu, 40))), 0), least = 1;
+      let about = victims(delta, only).reduce((most, { mu }) => max(most, gspa.gdpDelta(eps, min(mu, MOST_MU))), 0), least = 1;
       for (let i = 0; i < 3; i++) {
         about = min(max(about, 1e-30), 0.25);
         const found = worst(about), good = found > 0.3 * about && found < 3 * about;
@@ -99,14 +99,14 @@
       const x = exp(sign * y), given = people.length > 1 ? people.map((one) => ({ ...one, [column]: one[column] * x })) : [{ [column]: x, count: n }];
       return problemOf({ ...setting, people: given });
     };
-    const limit = (y) => {
-      const { top, alone, victims } = scaled(y), mu = victims(delta).reduce((most, one) => max(most, one.mu), 0);
+    const limit = ({ top, alone, victims }) => {
+      const mu = victims(delta).reduce((most, one) => max(most, one.mu), 0);
       return log(target / min(top, alone(delta), mu < MOST_MU ? gspa.gdpEpsilon(delta, mu * Math.sqrt(rounds)) : Infinity));
     };
     const most = column === "eps" ? log(MOST_EPS / max(1e-300, ...(people.length > 1 ? people.map(({ eps }) => eps) : [1]))) : Infinity;
-    let low = { y: -Infinity, spare: Infinity }, high = { y: Infinity, spare: -Infinity }, y = min(most, root(limit, people.length > 1 ? 0 : sign * log(target)));
+    let low = { y: -Infinity, spare: Infinity }, high = { y: Infinity, spare: -Infinity }, y = min(most, root((at) => limit(scaled(at)), people.length > 1 ? 0 : sign * log(target)));
     for (let i = 1, last = null; i < TRIED && high.y - low.y > NARROW; i++) {
-      const spare = yield* spared(scaled(y), target, delta), here = limit(y), now = { y, spare, beyond: spare - here };
+      const problem = scaled(y), spare = yield* spared(problem, target, delta), here = limit(problem), now = { y, spare, beyond: spare - here };
       if (spare >= 0) low = now;
       else high = now;
       if (low.spare < CLOSE || low.y === most) break;
@@ -114,7 +114,7 @@
       // The limit carried on from here, if it is as far off as before; else the straight line through the last two.
       const [drift, falls] = last ? [now.beyond - last.beyond, spare - last.spare].map((change) => change / (y - last.y)) : [0, -1];
       const lacking = spare - 0.5 * CLOSE, from = y;
-      const next = Math.abs(drift) < 0.5 ? root((at) => limit(at) - here + drift * (at - from) + lacking, from) : from - lacking / falls;
+      const next = Math.abs(drift) < 0.5 ? root((at) => limit(scaled(at)) - here + drift * (at - from) + lacking, from) : from - lacking / falls;
       if (i % 12 && next > low.y && next < high.y && Math.abs(next - from) < 1) y = next;
       else if (high.y < Infinity && low.y > -Infinity) y = (low.y + high.y) / 2;
       else y = min(most, y + Math.sign(spare) * min(max(Math.abs(spare), 0.05), 1) * (1 + i / 4));
@@ -136,9 +136,9 @@
     return Array.from({ length: points }, (_, i) => most * i / (points - 1));
   }
 
-  // The answer in parts, the quick ones first: {upper, mu, paper, refuted, method, holds, proved, note,
-  // warnings}, {rates}, {each},
-  // {curve: {eps, pair, gaussian}}; to the inverse question {found, more, ...} alone. Each call of next() is one piece of work.
+  // The answer in parts, the quick ones first: {upper, mu, paper, refuted, method, holds, proved, note, warnings}, {rates},
+  // {each}, {curve: {eps, pair, gaussian}}; to the inverse question {found, more, method, ...} alone. Each call of next()
+  // is one piece of work.
   function* answer(setting) {
     const { mechanism, people, delta, rounds, target } = setting, bits = gspa.isBits(setting);
     const wordsOf = ({ kind, exact }, proved) => ({
