@@ -19,13 +19,7 @@ from gspa.book.verdicts import VERDICTS
 HEADLINES = ("G-T5", "G-T2p", "G-T3", "F12", "E2", "G-C4", "G-C3", "G-SGD3")
 REPORTS = ("gspa", "clones", "flame")
 """The papers that have a report for reviewers."""
-# The kinds of statement that a reviewer counts, and the headings of a report by verdict.
-_GROUPS = {
-    "Theorems": ("theorem",),
-    "Formulas": ("formula", "definition"),
-    "Experiments": ("experiment", "figure"),
-    "Remarks": ("comparison", "qualitative", "literature"),
-}
+# The headings of a report by verdict.
 _LEFT = {
     "refuted": "Also refuted",
     "not reproduced": "Also not reproduced",
@@ -153,7 +147,7 @@ def parts(found: Found, executed: Iterable[Path]) -> dict[str, str]:
     shown = sum(one.row(found.outcomes) is not None for one in errata)
     values = {"found": found, "errata": errata, "shown": shown, "standards": standards()}
     values |= {"PAPERS": PAPERS, "SHORT": SHORT, "READING": claims.READING, "WEIGHTS": claims.WEIGHTS}
-    values |= {"groups": _GROUPS, "LEFT": _LEFT}
+    values["LEFT"] = _LEFT
     made = {name: fill(f"{name}.md", **values) for name in names}
     made |= {
         f"report-{part}-{paper}": fill(f"report_{part}.md", paper=paper, **values)

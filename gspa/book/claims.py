@@ -90,7 +90,6 @@ class Claim:
     location: str
     title: str
     quote: str
-    kind: str
     notebook: str = ""
     verdict: Verdict = "not yet checked"
     quantity: str = ""

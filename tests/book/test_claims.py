@@ -90,7 +90,7 @@ class TestOutcomes:
         assert not outcome("not yet checked", evidence={}, missing="size").differs()
 
 
-PLACE = {"id": "F1", "location": "Here", "title": "So", "quote": "So it is.", "kind": "formula", "notebook": "n"}
+PLACE = {"id": "F1", "location": "Here", "title": "So", "quote": "So it is.", "notebook": "n"}
 
 
 class TestAnEntry:

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REGISTRY = ROOT / "book" / "claims.yaml"
 REFERENCES = ROOT / "book" / "references.bib"
 
-FIELDS = {"id", "location", "title", "quote", "kind", "verdict"}
+FIELDS = {"id", "location", "title", "quote", "verdict"}
 STANDARD = {"quantity", "comparator"}
 WRITTEN = re.compile(r"(20\d\d-\d\d-\d\d), (?:before|with|after)")
 EXTRA = {
@@ -28,10 +28,6 @@ EXTRA = {
     *("readings", "found", "correction", "evidence"),
 }
 NEEDS = re.compile(r"size|data|.*\b(?:[<>]=?|==|in)\b.*|.*[<>]=.*")  # or a condition on parameters and evidence
-KINDS = {
-    *("definition", "formula", "theorem", "figure", "table", "experiment"),
-    *("comparison", "literature", "qualitative"),
-}
 TOLERANCES = {
     *("accuracy", "confidence", "eps", "exponent", "percent"),
     *("r_squared_min", "ratio_min", "relative", "slope"),
@@ -67,7 +63,6 @@ def test_fields_and_vocabularies(claim):
     # What came since names its public source; the papers need none.
     assert claim["id"].startswith("N-") == bool(re.match(r"https://\S+$", claim.get("address", "")))
     assert ID_PATTERNS[registry()[claim["id"]].paper].fullmatch(claim["id"])
-    assert claim["kind"] in KINDS
     assert registry()[claim["id"]].notebook in [*NOTEBOOKS, ""]
     assert claim["verdict"] in VERDICTS
     for field in ("location", "title", "quote"):
