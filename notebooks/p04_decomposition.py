@@ -109,12 +109,11 @@ def lemma_1_system(
 ) -> System:
     """Eqs. (9) to (11) for laws of fractions, as equations for the masses of Q0, Q1 and the part(s) of weight delta.
 
-    `others` are the laws of eq. (11), by name. Of the statements, "AAAI" has eq. (10) equal to (9), "arXiv" its
-    coefficients exchanged, and "corrected" also a part of weight delta for each input.
+    `others` are the laws of eq. (11), by name. Of the statements, "arXiv" has the coefficients of (9) exchanged in
+    (10), and "corrected" also a part of weight delta for each input.
     """
     m, low = p0.size, (1 - delta) / (1 + Fraction(ratio))
-    first = (ratio * low, low, delta, 0)
-    own = first[:2] if statement == "AAAI" else (low, ratio * low)
+    first, own = (ratio * low, low, delta, 0), (low, ratio * low)
     second = (*own, 0, delta) if statement == "corrected" else (*own, delta, 0)
     # Masses in the order Q0, Q1, the shared or first input's part, the second input's part; each in blocks of m.
     unit, ones = np.eye(m, dtype=int).astype(object), np.ones((1, m), dtype=int).astype(object)
@@ -198,7 +197,6 @@ def cases(ratio: Number, *, delta: Fraction) -> list[Case]:
     return [
         Case("binary RR", binary, pair, laws(binary, 0, 1), low),
         Case("3-ary RR", ternary, pair, laws(ternary, 2), low),
-        Case("binary RR", binary, pair, {}, low, "AAAI"),
         Case("subset selection, 2 of 3", sets, pair, laws(sets, 2), low),
         Case("one-bit rounding of 1, 1/2, 0", bit, (2, 1), {"$x_2 = 0$": bit.rows[0]}, low),
         Case("Lemma 4's own pair", own, pair, {}, (1 - delta) * low),
