@@ -170,7 +170,7 @@ def test_one_point_is_enough_and_the_right_end_is_a_reading_of_its_own(at, readi
     assert in_readings(found)[:2] == readings
     assert found.evidence["least reduction on the grid (%)"] == pytest.approx(20)
     if at == 1_000:
-        assert found.evidence["33% in every comparison from $n$ ="] == 2_500
+        assert found.evidence["reached from n"] == 2_500
 
 
 NEAR_ZERO = {"budget": [0.5, 0.01, 0.0], "largest": [0.5, 0.01, 0.0], "liu23": math.nan, "certified": [0.1, 0.0, 0.0]}
