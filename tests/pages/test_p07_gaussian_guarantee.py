@@ -315,7 +315,7 @@ def test_the_page(ran):
     bounded, _, without, _ = ran.outcomes["G-T2"].readings
     # tanh(1/4) sqrt(2/r) / (2 sqrt(2 pi)), nearly, against the constant of distribution functions.
     assert "takes a $C$ of 0.112; a proof by distribution functions takes 0.465" in bounded.found
-    assert "all of them beyond $\\epsilon_0$ = 2." in without.found
+    assert "all beyond $\\epsilon_0$ = 2." in without.found
     coin = ran.names["told"].query("others == '1'").iloc[0]  # one other user, a fair coin
     assert coin[["factor", "total", "paper"]].tolist() == [1, Fraction(13, 25), Fraction(2, 5)]
 
