@@ -167,7 +167,7 @@ def test_the_words_have_the_numbers_known_by_hand(ran):
     assert (
         r"if $\epsilon \le 3.78$, and at $\delta = 10^{-5}$ if $\epsilon \le 8.41$" in ran.outcomes["G-D5"].correction
     )
-    assert "holds with $\\delta$ = 0 even for a mechanism that publishes" in ran.outcomes["G-D2"].reason
+    assert "So $\\delta$ = 0 does even for a mechanism that publishes" in ran.outcomes["G-D2"].reason
 
 
 def test_the_page(ran):
