@@ -201,7 +201,7 @@ class TestNumbersOfUsers:
 
     @pytest.mark.parametrize("problem", SHUFFLED.values())
     def test_solving_for_n_is_a_search(self, ran, problem):
-        rows = ran.names["solved"].query("eps <= 1").iloc[[0, 40, 80]]
+        rows = ran.names["solved"].iloc[[0, 40, 80]]
         for row in rows.to_dict("records"):
             k, alpha, eps, delta = (row[name] for name in ("k", "alpha", "eps", "delta"))
             n = row[problem] * by_hand_shuffled(problem, k, alpha, eps, delta)
