@@ -176,13 +176,13 @@ class Share(NamedTuple):
     negative: float
 
 
-def selected_share(*, d: int, k: int, users: int, seed: int, spread: float = 0.2) -> dict[str, Share]:
+def selected_share(*, d: int, k: int, users: int, seed: int) -> dict[str, Share]:
     """Algorithm 4's selection of k of d coordinates, by x~ as printed and by the size of x, for normal updates.
 
-    `spread` is the updates' standard deviation in units of C; the clip leaves those of 0.2 C alone.
+    Their standard deviation is 0.2 C, which the clip leaves alone.
     """
     rng = np.random.default_rng(seed)
-    updates = rng.normal(0, spread, size=(users, d))
+    updates = rng.normal(0, 0.2, size=(users, d))
     scaled = (np.clip(updates, -1, 1) + 1) / 2
     by_size = np.argsort(np.abs(updates), axis=1)[:, d - k :]
     # Those that the clip makes equal in random order.
