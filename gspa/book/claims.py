@@ -126,6 +126,10 @@ class Claim:
         """The first one on record; empty where no reading needs any."""
         return next((one.correction for one in self.readings.values() if one.correction), "")
 
+    def label(self, name: str) -> str:
+        """What a card calls the evidence that the cell calls `name`."""
+        return self.evidence.get(name, name.replace("_", " "))
+
     def lacks(self, had: Collection[str], values: Mapping[str, Any]) -> Outcome | None:
         """The outcome of a run that lacked something; None of one that had all. `values`: parameters and evidence."""
         for need in self.needs:
@@ -318,7 +322,7 @@ def outcome(
         raise InvalidValue(f"{name}: readings", [*given], f"the registry's: {[*entry.readings]}")
     rows: dict[str, Any] = {}
     for key, value in values.items():
-        label = entry.evidence.get(key, key.replace("_", " "))
+        label = entry.label(key)
         rows |= {f"{label}: {part}": one for part, one in value.items()} if isinstance(value, dict) else {label: value}
     readings = tuple(entry.read(reading, one, values) for reading, one in given.items())
     first = best(readings)
@@ -403,8 +407,8 @@ class Erratum:
         if self.claim not in found:
             return None
         rows = found[self.claim].evidence
-        label = claim(self.claim).evidence.get(self.evidence, self.evidence)
-        return (label, rows[label]) if label in rows else None
+        named = (self.evidence, claim(self.claim).label(self.evidence))
+        return next(((label, rows[label]) for label in named if label in rows), None)
 
 
 def errata() -> tuple[Erratum, ...]:

@@ -175,6 +175,8 @@ class TestErrata:
         [name, *_] = claim("G-C3").evidence
         label = claim("G-C3").evidence[name]
         assert dataclasses.replace(self.ONE, evidence=name).row({"G-C3": outcome(evidence={label: 1})}) == (label, 1)
+        bare = {"G-C3": outcome(evidence={"of no label": 2})}
+        assert dataclasses.replace(self.ONE, evidence="of_no_label").row(bare) == ("of no label", 2)
 
     def test_it_has_its_claims_place_and_words_where_it_has_none_of_its_own(self):
         told, bare = claim("G-A2"), {"evidence": "gap"}
@@ -196,9 +198,12 @@ class TestErrata:
             assert min(map(len, (one.place, one.printed, one.right, one.evidence))) > 0
             assert all(said.count("$") % 2 == 0 for said in (one.place, one.printed, one.right)), one.number
             assert not say.names(one.right), f"{one.number}: a correction with numbers stands on its card only"
-            named = registry()[one.claim].evidence
-            labels = (one.evidence == label or one.evidence.startswith(f"{label}: ") for label in named.values())
-            assert one.evidence in (READING, *named) or any(labels), one.number
+            entry = registry()[one.claim]
+            words = [text for read in entry.readings.values() for text in (read.found, read.correction)]
+            named = {*entry.evidence}.union(*map(say.names, words))
+            labels = entry.evidence.values()
+            begins = any(one.evidence.startswith(f"{label}: ") for label in labels)
+            assert begins or one.evidence in (READING, *named, *labels), one.number
         assert any(one.evidence == READING for one in entries)
 
     @pytest.mark.parametrize(
