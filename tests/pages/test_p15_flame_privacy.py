@@ -245,7 +245,7 @@ def test_the_verdicts_follow_the_tables(claim, made, verdict):
 def budgets(who, whole=0.0, **values):
     """Other numbers in one row, and delta of whole messages; of the pairs nothing is computed again."""
     wholes = dict.fromkeys(("F4", "F5", "F6", "F7"), whole)
-    return {"accounts": changed(who, **values), "wholes": wholes, "excess": 1.06, "by_pairs": 0.0}
+    return {"accounts": changed(who, **values), "wholes": wholes, "by_pairs": 0.0}
 
 
 def figure_3(drawn, simple, double):
