@@ -26,8 +26,7 @@ def best(function: Callable[[], object], repeats: int = 3) -> float:
 
 def dealt_epsilon(steps: int, *, delta: float) -> Bound:
     """eps of one of so many steps at sigma = 1, asked as if for the first time: what was kept is forgotten."""
-    for kept in (allocation.Step.cells, allocation.Dealt.lower, allocation.Dealt.upper):
-        kept.cache_clear()
+    allocation.Dealt.bracket.cache_clear()
     return allocation.Allocated(allocation.Allocation(1.0, steps)).epsilon(delta)
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from gspa.accountant.allocation import Dealt, Step
+from gspa.accountant.allocation import Dealt
 from gspa.book.figures import DASHES, PALETTE, keeps_data, name_line, role
 
 Array = NDArray[np.float64]
@@ -28,9 +28,9 @@ LINES = {
 def attack_on_shuffled(eps: float, *, sigma: float, steps: int) -> float:
     """delta of shuffled batches of one size at least: a record against none, all other contributions opposed to it."""
     shift = 1 / sigma
-    pairs = (Step(2 * shift, shift), Step(shift, 2 * shift))
+    pairs = (Dealt(2 * shift, shift, steps), Dealt(shift, 2 * shift, steps))
     cuts = [2 * shift + beyond for beyond in range(1, 9)]  # each gives a bound
-    return max(Dealt(pair, steps).lower(eps, cut) for pair in pairs for cut in cuts)
+    return max(pair.bracket(eps, cut).lower for pair in pairs for cut in cuts)
 
 
 def shuffled_renyi(*, sigma: float, n: int, most: int) -> Array:

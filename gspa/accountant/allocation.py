@@ -37,7 +37,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -47,12 +47,12 @@ from gspa.accountant.arguments import Array
 from gspa.accountant.bound import Bound, Ends
 from gspa.accountant.errors import InternalError, InvalidValue
 from gspa.accountant.laplace_gaussian import NOT_FOUND
-from gspa.accountant.losses import Atoms, dominated, dominating
+from gspa.accountant.losses import TAIL, Atoms, dominated, dominating
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon, apart
 from gspa.accountant.random_sum import Bracket, positive_part
 from gspa.accountant.randomizers import Mechanism
 from gspa.accountant.roots import find_root, push_until
-from gspa.accountant.rounds import Round, compose, compose_delta
+from gspa.accountant.rounds import Pair, Round, Rounds, compose, compose_delta
 from gspa.accountant.tradeoff import gdp_epsilon
 
 DIRECTIONS = ("remove", "add", "both", "replace")
@@ -60,7 +60,7 @@ DEALS = ("each epoch", "once")
 METHOD = "random allocation"
 _VALID = "Gaussian noise, a contribution of norm at most the sensitivity in one of t steps, also chosen adaptively"
 
-# --- one step ------------------------------------------------------------------------------------------------
+# --- one step among t ----------------------------------------------------------------------------------------
 
 _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(8))
 _NODES = _NODES + 0.5  # Gauss-Legendre on [0, 1]
@@ -73,39 +73,48 @@ _UNIT = 2.0**-50
 _TINY = 1e-300
 _WHOLE = 1e-12
 _FAR = 9.5  # below -_FAR there is nothing to lose
+_MOST_SHIFT = 8.0  # beyond it only what is told by the largest answer, and the revealed step
+_MOST_EXPONENT = 650.0  # of e^eps Y
+_SMOOTHING = 0.02
+_CUTS = tuple(np.arange(1.0, 17.0, 0.25).tolist())  # beyond the larger shift
+_MOST_VALUE = 1e100
+_KEPT = 4096  # ends of brackets, which the searches ask for again
 
 
 class Law(NamedTuple):
-    """L where z is below the cut, in cells: P(cell), E[L; cell]/P(cell) with its allowance, and L's range there.
+    """L where z is below the cut, between two discrete laws, values and masses each.
 
-    Cell i is between ends[i] and ends[i + 1], which neighbours share: it is cut where L has exactly these values, and
-    what that moves is part of the allowance. The lowest cell is open; `extra` is E[(L - ends[0])_+] there, at most.
+    `below` has every cell at its mean, `above` at its ends, which neighbours share, the mean kept. A cell is cut where
+    L has exactly these values, and what that moves is part of an allowance in each mean. The lowest cell is open;
+    `extra` is what it has above its end, E[(L - end)_+] at most.
     """
 
-    mass: Array
-    mean: Array
-    slack: Array
-    ends: Array
+    below: tuple[Array, Array]
+    above: tuple[Array, Array]
     extra: float
 
 
 @dataclass(frozen=True)
-class Step:
-    """X = f(z - u)/f(z) and Y = f(z - v)/f(z) of one step, f the noise's density.
+class Dealt:
+    """One of t steps, by X = f(z - u)/f(z) and Y = f(z - v)/f(z), f the noise's density.
 
     Attributes:
         u: contribution under the first hypothesis, in units of the noise; u > v.
         v: the same under the second.
+        t: >= 2.
     """
 
     u: float
     v: float
+    t: int
+
+    # --- one step ---
 
     def exponents(self, z: Array, eps: float) -> tuple[Array, Array]:
         """log X and log(e^eps Y)."""
         return self.u * (z - self.u / 2), self.v * (z - self.v / 2) + eps
 
-    def beyond(self, z: float, side: int = 1) -> list[float]:
+    def tails(self, z: float, side: int = 1) -> list[float]:
         """P(z_i > z), P(z_i + u > z), P(z_i + v > z); with side = -1 the same of what is below z."""
         return [float(ndtr(side * (shift - z))) for shift in (0.0, self.u, self.v)]
 
@@ -122,7 +131,6 @@ class Step:
             return (eps + math.log(self.v / self.u)) / (self.u - self.v) + (self.u + self.v) / 2
         return -math.inf
 
-    @lru_cache(2)  # noqa: B019  # asked once for each end of a bracket
     def cells(self, eps: float, cut: float, size: int) -> Law:
         """About `size` cells up to the cut, the lowest of them open."""
         edges = self._edges(eps, cut, size)
@@ -132,21 +140,26 @@ class Step:
             weight = np.exp(-0.5 * z * z) * (width * (_WEIGHTS / math.sqrt(2 * math.pi)))
         # L = (X - 1) - (e^eps Y - 1): where the noise is large both are small, and so is what they are rounded by.
         x, y = (np.expm1(exponent) for exponent in self.exponents(z, eps))
-        tail, gain = np.array(self.beyond(float(edges[0]), -1)), math.exp(eps)
+        tail, gain = np.array(self.tails(float(edges[0]), -1)), math.exp(eps)
         mass = np.r_[tail[0], weight.sum(axis=1)]
         mean = np.r_[tail[1] - gain * tail[2], (weight * (x - y)).sum(axis=1)]
         size = np.r_[tail @ (1.0, 1.0, gain), (weight * (np.abs(x) + np.abs(y))).sum(axis=1)]
         x, y = (np.expm1(exponent) for exponent in self.exponents(edges, eps))
         ends = x - y + _UNIT * (np.abs(x) + np.abs(y))  # rounded up
         ends = np.r_[ends[0], ends]
-        there = float(mass.sum()) + self.beyond(cut)[0]
+        there = float(mass.sum()) + self.tails(cut)[0]
         if not abs(there - 1) <= _WHOLE:
             raise InternalError(f"the cells of one step and what is beyond them add up to {there!r}")
         whole = np.maximum(mass, _TINY)
         mean, slack = mean / whole, _ROUNDED * size / whole
         # In the open cell L goes to a limit, or, for a negative shift, to -infinity.
         most = max(0.0, ends[0]) if -math.inf < self.turn(eps) < edges[0] else mean[0] + slack[0]
-        return Law(mass, mean, slack, ends, float(mass[0] * max(most - ends[0], 0.0)))
+        extra = float(mass[0] * max(most - ends[0], 0.0))
+        wide = np.diff(ends)
+        # The part that goes to the right end; all of it where both ends are one value.
+        part = np.divide(mean + slack - ends[:-1], wide, out=np.ones_like(wide), where=wide != 0)
+        right = mass * np.clip(part, 0.0, 1.0)
+        return Law((mean - slack, mass), (ends, np.r_[mass - right, 0.0] + np.r_[0.0, right]), extra)
 
     def _edges(self, eps: float, cut: float, size: int) -> Array:
         far = max(_FAR, cut - max(0.0, self.u, self.v))  # as little is left out on either side
@@ -167,33 +180,12 @@ class Step:
         at[0], at[-1] = bottom, cut
         return np.unique(np.r_[at, corners])
 
-
-# --- delta of t steps, from both sides -----------------------------------------------------------------------
-
-_MOST_SHIFT = 8.0  # beyond it only what is told by the largest answer, and the revealed step
-_MOST_EXPONENT = 650.0  # of e^eps Y
-_SMOOTHING = 0.02
-_CUTS = tuple(np.arange(1.0, 17.0, 0.25).tolist())  # beyond the larger shift
-_MOST_VALUE = 1e100
-_KEPT = 4096  # ends of brackets, which the searches ask for again
-
-
-@dataclass(frozen=True)
-class Dealt:
-    """One step among t, and where large L begin.
-
-    Attributes:
-        step: the pair.
-        t: >= 2.
-    """
-
-    step: Step
-    t: int
+    # --- delta of t steps, from both sides ---
 
     @property
     def gap(self) -> Ends:
         """How far the two are apart; the shift itself was rounded up."""
-        far = abs(self.step.u - self.step.v)
+        far = abs(self.u - self.v)
         return far * (1 - 4 * _UNIT), far
 
     def cap(self, eps: float) -> Bracket:
@@ -207,11 +199,11 @@ class Dealt:
     @property
     def wide(self) -> bool:
         """Shifts at which only `largest` and the revealed step are used."""
-        return max(abs(self.step.u), abs(self.step.v)) > _MOST_SHIFT
+        return max(abs(self.u), abs(self.v)) > _MOST_SHIFT
 
     def far(self, eps: float) -> bool:
         """The same of an eps: beyond it e^eps Y may be no double."""
-        v = abs(self.step.v)
+        v = abs(self.v)
         return eps + v * (v / 2 + _FAR + 0.5) > _MOST_EXPONENT
 
     def largest(self) -> Dealt:
@@ -219,7 +211,7 @@ class Dealt:
 
         Without the first record that has at most t times the larger of P(z > point), P(v + z > point).
         """
-        return Dealt(Step(max(self.step.u - max(self.step.v, 0.0), 0.0), 0.0), 1)
+        return Dealt(max(self.u - max(self.v, 0.0), 0.0), 0.0, 1)
 
     def crude(self, eps: float) -> Bracket:
         """delta(eps), for any eps."""
@@ -228,18 +220,17 @@ class Dealt:
 
     def beyond(self, eps: float, cut: float) -> tuple[float, float]:
         """Bounds on E[S_+; some z_i > cut]/t."""
-        step, t = self.step, self.t
-        p, first, second = step.beyond(cut)
-        gain = math.exp(eps)
+        t, gain = self.t, math.exp(eps)
+        p, first, second = self.tails(cut)
         # E[S; z_1 > cut]; S may be negative there, by no more than `short` on average.
         one = first - gain * second + p * (t - 1) * -math.expm1(eps)
-        x, y = (float(np.exp(exponent[0])) for exponent in step.exponents(np.array([cut]), eps))
+        x, y = (float(np.exp(exponent[0])) for exponent in self.exponents(np.array([cut]), eps))
         lead, rest = x - y, (t - 1) * math.expm1(eps)
-        if step.v == 0 and lead >= (t - 1) * gain:
+        if self.v == 0 and lead >= (t - 1) * gain:
             short = 0.0
-        elif lead > rest and step.u > step.v and cut >= step.turn(eps):
+        elif lead > rest and self.u > self.v and cut >= self.turn(eps):
             # E[(W - c)_+] <= E[(W - E W)^2]/(4 (c - E W)): a parabola above the hook
-            short = p * (t - 1) * step.variance(eps) / (4 * (lead - rest))
+            short = p * (t - 1) * self.variance(eps) / (4 * (lead - rest))
         else:
             short = math.inf
         slack = _ROUNDED * (first + gain * second + p * t * gain)
@@ -247,41 +238,17 @@ class Dealt:
         pairs = 0.5 * (t - 1) * (2 * p * first + p * p * t)  # two of them beyond the cut, counted twice
         return max(max(one, 0.0) - pairs - slack, 0.0), upper
 
+    @lru_cache(_KEPT)  # noqa: B019  # two floats each
     def bracket(self, eps: float, cut: float, size: int = _CELLS, smoothing: float = _SMOOTHING) -> Bracket:
         """delta(eps), for one cut; any is valid."""
-        lower, upper = self.lower(eps, cut, size, smoothing), self.upper(eps, cut, size, smoothing)
-        return Bracket(lower, max(lower, upper))
-
-    @lru_cache(_KEPT)  # noqa: B019  # a float each
-    def lower(self, eps: float, cut: float, size: int = _CELLS, smoothing: float = _SMOOTHING) -> float:
-        """Not above delta(eps): every cell at its mean."""
-        law = self.step.cells(eps, cut, size)
-        share, inside = self._share(cut), law.mass.sum()
-        found = positive_part(law.mean - law.slack, law.mass / inside, self.t, np.ones(1), smoothing=smoothing)
-        return min(found.lower * share / self.t + self.beyond(eps, cut)[0], 1.0)
-
-    @lru_cache(_KEPT)  # noqa: B019
-    def upper(self, eps: float, cut: float, size: int = _CELLS, smoothing: float = _SMOOTHING) -> float:
-        """Not below delta(eps): every cell at its ends, the mean kept."""
-        law = self.step.cells(eps, cut, size)
-        share, inside = self._share(cut), law.mass.sum()
-        ends, mean = law.ends, law.mean + law.slack
-        low, high = np.minimum(ends[:-1], ends[1:]), np.maximum(ends[:-1], ends[1:])
-        wide = high - low
-        # The part that goes to the upper end; all of it where both ends are one value.
-        part = np.divide(mean - low, wide, out=np.ones_like(wide), where=wide > 0)
-        up = law.mass * np.clip(part, 0.0, 1.0)
-        rising = ends[1:] >= ends[:-1]
-        masses = np.zeros_like(ends)
-        masses[1:] += np.where(rising, up, law.mass - up)
-        masses[:-1] += np.where(rising, law.mass - up, up)
-        found = positive_part(ends, masses / inside, self.t, np.ones(1), smoothing=smoothing)
-        whole = found.upper * share / self.t + self.beyond(eps, cut)[1] + law.extra
-        return min(whole, self.cap(eps).upper, 1.0)
-
-    def _share(self, cut: float) -> float:
-        """P(no z_i is beyond the cut)."""
-        return math.exp(self.t * math.log1p(-self.step.beyond(cut)[0]))
+        law, ends = self.cells(eps, cut, size), self.beyond(eps, cut)
+        inside, nothing_beyond = law.below[1].sum(), math.exp(self.t * math.log1p(-self.tails(cut)[0]))
+        found = []
+        for values, masses in (law.below, law.above):
+            found.append(positive_part(values, masses / inside, self.t, np.ones(1), smoothing=smoothing))
+        lower = min(found[0].lower * nothing_beyond / self.t + ends[0], 1.0)
+        upper = found[1].upper * nothing_beyond / self.t + ends[1] + law.extra
+        return Bracket(lower, max(lower, min(upper, self.cap(eps).upper, 1.0)))
 
 
 # --- eps and delta -------------------------------------------------------------------------------------------
@@ -333,14 +300,14 @@ class _Curve:
 
     def _rough(self, eps: float) -> tuple[Bracket, tuple[float, float] | None]:
         """A bracket of few cells, the cut that makes it narrow and the next; None where no cell would narrow it."""
-        dealt, step = self.dealt, self.dealt.step
+        dealt = self.dealt
         if dealt.t == 1:
             return dealt.cap(eps), None
-        base = max(step.u, step.v, 0.0)
+        base = max(dealt.u, dealt.v, 0.0)
         if dealt.wide or dealt.far(eps):
             return dealt.crude(eps), None
         most = math.log(_MOST_VALUE) / base
-        offers = [cut for c in _CUTS if step.turn(eps) < (cut := base + c) < most] or [base + _CUTS[-1]]
+        offers = [cut for c in _CUTS if dealt.turn(eps) < (cut := base + c) < most] or [base + _CUTS[-1]]
         seen: dict[int, Bracket] = {}
 
         def width(i: int) -> float:
@@ -378,7 +345,7 @@ class _Curve:
             return (math.log(middle) if middle > 0 else _NO_LOG) - math.log(delta)
 
         # As if the sum were Gaussian, where that is any guide.
-        spread_out = math.sqrt(dealt.step.variance(0.0) / dealt.t)
+        spread_out = math.sqrt(dealt.variance(0.0) / dealt.t)
         guess = min(max(gdp_epsilon(delta=delta, mu=min(spread_out, 20.0)), 1e-12), 0.5 * top)
         root, _ = find_root(excess, math.log(guess), math.log(top))
         at, slope = min(math.exp(root), top), (excess(root + 1e-3) - excess(root - 1e-3)) / 2e-3
@@ -411,46 +378,37 @@ _PER_DEVIATION = 36  # points of delta(eps) in a deviation of the loss
 _FALL = 0.08  # of log delta, from point to point, at most about
 _GROWTH = 1.08  # of the distance between points, beyond three deviations
 _MOST_POINTS = 1000
-_TAIL = 2e-4  # of a copy's share of delta: what may be left to the infinite loss
 _LEAST_FLOOR = 1e-300
 _MOST_LOSS = 700.0  # e^_MOST_LOSS is a double
 
 
-def _pair(ahead: _Curve, behind: _Curve | None) -> Callable[[float, int], tuple[Atoms, Atoms]]:
+def _pair(ahead: _Curve, behind: _Curve) -> Pair:
     """Losses above and below those of the pair with these curves of delta, for `gspa.accountant.rounds`."""
 
     def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
-        dealt, floor = ahead.dealt, max(_TAIL * delta / times, _LEAST_FLOOR)
+        dealt, floor = ahead.dealt, max(TAIL * delta / times, _LEAST_FLOOR)
         most = min(dealt.cap_epsilon(floor).upper, _MOST_LOSS)
-        width = _MOST_LOSS if dealt.wide else math.sqrt(min(dealt.step.variance(0.0), 1e10) / dealt.t)
+        width = _MOST_LOSS if dealt.wide else math.sqrt(min(dealt.variance(0.0), 1e10) / dealt.t)
         width = min(width, most / 4) if most > 0 else width
-        eps, step = 0.0, width / _PER_DEVIATION
-        points: list[float] = []
-        found: list[tuple[Bracket, Bracket]] = []
-        while len(points) < _MOST_POINTS:
-            one = ahead.delta(eps)
-            found.append((one, one if behind is None else behind.delta(eps)))
-            points.append(eps)
-            if len(points) > 4 and max(side.upper for side in found[-1]) <= floor:
+        eps = last = before = 0.0
+        step, found = width / _PER_DEVIATION, dict[float, list[Bracket]]()
+        while len(found) < _MOST_POINTS and eps <= _MOST_LOSS:
+            found[eps] = [curve.delta(eps) for curve in (ahead, behind)]
+            worst = max(side.upper for side in found[eps])
+            if len(found) > 4 and worst <= floor:
                 break
             if eps > 3 * width:
                 step *= _GROWTH
             # In the tail a chord errs by the square of what delta falls by.
-            last, before = (max(side.upper for side in pair) for pair in (found[-1], found[max(len(found) - 2, 0)]))
-            if 0 < last < before:
-                fall = _FALL * max(1.0, math.sqrt(delta / times / last))  # what is below a copy's share matters less
-                step = min(step, fall * (eps - points[max(len(points) - 2, 0)]) / math.log(before / last))
-            eps += step
-            if eps > _MOST_LOSS:
-                break
-        at = np.array(points)
-        low, high = (np.array([[side[end] for side in pair] for pair in found]).T for end in (0, 1))
+            if 0 < worst < before:
+                fall = _FALL * max(1.0, math.sqrt(delta / times / worst))  # what is below a copy's share matters less
+                step = min(step, fall * (eps - last) / math.log(before / worst))
+            last, before, eps = eps, worst, eps + step
+        at = np.array(list(found))
+        low, high = np.array(list(found.values())).transpose(2, 1, 0)
         low = np.maximum.accumulate(low[:, ::-1], axis=1)[:, ::-1]  # delta falls with eps
         high = np.minimum.accumulate(high, axis=1)
-        cap = np.ones_like(at)
-        if behind is None:
-            return dominating(at, high[0]), dominated(at, low[0], high[0], cap)
-        return dominating(at, high[0], high[1]), dominated(at, low[0], high[0], cap, (low[1], high[1]))
+        return dominating(at, *high), dominated(at, low[0], high[0], np.ones_like(at), (low[1], high[1]))
 
     return pair
 
@@ -542,16 +500,17 @@ class Allocated:
         return ["remove", "add"] if self.run.direction == "both" else [self.run.direction]
 
     def curve(self, direction: str, steps: int | None = None) -> _Curve:
-        u, v = {"remove": (1, 0), "add": (0, 1), "replace": (1, -1)}[direction]
-        step = Step(u * self.shift, v * self.shift)
+        u, v = _SHIFTS[direction]
+        dealt = Dealt(u * self.shift, v * self.shift, self.blocks if steps is None else steps)
         # What is lost at a point counts in every copy, so there is no coarse first look.
-        return _Curve(Dealt(step, self.blocks)) if steps is None else _Curve(Dealt(step, steps), _FINE)
+        return _Curve(dealt) if steps is None else _Curve(dealt, _FINE)
 
     def round(self, direction: str, steps: int) -> Round:
-        opposite = {"remove": "add", "add": "remove"}.get(direction)
-        ahead = self.curve(direction, steps)
-        behind = None if opposite is None else self.curve(opposite, steps)
-        exchanged = None if behind is None else _pair(behind, ahead)
+        ahead = behind = self.curve(direction, steps)
+        exchanged = None
+        if opposite := _OPPOSITE.get(direction):
+            behind = self.curve(opposite, steps)
+            exchanged = _pair(behind, ahead)
         label, pairs, mu = f"{METHOD}, {direction}", (_pair(ahead, behind),), ahead.dealt.gap[1]
         return Round(label, self.valid_for, pairs, exchanged, fitted=True, reached=True, alone=mu)
 
@@ -567,44 +526,43 @@ class Allocated:
 
     def epsilon(self, delta: float) -> Bound:
         """The least eps at delta in (0, 1), bracketed."""
-        if self.run.copies == 1:
-            found: list[Bracket] = []
-            for one in self.directions():
-                curve = self.curve(one)
-                # Adding a record is seldom the worse direction: then one look is enough.
-                if not (found and curve.delta(found[0].lower).upper <= delta):
-                    found.append(curve.epsilon(delta))
-            return self.bound(found, delta=delta)
         if self.told:
             return self.bound([Bracket(*alone_epsilon("gaussian", delta, self.apart))], delta=delta)
-        composed = {one: compose(self.rounds(one), delta=delta) for one in self.directions()}
-        return self.together(composed, lambda curve: curve.epsilon(delta), delta=delta)
+        return self.worst(lambda curve: curve.epsilon(delta), lambda rounds: compose(rounds, delta=delta), delta=delta)
 
     def delta(self, eps: float) -> Bound:
         """delta at eps >= 0, bracketed."""
-        if self.run.copies == 1:
-            return self.bound([self.curve(one).delta(eps) for one in self.directions()], eps=eps)
-        if self.told or eps > _MOST_LOSS:
+        if self.run.copies > 1 and (self.told or eps > _MOST_LOSS):
             low, high = alone_delta("gaussian", eps, self.apart)
-            return self.bound([Bracket(low if self.told else 0.0, high)], eps=eps, note="" if self.told else NOT_FOUND)
-        composed = {one: compose_delta(self.rounds(one), eps=eps) for one in self.directions()}
-        return self.together(composed, lambda curve: curve.delta(eps), eps=eps)
+            return self.bound([Bracket(low if self.told else 0.0, high)], "" if self.told else NOT_FOUND, eps=eps)
+        return self.worst(lambda curve: curve.delta(eps), lambda rounds: compose_delta(rounds, eps=eps), eps=eps)
 
-    def together(self, composed: dict[str, Bound], one: Callable[[_Curve], Bracket], **asked: float) -> Bound:
-        """All epochs; where their lower end says little it is that of one epoch, which is not above it."""
-        found = []
-        for direction, all_of_them in composed.items():
-            low, high = all_of_them.lower, all_of_them.upper
-            if low < high / 2:
-                low = min(max(low, one(self.curve(direction)).lower), high)
+    def worst(self, one: Callable[[_Curve], Bracket], together: Callable[[Rounds], Bound], **asked: Any) -> Bound:
+        """The larger of the directions: of one curve, or of all blocks of all epochs."""
+        found: list[Bracket] = []
+        composed: list[Bound] = []
+        for direction in self.directions():
+            curve = self.curve(direction)
+            if self.run.copies == 1:
+                # Adding a record is seldom the worse direction: then one look is enough.
+                if not (found and "delta" in asked and curve.delta(found[0].lower).upper <= asked["delta"]):
+                    found.append(one(curve))
+                continue
+            composed.append(together(self.rounds(direction)))
+            low, high = composed[-1].lower, composed[-1].upper
+            if low < high / 2:  # it says little: one epoch's is not above it
+                low = min(max(low, one(curve).lower), high)
             found.append(Bracket(low, high))
-        note = max(composed.values(), key=lambda bound: bound.upper).note
-        return self.bound(found, note=note, **asked)
+        if composed:
+            return self.bound(found, max(composed, key=lambda bound: bound.upper).note, **asked)
+        low, high = (max(ends) for ends in zip(*found, strict=True))
+        known = self.blocks > 1 and low < _AGREED * high and high >= one(self.curve(self.directions()[0], 1)).upper
+        return self.bound(found, _ALONE if known else "", **asked)
 
     @property
     def told(self) -> bool:
-        """The record takes part in every step."""
-        return self.blocks == 1 and not self.larger
+        """The record takes part in every one of several steps."""
+        return self.run.copies > 1 and self.blocks == 1 and not self.larger
 
     @property
     def apart(self) -> Ends:
@@ -612,20 +570,16 @@ class Allocated:
         far = self.shift * math.sqrt(self.run.copies) * (2 if self.run.direction == "replace" else 1)
         return far * (1 - 4 * _UNIT), far * (1 + _UNIT)
 
-    def bound(
-        self, found: list[Bracket], *, eps: float | None = None, delta: float | None = None, note: str = ""
-    ) -> Bound:
-        low, high = max(one.lower for one in found), max(one.upper for one in found)
+    def bound(self, found: list[Bracket], note: str = "", **asked: Any) -> Bound:
+        low, high = (max(ends) for ends in zip(*found, strict=True))
         told_blocks = _BLOCKS.format(k=self.run.k) if self.run.k > 1 else ""
         note = "; ".join(filter(None, (told_blocks, note)))
-        if self.run.copies == 1 and self.blocks > 1 and low < _AGREED * high:
-            alone = self.curve(self.directions()[0], 1)
-            told = alone.delta(eps) if delta is None and eps is not None else alone.epsilon(delta or 0.5)
-            note = _ALONE if high >= told.upper else note
-        ends, words, relation = (low, 0.5 * (low + high), high), self.valid_for, RELATIONS[self.run.direction]
-        return Bound(*ends, METHOD, words, eps, delta, note=note, relation=relation, reached=self.run.k == 1)
+        ends, relation = (low, 0.5 * (low + high), high), RELATIONS[self.run.direction]
+        return Bound(*ends, METHOD, self.valid_for, note=note, relation=relation, reached=self.run.k == 1, **asked)
 
 
+_SHIFTS = {"remove": (1, 0), "add": (0, 1), "replace": (1, -1)}  # u and v, in units of the largest
+_OPPOSITE = {"remove": "add", "add": "remove"}
 _LEAST_SHIFT = 1e-6
 _MOST_COPIES = 10**6
 _AGREED = 0.999  # of the upper end: a lower one above it shows that there is no amplification
@@ -660,7 +614,7 @@ def shuffled_batches_epsilon(*, sigma: float, steps: int, delta: float, sensitiv
     asked = Allocated(Allocation(sigma, steps, sensitivity=sensitivity))
     delta = check.probability(allow_zero=False, delta=delta)
     far = 2 * asked.shift
-    found = [_Curve(Dealt(step, asked.blocks)).epsilon(delta) for step in (Step(far, 0.0), Step(0.0, far))]
+    found = [_Curve(Dealt(*shifts, asked.blocks)).epsilon(delta) for shifts in ((far, 0.0), (0.0, far))]
     lower, upper = max(one.lower for one in found), gdp_epsilon(delta=delta, mu=far)
     words = "Gaussian noise, batches of a fixed size, the adversary told all places"
     ends = min(lower, upper), upper, upper

@@ -399,12 +399,8 @@ def dominated(eps: Array, lower: Array, upper: Array, cap: Array, backward: tupl
         cap: shape (m,), delta(eps) of a second pair, of which the result's is at most.
         backward: lower and upper bounds of the pair exchanged; None if the others are of both directions.
     """
-    x = np.expm1(eps)
-    ahead, behind = (lower, upper), backward or (lower, upper)
-    at, forward = _below(x, ahead, behind, cap)
-    if backward is None:
-        return _pair(at, forward)
-    other, back = _below(x, behind, ahead, cap)
+    x, ahead, behind = np.expm1(eps), (lower, upper), backward or (lower, upper)
+    (at, forward), (other, back) = _below(x, ahead, behind, cap), _below(x, behind, ahead, cap)
     both = np.union1d(at, other)
     return _pair(both, np.interp(both, at, forward), np.interp(both, other, back))
 
@@ -417,22 +413,20 @@ def _below(x: Array, given: tuple[Array, Array], exchanged: tuple[Array, Array],
     low, high = (np.r_[-mirror + (1 + mirror) * w[1], v] for v, w in zip(given, exchanged, strict=True))
     right = (low[1:] - high[:-1]) / np.diff(at)  # slope of the edge j - 1, j, low at its end: for what follows
     left = (high[1:] - low[:-1]) / np.diff(at)  # the same, low at its start: for what precedes
-    xs: list[float] = []
-    ys: list[float] = []
-    caps: list[float] = []
+    corners: list[tuple[float, float]] = []
     for j in range(1, at.size - 2):
         wide, fall, rise = at[j + 1] - at[j], right[j - 1], left[j + 1]
-        xs, ys, caps = [*xs, at[j]], [*ys, low[j]], [*caps, cap[j]]  # cap decreases: its next value is below
+        corners.append((at[j], min(low[j], cap[j])))  # cap decreases: this is its value at the next point
         meet = (low[j + 1] - low[j] - rise * wide) / (fall - rise) if fall < rise else -1.0
         if 0 < meet < wide:  # else the edge between the two lower bounds is below one of the lines
-            xs, ys, caps = [*xs, at[j] + meet], [*ys, low[j] + fall * meet], [*caps, cap[j]]
+            corners.append((at[j] + meet, min(low[j] + fall * meet, cap[j])))
     last = at.size - 2
-    xs, ys, caps = [*xs, at[last]], [*ys, low[last]], [*caps, cap[last]]
-    if right[last - 1] >= 0:  # constant so far, to rounding: any fall is below it
-        ys[-1] = 0.0
-    elif low[last] > 0:
-        xs, ys, caps = [*xs, at[last] - low[last] / right[last - 1]], [*ys, 0.0], [*caps, 0.0]
-    return np.array(xs), np.maximum(np.minimum(ys, caps), 0.0)
+    falls = right[last - 1] < 0  # else it is constant so far, to rounding: any fall is below it
+    corners.append((at[last], min(low[last], cap[last]) if falls else 0.0))
+    if falls and low[last] > 0:
+        corners.append((at[last] - low[last] / right[last - 1], 0.0))
+    found, height = np.array(corners).T
+    return found, np.maximum(height, 0.0)
 
 
 # --- the same from a few dozen values -------------------------------------------------------------------------

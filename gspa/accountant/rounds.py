@@ -332,9 +332,16 @@ def _told(rounds: Merged) -> float:
     return math.sqrt(math.fsum(times * one.alone**2 for one, times in rounds)) * (1 + 2.0**-50)  # eight roundings
 
 
-def _bound(rounds: Merged, ends: Sequence[float], told: float, **asked: Any) -> Bound:
-    """What is known of all together; `told` is the upper end where nobody hides the record."""
-    (low, value, high), words = ends, " and ".join(dict.fromkeys(one.valid_for for one, _ in rounds))
+def _local(rounds: Merged) -> float:
+    """Probability that some report reveals everything."""
+    return 0.0 - math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in rounds))
+
+
+def _worst(rounds: Merged, found: Callable[[int], Interval], told: float, **asked: Any) -> Bound:
+    """What is known of all together, by the victim; `told` is the upper end where nobody hides the record."""
+    victims = range(max(len(one.pairs) for one, _ in rounds))
+    low, value, high = (min(max(end), told) for end in zip(*map(found, victims), strict=True))
+    words = " and ".join(dict.fromkeys(one.valid_for for one, _ in rounds))
     proved, reached = (all(getattr(one, key) for one, _ in rounds) for key in ("proved", "reached"))
     note = how_close(low, high, told)
     return Bound(low, value, high, METHOD, words, note=note, proved=proved, reached=reached, **asked)
@@ -362,33 +369,26 @@ def compose(rounds: Rounds, *, delta: float) -> Bound:
     """
     delta = check.probability(allow_zero=False, delta=delta)
     merged = checked(rounds)
-    local = 0.0 - math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in merged))
+    local = _local(merged)
     if delta <= local * (1 + 1e-12):
         hint = f"with probability {local:g} some round's report may reveal everything, shuffled or not"
         raise OutsideValidity("composed epsilon", f"delta > {local:g}, the local deltas of all rounds", hint)
     most = _largest(merged) if local == 0 else math.inf
-    found = []
-    for victim in range(max(len(one.pairs) for one, _ in merged)):
+    if (mu := _told(merged)) < math.inf:
+        most = min(most, alone_epsilon("gaussian", delta, (mu, mu))[1])
+
+    def found(victim: int) -> Interval:
         sides = _sides(merged, victim, delta - local)
-        found.append(Interval(0.0, 0.0, 0.0) if sides is None else epsilon_of(sides, delta))
-    if (told := _told(merged)) < math.inf:
-        most = min(most, alone_epsilon("gaussian", delta, (told, told))[1])
-    return _bound(merged, [min(max(end), most) for end in zip(*found, strict=True)], most, delta=delta)
+        return Interval(0.0, 0.0, 0.0) if sides is None else epsilon_of(sides, delta)
+
+    return _worst(merged, found, most, delta=delta)
 
 
 def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
-    """delta(eps) of all rounds together, for the worst user.
+    """delta(eps) of all rounds together, for the worst user; what is given, returned and raised as in `compose`.
 
     Args:
-        rounds: (round, times) each.
         eps: >= 0.
-
-    Returns:
-        Bound on the composed pairs' delta; proved and allowed for as in `compose`.
-
-    Raises:
-        InvalidValue: no rounds, times below 1, eps out of range.
-        OutsideValidity: a worst user that is not known.
 
     >>> from gspa.accountant.tradeoff import gdp_delta
     >>> bound = compose_delta([(gaussian(0.3), 16)], eps=2.0)
@@ -397,14 +397,13 @@ def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
     """
     eps = check.nonnegative(eps=eps)
     merged = checked(rounds)
-    local = 0.0 - math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in merged))
+    local = _local(merged)
     if eps >= _largest(merged):
-        return _bound(merged, [local * (1 - _ROUNDED), local, min(local * (1 + _ROUNDED), 1.0)], 1.0, eps=eps)
-    victims = max(len(one.pairs) for one, _ in merged)
-    found = [_delta_interval(merged, victim, eps, local) for victim in range(victims)]
-    told = _told(merged)
-    most = alone_delta("gaussian", eps, (told, told))[1] if told < math.inf else 1.0
-    return _bound(merged, [min(max(end), most) for end in zip(*found, strict=True)], most, eps=eps)
+        told = Interval(local * (1 - _ROUNDED), local, min(local * (1 + _ROUNDED), 1.0))
+        return _worst(merged, lambda victim: told, 1.0, eps=eps)
+    mu = _told(merged)
+    most = alone_delta("gaussian", eps, (mu, mu))[1] if mu < math.inf else 1.0
+    return _worst(merged, lambda victim: _delta_interval(merged, victim, eps, local), most, eps=eps)
 
 
 def _delta_interval(rounds: Merged, victim: int, eps: float, local: float) -> Interval:

@@ -20,7 +20,6 @@ from gspa.accountant.allocation import (
     Allocated,
     Allocation,
     Dealt,
-    Step,
     shuffled_batches_epsilon,
 )
 from gspa.accountant.errors import GspaError, InvalidValue
@@ -311,11 +310,12 @@ def test_hopeless_deltas():
 
 def test_where_the_ratio_turns_below_all_cells():
     """u = 2 v, both small: L's minimum lies far below the lowest edge, in the open cell, and its limit is 0."""
-    law = Step(0.02, 0.01).cells(0.0, 5.0, 100)
-    assert law.ends[1] < 0
-    assert law.extra >= law.mass[0] * -law.ends[1] > 0
+    law = Dealt(0.02, 0.01, 2).cells(0.0, 5.0, 100)
+    ends, mass = law.above[0], law.below[1]
+    assert ends[1] < 0
+    assert law.extra >= mass[0] * -ends[1] > 0
     assert (
-        Step(0.02, 0.0).cells(0.0, 5.0, 100).extra == 0
+        Dealt(0.02, 0.0, 2).cells(0.0, 5.0, 100).extra == 0
     )  # it rises throughout: the lowest edge's value is the largest
 
 
@@ -326,7 +326,7 @@ def test_a_falling_ratio_is_not_taken_for_a_rising_one():
         -9,
         0.5,
     )[0]
-    _, upper = Dealt(Step(0.0, 1.0), 2).beyond(0.0, -4.0)
+    _, upper = Dealt(0.0, 1.0, 2).beyond(0.0, -4.0)
     assert upper >= truth / 2
 
 
@@ -357,8 +357,8 @@ def test_other_refusals():
 
 
 def test_a_lost_cell_is_seen(monkeypatch):
-    edges = Step._edges
-    monkeypatch.setattr(Step, "_edges", lambda *arguments: np.delete(edges(*arguments), -1))
+    edges = Dealt._edges
+    monkeypatch.setattr(Dealt, "_edges", lambda *arguments: np.delete(edges(*arguments), -1))
     with pytest.raises(allocation.InternalError, match="add up to"):
         allocation_delta(sigma=1.0, steps=10, eps=0.1, direction="remove")
 

@@ -80,7 +80,7 @@ INSIDE: dict[str, str] = {
     **{
         f"accountant.{module}.{part}": _INNER
         for module, names in {
-            "allocation": "Step Dealt Law",
+            "allocation": "Dealt Law",
             "asymptotic": "cell_masses solve setting",
             "certificates": "on_a_line allocated written",
             "exact": "Crowd tries_all sharper sharper_each",

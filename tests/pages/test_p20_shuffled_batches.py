@@ -203,8 +203,8 @@ PLANTED = (
     Planted(
         "N-1",
         "notebooks.p20_shuffled_batches",
-        "(Step(2 * shift, shift), Step(shift, 2 * shift))",
-        "(Step(shift, 0.0), Step(0.0, shift))",
+        "(Dealt(2 * shift, shift, steps), Dealt(shift, 2 * shift, steps))",
+        "(Dealt(shift, 0.0, steps), Dealt(0.0, shift, steps))",
         "the attack of random allocation, the others not opposed",
     ),
     Planted(
