@@ -14,9 +14,10 @@ Raising L makes the sum of both terms larger, and so does spreading it (Jensen).
 
 import json
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate, pairwise, permutations
 from math import log, log2, prod
 from typing import Any, NamedTuple
@@ -46,17 +47,17 @@ FORGONE = 1e-5  # of delta, what may be cut
 
 
 class Family(NamedTuple):
-    """Who a certificate is about, in words; its parameters' ranges; what a user's first number is, and the least."""
+    """Who a certificate is about, in words; what a user's first number is; kinds of what else it says (`fits`)."""
 
     words: str
-    parameters: dict[str, tuple[str, str] | tuple[int, int]] = {}  # noqa: RUF012
+    parameters: dict[str, Any] = {}  # noqa: RUF012
     unit: str = "local eps"
-    least: str = "0"
-    one: bool = False  # number for all users
-    rounds: int = MOST_ROUNDS
+    scale: Any = ("0", MOST_EPS)
+    groups: tuple[int, int] = (1, MOST_GROUPS)
     local: str = "0.999999"  # the largest local delta
-    proof: tuple[str, ...] = ()
+    rounds: int = MOST_ROUNDS
     relations: tuple[str, ...] = (REPLACE,)
+    proof: dict[str, Any] = {}  # noqa: RUF012
 
 
 ALIGNED = """any randomizers with these local eps and aligned clones: for all users i and j, any two inputs x and x'
@@ -76,26 +77,37 @@ LAPLACE = "Laplace reports of values in [0, 1], density (eps/2) e^(-eps |report 
 GAUSSIAN = "Gaussian reports of values in [0, 1]"
 ALLOCATION = """A record contributes a vector of norm at most 1 to one of {steps} sums, chosen uniformly at random and
 by itself. All sums together, each with Gaussian noise of standard deviation {sigma}"""
-ON_A_LINE: dict[str, Any] = {"rounds": 1, "local": "0", "proof": ("covers",)}
 ARBITRARY = " except with probability {}, when a report is arbitrary, but independent of all others"
-MANY = (1, 10**6)
+LAW = [("0", "1"), 1, MOST_NUMBERS]
+COVER = {
+    "radius": ("0.5", "1000000"),
+    "slopes": [("0", "1e12"), 1, MOST_SLOPES],
+    "breaks": [("0", "1e12"), 0, MOST_SLOPES],
+}
+ON_A_LINE: dict[str, Any] = {"rounds": 1, "local": "0", "proof": {"covers": [None, 1, MOST_GROUPS]}}
+ONE = (1, 1)
 FAMILIES = {
     "rr": Family("binary randomized response (the true bit with odds e^eps), own eps each"),
     "aligned": Family(ALIGNED),
-    "common": Family(ANY, one=True),
-    "tv": Family(ANY + ", of total variation at most {tv} between any two inputs", {"tv": ("1e-30", "1")}, one=True),
+    "common": Family(ANY, groups=ONE),
+    "tv": Family(ANY + ", of total variation at most {tv} between any two inputs", {"tv": ("1e-30", "1")}, groups=ONE),
     "krr": Family(KRR, {"k": (3, 10**6)}),
-    "subset": Family(SUBSET, {"k": (3, 10**6), "size": MANY}),
+    "subset": Family(SUBSET, {"k": (3, 10**6), "size": (1, 10**6)}),
     "local hashing": Family(HASHING, {"g": (2, 10**6)}),
     "hadamard": Family(HADAMARD),
-    "piecewise": Family("the piecewise mechanism of Wang et al. 2019 for values in [-1, 1], of this eps", one=True),
-    "unary": Family("symmetric " + UNARY.format("1/(1 + e^(-eps/2))", "1/(1 + e^(eps/2))"), one=True),
-    "optimized unary": Family("optimized " + UNARY.format("1/2", "1/(1 + e^eps)"), one=True),
-    "discrete": Family(MATRICES, unit="matrix", local="0", proof=("base",)),
-    "laplace": Family(LAPLACE, least="0.001", **ON_A_LINE),
-    "gaussian": Family(GAUSSIAN, unit="standard deviation", least="0.01", **ON_A_LINE),
+    "piecewise": Family("the piecewise mechanism of Wang et al. 2019 for values in [-1, 1], of this eps", groups=ONE),
+    "unary": Family("symmetric " + UNARY.format("1/(1 + e^(-eps/2))", "1/(1 + e^(eps/2))"), groups=ONE),
+    "optimized unary": Family("optimized " + UNARY.format("1/2", "1/(1 + e^eps)"), groups=ONE),
+    "discrete": Family(MATRICES, unit="matrix", scale=[LAW, 2, MOST_NUMBERS], local="0", proof={"base": LAW}),
+    "laplace": Family(LAPLACE, scale=("0.001", MOST_EPS), **ON_A_LINE),
+    "gaussian": Family(GAUSSIAN, unit="standard deviation", scale=("0.01", MOST_EPS), **ON_A_LINE),
     "allocation": Family(
-        ALLOCATION, {"sigma": ("0.01", "1000000"), "steps": (1, 10**8)}, unit="", rounds=1, relations=tuple(SIDES)
+        ALLOCATION,
+        {"sigma": ("0.01", "1000000"), "steps": (1, 10**8)},
+        unit="",
+        groups=(0, 0),
+        rounds=1,
+        relations=tuple(SIDES),
     ),
 }
 
@@ -109,45 +121,29 @@ def need(true: bool, words: str) -> None:
         raise Refused(words)
 
 
-def number(value: Any, name: str, low: str, high: str) -> Decimal:
-    """An exact decimal in [low, high]."""
-    need(isinstance(value, (int, Decimal)) and not isinstance(value, bool), f"{name}: must be a number")
-    found = Decimal(value)
-    need(found.is_finite() and len(found.as_tuple().digits) <= 30, f"{name}: a number of at most 30 digits")
-    need(abs(found.adjusted()) <= 1000, f"{name}: an exponent from -1000 to 1000")
-    need(Decimal(low) <= found <= Decimal(high), f"{name} = {value}: must be in [{low}, {high}]")
-    return found
-
-
-def whole(value: Any, name: str, low: int, high: int) -> None:
-    need(type(value) is int and low <= value <= high, f"{name}: must be {low} to {high}, a whole number")
-
-
-def listed(value: Any, name: str, least: int, most: int) -> list[Any]:
-    long = f"{least} to {most}" if least < most else f"{least}"
-    need(isinstance(value, list) and least <= len(value) <= most, f"{name}: must be a list of {long}")
-    return list(value)
-
-
-def fields(value: Any, name: str, names: Any) -> None:
-    need(isinstance(value, dict) and set(value) == set(names), f"{name}: must be {{{', '.join(names)}}}")
-
-
-def law(row: Any, width: int) -> None:
-    """Whether these are so many numbers in [0, 1], not all of them 0."""
-    total = sum(number(x, "a probability", "0", "1") for x in listed(row, "a law", width, width))
-    need(total > 0, "a law: must have a sum above 0")
-
-
-def covered(cover: Any) -> None:
-    """Whether it is what `Cover` needs."""
-    fields(cover, "a cover", ("radius", "slopes", "breaks"))
-    slopes = listed(cover["slopes"], "slopes", 1, MOST_SLOPES)
-    breaks = listed(cover["breaks"], "breaks", len(slopes) - 1, len(slopes) - 1)
-    number(cover["radius"], "radius", "0.5", "1000000")
-    for values in (slopes, breaks):
-        found = [number(value, "a slope, or a break", "0", "1e12") for value in values]
-        need(found == sorted(found), "slopes and breaks: must rise")
+def fits(value: Any, name: str, kind: Any) -> None:
+    """Refuses what is not of its kind: [kind, least, most] is a list, {field: kind} an object, (low, high) a number, a
+    whole one if low is, else an exact decimal; None is anything.
+    """
+    if isinstance(kind, list):
+        one, least, most = kind
+        long = f"{least} to {most}" if least < most else f"{least}"
+        need(isinstance(value, list) and least <= len(value) <= most, f"{name}: must be a list of {long}")
+        for i, each in enumerate(value):
+            fits(each, f"{name}[{i}]", one)
+    elif isinstance(kind, dict):
+        need(isinstance(value, dict) and set(value) == set(kind), f"{name}: must be {{{', '.join(kind)}}}")
+        for field in kind:
+            fits(value[field], field, kind[field])
+    elif kind and isinstance(kind[0], int):
+        least, most = kind
+        need(type(value) is int and least <= value <= most, f"{name}: must be {least} to {most}, a whole number")
+    elif kind:
+        need(isinstance(value, (int, Decimal)) and not isinstance(value, bool), f"{name}: must be a number")
+        found = Decimal(value)
+        need(found.is_finite() and len(found.as_tuple().digits) <= 30, f"{name}: a number of at most 30 digits")
+        need(abs(found.adjusted()) <= 1000, f"{name}: an exponent from -1000 to 1000")
+        need(Decimal(kind[0]) <= found <= Decimal(kind[1]), f"{name} = {value}: must be in [{kind[0]}, {kind[1]}]")
 
 
 def parsed(text: str) -> Any:
@@ -166,38 +162,25 @@ def parsed(text: str) -> Any:
 def read(text: str) -> dict[str, Any]:
     """The fields, each in its range; anything else is refused."""
     found: dict[str, Any] = parsed(text)
-    fields(found, "a certificate", FIELDS)
+    fits(found, "a certificate", dict.fromkeys(FIELDS))
     need(found["format"] == FORMAT, f"format: must be {FORMAT!r}")
     need(isinstance(found["family"], str) and found["family"] in FAMILIES, f"family: one of {', '.join(FAMILIES)}")
-    family, users, proof = FAMILIES[found["family"]], found["users"], found["proof"]
+    family, users = FAMILIES[found["family"]], found["users"]
     need(found["relation"] in family.relations, f"relation: one of {', '.join(family.relations)}")
-    whole(found["rounds"], "rounds", 1, family.rounds)
-    fields(found["parameters"], "parameters", family.parameters)
-    for name, (low, high) in family.parameters.items():
-        (number if isinstance(low, str) else whole)(found["parameters"][name], name, low, high)  # type: ignore[arg-type]
-    fields(proof, "proof", family.proof)
-    most = 0 if not family.unit else 1 if family.one else MOST_GROUPS
-    for group in listed(users, "users", min(most, 1), most):
-        scale, count, local = listed(group, f"users, [{family.unit}, count, local delta]", 3, 3)
-        whole(count, "a count", 1, MOST_USERS)
-        number(local, "a local delta", "0", family.local)
-        if family.unit == "matrix":
-            for row in listed(scale, "a matrix", 2, MOST_NUMBERS):
-                law(row, len(listed(users[0][0][0], "a row", 1, MOST_NUMBERS)))
-        else:
-            number(scale, f"a user's {family.unit}", family.least, str(MOST_EPS))
+    fits(found["parameters"], "parameters", family.parameters)
+    fits(found["proof"], "proof", family.proof)
+    fits(found["rounds"], "rounds", (1, family.rounds))
+    fits(users, "users", [None, *family.groups])
+    for group in users:
+        fits(group, f"users, [{family.unit}, count, local delta]", [None, 3, 3])
+        scale, count, local = group
+        fits(scale, f"a user's {family.unit}", family.scale)
+        fits(count, "a count", (1, MOST_USERS))
+        fits(local, "a local delta", ("0", family.local))
+    fits(found["eps"], "eps", ("0", MOST_EPS))
+    fits(found["delta"], "delta", (LEAST, "0.999999"))
     need(sum(count for _, count, _ in users) <= MOST_USERS, f"at most {MOST_USERS} users")
     need(len({(shown(scale), local) for scale, _, local in users}) == len(users), "users: two groups are alike")
-    if family.unit == "matrix":
-        need(sum(len(m) * len(m[0]) for m, _, _ in users) <= MOST_NUMBERS, f"at most {MOST_NUMBERS} probabilities")
-        law(proof["base"], len(users[0][0][0]))
-    if "covers" in proof:
-        covers = [one for one in listed(proof["covers"], "covers", len(users), len(users)) if one is not None]
-        need(len(covers) <= MOST_COVERS, f"at most {MOST_COVERS} covers")
-        for cover in covers:
-            covered(cover)
-    number(found["eps"], "eps", "0", str(MOST_EPS))
-    number(found["delta"], "delta", LEAST, "0.999999")
     need(found["statement"] == statement(found), "the statement in words is not that of the other fields")
     return found
 
@@ -227,6 +210,7 @@ def ball(value: object) -> arb:
 
 
 # --- The expectation ---
+Piece = tuple[arb, arb, arb, list[tuple[arb, arb]]]  # of B: masses under B, P0 and P1; P0/B and P1/B, L lies between
 Cell = tuple[arb, arb, arb, arb]  # mass under B, integral of L, least and greatest L
 Draws = list[tuple[int, arb]]  # so many others, each a draw from B with this probability
 
@@ -334,19 +318,19 @@ def expectation(cells: list[Cell], draws: Draws, delta: float, places: int) -> a
     """A ball; its upper end is at least E[L_0; L_0 + S > 0]."""
     many = sum(n for n, _ in draws)
     cells, excess = without_tails(cells, many, arb(FORGONE * delta))
-    step, placed = step_for(cells, draws, places), dict[int, arb]()
+    step, placed = step_for(cells, draws, places), defaultdict[int, arb](arb)
     for mass, total, least, greatest in cells:
         low = down(least / step)
         high = max(-down(-greatest / step), low + 1)
         up = (total / step - low * mass) / (high - low)
-        placed[high] = placed.get(high, arb(0)) + up
-        placed[low] = placed.get(low, arb(0)) + mass - up
+        placed[high] += up
+        placed[low] += mass - up
     bits = bits_for(many, delta)
     parts = [Law.of({0: arb(1)}, bits)]
     for count, c in draws:
         if count:
-            inflated = {k: c * mass for k, mass in placed.items()}
-            inflated[0] = inflated.get(0, arb(0)) + (1 - c)
+            inflated = defaultdict(arb, {k: c * mass for k, mass in placed.items()})
+            inflated[0] += 1 - c
             parts.append(Law.of(inflated, bits).times(count))
     while len(parts) > 1:
         parts.append(parts.pop(0).plus(parts.pop(0)))
@@ -365,54 +349,64 @@ def expectation(cells: list[Cell], draws: Draws, delta: float, places: int) -> a
 
 
 class Victim(NamedTuple):
-    """A user who is hidden: at e^eps the cells of L and what B misses; the others; eps from which delta is local."""
+    """A user who is hidden: B in pieces; at e^eps what it misses; the others; eps from which delta is local."""
 
-    law: Callable[[arb], tuple[list[Cell], arb]]
+    pieces: list[Piece]
+    missed: Callable[[arb], arb]
     draws: Draws
     local: arb = arb(0)  # the probability that the report is arbitrary
     top: Decimal = Decimal(MOST_EPS + 1)
 
     def delta(self, eps: arb, spare: float, places: int) -> arb:
         """A ball; its upper end is at least delta(eps)."""
-        if self.top <= MOST_EPS and eps >= ball(self.top):
-            return self.local
-        precision, (cells, bare) = ctx.prec, self.law(eps.exp())
+        e, cells = eps.exp(), list[Cell]()
+        for mass, p0, p1, ratios in self.pieces:
+            levels = [r0 - e * r1 for r0, r1 in ratios]
+            cells.append((mass, p0 - e * p1, min(x.lower() for x in levels), max(x.upper() for x in levels)))
+        found = self.missed(e)
         if not all(cell[3] <= 0 for cell in cells):
-            bare += expectation(cells, self.draws, spare, places)
-        ctx.prec = precision
-        return self.local + (1 - self.local) * bare.min(arb(1))
+            found += expectation(cells, self.draws, spare, places)
+        return self.local + (1 - self.local) * found.min(arb(1))
+
+
+def atom(mass: arb, r0: arb, r1: arb) -> Piece:
+    return mass, mass * r0, mass * r1, [(r0, r1)]
+
+
+def bare(outputs: list[tuple[arb, arb]], e: arb) -> arb:
+    """Of outputs with these masses under P0 and P1, which B misses."""
+    return sum(((x - e * y).max(arb(0)) for x, y in outputs), arb(0))
 
 
 # --- Atoms ---
 # "Atoms" on the page of proofs: mass under B, P0/B and P1/B. A report is a draw from B with probability c, else from T,
 # whose density over B is r on the share 1/r of all outputs that is the input's own; two inputs share `both` of them.
-TRUTHS: dict[str, Callable[[dict[str, Any], arb], tuple[arb, arb]]] = {  # p = e^(local eps) -> r, both
-    "rr": lambda of, p: (arb(2), arb(0)),
-    "aligned": lambda of, p: (arb(2), arb(0)),
-    "krr": lambda of, p: (arb(of["k"]), arb(0)),
-    "subset": lambda of, p: (
-        arb(of["k"]) / of["size"],
-        arb(of["size"]) * (of["size"] - 1) / (arb(of["k"]) * (of["k"] - 1)),
-    ),
-    "local hashing": lambda of, p: (arb(of["g"]), 1 / arb(of["g"]) ** 2),
-    "hadamard": lambda of, p: (arb(2), arb(0.25)),
-    "piecewise": lambda of, p: (p.sqrt() + 1, arb(0)),
-}
 
 
-def atoms(family: str, of: dict[str, Any], p: arb) -> tuple[arb, list[tuple[arb, arb, arb]]]:
-    """c, and the atoms of the worst two inputs."""
-    if family in TRUTHS:
-        r, both = TRUTHS[family](of, p)
+def atoms(family: str, of: dict[str, Any], p: arb) -> tuple[arb, list[Piece]]:
+    """c, and B in atoms for the worst two inputs, p = e^(local eps)."""
+    k, size, g = (arb(of.get(name, 2)) for name in ("k", "size", "g"))
+    truths = {  # r, both
+        "rr": (arb(2), arb(0)),
+        "aligned": (arb(2), arb(0)),
+        "krr": (k, arb(0)),
+        "subset": (k / size, size * (size - 1) / (k * (k - 1))),
+        "local hashing": (g, 1 / g**2),
+        "hadamard": (arb(2), arb(0.25)),
+        "piecewise": (p.sqrt() + 1, arb(0)),
+    }
+    if family in truths:
+        r, both = truths[family]
         c = r / (p - 1 + r)
         low, high, own = c, c * p, 1 / r - both
-        return c, [(own, high, low), (own, low, high), (both, high, high), (1 - 2 * own - both, low, low)]
+        rest = 1 - 2 * own - both
+        return c, [atom(own, high, low), atom(own, low, high), atom(both, high, high), atom(rest, low, low)]
     if "unary" in family:
-        own, other = (
-            (arb(0.5), 1 / (1 + p)) if family == "optimized unary" else (1 - 1 / (1 + p.sqrt()), 1 / (1 + p.sqrt()))
-        )
+        own, other = 1 - 1 / (1 + p.sqrt()), 1 / (1 + p.sqrt())
+        if family == "optimized unary":
+            own, other = arb(0.5), 1 / (1 + p)
         bits = [(other, own / other), (1 - other, (1 - own) / (1 - other))]
-        return bits[1][1], [(m0 * m1, r0, r1) for m0, r0 in bits for m1, r1 in bits]
+        return bits[1][1], [atom(m0 * m1, r0, r1) for m0, r0 in bits for m1, r1 in bits]
     a = 1 / (p + 1)
     c = 1 / p
     if family == "tv":
@@ -420,25 +414,19 @@ def atoms(family: str, of: dict[str, Any], p: arb) -> tuple[arb, list[tuple[arb,
         # Up to here less total variation is no worse ("A smaller total variation" on the page of proofs).
         need(bool(2 * p * a <= 1), "tv: must be at most (1 - e^-eps)/2")
         c = 2 * a
-    return c, [(arb(0.5), 2 * a * p, 2 * a), (arb(0.5), 2 * a, 2 * a * p)]
-
-
-def celled(table: list[tuple[arb, arb, arb]], e: arb) -> list[Cell]:
-    found = [(mass, r0 - e * r1) for mass, r0, r1 in table]
-    return [(mass, mass * x, x.lower(), x.upper()) for mass, x in found]
+    return c, [atom(arb(0.5), 2 * a * p, 2 * a), atom(arb(0.5), 2 * a, 2 * a * p)]
 
 
 def named(found: dict[str, Any]) -> Iterator[Victim]:
     """Of users with equal local delta the one with the largest eps ("The worst victim" on the page of proofs)."""
     users, family, of = found["users"], found["family"], found["parameters"]
     need(of.get("size", 1) < of.get("k", 2), "size: must be below k")
-    draws = [(n, atoms(family, of, ball(eps).exp())[0] * (1 - ball(local))) for eps, n, local in users]
+    tables = [atoms(family, of, ball(eps).exp()) for eps, _, _ in users]
+    draws = [(n, c * (1 - ball(local))) for (_, n, local), (c, _) in zip(users, tables, strict=True)]
     for local in {local for _, _, local in users}:
         worst = max((i for i in range(len(users)) if users[i][2] == local), key=lambda i: Decimal(users[i][0]))
-        table = atoms(family, of, ball(users[worst][0]).exp())[1]
         others = [(n - (i == worst), c) for i, (n, c) in enumerate(draws)]
-        top = Decimal(users[worst][0])
-        yield Victim(lambda e, table=table: (celled(table, e), arb(0)), others, ball(local), top)  # type: ignore[misc]
+        yield Victim(tables[worst][1], partial(bare, []), others, ball(local), Decimal(users[worst][0]))
 
 
 def shares(row: list[Any]) -> list[arb]:
@@ -449,35 +437,29 @@ def shares(row: list[Any]) -> list[arb]:
 
 def discrete(found: dict[str, Any]) -> Iterator[Victim]:
     """Every user of every matrix with any two inputs; those that differ by the names of the outputs alone, once."""
-    base = shares(found["proof"]["base"])
-    zero = [x == 0 for x in found["proof"]["base"]]
+    given = found["proof"]["base"]
+    rows = [row for matrix, _, _ in found["users"] for row in matrix]
+    need(sum(map(len, rows)) <= MOST_NUMBERS, f"at most {MOST_NUMBERS} probabilities")
+    need(all(len(row) == len(given) for row in rows), f"a law: must be {len(given)} probabilities, as base is")
+    need(all(sum(row) > 0 for row in [given, *rows]), "a law: must have a sum above 0")
+    base, zero = shares(given), [x == 0 for x in given]
     tables, draws, seen = [], list[tuple[int, arb]](), set()
-    for matrix, n, _ in found["users"]:
-        tables.append([shares(row) for row in matrix])
-        columns = (
-            reduce(arb.min, column) / b
-            for column, b, z in zip(zip(*tables[-1], strict=True), base, zero, strict=True)
-            if not z
-        )
-        draws.append((n, reduce(arb.min, columns, arb(1))))
+    for matrix, n, _ in found["users"]:  # each mass, and relative to B
+        tables.append([[(x, x / b) for x, b in zip(shares(row), base, strict=True)] for row in matrix])
+        ratios = (ratio for row in tables[-1] for (_, ratio), z in zip(row, zero, strict=True) if not z)
+        draws.append((n, reduce(arb.min, ratios, arb(1))))
     for g, (matrix, _, _) in enumerate(found["users"]):
         others = [(n - (i == g), c) for i, (n, c) in enumerate(draws)]
         for one, other in permutations(range(len(matrix)), 2):
             spend(len(base), 20)
-            key = (g, *sorted(zip(found["proof"]["base"], matrix[one], matrix[other], strict=True)))
+            key = (g, *sorted(zip(given, matrix[one], matrix[other], strict=True)))
             if key in seen:
                 continue
             seen.add(key)
             laws = list(zip(base, tables[g][one], tables[g][other], zero, strict=True))
-            bare = [(x, y) for _, x, y, z in laws if z]
-            table = [(b, x / b, y / b) for b, x, y, z in laws if not z]
-            yield Victim(
-                lambda e, table=table, bare=bare: (  # type: ignore[misc]
-                    celled(table, e),
-                    sum(((x - e * y).max(arb(0)) for x, y in bare), arb(0)),
-                ),
-                others,
-            )
+            outside = [(x, y) for _, (x, _), (y, _), z in laws if z]
+            pieces = [(b, x, y, [(r0, r1)]) for b, (x, r0), (y, r1), z in laws if not z]
+            yield Victim(pieces, partial(bare, outside), others)
 
 
 # --- Laplace and Gaussian reports ---
@@ -514,10 +496,13 @@ class Cover:
     """q and its integral Z: corners in v = u^(1/p) = r + 1/2 from the middle to the radius, log q there."""
 
     def __init__(self, noise: Noise, given: dict[str, Any]) -> None:
+        fits(given, "a cover", COVER)
+        need(len(given["breaks"]) == len(given["slopes"]) - 1, "breaks: must be one less than slopes")
+        need(given["slopes"] == sorted(given["slopes"]), "slopes: must rise")
         self.power, self.slopes, self.logs = noise.power, [ball(slope) for slope in given["slopes"]], [arb(0)]
         need(bool(self.slopes[-1] <= noise.kappa), "a slope is steeper than the noise of the user who is covered")
         u = [arb(0.5) ** self.power, *map(ball, given["breaks"]), (ball(given["radius"]) + 0.5) ** self.power]
-        need(all(bool(x <= y) for x, y in pairwise(u)), "a break lies outside of the radius")
+        need(all(bool(x <= y) for x, y in pairwise(u)), "breaks: must rise, and none lies outside of the radius")
         for slope, (x, y) in zip(self.slopes, pairwise(u), strict=True):
             self.logs.append(self.logs[-1] - slope * (y - x))
         self.corners = [x if self.power == 1 else x.sqrt() for x in u]
@@ -536,7 +521,7 @@ class Cover:
         root = slope.sqrt()
         return high * ((root * end).erf() - (root * start).erf()) * arb.pi().sqrt() / (2 * root)
 
-    def cells(self, noise: Noise, e: arb) -> Iterator[Cell]:
+    def pieces(self, noise: Noise) -> Iterator[Piece]:
         """About `CELLS` of them."""
         for piece, (start, end) in enumerate(pairwise(self.corners)):
             many = max(1, int(float(CELLS / 2 * (end - start) / (self.corners[-1] - self.corners[0]))))
@@ -547,18 +532,20 @@ class Cover:
                 mass, inside = self.mass(piece, v[k], v[k + 1]) / self.total, v[k].union(v[k + 1])
                 shared = noise.height.log() - self.log(piece, inside) + self.total.log()
                 f, g = ((shared - noise.kappa * prod([abs(t)] * noise.power)).exp() for t in (inside, inside - 1))
-                one, other = far[k + 1] - far[k], near[k + 1] - near[k]  # right of 1/2: of input 0, of input 1
-                for total, x in ((one - e * other, f - e * g), (other - e * one, g - e * f)):
-                    yield mass, total, x.lower(), x.upper()
+                one, other = far[k + 1] - far[k], near[k + 1] - near[k]
+                yield mass, one, other, [(f, g)]  # right of 1/2, and left of it
+                yield mass, other, one, [(g, f)]
 
 
 def line(found: dict[str, Any]) -> Iterator[Victim]:
     """Every user. Who has less noise than the victim is told: q must fall as fast beyond B as what it covers."""
-    family, users = found["family"], found["users"]
+    family, users, covers = found["family"], found["users"], found["proof"]["covers"]
+    need(len(covers) == len(users), "covers: one for each group, or null")
+    need(len(covers) - covers.count(None) <= MOST_COVERS, f"at most {MOST_COVERS} covers")
     noises = [Noise(family, ball(scale)) for scale, _, _ in users]
-    for i, (victim, given) in enumerate(zip(noises, found["proof"]["covers"], strict=True)):
+    for i, (victim, given) in enumerate(zip(noises, covers, strict=True)):
         if given is None:  # the report alone says little enough
-            yield Victim(lambda e, v=victim: ([], v.left(arb(0.5), e)), [])  # type: ignore[misc]
+            yield Victim([], partial(victim.left, arb(0.5)), [])
             continue
         cover, draws, own = Cover(victim, given), list[tuple[int, arb]](), Decimal(users[i][0])
         for other, (scale, n, _) in zip(noises, users, strict=True):
@@ -566,7 +553,7 @@ def line(found: dict[str, Any]) -> Iterator[Victim]:
                 corners = zip(cover.corners, cover.logs, strict=True)
                 least = reduce(arb.min, (other.height.log() - other.kappa * v**cover.power - log for v, log in corners))
                 draws.append((n - (other is victim), (least.exp() * cover.total).min(arb(1))))
-        yield Victim(lambda e, c=cover, v=victim: (list(c.cells(v, e)), v.left(1 - c.corners[-1], e)), draws)  # type: ignore[misc]
+        yield Victim(list(cover.pieces(victim)), partial(victim.left, 1 - cover.corners[-1]), draws)
 
 
 # --- One of t noisy sums, chosen at random ---
@@ -574,37 +561,23 @@ def line(found: dict[str, Any]) -> Iterator[Victim]:
 # e^eps e^(v z - v^2/2), which is monotone in z.
 
 
-def below(z: arb) -> arb:
-    """P(standard normal <= z)."""
-    return (-z / arb(2).sqrt()).erfc() / 2
-
-
 def allocation(found: dict[str, Any]) -> Iterator[Victim]:
+    """Pieces up to the last place, beyond which L counts as there, and what is added for that."""
     steps, a, delta = found["parameters"]["steps"], 1 / ball(found["parameters"]["sigma"]), float(found["delta"])
+    below = Noise("gaussian", arb(1)).below
     for one, other in SIDES[found["relation"]]:
         sign = 1 if one > 0 else -1  # L rises with sign z, which is called z from here on
         u, v = sign * one * a, sign * other * a
-        yield Victim(lambda e, u=u, v=v: allocated(u, v, e, delta), [(steps - 1, arb(1))])  # type: ignore[misc]
-
-
-def allocated(u: arb, v: arb, e: arb, delta: float) -> tuple[list[Cell], arb]:
-    """Cells of L up to the last place, beyond which L counts as there, and what is added for that."""
-
-    def level(z: arb) -> arb:
-        return (u * (z - u / 2)).exp() - e * (v * (z - v / 2)).exp()
-
-    def mean(z: arb) -> arb:
-        """E[L; noise <= z]."""
-        return below(z - u) - e * below(z - v)
-
-    far = (-2 * log(FORGONE * delta)) ** 0.5 + float(abs(u))
-    z = [arb(far) * (2 * k - CELLS) / CELLS for k in range(CELLS + 1)]
-    levels, masses, means = [level(x) for x in z], [below(x) for x in z], [mean(x) for x in z]
-    beyond = below(-z[-1]) * levels[-1]
-    cells = [(masses[0], masses[0] * levels[0], levels[0], levels[0]), (below(-z[-1]), beyond, levels[-1], levels[-1])]
-    for k in range(CELLS):
-        cells.append((masses[k + 1] - masses[k], means[k + 1] - means[k], levels[k], levels[k + 1]))
-    return cells, below(u - z[-1]) - e * below(v - z[-1]) - beyond
+        far = (-2 * log(FORGONE * delta)) ** 0.5 + float(abs(u))
+        z = [arb(far) * (2 * k - CELLS) / CELLS for k in range(CELLS + 1)]
+        ratios = [((u * (x - u / 2)).exp(), (v * (x - v / 2)).exp()) for x in z]
+        masses = [(below(x), below(x - u), below(x - v)) for x in z]
+        pieces = [atom(masses[0][0], *ratios[0]), atom(below(-z[-1]), *ratios[-1])]
+        for k in range(CELLS):
+            b, p0, p1 = (more - less for more, less in zip(masses[k + 1], masses[k], strict=True))
+            pieces.append((b, p0, p1, ratios[k : k + 2]))
+        rest = below(u - z[-1]) - pieces[1][1], below(v - z[-1]) - pieces[1][2]
+        yield Victim(pieces, partial(bare, [rest]), [(steps - 1, arb(1))])
 
 
 # --- Several rounds ---
@@ -652,18 +625,17 @@ def delta_of(found: dict[str, Any]) -> arb:
     """A ball; its upper end is at least delta(eps)."""
     spent[0], ctx.prec = 0.0, 200 - 8 * Decimal(found["delta"]).adjusted()
     delta, rounds, eps = float(found["delta"]), found["rounds"], ball(found["eps"])
-    victims = list(PROOFS.get(found["family"], named)(found))
+    victims = PROOFS.get(found["family"], named)(found)
     if rounds == 1:
         at = Decimal(found["eps"])  # a ball around it is not surely at the top
         return reduce(arb.max, (v.delta(eps, delta, PLACES) if at < v.top else v.local for v in victims))
-    least, top = reduce(arb.max, (victim.local for victim in victims)), max(victim.top for victim in victims)
+    hidden = list(victims)
+    least, top = reduce(arb.max, (victim.local for victim in hidden)), max(victim.top for victim in hidden)
     if least == 0 and EXACT.multiply(top, rounds) <= Decimal(found["eps"]):
         return arb(0)  # as each report by itself has it
-    precision = ctx.prec
 
     def once(x: arb) -> arb:
-        ctx.prec = precision
-        return reduce(arb.max, (victim.delta(x, delta / rounds, COARSE) for victim in victims))
+        return reduce(arb.max, (victim.delta(x, delta / rounds, COARSE) for victim in hidden))
 
     return composed(once, top, least, eps, rounds, delta)
 

@@ -227,6 +227,8 @@ def test_matrices():
         assert found <= worse <= 1  # another law is valid, too
     with pytest.raises(checker.Refused, match="a law"):
         bound(certified("discrete", users, 0.1, 1e-9, proof={"base": [0, 0, 0, 0]}))
+    with pytest.raises(checker.Refused, match="must be 4 probabilities"):
+        bound(certified("discrete", [([[1, 0, 0, 0], [0, 1, 0]], 2)], 0.1, 1e-9, proof={"base": base}))
 
 
 def test_a_law_that_covers_nothing_hides_nobody():
@@ -340,6 +342,8 @@ def test_a_cover_must_be_one():
         ({"radius": 3, "slopes": [1.5], "breaks": []}, "steeper"),
         ({"radius": 3, "slopes": [0.5, 1], "breaks": [9]}, "outside"),
         ({"radius": 3, "slopes": [1, 0.5], "breaks": [1]}, "rise"),
+        ({"radius": 3, "slopes": [0.5, 1], "breaks": []}, "one less"),
+        ({"radius": 3, "slopes": [2, "1"], "breaks": [1]}, r"^slopes\[1\]: must be a number"),
     ):
         with pytest.raises(checker.Refused, match=words):
             bound(certified("laplace", [(1.0, 20)], 0.3, 1e-2, proof={"covers": [cover]}))
