@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from functools import partial, reduce
 from itertools import accumulate, pairwise, permutations
-from math import log, log2, prod
+from math import log, log2
 from typing import Any, NamedTuple
 
 from flint import arb, ctx, fmpz, fmpz_poly
@@ -472,9 +472,9 @@ def discrete(found: dict[str, Any]) -> Iterator[Victim]:
 class Noise:
     """Density height e^(-kappa |t|^power)."""
 
-    def __init__(self, family: str, scale: arb) -> None:
-        self.power, self.kappa = (1, scale) if family == "laplace" else (2, 1 / (2 * scale**2))
-        self.height = scale / 2 if family == "laplace" else (self.kappa / arb.pi()).sqrt()
+    def __init__(self, power: int, kappa: arb) -> None:
+        self.power, self.kappa = power, kappa
+        self.height = kappa / 2 if power == 1 else (kappa / arb.pi()).sqrt()
 
     def below(self, t: arb) -> arb:
         """P(noise <= t)."""
@@ -513,13 +513,10 @@ class Cover:
 
     def mass(self, piece: int, start: arb, end: arb) -> arb:
         """Of q over start <= v <= end, inside of one piece."""
-        slope, high = self.slopes[piece], self.log(piece, arb(0)).exp()
-        if slope == 0:
+        high, shape = self.log(piece, arb(0)).exp(), Noise(self.power, self.slopes[piece])
+        if shape.kappa == 0:
             return high * (end - start)
-        if self.power == 1:
-            return high * ((-slope * start).exp() - (-slope * end).exp()) / slope
-        root = slope.sqrt()
-        return high * ((root * end).erf() - (root * start).erf()) * arb.pi().sqrt() / (2 * root)
+        return high * (shape.below(end) - shape.below(start)) / shape.height
 
     def pieces(self, noise: Noise) -> Iterator[Piece]:
         """About `CELLS` of them."""
@@ -531,7 +528,7 @@ class Cover:
             for k in range(many):
                 mass, inside = self.mass(piece, v[k], v[k + 1]) / self.total, v[k].union(v[k + 1])
                 shared = noise.height.log() - self.log(piece, inside) + self.total.log()
-                f, g = ((shared - noise.kappa * prod([abs(t)] * noise.power)).exp() for t in (inside, inside - 1))
+                f, g = ((shared - noise.kappa * abs(t) ** noise.power).exp() for t in (inside, inside - 1))
                 one, other = far[k + 1] - far[k], near[k + 1] - near[k]
                 yield mass, one, other, [(f, g)]  # right of 1/2, and left of it
                 yield mass, other, one, [(g, f)]
@@ -542,7 +539,8 @@ def line(found: dict[str, Any]) -> Iterator[Victim]:
     family, users, covers = found["family"], found["users"], found["proof"]["covers"]
     need(len(covers) == len(users), "covers: one for each group, or null")
     need(len(covers) - covers.count(None) <= MOST_COVERS, f"at most {MOST_COVERS} covers")
-    noises = [Noise(family, ball(scale)) for scale, _, _ in users]
+    scales = [ball(scale) for scale, _, _ in users]
+    noises = [Noise(1, x) if family == "laplace" else Noise(2, 1 / (2 * x**2)) for x in scales]
     for i, (victim, given) in enumerate(zip(noises, covers, strict=True)):
         if given is None:  # the report alone says little enough
             yield Victim([], partial(victim.left, arb(0.5)), [])
@@ -564,7 +562,7 @@ def line(found: dict[str, Any]) -> Iterator[Victim]:
 def allocation(found: dict[str, Any]) -> Iterator[Victim]:
     """Pieces up to the last place, beyond which L counts as there, and what is added for that."""
     steps, a, delta = found["parameters"]["steps"], 1 / ball(found["parameters"]["sigma"]), float(found["delta"])
-    below = Noise("gaussian", arb(1)).below
+    below = Noise(2, arb(0.5)).below
     for one, other in SIDES[found["relation"]]:
         sign = 1 if one > 0 else -1  # L rises with sign z, which is called z from here on
         u, v = sign * one * a, sign * other * a
