@@ -55,7 +55,12 @@ from gspa.accountant.roots import find_root, push_until
 from gspa.accountant.rounds import Pair, Round, Rounds, compose, compose_delta
 from gspa.accountant.tradeoff import gdp_epsilon
 
-DIRECTIONS = ("remove", "add", "both", "replace")
+RELATIONS = {
+    "remove": "remove one record",
+    "add": "add one record",
+    "both": "add or remove one record",
+    "replace": "replace one record",
+}
 DEALS = ("each epoch", "once")
 METHOD = "random allocation"
 _VALID = "Gaussian noise, a contribution of norm at most the sensitivity in one of t steps, also chosen adaptively"
@@ -451,7 +456,7 @@ class Allocation(Mechanism):
             raise InvalidValue("steps", self.steps, "at most 10^12")
         if self.k > self.steps:
             raise InvalidValue("k", self.k, f"at most steps = {self.steps}")
-        check.one_of(DIRECTIONS, direction=self.direction)
+        check.one_of(RELATIONS, direction=self.direction)
         check.one_of(DEALS, deal=self.deal)
         name, about = "sensitivity/sigma", sensitivity / sigma * math.sqrt(self.kept)
         if not _LEAST_SHIFT <= about <= 1 / _LEAST_SHIFT:
@@ -473,10 +478,7 @@ class Allocation(Mechanism):
 
 @dataclass(frozen=True)
 class Allocated:
-    """A run's accountant, to be asked at several eps or delta.
-
-    A deal that is kept for E epochs is one epoch with sqrt(E) times the shift.
-    """
+    """A run's accountant, to be asked at several eps or delta."""
 
     run: Allocation
 
@@ -586,12 +588,6 @@ _AGREED = 0.999  # of the upper end: a lower one above it shows that there is no
 _ALONE = "no amplification was evaluated: the upper end is that of a step that is known to be the record's"
 _BLOCKS = "the {k} steps come one from each of {k} blocks, which are told: the lower end is not an attack"
 _ONE_DEAL = "; one deal is kept for {0} epochs, which are one epoch at sigma/sqrt({0})"
-RELATIONS = {
-    "remove": "remove one record",
-    "add": "add one record",
-    "both": "add or remove one record",
-    "replace": "replace one record",
-}
 
 
 def shuffled_batches_epsilon(*, sigma: float, steps: int, delta: float, sensitivity: float = 1.0) -> Bound:
