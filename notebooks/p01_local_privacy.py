@@ -15,6 +15,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtr
 
 from gspa.accountant import mechanisms
+from gspa.accountant.tradeoff import Reals, gdp_delta, like
 from gspa.book.figures import DASHES, PALETTE, keeps_data, name_line, role
 from gspa.book.text import number
 
@@ -34,12 +35,22 @@ def gaussian_exceeds(eps: NDArray[np.float64], *, scale: float) -> NDArray[np.fl
     return np.asarray(ndtr(0.5 / scale - eps * scale))
 
 
+def laplace_delta(eps: Reals, *, scale: float) -> Reals:
+    """The least delta at which Laplace noise on one number is (eps, delta)-DP, 0 from eps = 1/scale on."""
+    return like(eps, 0.0 - np.expm1(np.minimum((np.asarray(eps) - 1 / scale) / 2, 0.0)))
+
+
+def gaussian_delta(eps: Reals, *, scale: float) -> Reals:
+    """The same of Gaussian noise, in any number of coordinates: Fact 3."""
+    return gdp_delta(eps, mu=1 / scale)
+
+
 def crossing(deviation: float) -> float:
     """Below this eps, Gaussian noise has less delta than Laplace noise of that standard deviation; NaN if nowhere."""
     scale = deviation / math.sqrt(2)
 
     def lead(eps: float) -> float:
-        return mechanisms.laplace_delta(eps, scale=scale) - mechanisms.gaussian_delta(eps, scale=deviation)
+        return laplace_delta(eps, scale=scale) - gaussian_delta(eps, scale=deviation)
 
     return float(brentq(lead, 0.0, 1 / scale)) if lead(0.0) > 0 else math.nan
 
@@ -51,9 +62,9 @@ def privacy_curves(*, eps: float, delta: float, eps_max: float, points: int) -> 
     classical = mechanisms.classical_gaussian_scale(eps=eps, delta=delta)
     analytic = mechanisms.analytic_gaussian_scale(eps=eps, delta=delta)
     curves = {
-        "Laplace (Definition 4)": mechanisms.laplace_delta(grid, scale=mechanisms.laplace_scale(eps=eps)),
-        "Gaussian (Definition 5)": mechanisms.gaussian_delta(grid, scale=classical),
-        "analytic Gaussian": mechanisms.gaussian_delta(grid, scale=analytic),
+        "Laplace (Definition 4)": laplace_delta(grid, scale=1 / eps),
+        "Gaussian (Definition 5)": gaussian_delta(grid, scale=classical),
+        "analytic Gaussian": gaussian_delta(grid, scale=analytic),
     }
     return pd.concat([pd.DataFrame({"mechanism": name, "eps": grid, "delta": curve}) for name, curve in curves.items()])
 
@@ -69,7 +80,7 @@ def promises(deltas: Iterable[float], eps: Collection[float]) -> pd.DataFrame:
         for e in eps:
             classical = mechanisms.classical_gaussian_scale(eps=e, delta=delta)
             least = mechanisms.analytic_gaussian_scale(eps=e, delta=delta)
-            kept, analytic = (mechanisms.gaussian_delta(e, scale=scale) / delta for scale in (classical, least))
+            kept, analytic = (gaussian_delta(e, scale=scale) / delta for scale in (classical, least))
             rows.append((delta, e, classical / least, kept, analytic))
     return pd.DataFrame(rows, columns=["delta", "eps", "noise", "kept", "analytic"])
 
@@ -100,7 +111,7 @@ def variances(*, eps: float, deltas: Iterable[float], dimensions: Collection[int
         for d in dimensions:
             shapes = {"every coordinate": d, "two cells of a histogram": min(2, d), "one coordinate": 1}
             for shape, moved in shapes.items():
-                laplace = 2 * mechanisms.laplace_scale(eps=eps, sensitivity=moved) ** 2
+                laplace = 2 * (moved / eps) ** 2
                 gaussian = mechanisms.classical_gaussian_scale(eps=eps, delta=delta, sensitivity=moved**0.5) ** 2
                 rows.append((shape, delta, d, moved, laplace, gaussian))
     return pd.DataFrame(rows, columns=["shape", "delta", "d", "moved", "laplace", "gaussian"])

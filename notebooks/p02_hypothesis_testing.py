@@ -22,12 +22,16 @@ from scipy.signal import fftconvolve
 from scipy.special import ndtr
 from scipy.stats import laplace
 
-from gspa.accountant.discrete import TradeOff, hockey_stick
-from gspa.accountant.tradeoff import f_eps_delta
+from gspa.accountant.tradeoff import TradeOff, f_eps_delta, hockey_stick
 from gspa.book.figures import DASHES, PALETTE, keeps_data, role
 
 Array = NDArray[np.float64]
 Curve = Callable[[Array], Array]
+
+
+def total_variation(P: Array, Q: Array) -> float:
+    """The largest difference of the probabilities that two laws give to an event: the TV of eq. (4)."""
+    return float(np.abs(P - Q).sum()) / 2
 
 
 class Gap(NamedTuple):

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from gspa.accountant.discrete import neyman_pearson
+from gspa.accountant.tradeoff import neyman_pearson
 from gspa.algorithms import finite
 from gspa.algorithms.finite import Matrix, Mechanism, Number
 from gspa.book.figures import DASHES, PALETTE, keeps_data, role

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from gspa.accountant import discrete
+from gspa.accountant import tradeoff
 from gspa.algorithms import shuffles as s
 from gspa.book.figures import Frame, keeps_data, role
 
@@ -206,7 +206,7 @@ def trade_offs(case: Case) -> pd.DataFrame:
     corners = []
     for name, law in laws.items():
         first, second = ([float(both[i]) for both in law.values()] for i in (0, 1))
-        curve = discrete.neyman_pearson(first, second)
+        curve = tradeoff.neyman_pearson(first, second)
         corners.append(pd.DataFrame({"curve": name, "alpha": curve.alpha, "beta": curve.beta}))
     return pd.concat(corners, ignore_index=True)
 

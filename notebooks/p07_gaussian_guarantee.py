@@ -21,11 +21,10 @@ from scipy.stats import binom, norm
 from gspa.accountant.budgets import Budgets, constant
 from gspa.accountant.clones import clone_law
 from gspa.accountant.closed_forms import clone_probabilities, gspa_mu, gspa_slack
-from gspa.accountant.discrete import TradeOff, neyman_pearson
 from gspa.accountant.losses import atoms, spread
 from gspa.accountant.one_round import problem_of
 from gspa.accountant.randomizers import RandomizedResponse
-from gspa.accountant.tradeoff import gaussian
+from gspa.accountant.tradeoff import TradeOff, gaussian, neyman_pearson
 from gspa.algorithms.shuffles import Laws, count_pair
 from gspa.book.figures import ROLES, Frame, role
 

@@ -263,7 +263,7 @@ def promise_curve(people: Budgets, *, delta: float, points: int) -> pd.DataFrame
     for at in (1.3 * last * np.linspace(0, 1, points) ** 2).tolist():
         reached = attacked_delta(people, victim=0, eps=at, others=limit.others)
         above = blanket_delta(scales, count=count, victim=0, eps=at).upper
-        rows.append((at, gdp_delta(at, mu=mu), reached, limit.delta(at), above))
+        rows.append((at, gdp_delta(at, mu=mu), reached, gdp_delta(at, mu=limit.mu), above))
     return pd.DataFrame(rows, columns=["eps", "promised", "attack", "limit", "certified"])
 
 

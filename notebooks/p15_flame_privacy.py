@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom, hypergeom
 
-from gspa.accountant import discrete
+from gspa.accountant import tradeoff
 from gspa.accountant.bound import Bound
 from gspa.accountant.errors import OutsideValidity
 from gspa.accountant.losses import spread
@@ -101,7 +101,7 @@ def _subsampled_bits(local: Buckets, n_s: int, beta: float, eps: float) -> float
 
 def _either(p: Array, q: Array, eps: float) -> float:
     p, q = p / p.sum(), q / q.sum()
-    return max(discrete.hockey_stick(p, q, eps), discrete.hockey_stick(q, p, eps))
+    return max(tradeoff.hockey_stick(p, q, eps), tradeoff.hockey_stick(q, p, eps))
 
 
 def deviation(local: Buckets, *, n_s: int, n_p: int, x: float) -> float:

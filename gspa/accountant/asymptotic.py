@@ -30,7 +30,7 @@ from gspa.accountant.blanket import Noise, radii
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InternalError, InvalidValue
 from gspa.accountant.laplace_gaussian import Crowd
-from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
+from gspa.accountant.tradeoff import gdp_epsilon
 
 Counts = NDArray[np.float64] | NDArray[np.int64]
 
@@ -77,10 +77,6 @@ class Limit(NamedTuple):
     def epsilon(self, delta: float) -> float:
         """eps of the limit at that delta in (0, 1): an estimate."""
         return gdp_epsilon(delta=delta, mu=self.mu)
-
-    def delta(self, eps: float) -> float:
-        """delta of the limit at that eps >= 0: an estimate."""
-        return gdp_delta(eps, mu=self.mu)
 
 
 def cell_masses(noise: Noise, x: float, edges: Array) -> Array:
@@ -163,12 +159,10 @@ def asymptotic_mu(
         share = (place - place.min()) / (place.max() - place.min())
         bins = np.unique((share * (_MOST_GROUPS - 1)).astype(np.int64), return_inverse=True)[1]
     groups = int(bins.max()) + 1
-    number = np.bincount(bins, weights=where.count).astype(np.float64)
-    laws = np.zeros((len(_INPUTS), groups, v.size))  # (input, group, cell)
-    for i, x in enumerate(_INPUTS):
-        np.add.at(laws[i], bins, where.count[:, None] * where.laws(np.full(bins.size, x)))
-    laws /= number[:, None]
     every = np.arange(groups)
+    member = (bins == every[:, None]) * where.count
+    number = member.sum(axis=1)
+    laws = np.array([member @ where.laws(np.full(bins.size, x)) for x in _INPUTS]) / number[:, None]
 
     def square(pick: tuple[int, ...]) -> float:
         return solve(v, laws[list(pick), every], number)[0]

@@ -1,4 +1,9 @@
-"""Which accounting is valid for which way of drawing batches.
+"""Which accounting is valid for which way of drawing batches, and that of Poisson samples.
+
+With X = e^(z a - a^2/2), z normal and a = sensitivity/sigma, a step of Poisson samples with the record has the density
+ratio 1 + r (X - 1) to one without it, r the rate with which every record takes part; steps compose as independent
+pairs, also where they depend on earlier answers (Abadi et al. 2016; Zhu, Dong and Wang 2022): a step is a round of
+`gspa.accountant.rounds`.
 
 >>> accounting_for(sampler="dealt once").elsewhere[0]
 'jax_privacy: BallsInBinsSampling, cycle_length = steps'
@@ -11,16 +16,19 @@ True
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 
 from gspa.accountant import arguments as check
 from gspa.accountant.allocation import DEALS, Allocated, Allocation, shuffled_batches_epsilon
 from gspa.accountant.bound import Bound
 from gspa.accountant.errors import InvalidValue
-from gspa.accountant.poisson import poisson_epsilon
+from gspa.accountant.losses import MOST_MU, Atoms, sampled_gaussian
+from gspa.accountant.rounds import Round, compose, compose_delta, depth_of
 from gspa.accountant.tradeoff import gdp_epsilon
 
-__all__ = ["SAMPLERS", "Accounting", "accounting_for"]
+__all__ = ["SAMPLERS", "Accounting", "accounting_for", "poisson_delta", "poisson_epsilon"]
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,6 @@ class Accounting:
 
 _ADD_REMOVE = "one record added or removed"
 _REPLACE = "one record replaced"
-_GHOST = "one record's contributions zeroed, with half the sensitivity of a replaced one"
 _FIXED = (
     "where a record lands moves the others, so the batches say more of it than the noise of one step against none: "
     "with all other contributions opposed, a batch that holds the record stands out by twice the sensitivity"
@@ -91,7 +98,6 @@ _TOLD = (
     "the order is drawn without looking at the data, so the adversary may be told all places; then a record moves one "
     "step an epoch, by at most twice the clipping norm if it is replaced"
 )
-_DEALING = "gspa.Allocation"
 _APART = (
     "the others' places do not depend on the record's, and the largest contributions are the worst ones, chosen "
     "adaptively or not"
@@ -102,10 +108,19 @@ _POISSON_ON_DEALT = (
     "little noise reveals, so at a large delta there is no such bound",
 )
 _NO_EVENT = "dp_accounting: no event for it; SampledWithoutReplacementDpEvent draws each batch anew from all records"
-_DEALT_IN = (
-    "the proofs page of this book; Chua et al. 2025, arXiv:2412.16802; Feldman and Shenfeld 2025, arXiv:2502.08202"
+_dealt = partial(
+    Accounting,
+    function="gspa.Allocation",
+    neighbours=(_ADD_REMOVE, _REPLACE),
+    reference="the proofs page of this book; Chua et al. 2025, arXiv:2412.16802; Feldman and Shenfeld 2025, "
+    "arXiv:2502.08202",
 )
-_ATTACKED = "Chua et al. 2024, arXiv:2403.17673 and arXiv:2411.04205"
+_shuffled = partial(
+    Accounting,
+    function="gspa.accountant.allocation.shuffled_batches_epsilon",
+    neighbours=(_REPLACE, "one record's contributions zeroed, with half the sensitivity of a replaced one"),
+    reference="Chua et al. 2024, arXiv:2403.17673 and arXiv:2411.04205",
+)
 
 SAMPLERS: dict[str, Accounting] = {
     one.sampler: one
@@ -113,7 +128,7 @@ SAMPLERS: dict[str, Accounting] = {
         Accounting(
             "poisson",
             "in each step every record takes part independently with one probability",
-            "gspa.accountant.poisson.poisson_epsilon",
+            "gspa.accountant.samplers.poisson_epsilon",
             (
                 "dp_accounting: PoissonSampledDpEvent",
                 "opacus: make_private(poisson_sampling=True), whose accountants all assume it",
@@ -131,58 +146,47 @@ SAMPLERS: dict[str, Accounting] = {
             ),
             "Zhu, Dong and Wang 2022, arXiv:2106.08567",
         ),
-        Accounting(
-            "dealt each epoch",
-            "in each epoch every record is dealt, independently and afresh, to one step chosen uniformly",
-            _DEALING,
-            ("PLD_accounting: gaussian_allocation_epsilon_range, num_epochs", _NO_EVENT),
-            (_ADD_REMOVE, _REPLACE),
-            f"{_APART}; epochs are composed",
-            (_POISSON_ON_DEALT, ("one deal for all epochs", "epochs are composed as independent deals")),
-            _DEALT_IN,
+        _dealt(
+            sampler="dealt each epoch",
+            drawn="in each epoch every record is dealt, independently and afresh, to one step chosen uniformly",
+            elsewhere=("PLD_accounting: gaussian_allocation_epsilon_range, num_epochs", _NO_EVENT),
+            why=f"{_APART}; epochs are composed",
+            invalid=(_POISSON_ON_DEALT, ("one deal for all epochs", "epochs are composed as independent deals")),
         ),
-        Accounting(
-            "dealt once",
-            "every record is dealt once, independently, to one step chosen uniformly, and all epochs keep its place",
-            _DEALING,
-            (
+        _dealt(
+            sampler="dealt once",
+            drawn="every record is dealt once, independently, to one step chosen uniformly, and all epochs keep its "
+            "place",
+            elsewhere=(
                 "jax_privacy: BallsInBinsSampling, cycle_length = steps",
                 "jax_privacy: CyclicPoissonSampling, sampling_prob = 1, PartitionType.INDEPENDENT",
                 _NO_EVENT,
             ),
-            (_ADD_REMOVE, _REPLACE),
-            f"{_APART}; the mean of a place's E answers says all, so E epochs are one with the noise over the root of "
-            "E; cycles that are not whole count as whole ones",
-            (
+            why=f"{_APART}; the mean of a place's E answers says all, so E epochs are one with the noise over the root "
+            "of E; cycles that are not whole count as whole ones",
+            invalid=(
                 _POISSON_ON_DEALT,
                 ("a deal afresh in each epoch", "the place is the same in all, and is not drawn again"),
             ),
-            _DEALT_IN,
         ),
-        Accounting(
-            "shuffled each epoch",
-            "in each epoch the records are shuffled and cut into batches of one size",
-            "gspa.accountant.allocation.shuffled_batches_epsilon",
-            ("opacus: make_private(poisson_sampling=False) with torch's DataLoader(shuffle=True)", _NO_EVENT),
-            (_REPLACE, _GHOST),
-            f"{_TOLD}; epochs are composed",
-            (_POISSON_ON_SHUFFLED, _ALLOCATION_ON_SHUFFLED),
-            _ATTACKED,
+        _shuffled(
+            sampler="shuffled each epoch",
+            drawn="in each epoch the records are shuffled and cut into batches of one size",
+            elsewhere=("opacus: make_private(poisson_sampling=False) with torch's DataLoader(shuffle=True)", _NO_EVENT),
+            why=f"{_TOLD}; epochs are composed",
+            invalid=(_POISSON_ON_SHUFFLED, _ALLOCATION_ON_SHUFFLED),
         ),
-        Accounting(
-            "shuffled once",
-            "the records are shuffled once and cut into batches of one size, which all epochs use",
-            "gspa.accountant.allocation.shuffled_batches_epsilon",
-            ("jax_privacy: CyclicPoissonSampling, sampling_prob = 1, PartitionType.EQUAL_SPLIT", _NO_EVENT),
-            (_REPLACE, _GHOST),
-            f"{_TOLD}; E epochs in one place are one step with the noise over the root of E, so the order can hide a "
-            "record at most once",
-            (
+        _shuffled(
+            sampler="shuffled once",
+            drawn="the records are shuffled once and cut into batches of one size, which all epochs use",
+            elsewhere=("jax_privacy: CyclicPoissonSampling, sampling_prob = 1, PartitionType.EQUAL_SPLIT", _NO_EVENT),
+            why=f"{_TOLD}; E epochs in one place are one step with the noise over the root of E, so the order can hide "
+            "a record at most once",
+            invalid=(
                 _POISSON_ON_SHUFFLED,
                 _ALLOCATION_ON_SHUFFLED,
                 ("amplification in every epoch", "the place is the same in all, and is not drawn again"),
             ),
-            _ATTACKED,
         ),
     )
 }
@@ -204,3 +208,59 @@ def accounting_for(*, sampler: str) -> Accounting:
     if any(word in str(sampler).lower() for word in ("ball", "bins", "allocation")):
         raise InvalidValue("sampler", sampler, " or ".join(f'"dealt {deal}"' for deal in DEALS), _BOTH)
     return SAMPLERS[check.one_of(SAMPLERS, sampler=sampler)]
+
+
+# --- Poisson samples -----------------------------------------------------------------------------------------
+
+_METHOD = "Poisson-sampled Gaussian steps, composed on a grid from both sides"
+
+
+def _step(shift: float, rate: float, added: bool) -> Round:
+    def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
+        return sampled_gaussian(shift, depth=depth_of(delta, times), rate=rate, added=added)
+
+    most = -math.log1p(-rate) * (1 + 2.0**-50) if added and rate < 1 else math.inf
+    about = "noisy sums in which each record takes part in each step independently; a record added or removed"
+    return Round(_METHOD, about, (pair,), most=most, reached=True)
+
+
+def _worst(answer: Callable[[Round], Bound], sigma: float, rate: float, direction: str, sensitivity: float) -> Bound:
+    shift = check.positive(sensitivity=sensitivity) / check.positive(sigma=sigma)
+    shift, rate = check.in_range(0, MOST_MU, **{"sensitivity/sigma": shift}), check.in_range(1e-9, 1.0, rate=rate)
+    check.one_of(("remove", "add", "both"), direction=direction)
+    found = [answer(_step(shift, rate, one == "add")) for one in ("remove", "add") if direction in (one, "both")]
+    low, high = max(one.lower for one in found), max(one.upper for one in found)
+    return replace(found[0], lower=low, value=(low + high) / 2, upper=high, method=_METHOD, note="")
+
+
+def poisson_delta(
+    *, sigma: float, steps: int, rate: float, eps: float, direction: str = "both", sensitivity: float = 1.0
+) -> Bound:
+    """delta(eps) of noisy sums over Poisson samples; arguments and errors as for `poisson_epsilon`, and eps >= 0.
+
+    >>> bound = poisson_delta(sigma=1.0, steps=1_000, rate=1e-3, eps=0.2)
+    >>> bound.lower <= bound.upper <= 1.01 * bound.lower
+    True
+    """
+    steps = check.count(steps=steps)
+    return _worst(lambda one: compose_delta([(one, steps)], eps=eps), sigma, rate, direction, sensitivity)
+
+
+def poisson_epsilon(
+    *, sigma: float, steps: int, rate: float, delta: float, direction: str = "both", sensitivity: float = 1.0
+) -> Bound:
+    """The least eps at which noisy sums over Poisson samples are (eps, delta)-DP.
+
+    Args:
+        sigma: standard deviation of the noise in each step, > 0.
+        steps: how many, of all epochs together.
+        rate: probability with which a record takes part in a step, in [1e-9, 1].
+        delta: in (0, 1).
+        direction: "remove" (with the record against without), "add", or "both", the larger of the two.
+        sensitivity: the largest norm of a record's contribution to a sum, > 0: the clipping norm; at most 1000 sigma.
+
+    Returns:
+        Bound on the worst contributions' eps, proved up to allowances for rounding as in `rounds.compose`.
+    """
+    steps = check.count(steps=steps)
+    return _worst(lambda one: compose([(one, steps)], delta=delta), sigma, rate, direction, sensitivity)

@@ -247,7 +247,7 @@ def test_settings(name, scales, arguments, value):
 def test_closed_forms_are_above(eps0, n, eps):
     found = blanket_delta([1 / eps0], count=n, eps=eps)
     for form in blanket_forms.FORMS:
-        assert math.log(found.upper) <= blanket_forms._log_delta(eps, eps0, n, form, "laplace", 2)
+        assert math.log(found.upper) <= blanket_forms._log_delta(eps, eps0, n, form, "laplace")
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import product
 
-import mpmath
 import numpy as np
 import pytest
 from exact_shuffle import binary_laws, hockey_stick, laplace_delta
@@ -56,7 +54,7 @@ class TestLiu24:
         assert c.liu24_clones(people) == 0
         assert 0 < c.liu24_clones(budgets.from_array([1e-6, 1.0], count=[7, 1])) < 1e-3
         assert c.liu24_clones(budgets.constant(0.0, n=8)) == 7
-        with pytest.raises(OutsideValidity, match="no other user is one"):
+        with pytest.raises(OutsideValidity, match="fewer than 2e9 clones"):
             c.liu24_epsilon(people, delta=1e-6)
 
     @settings(max_examples=20)
@@ -98,75 +96,21 @@ class TestLiu24:
     def test_thinned_sums_agree(self, monkeypatch):
         people = budgets.constant(1.0, n=10**6)
         thin = c.liu24_epsilon(people, delta=1e-8)
-        monkeypatch.setattr(c, "_CLONES", 10**6)
+        monkeypatch.setattr(c, "_CLONES_TRIED", 10**6)
         assert thin == pytest.approx(c.liu24_epsilon(people, delta=1e-8), rel=1e-4)
 
     def test_refusals(self):
         for people, reason in (
-            (budgets.constant(1.0, n=1), "n >= 2 users; n = 1"),
+            (budgets.constant(1.0, n=1), "n >= 2, .*n=1"),
             (budgets.constant(1.0, n=100, delta=1e-9), "needs pure local privacy"),
-            (budgets.constant(701.0, n=100), "eps_i <= 700"),
-            (budgets.constant(600.0, n=100), "more clones"),
+            (budgets.constant(701.0, n=100), "eps 701 to 701"),
+            (budgets.constant(600.0, n=100), "some eps up to the largest eps_i"),
         ):
             with pytest.raises(OutsideValidity, match=reason):
                 c.liu24_epsilon(people, delta=1e-6)
         with pytest.raises(InvalidValue, match="delta"):
             c.liu24_epsilon(budgets.constant(1.0, n=10), delta=0)
         assert c.liu24_epsilon(budgets.constant(0.0, n=10), delta=1e-6) == 0
-
-
-def liew_by_definition(sigma, n, order):
-    """The printed sum over k_1 + ... + k_n = order."""
-    with mpmath.workdps(40):
-        half, total = 1 / (2 * mpmath.mpf(sigma) ** 2), mpmath.mpf(0)
-        for k in product(range(order + 1), repeat=n):
-            if sum(k) == order:
-                many = mpmath.factorial(order) / mpmath.fprod(mpmath.factorial(one) for one in k)
-                total += many * mpmath.exp(half * sum(one * one for one in k))
-        return float(mpmath.log(total * mpmath.exp(-half * order) / mpmath.mpf(n) ** order) / (order - 1))
-
-
-def liew22_renyi(sigma, n, order):
-    return float(c._liew22(sigma, n, order)[-1])
-
-
-class TestLiew22:
-    @pytest.mark.parametrize(("sigma", "n", "order"), [(1.0, 3, 5), (0.3, 2, 7), (2.5, 4, 4), (1.0, 6, 3)])
-    def test_the_printed_formula(self, sigma, n, order):
-        assert liew22_renyi(sigma, n, order) == pytest.approx(liew_by_definition(sigma, n, order), rel=1e-10)
-
-    @given(st.floats(0.1, 20), st.integers(1, 10**7), st.integers(2, 40))
-    def test_shuffling_never_hurts(self, sigma, n, order):
-        found = liew22_renyi(sigma, n, order)
-        assert 0 <= found <= order / (2 * sigma**2) * (1 + 1e-9) + 1e-10
-        assert liew22_renyi(sigma, 2 * n, order) <= found * (1 + 1e-9) + 1e-10
-
-    @pytest.mark.parametrize(
-        ("sigma", "n", "delta", "printed"),
-        [
-            # ShuffGaussRDPtoDP(sigma, n, 20).get_eps(delta, 1) of spliew/shuffgauss at commit aa82852; the second is
-            # its README's example.
-            (1.0, 10_000, 1e-6, 0.5886397406124565),
-            (1.0, 600_000, 1 / 600_000, 0.49131180031187177),
-            (2.0, 1_000, 1e-5, 0.39982126254803013),
-        ],
-    )
-    def test_the_authors_code_agrees(self, sigma, n, delta, printed):
-        assert c.liew22_epsilon(sigma, n=n, delta=delta, largest_order=20) == pytest.approx(printed, rel=1e-9)
-        assert c.liew22_epsilon(sigma, n=n, delta=delta) <= printed * (1 + 1e-9)
-
-    def test_larger_orders_are_tried_where_they_help(self):
-        few = c.liew22_epsilon(10.0, n=10_000, delta=1e-6, largest_order=20)
-        many = c.liew22_epsilon(10.0, n=10_000, delta=1e-6, largest_order=512)
-        assert many < few / 20
-
-    def test_refusals(self):
-        with pytest.raises(InvalidValue, match="largest_order"):
-            c.liew22_epsilon(1.0, n=10, delta=1e-6, largest_order=5_000)
-        with pytest.raises(InvalidValue, match="sigma"):
-            c.liew22_epsilon(0.0, n=10, delta=1e-6)
-        with pytest.raises(OutsideValidity, match="sigma >= 1e-100"):
-            c.liew22_epsilon(1e-120, n=10, delta=1e-6)
 
 
 @settings(max_examples=6)

@@ -12,8 +12,7 @@ from scipy.stats import norm
 
 from gspa.accountant.allocation import Allocated, Allocation
 from gspa.accountant.errors import InvalidValue, UnknownName
-from gspa.accountant.poisson import poisson_delta, poisson_epsilon
-from gspa.accountant.samplers import SAMPLERS, accounting_for
+from gspa.accountant.samplers import SAMPLERS, accounting_for, poisson_delta, poisson_epsilon
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 

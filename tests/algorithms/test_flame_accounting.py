@@ -9,8 +9,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from gspa.accountant.discrete import hockey_stick
 from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.tradeoff import hockey_stick
 from gspa.algorithms.flame import accounting, attacks
 from gspa.algorithms.flame.padded import coordinate
 from gspa.algorithms.flame.randomizers import Buckets, Laplace

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gspa.accountant import laplace_gaussian as blanket
-from gspa.accountant.discrete import hockey_stick
 from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.tradeoff import hockey_stick
 from gspa.algorithms.flame.padded import coordinate, overflow
 from gspa.algorithms.flame.randomizers import Buckets, Laplace
 

@@ -94,7 +94,7 @@ INSIDE: dict[str, str] = {
             "one_round": "require_fit others_of problem_of tilt_for epsilon_of candidates",
             "risk": "attack_rates",
             "blanket_forms": "blanket_moments",
-            "closed_forms": "require_pure clone_slack",
+            "closed_forms": "entry clone_slack",
             "mechanisms": "alone_delta alone_epsilon apart",
             "tradeoff": "gdp_log_delta_end like scaled",
         }.items()
@@ -330,8 +330,8 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.allocation": {"steps": count(1, 500), "k": count(1, 3)}
     | {"direction": name("remove", "add", "both", "replace"), "epochs": count(1, 3), "sensitivity": number(0.1, 3)}
     | {"deal": name("each epoch", "once")},
-    "accountant.poisson": {"steps": count(1, 200), "rate": number(1e-4, 1), "direction": name("remove", "add", "both")},
-    "accountant.samplers": {"sampler": name(*samplers.SAMPLERS)},
+    "accountant.samplers": {"sampler": name(*samplers.SAMPLERS), "steps": count(1, 200), "rate": number(1e-4, 1)}
+    | {"direction": name("remove", "add", "both")},
     "accountant.allocation.Allocation": {
         "steps": count(1, 100),
         "direction": name("remove", "add", "both", "replace"),
@@ -367,14 +367,12 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.budgets.from_array": {"eps": array(0, 5), "count": count(1, 9)},
     "accountant.tradeoff.f_eps_delta": {"delta": number(0, 1)},
     **{f"accountant.tradeoff.gdp_{what}": {"eps": array(0, 5)} for what in ("log_delta", "delta")},
-    **{f"accountant.mechanisms.{kind}_delta": {"eps": array(0, 5)} for kind in ("laplace", "gaussian")},
-    "accountant.discrete": {"p": array(0, 1), "q": array(0, 1)},
-    "accountant.discrete.neyman_pearson": {"p": _LAW, "q": _LAW},
+    "accountant.tradeoff.neyman_pearson": {"p": _LAW, "q": _LAW},
+    "accountant.tradeoff.hockey_stick": {"p": array(0, 1), "q": array(0, 1)},
     "accountant.published": {"mechanism": name(None, *published.FAMILIES)}
     | {"keys": optional(lists_of(name(*published.CATALOGUE), least=1, most=2))},
-    "accountant.closed_forms": {"reading": name("abstract", "theorem2"), "half_way": name(False, True)},
+    "accountant.closed_forms": {"half_way": FLAG},
     "accountant.closed_forms.girgis21_renyi": {"order": count(2, 30)},
-    "accountant.closed_forms.liew22_epsilon": {"largest_order": count(2, 30)},
     "accountant.closed_forms.renyi_to_epsilon": {"divergence": number(0, 5)},
     "accountant.one_round.honest_only": {"honest": count(1, 3)},
     **{f"accountant.{module}": {"mechanism": _FAMILY} for module in ("one_round", "rounds")},
@@ -553,15 +551,12 @@ TOGETHER: dict[str, tuple[dict[str, Any], ...]] = {
         {"f_conservative": 0.5, "f_moderate": 0.3, "f_liberal": None, "reading": "ranges"}
         | {"eps_conservative": 0.1, "eps_moderate": 0.5, "eps_liberal": 1.0},
     ),
-    **{
-        f"accountant.discrete.{what}": ({"p": [0.5, 0.5], "q": [0.1, 0.9]}, {"p": [1, 0], "q": [0, 1]})
-        for what in ("hockey_stick", "total_variation")
-    },
+    "accountant.tradeoff.hockey_stick": ({"p": [0.5, 0.5], "q": [0.1, 0.9]}, {"p": [1, 0], "q": [0, 1]}),
     **{
         f"accountant.closed_forms.{what}": ({"n": 10**6, "eps0": 0.1, "delta": 1e-4},)
         for what in ("erlingsson19_epsilon", "fmt21_epsilon")
     },
     **{f"accountant.closed_forms.{what}_epsilon": ({"n": 10**5},) for what in ("clones_blog", "fmt23")},
     "accountant.closed_forms.liu23_epsilon": ({"budgets": budgets.constant(0.5, n=10**4)}, {}),
-    "accountant.blanket_forms.wang24_epsilon": ({"n": 10**4},),
+    "accountant.closed_forms.wang24_epsilon": ({"n": 10**4},),
 }

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from running import ROOT, Planted, recorded, run_page, settle
 from scipy import integrate, stats
 
-from gspa.accountant import mechanisms
 from gspa.algorithms import finite
 
 PAGE = "01_local_privacy"
@@ -82,7 +81,7 @@ class TestTables:
             assert row.tv_gaussian == pytest.approx(2 * gauss.cdf(0.5) - 1)
             at = (1 - row.crossing * laplace.std() / math.sqrt(2)) / 2
             lead = laplace.cdf(at) - math.exp(row.crossing) * laplace.cdf(at - 1)
-            assert lead == pytest.approx(mechanisms.gaussian_delta(row.crossing, scale=row.deviation), rel=1e-7)
+            assert lead == pytest.approx(p.gaussian_delta(row.crossing, scale=row.deviation), rel=1e-7)
         assert math.isnan(p.crossing(0.25))  # with little noise Laplace is ahead everywhere
 
     def test_figures_draw_their_tables(self, p):
@@ -190,7 +189,7 @@ CLASSICAL = "return math.sqrt(2 * math.log(1.25 / delta))"
 PLANTED = (
     Planted(
         "G-D1 G-D2",
-        "accountant.discrete",
+        "accountant.tradeoff",
         "np.maximum(p0 - scaled(check.real(eps=eps), q0), 0)",
         "np.maximum(p0 - scaled(check.real(eps=eps), q0), -1)",
         "hockey-stick with negative parts",
@@ -204,16 +203,16 @@ PLANTED = (
     ),
     Planted(
         "G-D4",
-        "accountant.mechanisms",
-        "np.expm1(np.minimum((e - s) / 2, 0.0)) * (1 + _UNITS), -1.0))",
-        "np.expm1(np.minimum(e - s, 0.0)) * (1 + _UNITS), -1.0))",
+        "notebooks.p01_local_privacy",
+        "np.expm1(np.minimum((np.asarray(eps) - 1 / scale) / 2, 0.0))",
+        "np.expm1(np.minimum(np.asarray(eps) - 1 / scale, 0.0))",
         "delta of Laplace noise without the half",
     ),
     Planted(
         "G-D5",
-        "accountant.mechanisms",
-        "    return gdp_delta(eps, mu=check",
-        "    return gdp_delta(eps, mu=2 * check",
+        "notebooks.p01_local_privacy",
+        "    return gdp_delta(eps, mu=1 / scale)",
+        "    return gdp_delta(eps, mu=2 / scale)",
         "a Gaussian of half the noise",
     ),
     Planted("G-C5", "accountant.mechanisms", CLASSICAL, CLASSICAL.replace("2 *", "1 *"), "Definition 5 with 1 for 2"),

@@ -16,8 +16,7 @@ from running import ROOT, Planted, recorded, settle
 sys.path.append(str(ROOT / "notebooks"))
 import p02_hypothesis_testing as p
 
-from gspa.accountant.discrete import TradeOff, neyman_pearson
-from gspa.accountant.tradeoff import f_eps_delta, gaussian, gdp_delta
+from gspa.accountant.tradeoff import TradeOff, f_eps_delta, gaussian, gdp_delta, neyman_pearson
 
 PAGE = "02_hypothesis_testing"
 RECORDED = recorded(PAGE)
@@ -166,14 +165,14 @@ def test_the_page(ran):
 PLANTED = (
     Planted(
         "G-E4",
-        "accountant.discrete",
-        "return 0.5 * float(np.abs(p0 - q0).sum())",
-        "return 0.25 * float(np.abs(p0 - q0).sum())",
+        "notebooks.p02_hypothesis_testing",
+        "return float(np.abs(P - Q).sum()) / 2",
+        "return float(np.abs(P - Q).sum()) / 4",
         "total variation halved",
     ),
     Planted(
         "G-D3 G-F2 G-F4",
-        "accountant.discrete",
+        "accountant.tradeoff",
         "order = np.argsort(-np.arctan2(q0, p0)",
         "order = np.argsort(np.arctan2(q0, p0)",
         "worst test in place of the best",

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from running import Planted, run_page, settle
 from scipy.stats import laplace, norm
 
-from gspa.accountant.discrete import hockey_stick
 from gspa.accountant.errors import InvalidValue
+from gspa.accountant.tradeoff import hockey_stick
 from gspa.algorithms import channels, finite
 
 PAGE = "03_dominating_pairs"

@@ -17,10 +17,10 @@ from running import Planted, in_readings, recorded, run_page, settle
 from scipy.stats import binom, norm, poisson
 
 from gspa.accountant import budgets
-from gspa.accountant.closed_forms import gspa_epsilon, gspa_mu, gspa_slack
-from gspa.accountant.discrete import neyman_pearson
-from gspa.accountant.one_round import central_delta
-from gspa.accountant.tradeoff import gdp_delta
+from gspa.accountant.closed_forms import clone_slack, gspa_epsilon, gspa_mu, gspa_slack
+from gspa.accountant.one_round import central_delta, problem_of
+from gspa.accountant.randomizers import RandomizedResponse
+from gspa.accountant.tradeoff import gdp_delta, neyman_pearson
 
 PAGE = "07_gaussian_guarantee"
 
@@ -68,7 +68,8 @@ class TestSlack:
     @settings(max_examples=30)
     def test_the_proved_one_suffices_for_any_crowd_and_any_mu(self, victim, others, mu):
         people = crowd(victim, *others)
-        assert least(people, mu) <= gspa_slack(people, mu=mu)
+        law = problem_of(people, RandomizedResponse(), int(np.argmax(people.eps))).law()
+        assert least(people, mu) <= clone_slack(law, mu=gspa_mu(people) if mu is None else mu)
 
     def test_the_proved_ones_by_the_formula(self, ran):
         """The page's own cell, with scipy's binomial law, at 0.5; and a constant of the budget for many users."""

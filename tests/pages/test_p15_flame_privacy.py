@@ -364,7 +364,7 @@ PLANTED = (
     ),
     Planted(
         "F25",
-        "accountant.discrete",
+        "accountant.tradeoff",
         "np.maximum(p0 - scaled(check.real(eps=eps), q0), 0)",
         "np.maximum(p0 - scaled(check.real(eps=eps), q0), -1)",
         "hockey-stick with negative parts",

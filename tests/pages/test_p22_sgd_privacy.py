@@ -16,7 +16,7 @@ from exact_shuffle import gaussian_delta
 from running import Planted, in_readings, recorded, settle
 from scipy.stats import norm
 
-from gspa.accountant.mechanisms import gaussian_delta as noise_delta
+from gspa.accountant.tradeoff import gdp_delta
 from gspa.algorithms import digits, sgd
 
 PAGE = "22_sgd_privacy"
@@ -116,8 +116,8 @@ def test_each_noise_is_the_least_that_keeps_its_promise(ran):
     for protected, sensitivity in (moved | {"whole client, each message": 4.0}).items():
         for law, eps in eps_of.items():
             e, s = float(eps[0, 0]), float(noise[protected, law][0, 0])
-            assert noise_delta(e, scale=s, sensitivity=sensitivity) <= DELTA
-            assert noise_delta(e, scale=s * (1 - 1e-6), sensitivity=sensitivity) > DELTA
+            assert gdp_delta(e, mu=sensitivity / s) <= DELTA
+            assert gdp_delta(e, mu=sensitivity / (s * (1 - 1e-6))) > DELTA
     np.testing.assert_allclose(noise["as printed", "unif3"], 0.04 * LEVEL / eps_of["unif3"])
 
 
