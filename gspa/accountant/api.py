@@ -22,9 +22,7 @@ true-positive rate <= 1.014% at 1% false positives; advantage (TPR - FPR) <= 0.2
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import MISSING, fields, replace
 from functools import cache
 from numbers import Real
@@ -34,12 +32,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gspa.accountant import arguments as check
-from gspa.accountant import engine, exact, interop, laplace_gaussian, one_round, settings
+from gspa.accountant import interop
 from gspa.accountant.allocation import Allocation
 from gspa.accountant.bound import Bound
-from gspa.accountant.certificates import Certificate, allocated, certificate, on_a_line, written
+from gspa.accountant.certificates import Certificate
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.inverse import MOST_EPS, MOST_ROUNDS, MOST_USERS, Unknown, solve
+from gspa.accountant.inverse import find
 from gspa.accountant.one_round import UserBounds
 from gspa.accountant.published import BoundRow, compare
 from gspa.accountant.randomizers import (
@@ -61,9 +59,9 @@ from gspa.accountant.randomizers import (
     TotalVariation,
     UnaryEncoding,
 )
-from gspa.accountant.risk import Risk, attack_rates
+from gspa.accountant.risk import Risk
 from gspa.accountant.samplers import accounting_for as accounting_for  # a door of `gspa`
-from gspa.accountant.settings import Population, Setting, Who, people, setting, warnings
+from gspa.accountant.settings import REPLACE, Population, Setting, Who, people, setting, warnings
 
 _MOST_ASKED = 10**6  # settings in one call
 Numbers = float | Sequence[float] | NDArray[Any]
@@ -161,12 +159,8 @@ def epsilon(
     >>> [bound.upper < 0.02 for bound in epsilon(eps=0.5, n=[10_000, 10**6], delta=1e-6)]
     [True, True]
     """
-
-    def ask(one: Setting, at: float) -> Bound:
-        return one.epsilon(check.probability(allow_zero=False, delta=at))
-
     common = (budgets, rounds, honest, population)
-    return _answers(ask, _mechanism(mechanism), common, delta=delta, eps=eps, n=n)
+    return _answers(Setting.epsilon, _mechanism(mechanism), common, delta=delta, eps=eps, n=n)
 
 
 @overload
@@ -197,12 +191,8 @@ def delta(
     Returns:
         As `epsilon`.
     """
-
-    def ask(one: Setting, at: float) -> Bound:
-        return one.delta(check.nonnegative(at_eps=at))
-
     common = (budgets, rounds, honest, population)
-    return _answers(ask, _mechanism(mechanism), common, at_eps=at_eps, eps=eps, n=n)
+    return _answers(Setting.delta, _mechanism(mechanism), common, at_eps=at_eps, eps=eps, n=n)
 
 
 def _answers(
@@ -277,13 +267,7 @@ def risk(
     )
     if not rates:
         raise InvalidValue("fpr", [], "a list of rates in (0, 1), at least one")
-    runs = _mechanism(mechanism)
-    if isinstance(runs, Allocation) and runs.direction != "replace":
-        runs = replace(runs, direction="both")  # a curve of both orders is needed
-    one = setting(runs, eps, n, budgets, rounds, honest)
-    first = one.delta(0.0)
-    advantage, tpr = attack_rates(lambda at: one.delta(at).upper if at else first.upper, rates, top=one.top)
-    return Risk(rates, tpr, advantage, first.method, first.valid_for, first.relation, first.proved)
+    return setting(_mechanism(mechanism), eps, n, budgets, rounds, honest).risk(rates)
 
 
 def calibrate(
@@ -321,57 +305,7 @@ def calibrate(
         InvalidValue: an argument out of range, or nothing that is left out.
         OutsideValidity: no such answer.
     """
-    runs, target_eps = _mechanism(mechanism), check.positive(target_eps=target_eps)
-    if isinstance(runs, Allocation):
-        raise InvalidValue("mechanism", runs.name, "one of users who report", "a training run has steps, not users")
-    delta = check.probability(allow_zero=False, delta=delta)
-    often = check.count(rounds=1 if rounds is None else rounds)
-    noise = getattr(runs, "scale", None) or getattr(runs, "sigma", None)
-    sided = runs.line and often > 1
-
-    if budgets is not None or isinstance(noise, tuple):
-        base = setting(runs, eps, n, budgets, often)
-        if base.top < math.inf:
-            most = MOST_EPS / max(base.top, 1e-300) * often
-            asked = Unknown(base.times, most=most, name="factor", sided=sided)
-        else:
-            asked = Unknown(base.times, grows=False, least=1e-17, most=1e17, name="factor", sided=sided)
-    elif n is not None and (eps is not None or noise is not None or isinstance(runs, Discrete)):
-        if rounds is not None:
-            raise InvalidValue("rounds", rounds, "left out", "everything is given: calibrate finds the rounds")
-        one, most = setting(runs, eps, n, None), MOST_ROUNDS
-        asked = Unknown(lambda x: one.often(round(x)), whole=True, least=1, most=most, name="rounds", sided=runs.line)
-    elif n is None and eps is None:
-        raise InvalidValue("n", None, "given", "give n, eps or both, or budgets")
-    elif n is None and runs.line:
-        what = "the largest local eps" if isinstance(runs, Laplace) else "the smallest sigma"
-        raise InvalidValue("n", None, "given", f"calibrate finds {what} for a number of users")
-    elif n is None:
-
-        def of_users(x: float) -> Setting:
-            return setting(runs, eps, round(x), None, often)
-
-        asked = Unknown(of_users, grows=False, whole=True, least=1, most=MOST_USERS, start=1000.0, name="n")
-        found = solve(asked, eps=target_eps, delta=delta)
-        if found.method == one_round.METHOD and getattr(runs, "bits", False):
-            with suppress(OutsideValidity):  # the exact law needs fewer, but is not evaluated for as many as the pair
-                found = solve(replace(asked, most=exact.QUICK), eps=target_eps, delta=delta)
-        return found
-    elif isinstance(runs, Gaussian):
-        width = runs.sensitivity
-        known = runs
-
-        def of_noise(x: float) -> Setting:
-            return setting(replace(known, sigma=x), None, n, None, often)
-
-        least, most = width / MOST_EPS, width * 1e17
-        asked = Unknown(of_noise, grows=False, least=least, most=most, start=width, name="sigma", sided=sided)
-    else:
-        least = max(1e-300, getattr(runs, "least", 0.0))
-        # What is summed up on a grid, or attacked, is itself known to about 1e-6.
-        close = 1e-10 if isinstance(runs, Randomizer) and often == 1 and (runs.bits or not runs.known) else 1e-6
-        asked = Unknown(lambda x: setting(runs, x, n, None, often), least=least, close=close, sided=sided)
-    return solve(asked, eps=target_eps, delta=delta)
+    return find(_mechanism(mechanism), eps, n, budgets, rounds, target=target_eps, delta=delta)[1]
 
 
 def per_user(*, budgets: Who = None, delta: float, mechanism: Mechanism | str = "rr", rounds: int = 1) -> UserBounds:
@@ -392,28 +326,7 @@ def per_user(*, budgets: Who = None, delta: float, mechanism: Mechanism | str = 
     if budgets is None and getattr(runs, "scale", None) is None and getattr(runs, "sigma", None) is None:
         raise InvalidValue("budgets", None, "given")
     users = setting(runs, None, None, budgets, rounds)
-    assert isinstance(users, settings.Shuffled | settings.OnLine)
-    if isinstance(users, settings.Shuffled) and users.rounds == 1:
-        found = engine.named_per_user(users.people, delta=delta, mechanism=users.runs)
-    else:
-        found = _per_group(users, delta)
-    return replace(found, relation=settings.REPLACE, warnings=warnings(delta, users.n, None))
-
-
-def _per_group(users: settings.Shuffled | settings.OnLine, delta: float) -> UserBounds:
-    """Each distinct budget's or scale's users, the others as they are."""
-    users, where = users.grouped()
-    distinct = int(where.max()) + 1
-    if distinct > laplace_gaussian.MOST_VICTIMS:
-        name = "scales" if isinstance(users, settings.OnLine) else "budgets"
-        allowed = f"at most {laplace_gaussian.MOST_VICTIMS} distinct ones"
-        raise InvalidValue(name, distinct, allowed, f"let users share {name}")
-    found = [users.of_user(i, delta) for i in range(distinct)]
-    upper, lower = (np.array([getattr(one, end) for one in found])[where] for end in ("upper", "lower"))
-    last = next((one for one in found if not one.proved), found[-1])
-    notes = dict.fromkeys(one.note for one in found if ";" in one.note)  # of some there is more to say
-    everyone = all(one.reached for one in found)
-    return UserBounds(lower, upper, last.method, last.valid_for, delta, note="; ".join(notes), reached=everyone)
+    return replace(users.per_user(delta), relation=REPLACE, warnings=warnings(delta, users.n, None))
 
 
 def attack(
@@ -489,20 +402,7 @@ def certify(
     >>> certify(eps=0.5, n=10_000, delta=1e-4, mechanism="aligned").eps
     0.009666308
     """
-    runs, delta = _mechanism(mechanism), check.probability(allow_zero=False, delta=delta)
-    if isinstance(runs, Duchi) and population is None:
-        raise OutsideValidity("certify", "another name", "Duchi et al.'s reports are those of rr: certify these")
-    asked = setting(runs, eps, n, budgets, rounds, honest, population)
-    if isinstance(asked, settings.Shuffled):
-        return certificate(asked.people, delta=delta, mechanism=asked.runs, rounds=rounds)
-    if isinstance(asked, settings.Written):
-        return written(asked.groups, delta=delta)
-    if rounds != 1:
-        raise OutsideValidity("certify", "one round of this mechanism", "other rounds are not covered yet")
-    if isinstance(asked, settings.OnLine):
-        return on_a_line(laplace_gaussian.Crowd.of(**asked.line), delta=delta)
-    assert isinstance(asked, settings.Dealt)
-    return allocated(asked.asked, delta=delta)
+    return setting(_mechanism(mechanism), eps, n, budgets, rounds, honest, population).certificate(delta)
 
 
 def to_dp_accounting(
@@ -534,13 +434,5 @@ def to_dp_accounting(
         DataUnavailable: dp_accounting is not installed; `pip install 'gspa[dp]'`.
         OutsideValidity: a worst user that is not known, or a grid too large.
     """
-    runs = _mechanism(mechanism)
-    if isinstance(runs, Discrete):
-        hint = "a matrix is answered by gspa.epsilon, gspa.delta and gspa.attack"
-        raise OutsideValidity("clone probabilities", "a named family", hint)
-    asked = setting(runs, eps, n, budgets, rounds, honest)
-    if isinstance(asked, settings.Dealt):
-        given = asked.asked.rounds(asked.asked.directions()[0])
-    else:
-        given = [(asked.round(), asked.rounds)]
-    return interop.compose_with_dp_accounting(given, step=step, pessimistic=pessimistic)
+    laws = setting(_mechanism(mechanism), eps, n, budgets, rounds, honest).laws()
+    return interop.compose_with_dp_accounting(laws, step=step, pessimistic=pessimistic)

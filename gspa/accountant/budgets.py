@@ -13,13 +13,15 @@ Budgets(n=5, groups=2, eps 0.01 to 0.5, delta 0 to 0, '50% 0.5 + 50% 0.01')
 from __future__ import annotations
 
 import csv
-import itertools
+import math
 import os
 import re
+from array import array
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader, TextIOWrapper
-from itertools import islice
+from itertools import count as counted
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -33,22 +35,16 @@ from gspa.accountant.errors import InvalidBudget, InvalidValue, UnknownName
 # --- a CSV file of budgets, and which line breaks which rule -------------------------------------------------
 
 # What each column may hold, in words and as a test; NaN fails every comparison.
-Rule = tuple[str, Callable[[Array], NDArray[np.bool_]]]
-Rules = Mapping[str, Rule]
-RULES: Rules = {
-    "eps": ("a finite number >= 0", lambda v: np.isfinite(v) & (v >= 0)),
+Rule = tuple[str, Callable[[Any], Any]]
+RULES: Mapping[str, Rule] = {
+    "eps": ("a finite number >= 0", lambda v: (v >= 0) & (v < math.inf)),
     "delta": ("in [0, 1)", lambda v: (v >= 0) & (v < 1)),
-    "count": ("an integer >= 1", lambda v: np.isfinite(v) & (v >= 1) & (v == np.floor(v))),
+    "count": ("an integer >= 1", lambda v: (v >= 1) & (v < math.inf) & (v == np.floor(v))),
 }
-_SCALE: Rule = ("a finite number > 0", lambda v: np.isfinite(v) & (v > 0))
-BLOCK = 4096  # rows checked at once; only a block with a bad row is looked at row by row
+_SCALE: Rule = ("a finite number > 0", lambda v: (v > 0) & (v < math.inf))
 
 
-class Columns(dict[str, Array]):
-    """Columns of one length >= 1 by name, as `read` has found and checked them."""
-
-
-def read(path: str | Path, *, column: str = "eps") -> Columns:
+def read(path: str | Path, *, column: str = "eps") -> dict[str, Array]:
     """The columns by name: `column` and what else the header names, all of one length >= 1.
 
     Columns are separated by commas, semicolons or tabs; beside the last two a decimal comma is read as well. Empty
@@ -64,17 +60,26 @@ def read(path: str | Path, *, column: str = "eps") -> Columns:
     if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
         raise InvalidBudget("path", path, "the path of a CSV file")
     rules = RULES if column == "eps" else {column: _SCALE, "count": RULES["count"]}
-    name = Path(path).name or "path"  # a long path is cut short when it is shown, its name never
+    file = Path(path).name or "path"  # a long path is cut short when it is shown, its name never
     try:
-        with Path(path).open("rb") as raw, TextIOWrapper(raw, encoding(name, raw), errors="replace") as text:
-            table = _Table(name, _lines(name, text), rules)
-            blocks = list(table.blocks())
+        with Path(path).open("rb") as raw, TextIOWrapper(raw, encoding(file, raw), errors="replace") as text:
+            lines = list(_lines(file, text))
     except OSError as error:
         reason = error.strerror or "cannot be read"
-        raise InvalidBudget(name, str(path), "a readable CSV file", reason) from None
-    if not any(map(len, blocks)):
-        raise InvalidBudget(name, ",".join(table.names), "a file with rows below its header")
-    return Columns(zip(table.names, np.concatenate(blocks).T, strict=True))
+        raise InvalidBudget(file, str(path), "a readable CSV file", reason) from None
+    # The header is the first line with a word; Excel's may say above it what separates columns.
+    words = (i for i, line in enumerate(lines) if line.strip(" \t\r\n,;") and not line.startswith("sep="))
+    above = next(words, 0)
+    header, rows = "".join(lines[above : above + 1]).strip("\r\n"), lines[above + 1 :]
+    between, names = _header(file, above + 1, header, rules)
+    kept = [i for i, name in enumerate(names) if name]
+    values = _plain(rows, between, len(names), kept)
+    fine = [rules[names[i]][1](column).all() for i, column in zip(kept, values.T, strict=True)]
+    if not (values.size and all(fine)):
+        values = _row_by_row(file, above + 2, rows, between, names, rules)
+    if not values.size:
+        raise InvalidBudget(file, header.strip(), "a file with rows below its header")
+    return {names[i]: column for i, column in zip(kept, values.T, strict=True)}
 
 
 _LONGEST = 1 << 16  # characters in a line
@@ -98,7 +103,7 @@ def encoding(file: str, raw: BufferedReader) -> str:
 
 
 def _lines(file: str, text: TextIO) -> Iterator[str]:
-    for number in itertools.count(1):
+    for number in counted(1):
         line = text.readline(_LONGEST)
         if len(line) == _LONGEST:
             raise InvalidBudget(f"{file} line {number}", line, f"shorter than {_LONGEST} characters")
@@ -107,123 +112,73 @@ def _lines(file: str, text: TextIO) -> Iterator[str]:
         yield line
 
 
-class _Table:
-    """A CSV file behind its header: its numbers in blocks, and the first line that breaks a rule."""
-
-    def __init__(self, file: str, lines: Iterator[str], rules: Rules) -> None:
-        self.file, self.rules, self.lines = file, rules, enumerate(lines, start=1)
-        self.mark, self.unclear = "", ("", "")  # the decimal mark, and where a number may be grouped by it
-        written = ((i, text) for i, text in self.lines if text.strip(" \t\r\n,;") and not text.startswith("sep="))
-        number, header = next(written, (1, ""))
-        found = [mark for mark in ";,\t" if mark in header] or [","]
-        self.between = found[0]
-        cells = [cell.strip() for cell in next(csv.reader([header], delimiter=self.between), [])]
-        if found[:2] == [";", ","]:
-            raise InvalidBudget(f"{file} line {number}", header.strip(), "a header with one kind of separator")
-        self.width = len(cells)
-        # What pandas calls a column without a name where it reads one.
-        self.at = [i for i, cell in enumerate(cells) if cell and not re.fullmatch(r"Unnamed: [\d.]+", cell)]
-        self.names = [cells[i] for i in self.at]
-        self._check_header(f"{file} line {number}")
-
-    def _check_header(self, where: str) -> None:
-        shown, (column, *others) = ",".join(self.names), self.rules
+def _header(file: str, line: int, text: str, rules: Mapping[str, Rule]) -> tuple[str, list[str]]:
+    """What separates the columns, and their names; empty for one that is to be left out."""
+    found = [mark for mark in ";,\t" if mark in text] or [","]
+    cells = [cell.strip() for cell in next(csv.reader([text], delimiter=found[0]), [])]
+    # What pandas calls a column without a name where it reads one.
+    names = ["" if re.fullmatch(r"Unnamed: [\d.]+", cell) else cell for cell in cells]
+    given, (column, *others) = [name for name in names if name], rules
+    for name in given:
+        if name not in rules and name.isidentifier():
+            raise UnknownName(f"{file}: column", name, rules)
+    if not {column} <= {*given} <= {*rules} or len({*given}) < len(given) or found[:2] == [";", ","]:
         header = "a header: " + column + "".join(f"[,{name}]" for name in others)
-        if all(_NUMBER.fullmatch(name) for name in self.names):
-            raise InvalidBudget(where, shown, header)
-        for name in self.names:
-            if column in re.split(r"[\s|:]+", name)[:-1]:
-                raise InvalidBudget(where, shown, "a header with commas, semicolons or tabs between its columns")
-            if name == "sigma" and column == "eps":
-                raise InvalidBudget(where, shown, header, 'or say that the mechanism is "gaussian"')
-            if name not in self.rules:
-                raise UnknownName(f"{self.file}: column", name, self.rules)
-        if len(set(self.names)) < len(self.names):
-            raise InvalidBudget(where, shown, "a header that names each column once")
-        if column not in self.names:
-            raise InvalidBudget(where, shown, f"a header with a column {column}")
+        hint = "each column once, with commas, semicolons or tabs between them"
+        raise InvalidBudget(f"{file} line {line}", text.strip(), header, hint)
+    return found[0], names
 
-    def blocks(self) -> Iterator[Array]:
-        """The numbers, shape (rows, names), some rows at a time."""
-        while block := list(islice(self.lines, BLOCK)):
-            values = self._plain([line for _, line in block])
-            yield self._row_by_row(block) if values is None or self._bad(values) is not None else values
-        if self.unclear[0]:
-            where, text = self.unclear
-            raise InvalidBudget(where, text, "a number with an unambiguous decimal mark", "write 1500, or 1.50")
 
-    def _plain(self, lines: list[str]) -> Array | None:
-        """The numbers of lines that hold nothing else, all at once; None where they must be looked at one by one."""
-        text, written = "".join(lines), [line for line in lines if line.strip()]
-        if not written:
-            return np.empty((0, len(self.at)))
-        if self.between != ",":
-            if not self.mark or self.unclear[0] or {",": ".", ".": ","}[self.mark] in text:
-                return None
-            written = [line.replace(",", ".") for line in written]
-        alike = all(line.count(self.between) == self.width - 1 for line in written)
-        if not alike or self.at[-1] - self.at[0] != len(self.at) - 1 or self.at[-1] != self.width - 1:
-            return None
-        try:
-            return np.loadtxt(written, delimiter=self.between, comments=None, quotechar='"', ndmin=2, usecols=self.at)
-        except ValueError:
-            return None
+def _plain(rows: list[str], between: str, width: int, kept: list[int]) -> Array:
+    """The numbers of rows that hold nothing else, all at once; none where they must be looked at one by one."""
+    written = [row for row in rows if row.strip()] if between == "," else []
+    if written and kept == list(range(kept[0], width)) and all(row.count(",") == width - 1 for row in written):
+        with suppress(ValueError):
+            return np.loadtxt(written, delimiter=",", comments=None, quotechar='"', ndmin=2, usecols=kept)
+    return np.empty((0, len(kept)))
 
-    def _row_by_row(self, block: list[tuple[int, str]]) -> Array:
-        """The same numbers, or the refusal of the first line that is not as it should be."""
-        numbers: list[list[float]] = []
-        places: list[tuple[int, list[str]]] = []
-        refusal = None
-        try:
-            for line, text in block:
-                row = [cell.strip() for cell in next(csv.reader([text], delimiter=self.between), [])]
-                if any(row):
-                    numbers.append(self._numbers(f"{self.file} line {line}", row))
-                    places.append((line, row))
-        except InvalidBudget as error:
-            refusal = error
-        values = np.array(numbers).reshape(-1, len(self.at))
-        if (bad := self._bad(values)) is not None:
-            (line, row), name = places[bad[0]], self.names[bad[1]]
-            raise InvalidBudget(f"{self.file} line {line}, column {name}", row[self.at[bad[1]]], self.rules[name][0])
-        if refusal is not None:
-            raise refusal
-        return values
 
-    def _bad(self, values: Array) -> tuple[int, int] | None:
-        """Row and column of the first number that breaks its rule."""
-        fine = [self.rules[name][1](column) for name, column in zip(self.names, values.T, strict=True)]
-        where = np.argwhere(~np.array(fine).T)
-        return (int(where[0][0]), int(where[0][1])) if where.size else None
-
-    def _numbers(self, where: str, row: list[str]) -> list[float]:
-        if not self.at[-1] < len(row) <= self.width:
-            comma = self.between == "," and len(row) > self.width
+def _row_by_row(
+    file: str, first: int, rows: list[str], between: str, names: list[str], rules: Mapping[str, Rule]
+) -> Array:
+    """The numbers, shape (rows, columns), or the refusal of the first that is not as it should be."""
+    kept = [i for i, name in enumerate(names) if name]
+    numbers = array("d")
+    mark, unclear = "", ("", "")  # the decimal mark, and where a number may be grouped by it
+    for line, text in enumerate(rows, start=first):
+        where = f"{file} line {line}"
+        row = [cell.strip() for cell in next(csv.reader([text], delimiter=between), [])]
+        if not any(row):
+            continue
+        if not kept[-1] < len(row) <= len(names):
+            comma = between == "," and len(row) > len(names)
             remedy = "decimal commas need semicolons between the columns" if comma else "complete or delete the row"
-            wanted = f"{len(self.at)} values: {','.join(self.names)}"
-            raise InvalidBudget(where, self.between.join(row), wanted, remedy)
-        for i in range(self.at[0], len(row)):
-            if row[i] and i not in self.at:
-                raise InvalidBudget(f"{where}, column {i + 1}", row[i], "empty, as its name is", "delete the column")
-        return [self._number(f"{where}, column {n}", row[i], n) for i, n in zip(self.at, self.names, strict=True)]
-
-    def _number(self, where: str, text: str, name: str) -> float:
-        mark = next((c for c in text if c in ".,"), "")
-        allowed = self.rules[name][0]
-        if not text:
-            raise InvalidBudget(where, text, allowed, "fill it in, or delete the row")
-        if not _NUMBER.fullmatch(text) or (mark == "," and self.between == ","):
-            raise InvalidBudget(where, text, allowed, _PLAIN)
-        if mark and self.between != ",":
-            if mark != (self.mark or mark):
-                raise InvalidBudget(where, text, allowed, f"the numbers above it have the decimal mark {self.mark!r}")
-            # Nobody separates columns by semicolons and thousands by commas.
-            if not _GROUPED.fullmatch(text) or self.between + mark == ";,":
-                self.unclear = ("", "")
-            elif not self.mark:
-                self.unclear = (where, text)
-            self.mark = mark
-        return float(text.replace(",", "."))
+            wanted = f"{len(kept)} values: {','.join(filter(None, names))}"
+            raise InvalidBudget(where, between.join(row), wanted, remedy)
+        for i, cell in enumerate(row[kept[0] :], start=kept[0]):
+            if not names[i]:
+                if cell:
+                    raise InvalidBudget(f"{where}, column {i + 1}", cell, "empty, as its name is", "delete the column")
+                continue
+            place, (allowed, fits) = f"{where}, column {names[i]}", rules[names[i]]
+            own = next((c for c in cell if c in ".,"), "")
+            if not _NUMBER.fullmatch(cell) or (own == between == ","):
+                raise InvalidBudget(place, cell, allowed, _PLAIN if cell else "fill it in, or delete the row")
+            if own and between != ",":
+                if own != (mark or own):
+                    raise InvalidBudget(place, cell, allowed, f"the numbers above it have the decimal mark {mark!r}")
+                # Nobody separates columns by semicolons and thousands by commas.
+                if not _GROUPED.fullmatch(cell) or between + own == ";,":
+                    unclear = ("", "")
+                elif not mark:
+                    unclear = (place, cell)
+                mark = own
+            numbers.append(float(cell.replace(",", ".")))
+            if not fits(numbers[-1]):
+                raise InvalidBudget(place, cell, allowed)
+    if unclear[0]:
+        raise InvalidBudget(*unclear, "a number with an unambiguous decimal mark", "write 1500, or 1.50")
+    return np.array(numbers).reshape(-1, len(kept))
 
 
 # --- who has which (eps_i, delta_i), and how many of them ----------------------------------------------------

@@ -1,24 +1,27 @@
 """The inverse questions: which local eps, noise, number of users or of rounds, or factor meets a central (eps, delta).
 
 >>> from gspa.accountant.randomizers import Common
->>> from gspa.accountant.settings import setting
->>> asked = Unknown(lambda eps: setting(Common(), eps, 10_000, None))
->>> bound = solve(asked, eps=0.1, delta=1e-6)
->>> setting(Common(), bound.lower, 10_000, None).epsilon(1e-6).upper <= 0.1
-True
+>>> asked, bound = find(Common(), None, 10_000, None, None, target=0.1, delta=1e-6)
+>>> asked.name, setting(Common(), bound.lower, 10_000, None).epsilon(1e-6).upper <= 0.1
+('eps', True)
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 
+from gspa.accountant import arguments as check
+from gspa.accountant import exact, one_round
+from gspa.accountant.allocation import Allocation
 from gspa.accountant.bound import Bound
-from gspa.accountant.errors import OutsideValidity
+from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.randomizers import Discrete, Gaussian, Laplace, Mechanism, Randomizer
 from gspa.accountant.roots import find_root, push_until
-from gspa.accountant.settings import REPLACE, Setting, warnings
+from gspa.accountant.settings import REPLACE, Setting, Who, setting, warnings
 
 MOST_EPS = 600.0  # of a local report: what is looked for hides something
 MOST_USERS, MOST_ROUNDS = 10**15, 10**6
@@ -30,26 +33,83 @@ class Unknown:
     """A number that is to be found.
 
     Attributes:
+        name: eps, n, rounds, sigma, or a factor of the budgets or the noise.
         setting: what is asked if the number is known.
-        grows: the central eps grows with it, rather than falls.
-        whole: it is one of users, or of rounds.
         least: the smallest that may be found.
         most: the largest.
         start: where the search begins.
-        name: of it, for messages.
         close: relative, of the central eps to the target.
+        grows: the central eps grows with it, rather than falls.
+        whole: it is one of users, or of rounds.
         sided: its setting tells the upper end alone in less time.
     """
 
+    name: str
     setting: Callable[[float], Setting]
-    grows: bool = True
-    whole: bool = False
     least: float = 1e-300
     most: float = MOST_EPS
     start: float = 1.0
-    name: str = "eps"
     close: float = 1e-6
+    grows: bool = True
+    whole: bool = False
     sided: bool = False
+
+
+def find(
+    runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds: int | None, *, target: float, delta: float
+) -> tuple[Unknown, Bound]:
+    """What the front door's arguments leave out, and what it is at a central (target, delta)."""
+    target, delta = check.positive(target_eps=target), check.probability(allow_zero=False, delta=delta)
+    asked = _unknown(runs, eps, n, who, rounds)
+    found = solve(asked, eps=target, delta=delta)
+    if asked.name == "n" and found.method == one_round.METHOD and getattr(runs, "bits", False):
+        with suppress(OutsideValidity):  # the exact law needs fewer, but is not evaluated for as many as the pair
+            found = solve(replace(asked, most=exact.QUICK), eps=target, delta=delta)
+    return asked, found
+
+
+def _unknown(runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds: int | None) -> Unknown:
+    if isinstance(runs, Allocation):
+        raise InvalidValue("mechanism", runs.name, "one of users who report", "a training run has steps, not users")
+    often = check.count(rounds=1 if rounds is None else rounds)
+    noise = getattr(runs, "scale", None) or getattr(runs, "sigma", None)
+    sided = runs.line and often > 1
+
+    if who is not None or isinstance(noise, tuple):
+        base = setting(runs, eps, n, who, often)
+        if base.top == math.inf:
+            return Unknown("factor of the noise", base.times, 1e-17, 1e17, grows=False, sided=sided)
+        return Unknown("factor of the budgets", base.times, most=MOST_EPS / max(base.top, 1e-300) * often, sided=sided)
+
+    if n is None and (eps is None or runs.line):
+        what = "the largest local eps" if isinstance(runs, Laplace) else "the smallest sigma"
+        hint = f"calibrate finds {what} for a number of users" if eps is not None else "give n, eps or both, or budgets"
+        raise InvalidValue("n", None, "given", hint)
+    if n is None:
+
+        def of_users(x: float) -> Setting:
+            return setting(runs, eps, round(x), None, often)
+
+        return Unknown("n", of_users, 1, MOST_USERS, 1000.0, grows=False, whole=True)
+
+    if eps is not None or noise is not None or isinstance(runs, Discrete):
+        if rounds is not None:
+            raise InvalidValue("rounds", rounds, "left out", "everything is given: calibrate finds the rounds")
+        one = setting(runs, eps, n, None)
+        return Unknown("rounds", lambda x: one.often(round(x)), 1, MOST_ROUNDS, whole=True, sided=runs.line)
+
+    if isinstance(runs, Gaussian):
+        width, known = runs.sensitivity, runs
+
+        def noisy(x: float) -> Setting:
+            return setting(replace(known, sigma=x), None, n, None, often)
+
+        return Unknown("sigma", noisy, width / MOST_EPS, width * 1e17, width, grows=False, sided=sided)
+
+    # What is summed up on a grid, or attacked, is itself known to about 1e-6.
+    close = 1e-10 if isinstance(runs, Randomizer) and often == 1 and (runs.bits or not runs.known) else 1e-6
+    least = max(1e-300, getattr(runs, "least", 0.0))
+    return Unknown("eps", lambda x: setting(runs, x, n, None, often), least, close=close, sided=sided)
 
 
 def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:

@@ -1,4 +1,4 @@
-"""Who reports, what they run and how often: checked once, then asked for eps, delta or a round.
+"""Who reports, what they run and how often: checked once, then asked what the front door asks.
 
 >>> from gspa.accountant.randomizers import KRR
 >>> one = setting(KRR(k=10), 0.5, 10_000, None)
@@ -22,16 +22,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
 from gspa.accountant import budgets as populations
-from gspa.accountant import engine, laplace_gaussian
+from gspa.accountant import certificates, engine, laplace_gaussian
 from gspa.accountant import rounds as composition
 from gspa.accountant.allocation import Allocated, Allocation
 from gspa.accountant.arguments import Array
 from gspa.accountant.attacks import attack_delta, attack_epsilon
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
+from gspa.accountant.certificates import Certificate
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.one_round import honest_only
-from gspa.accountant.randomizers import Discrete, Gaussian, Laplace, Mechanism, RandomizedResponse, Randomizer
+from gspa.accountant.one_round import UserBounds, honest_only
+from gspa.accountant.randomizers import Discrete, Duchi, Gaussian, Laplace, Mechanism, RandomizedResponse, Randomizer
+from gspa.accountant.risk import Risk, attack_rates
 
 Who = Budgets | ArrayLike | str | PathLike[str] | None
 Population = Sequence[tuple[Discrete, int]]
@@ -57,18 +59,24 @@ class Setting(ABC):
     """One kind of users and what they run; the kinds are below.
 
     Attributes:
+        runs: the mechanism, if it is one for all.
         n: number of users; None of a training run.
         top: an eps beyond which delta(eps) is flat, such as the largest local eps of all rounds together.
         rounds: how often everybody reports.
         honest: how many of the users follow the protocol, if that was given.
         by_pairs: what to say of several rounds.
+        proves_rounds: a certificate may be of several.
     """
 
+    runs: Mechanism
     n: int | None
     top: float = math.inf
     rounds = 1
     honest: int | None = None
     by_pairs = ""
+    proves_rounds = False
+
+    # --- what each kind says of itself ---
 
     @abstractmethod
     def one_epsilon(self, delta: float) -> Bound:
@@ -77,6 +85,10 @@ class Setting(ABC):
     @abstractmethod
     def one_delta(self, eps: float) -> Bound:
         """Central delta of one round."""
+
+    @abstractmethod
+    def proof(self, delta: float) -> Certificate:
+        """A certificate of one round, or of all where `proves_rounds` says so."""
 
     def round(self, delta: float = _GUESSED) -> composition.Round:
         """One of the rounds, for composition, of which about that delta is asked; a training run has none."""
@@ -87,9 +99,9 @@ class Setting(ABC):
         """The same whatever the delta."""
         raise NotImplementedError
 
-    def attack(self, delta: float) -> Bound:
-        """A central eps that an attack reaches."""
-        return self.epsilon(delta)
+    def only(self, honest: int) -> Setting:
+        """The same with so many of the users, the worst to be among."""
+        raise InvalidValue("honest", honest, "left out", "a training run has steps, not users who report")
 
     def times(self, factor: float) -> Setting:
         """The same with all local eps, or all noise, times a factor."""
@@ -101,8 +113,11 @@ class Setting(ABC):
         many.rounds, many.top = rounds, self.top / self.rounds * rounds
         return many
 
+    # --- what the front door asks ---
+
     def epsilon(self, delta: float) -> Bound:
         """The certified central eps."""
+        delta = check.probability(allow_zero=False, delta=delta)
         if self.rounds == 1:
             return self.stated(self.one_epsilon(delta), delta)
         return self.stated(composition.compose([(self.round(delta / self.rounds), self.rounds)], delta=delta), delta)
@@ -117,6 +132,7 @@ class Setting(ABC):
 
     def delta(self, eps: float) -> Bound:
         """The certified central delta."""
+        eps = check.nonnegative(at_eps=eps)
         if self.rounds == 1:
             bound = self.one_delta(eps)
         else:
@@ -129,12 +145,40 @@ class Setting(ABC):
         said = warnings(delta, self.n, self.honest)
         return replace(bound, n=self.n, note="; ".join(filter(None, notes)), relation=REPLACE, warnings=said)
 
+    def risk(self, fpr: tuple[float, ...] = (0.01, 0.001)) -> Risk:
+        """What an attacker gets at these false-positive rates."""
+        first = self.delta(0.0)
+        advantage, tpr = attack_rates(lambda at: self.delta(at).upper if at else first.upper, fpr, top=self.top)
+        return Risk(fpr, tpr, advantage, first.method, first.valid_for, first.relation, first.proved)
+
+    def attack(self, delta: float) -> Bound:
+        """A central eps that an attack reaches."""
+        return self.epsilon(delta)
+
+    def per_user(self, delta: float) -> UserBounds:
+        """Central eps of each user's own record."""
+        raise InvalidValue("mechanism", self.runs.name, "one of users with budgets of their own")
+
+    def certificate(self, delta: float) -> Certificate:
+        """A proof that a stranger can check."""
+        delta = check.probability(allow_zero=False, delta=delta)
+        if self.rounds > 1 and not self.proves_rounds:
+            raise OutsideValidity("certify", "one round of this mechanism", "other rounds are not covered yet")
+        return self.proof(delta)
+
+    def laws(self) -> list[tuple[composition.Round, int]]:
+        """All that is composed, for another library."""
+        return [(self.round(), self.rounds)]
+
 
 class Shuffled(Setting):
     """Users of one kind of randomizer, by their local budgets."""
 
+    proves_rounds = True
+
     def __init__(self, runs: Randomizer, people: Budgets) -> None:
-        self.runs, self.people, self.n, self.top = runs, people, people.n, people.eps_max
+        self.runs: Randomizer = runs
+        self.people, self.n, self.top = people, people.n, people.eps_max
         if runs.bits:
             self.by_pairs = _BY_PAIRS
 
@@ -143,6 +187,11 @@ class Shuffled(Setting):
 
     def one_delta(self, eps: float) -> Bound:
         return engine.named_delta(self.people, eps=eps, mechanism=self.runs)
+
+    def proof(self, delta: float) -> Certificate:
+        if isinstance(self.runs, Duchi):
+            raise OutsideValidity("certify", "another name", "Duchi et al.'s reports are those of rr: certify these")
+        return certificates.certificate(self.people, delta=delta, mechanism=self.runs, rounds=self.rounds)
 
     @cached_property
     def _round(self) -> composition.Round:
@@ -158,18 +207,35 @@ class Shuffled(Setting):
             raise OutsideValidity("attack", "a setting whose reports can be told apart", hint)
         return found
 
+    def only(self, honest: int) -> Setting:
+        return Shuffled(self.runs, honest_only(self.people, honest=honest))
+
     def times(self, factor: float) -> Setting:
         return Shuffled(self.runs, _scaled(self.people, factor)).often(self.rounds)
 
-    def grouped(self) -> tuple[Shuffled, NDArray[np.intp]]:
-        """The same with one entry for each distinct budget, and which is whose."""
+    def per_user(self, delta: float) -> UserBounds:
+        if self.rounds == 1:
+            return engine.named_per_user(self.people, delta=delta, mechanism=self.runs)
         distinct, where = self.people.distinct()
-        return Shuffled(self.runs, distinct).often(self.rounds), where
 
-    def of_user(self, index: int, delta: float) -> Bound:
-        """Central eps of a user of that entry."""
-        one = composition.shuffled(self.people, mechanism=self.runs, victim=index)
-        return composition.compose([(one, self.rounds)], delta=delta)
+        def of_user(index: int) -> Bound:
+            one = composition.shuffled(distinct, mechanism=self.runs, victim=index)
+            return composition.compose([(one, self.rounds)], delta=delta)
+
+        return _each(of_user, where, delta, "budgets")
+
+
+def _each(of_user: Callable[[int], Bound], where: NDArray[np.intp], delta: float, name: str) -> UserBounds:
+    """Of users, given which of the distinct budgets or scales is whose."""
+    distinct = int(where.max()) + 1
+    if distinct > (most := laplace_gaussian.MOST_VICTIMS):
+        raise InvalidValue(name, distinct, f"at most {most} distinct ones", f"let users share {name}")
+    found = [of_user(i) for i in range(distinct)]
+    upper, lower = (np.array([getattr(one, end) for one in found])[where] for end in ("upper", "lower"))
+    last = next((one for one in found if not one.proved), found[-1])
+    note = "; ".join(dict.fromkeys(one.note for one in found if ";" in one.note))  # of some there is more to say
+    everyone = all(one.reached for one in found)
+    return UserBounds(lower, upper, last.method, last.valid_for, delta, note=note, reached=everyone)
 
 
 def _scaled(people: Budgets, factor: float) -> Budgets:
@@ -188,14 +254,13 @@ class OnLine(Setting):
         width: of the range of the values.
     """
 
+    n: int
+
     def __init__(
-        self,
-        runs: Laplace | Gaussian,
-        scales: Budgets | Array,
-        count: NDArray[np.int64],
-        where: NDArray[np.intp],
+        self, runs: Laplace | Gaussian, scales: Budgets | Array, count: NDArray[np.int64], where: NDArray[np.intp]
     ) -> None:
-        self.runs, self.scales, self.count, self.where = runs, scales, count, where
+        self.runs: Laplace | Gaussian = runs
+        self.scales, self.count, self.where = scales, count, where
         self.n, self.width = int(count.sum()), float(runs.sensitivity)
         if isinstance(scales, Budgets):
             self.top = scales.eps_max
@@ -214,7 +279,6 @@ class OnLine(Setting):
     @property
     def _quick(self) -> dict[str, Any]:
         """What a linear score of few cells tells, in milliseconds."""
-        assert self.n is not None
         return self.attacked | {"cells": CELLS} | ({"statistic": "linear"} if self.n <= _SUMMED else {})
 
     def one_epsilon(self, delta: float, victim: int | None = None) -> Bound:
@@ -239,6 +303,9 @@ class OnLine(Setting):
     def _round(self) -> composition.Round:
         return composition.shuffled_reports(**self.line)
 
+    def proof(self, delta: float) -> Certificate:
+        return certificates.on_a_line(laplace_gaussian.Crowd.of(**self.line), delta=delta)
+
     def attack(self, delta: float) -> Bound:
         found = attack_epsilon(delta=delta, **self.attacked)
         if self.width != 1:
@@ -246,22 +313,29 @@ class OnLine(Setting):
             found = replace(found, note=units)
         return replace(found, n=self.n, relation=REPLACE)
 
+    def only(self, honest: int) -> Setting:
+        # It is not the smallest budgets, or the largest noise, whose loss must hurt most: the tails' shapes decide.
+        if self.count.size > 1:
+            what = "eps" if isinstance(self.scales, Budgets) else "noise"
+            hint = f"which users to leave out is not known for {self.runs.name!r} with unequal {what}"
+            raise InvalidValue("honest", honest, "left out", hint)
+        count = np.array([honest])
+        scales = replace(self.scales, count=count) if isinstance(self.scales, Budgets) else self.scales
+        return OnLine(self.runs, scales, count, self.where)
+
     def times(self, factor: float) -> Setting:
         scales = _scaled(self.scales, factor) if isinstance(self.scales, Budgets) else self.scales * factor
         return OnLine(self.runs, scales, self.count, self.where).often(self.rounds)
 
-    def grouped(self) -> tuple[OnLine, NDArray[np.intp]]:
-        """The same, and which scale is whose."""
-        return self, self.where
-
-    def of_user(self, index: int, delta: float) -> Bound:
-        """Central eps of a user with that scale."""
-        if self.rounds == 1:
-            bound = self.one_epsilon(delta, index)
-        else:
+    def per_user(self, delta: float) -> UserBounds:
+        def of_user(index: int) -> Bound:
+            if self.rounds == 1:
+                return self.one_epsilon(delta, index)
             one = composition.shuffled_reports(victim=index, **self.line)
-            bound = composition.compose([(one, self.rounds)], delta=delta)
-        return replace(bound, valid_for=in_range(bound.valid_for, self.width))
+            return composition.compose([(one, self.rounds)], delta=delta)
+
+        found = _each(of_user, self.where, delta, "scales")
+        return replace(found, valid_for=in_range(found.valid_for, self.width))
 
     def stated(self, bound: Bound, delta: float) -> Bound:
         return super().stated(replace(bound, valid_for=in_range(bound.valid_for, self.width)), delta)
@@ -300,6 +374,19 @@ class Written(Setting):
     def round(self, delta: float = _GUESSED) -> composition.Round:
         return engine.discrete_round(self.groups, delta=delta)
 
+    def laws(self) -> list[tuple[composition.Round, int]]:
+        hint = "a matrix is answered by gspa.epsilon, gspa.delta and gspa.attack"
+        raise OutsideValidity("clone probabilities", "a named family", hint)
+
+    def proof(self, delta: float) -> Certificate:
+        return certificates.written(self.groups, delta=delta)
+
+    def only(self, honest: int) -> Setting:
+        (table, _), *others = self.groups
+        if others:
+            raise InvalidValue("honest", honest, "left out", "which users to leave out of several groups is not known")
+        return Written([(table, honest)])
+
     def epsilon(self, delta: float) -> Bound:
         found = super().epsilon(delta)
         if found.upper == math.inf:
@@ -314,13 +401,29 @@ class Dealt(Setting):
     n = None
 
     def __init__(self, runs: Allocation) -> None:
-        self.runs, self.asked = runs, Allocated(runs)
+        self.runs: Allocation = runs
+        self.asked = Allocated(runs)
 
     def one_epsilon(self, delta: float) -> Bound:
         return self.asked.epsilon(delta)
 
     def one_delta(self, eps: float) -> Bound:
         return self.asked.delta(eps)
+
+    def laws(self) -> list[tuple[composition.Round, int]]:
+        return self.asked.rounds(self.asked.directions()[0])
+
+    def proof(self, delta: float) -> Certificate:
+        return certificates.allocated(self.asked, delta=delta)
+
+    def often(self, rounds: int) -> Self:
+        raise InvalidValue("rounds", rounds, "left out", "a training run has epochs")
+
+    def risk(self, fpr: tuple[float, ...] = (0.01, 0.001)) -> Risk:
+        if self.runs.direction == "replace":
+            return super().risk(fpr)
+        both = Dealt(replace(self.runs, direction="both"))  # a curve of both orders is needed
+        return Setting.risk(both, fpr)
 
     def attack(self, delta: float) -> Bound:
         if self.runs.k > 1:
@@ -350,41 +453,31 @@ def setting(
 ) -> Setting:
     """The setting that the front door's arguments mean; refuses what contradicts itself."""
     rounds = check.count(rounds=rounds)
-    honest = None if honest is None else check.count(honest=honest)
     if population is not None:
         given = None if runs == RandomizedResponse() else runs.name
         left_out("a population says who reports, and by what", eps=eps, n=n, budgets=who, mechanism=given)
-        found: Setting = Written(_honest_groups(_groups(population), honest))
+        found: Setting = Written(_groups(population))
     elif isinstance(runs, Discrete):
         left_out("the matrix says how private a report is", eps=eps, budgets=who)
         if n is None:
             raise InvalidValue("n", None, "given", "say how many report, or give a population")
-        found = Written(_honest_groups([(runs.matrix, check.count(n=n))], honest))
+        found = Written([(runs.matrix, check.count(n=n))])
     elif isinstance(runs, Allocation):
-        left_out("a training run has steps, not users who report", eps=eps, n=n, budgets=who, honest=honest)
-        if rounds > 1:
-            raise InvalidValue("rounds", rounds, "left out", "a training run has epochs")
-        return Dealt(runs)
+        left_out("a training run has steps, not users who report", eps=eps, n=n, budgets=who)
+        found = Dealt(runs)
     elif isinstance(runs, Laplace | Gaussian):
-        own = _scales(runs, eps, n, who)
-        if own is None:
-            everybody = people(eps, n, who)
-            if honest is not None and everybody.eps_min < everybody.eps_max:
-                # On a line it is not the smallest budgets whose loss must hurt most: the tails' shapes decide.
-                raise InvalidValue("honest", honest, "left out", _WHICH.format(runs.name, "eps"))
-            distinct, where = _honest_people(everybody, honest).distinct()
-            found = OnLine(runs, distinct, distinct.count, where)
-        else:
-            found = _together(runs, *own, honest)
+        found = _on_a_line(runs, eps, n, who)
     elif isinstance(runs, Randomizer):
-        found = Shuffled(runs, _honest_people(people(eps, n, who), honest))
+        found = Shuffled(runs, people(eps, n, who))
     else:
         raise InvalidValue("mechanism", runs, "one of its kinds, such as RandomizedResponse() or KRR(k=10)")
-    found.honest = honest
+    if honest is not None:
+        honest = check.count(honest=honest)
+        if found.n is not None and honest > found.n:
+            raise InvalidValue("honest", honest, f"at most n = {found.n}")
+        found = found.only(honest)
+        found.honest = honest
     return found if rounds == 1 else found.often(rounds)
-
-
-_WHICH = "which users to leave out is not known for {!r} with unequal {}"
 
 
 def left_out(why: str, **given: object) -> None:
@@ -408,78 +501,47 @@ def people(eps: float | None, n: int | None, who: Who) -> Budgets:
     return populations.constant(eps, n=n)
 
 
-def _honest_people(everybody: Budgets, honest: int | None) -> Budgets:
-    return everybody if honest is None else honest_only(everybody, honest=honest)
-
-
 def _groups(population: Population) -> list[tuple[ArrayLike, int]]:
     pairs = "a list of (Discrete(matrix), count) pairs, at least one"
     try:
-        groups = [(runs, check.count(count=count)) for runs, count in population]
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InvalidValue):
-            raise
+        groups = [(runs, count) for runs, count in population]
+    except (TypeError, ValueError):
         raise InvalidValue("population", population, pairs) from None
-    for i, (runs, _) in enumerate(groups):
-        if not isinstance(runs, Discrete):
-            raise InvalidValue(f"population[{i}]", runs, pairs)
-    if not groups:
-        raise InvalidValue("population", [], pairs)
-    return [(runs.matrix, count) for runs, count in groups]
+    if not groups or not all(isinstance(runs, Discrete) for runs, _ in groups):
+        raise InvalidValue("population", population, pairs)
+    return [(runs.matrix, check.count(count=count)) for runs, count in groups]
 
 
-def _honest_groups(groups: list[tuple[ArrayLike, int]], honest: int | None) -> list[tuple[ArrayLike, int]]:
-    if honest is None:
-        return groups
-    (table, count), *others = groups
-    if others:
-        raise InvalidValue("honest", honest, "left out", "which users to leave out of several groups is not known")
-    if honest > count:
-        raise InvalidValue("honest", honest, f"at most n = {count}")
-    return [(table, honest)]
-
-
-def _scales(runs: Laplace | Gaussian, eps: float | None, n: int | None, who: Who) -> tuple[Array, Array] | None:
-    """Each scale as it is given, and how many users have it; None if local eps say who reports."""
+def _on_a_line(runs: Laplace | Gaussian, eps: float | None, n: int | None, who: Who) -> OnLine:
+    """Users by their local eps, or by the noise of each."""
     word, given = ("scale", runs.scale) if isinstance(runs, Laplace) else ("sigma", runs.sigma)
-    if given is None and isinstance(runs, Laplace):
-        return None
-    if eps is not None:
-        no_eps = (
-            "its scale says how much noise there is" if word == "scale" else "Gaussian noise has no finite local eps"
-        )
-        raise InvalidValue("eps", eps, "left out", no_eps)
-    if given is None and who is not None:
-        if n is not None or not isinstance(who, str | PathLike | populations.Columns):
-            name, value = ("n", n) if n is not None else ("budgets", who)
-            allowed = "left out beside budgets" if n is not None else "a CSV file with columns sigma[,count]"
-            raise InvalidValue(name, value, allowed, "or give Gaussian(sigma=[...]), a sigma for each user")
-        columns = who if isinstance(who, populations.Columns) else populations.read(str(who), column=word)
-        return columns[word], columns.get("count", np.ones(columns[word].size))
+    if given is None and word == "scale":
+        distinct, where = people(eps, n, who).distinct()
+        return OnLine(runs, distinct, distinct.count, where)
+    finite = "its scale says how much noise there is" if word == "scale" else "Gaussian noise has no finite local eps"
+    left_out(finite, eps=eps)
     if given is None:
-        hint = f'mechanism "{runs.name}" needs it, or a CSV file of them as budgets'
-        raise InvalidValue(word, None, "a number", hint)
-    if who is not None:
-        raise InvalidValue("budgets", who, "left out", f"{word} says who reports")
-    if isinstance(given, Sequence):
-        if n is not None and check.count(n=n) != len(given):
+        if who is None:
+            hint = f'mechanism "{runs.name}" needs it, or a CSV file of them as budgets'
+            raise InvalidValue(word, None, "a number", hint)
+        left_out("the file says how many report", n=n)
+        if not isinstance(who, str | PathLike):
+            hint = "or give Gaussian(sigma=[...]), a sigma for each user"
+            raise InvalidValue("budgets", who, "a CSV file with columns sigma[,count]", hint)
+        columns = populations.read(str(who), column=word)
+        scales, count = columns[word], columns.get("count", np.ones(columns[word].size))
+    else:
+        left_out(f"{word} says who reports", budgets=who)
+        scales = np.atleast_1d(given)
+        if not isinstance(given, Sequence):
+            if n is None:
+                raise InvalidValue("n", n, "given", "say how many report")
+            count = np.array([check.count(n=n)])
+        elif n is not None and check.count(n=n) != len(given):
             raise InvalidValue("n", n, f"left out, or {len(given)}", f"there are as many values of {word}")
-        return np.array(given), np.ones(len(given))
-    if n is None:
-        raise InvalidValue("n", n, "given", "say how many report")
-    return np.array([given]), np.array([check.count(n=n)])
-
-
-def _together(runs: Laplace | Gaussian, given: Array, count: Array, honest: int | None) -> OnLine:
-    """Of the distinct scales, and how many honest users have each."""
-    values, where = np.unique(given, return_inverse=True)
+        else:
+            count = np.ones(len(given))
+    values, where = np.unique(scales, return_inverse=True)
     if count.sum() > check.MOST:
         raise InvalidValue("sum of count", float(count.sum()), "at most 2^53 - 1")
-    many = np.bincount(where, count).astype(np.int64)
-    if honest is not None:
-        if honest > many.sum():
-            raise InvalidValue("honest", honest, f"at most n = {many.sum()}")
-        if values.size > 1:
-            raise InvalidValue("honest", honest, "left out", _WHICH.format(runs.name, "noise"))
-        many = np.array([honest])
-    return OnLine(runs, values, many, where)
+    return OnLine(runs, values, np.bincount(where, count).astype(np.int64), where)

@@ -12,10 +12,12 @@ import pandas as pd
 import pytest
 
 from gspa.accountant import budgets
-from gspa.accountant.budgets import BLOCK, read
+from gspa.accountant.budgets import read
 from gspa.accountant.errors import GspaError, InvalidBudget
 from gspa.accountant.one_round import central_epsilon
 from gspa.cli import run
+
+BLOCK = 4096  # rows
 
 
 def write(folder, text):
@@ -29,13 +31,13 @@ def write(folder, text):
     [
         ("", "users.csv line 1 = '': must be a header: eps[,delta][,count]"),
         ("0.5\n0.6\n", "users.csv line 1 = '0.5': must be a header"),
-        ("eps|count\n0.5|10\n", "line 1 = 'eps|count': must be a header with commas, semicolons or tabs between"),
-        ("eps count\n0.5 10\n", "line 1 = 'eps count': must be a header with commas, semicolons or tabs between"),
+        ("eps|count\n0.5|10\n", "line 1 = 'eps|count': must be a header: eps[,delta][,count]"),
+        ("eps count\n0.5 10\n", "line 1 = 'eps count': must be a header: eps[,delta][,count]"),
         ("eps\n" + "1" * 60_000 + "x\n", "line 2, column eps = '111"),  # hours if its digits are parted in all ways
         ("eps\n", "must be a file with rows below its header"),
         ("eps,delta\n\n\n", "users.csv = 'eps,delta': must be a file with rows below its header"),
-        ("delta\n0\n", "users.csv line 1 = 'delta': must be a header with a column eps"),
-        ("eps,eps\n1,1\n", "must be a header that names each column once"),
+        ("delta\n0\n", "users.csv line 1 = 'delta': must be a header: eps[,delta][,count]"),
+        ("eps,eps\n1,1\n", "users.csv line 1 = 'eps,eps': must be a header: eps[,delta][,count]"),
         ("eps\n0.5\nnan\n", "users.csv line 3, column eps = 'nan': must be a finite number >= 0"),
         ("eps\n0.5\n\n-1\n", "users.csv line 4, column eps = '-1': must be a finite number >= 0"),
         ("eps,delta\n0.5,0\n1,x\n", "users.csv line 3, column delta = 'x': must be in [0, 1)"),
@@ -56,7 +58,7 @@ def write(folder, text):
         ),
         ("eps;count\n2;1.000\n1;3\n", "line 2, column count = '1.000': must be a number with an unambiguous decimal"),
         ("eps\tcount\n1,125\t3\n", "line 2, column eps = '1,125': must be a number with an unambiguous decimal mark"),
-        ("eps;count,delta\n1;2,0\n", "line 1 = 'eps;count,delta': must be a header with one kind of separator"),
+        ("eps;count,delta\n1;2,0\n", "line 1 = 'eps;count,delta': must be a header: eps[,delta][,count]"),
         ("eps,,count\n1,,2\n1,x,2\n", "line 3, column 2 = 'x': must be empty, as its name is; delete the column"),
         (",eps\n0,1\n1,\n", "users.csv line 3, column eps = '': must be a finite number >= 0; fill it in, or delete"),
         ("eps\n" + "9" * 70_000, "users.csv line 2 = '999"),
