@@ -195,8 +195,8 @@ class Budgets:
 
     Args:
         eps: shape (g,), finite and >= 0; 0 is a user whose report says nothing.
-        delta: shape (g,), in [0, 1).
-        count: shape (g,), whole numbers >= 1: how many users have that pair.
+        delta: shape (g,), in [0, 1), or one number for all.
+        count: shape (g,), whole numbers >= 1: how many users have that pair; or one number for all.
         label: a name for figures; made from the range of eps if empty.
 
     Raises:
@@ -214,7 +214,8 @@ class Budgets:
         if size == 0:
             raise InvalidBudget("eps", [], "a non-empty list", "give one budget per user or group")
         for name, (allowed, good) in RULES.items():
-            values = _floats(name, getattr(self, name))
+            given = getattr(self, name)
+            values = _floats(name, given if name == "eps" or np.iterable(given) else [given] * size)
             if values.size != size:
                 raise InvalidBudget(f"len({name})", values.size, f"len(eps) = {size}")
             fine = good(values)
@@ -309,16 +310,7 @@ def from_array(eps: ArrayLike, delta: ArrayLike = 0.0, count: ArrayLike = 1, *, 
     >>> from_array([0.1, 0.1, 2.0], delta=1e-6).grouped()
     Budgets(n=3, groups=2, eps 0.1 to 2, delta 1e-06 to 1e-06, 'eps from 0.1 to 2')
     """
-    column: Any = eps  # Budgets checks and converts
-    try:
-        size = len(column)
-    except TypeError:
-        size = 0
-    spread: list[Any] = [
-        given if np.iterable(given) else np.full(size, check.array(InvalidBudget, **{name: given}))
-        for name, given in (("delta", delta), ("count", count))
-    ]
-    return Budgets(column, spread[0], spread[1], label)
+    return Budgets(eps, delta, count, label)  # type: ignore[arg-type]  # it makes arrays of them
 
 
 def constant(eps: float, *, n: int, delta: float = 0.0) -> Budgets:

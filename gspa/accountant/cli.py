@@ -56,11 +56,9 @@ _OPTIONS: dict[str, tuple[type, Any, str]] = {
     "output": (Path, None, "Where to write it; printed if left out."),
 }
 _FLAGS = {"as_json": ["--json"], "family": ["--mechanism"], "output": ["--output", "-o"]}  # not as they are named
-_WHO = ("eps", "n", "budgets")
-_RUNS = ("mechanism", "k", "size", "kind", "g", "tv", "matrix", "sigma", "scale", "sensitivity")
-_TRAINING = ("steps", "direction", "epochs", "deal")
-
-
+_WHO = "eps n budgets"
+_RUNS = "mechanism k size kind g tv matrix sigma scale sensitivity"
+_ALL = f"{_WHO} {_RUNS} steps direction epochs deal"
 _COMMANDS: list[tuple[Callable[..., None], str]] = []  # and an example of its options
 
 
@@ -73,9 +71,10 @@ def _option(name: str, mechanisms: list[str]) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, annotation=Annotated[taken, option], default=default)
 
 
-def _command(example: str, *options: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _command(options: str, example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A command with these options, which its function gets by name."""
-    mechanisms = [name for name in _MECHANISMS if _NEEDS.get(name, "mechanism") in options]
+    names = options.split()
+    mechanisms = [name for name in _MECHANISMS if _NEEDS.get(name, "mechanism") in names]
 
     def made(command: Callable[..., None]) -> Callable[..., None]:
         def run(**given: Any) -> None:
@@ -83,7 +82,7 @@ def _command(example: str, *options: str) -> Callable[[Callable[..., None]], Cal
                 raise InvalidValue("--mechanism", name, "one that this command answers for: " + ", ".join(mechanisms))
             command(**given)
 
-        run.__signature__ = Signature([_option(name, mechanisms) for name in options])  # type: ignore[attr-defined]
+        run.__signature__ = Signature([_option(name, mechanisms) for name in names])  # type: ignore[attr-defined]
         run.__name__, run.__doc__ = command.__name__, command.__doc__
         _COMMANDS.append((run, example))
         return run
@@ -120,19 +119,18 @@ def _runs(mechanism: str, matrix: Path | None = None, **parameters: Any) -> Mech
     return api.mechanism(mechanism, matrix=matrix and randomizers.read_matrix(matrix), **parameters)
 
 
-def _setting(
-    *,
-    eps: float | None,
-    n: int | None,
-    budgets: Path | None,
-    rounds: int | None = None,
-    honest: int | None = None,
-    **runs: Any,
-) -> Setting:
-    """What the front door makes of the options: asked more than once, of a file that is read once."""
+def _asked(given: dict[str, Any]) -> tuple[Mechanism, dict[str, Any]]:
+    """What users run, and who and how often, as the front door's arguments."""
+    who = {name: given[name] for name in given if name in (*_WHO.split(), "rounds", "honest")}
+    return _runs(**{name: given[name] for name in given if name not in who}), who
+
+
+def _setting(given: dict[str, Any]) -> Setting:
+    """What the front door makes of it: a file is read once for several questions."""
     from gspa.accountant.settings import setting
 
-    return setting(_runs(**runs), eps, n, budgets, 1 if rounds is None else rounds, honest)
+    runs, who = _asked(given)
+    return setting(runs, **who)
 
 
 def _say(as_json: bool, answer: dict[str, Any], lines: Iterable[str]) -> None:
@@ -155,7 +153,7 @@ def _lines(bound: Bound, answer: str, digits: int = DIGITS) -> list[str]:
 # --- the commands, in the order of the help ------------------------------------------------------------------
 
 
-@_command("--eps 0.5 --n 10000 --delta 1e-4", *_WHO, "delta", "as_json")
+@_command(f"{_WHO} delta as_json", "--eps 0.5 --n 10000 --delta 1e-4")
 def mu(*, delta: float, as_json: bool, **who: Any) -> None:
     """The paper's mu (Theorem 2) and the central eps that it promises at delta."""
     from gspa.accountant import closed_forms
@@ -173,20 +171,20 @@ def mu(*, delta: float, as_json: bool, **who: Any) -> None:
     _say(as_json, answer | {"valid_for": entry.valid_for}, lines)
 
 
-@_command("--eps 0.5 --n 10000 --delta 1e-4", *_WHO, *_RUNS, *_TRAINING, "delta", "rounds", "honest", "as_json")
+@_command(f"{_ALL} delta rounds honest as_json", "--eps 0.5 --n 10000 --delta 1e-4")
 def epsilon(*, delta: float, as_json: bool, **asked: Any) -> None:
     """The certified central eps of the shuffled reports, as an interval, and what it leaves an attacker."""
-    one = _setting(**asked)
+    one = _setting(asked)
     bound, risk = one.epsilon(delta), one.risk()
     rates = {"fpr": risk.fpr, "tpr": risk.tpr, "advantage": risk.advantage}
     answer = f"eps <= {{upper}}, {{own}}{{word}} in [{{lower}}, {{upper}}]\nany attacker: {risk}"
     _say(as_json, bound.to_dict() | {"risk": rates}, _lines(bound, answer))
 
 
-@_command("--eps 0.5 --n 10000 --at-eps 0.05", "at_eps", *_WHO, *_RUNS, *_TRAINING, "rounds", "honest", "as_json")
+@_command(f"at_eps {_ALL} rounds honest as_json", "--eps 0.5 --n 10000 --at-eps 0.05")
 def delta(*, at_eps: float, as_json: bool, **asked: Any) -> None:
     """The certified central delta at a central eps, as an interval."""
-    bound = _setting(**asked).delta(at_eps)
+    bound = _setting(asked).delta(at_eps)
     _say(as_json, bound.to_dict(), _lines(bound, "delta <= {upper}, {own}{word} in [{lower}, {upper}]"))
 
 
@@ -200,21 +198,8 @@ _FOUND = {
 }
 
 
-@_command(
-    "--target-eps 0.1 --delta 1e-6 --n 10000",
-    *("target_eps", "n", "eps", "budgets", *_RUNS, "delta", "rounds", "as_json"),
-)
-def calibrate(
-    *,
-    target_eps: float,
-    delta: float,
-    n: int | None,
-    eps: float | None,
-    budgets: Path | None,
-    rounds: int | None,
-    as_json: bool,
-    **runs: Any,
-) -> None:
+@_command(f"target_eps {_WHO} {_RUNS} delta rounds as_json", "--target-eps 0.1 --delta 1e-6 --n 10000")
+def calibrate(*, target_eps: float, delta: float, as_json: bool, **asked: Any) -> None:
     """What meets a central (eps, delta): the local eps for --n, the least n for --eps, or the rounds for both.
 
     For laplace the largest local eps for --n, for gaussian the smallest sigma. With --budgets, the factor by which all
@@ -222,20 +207,18 @@ def calibrate(
     """
     from gspa.accountant.inverse import find
 
-    if n is None and eps is None and budgets is None:
+    runs, who = _asked(asked)
+    if who["n"] is who["eps"] is who["budgets"] is None:
         raise GspaError(
             "--n, --eps, --budgets: give --n, --eps or both, or --budgets; calibrate finds the local eps, the users, "
             "the rounds or a factor"
         )
-    asked, bound = find(_runs(**runs), eps, n, budgets, rounds, target=target_eps, delta=delta)
-    answer = _FOUND[asked.name] + " {by}is {word} in [{lower}, {upper}]"
-    _say(as_json, bound.to_dict(), _lines(bound, answer, _WHOLE if asked.whole else DIGITS))
+    found, bound = find(runs, **who, target=target_eps, delta=delta)
+    answer = _FOUND[found.name] + " {by}is {word} in [{lower}, {upper}]"
+    _say(as_json, bound.to_dict(), _lines(bound, answer, _WHOLE if found.whole else DIGITS))
 
 
-@_command(
-    "--budgets budgets.csv --delta 1e-6",
-    *("budgets", "mechanism", "k", "size", "kind", "g", "sensitivity", "delta", "rounds", "as_json"),
-)
+@_command("budgets mechanism k size kind g sensitivity delta rounds as_json", "--budgets budgets.csv --delta 1e-6")
 def per_user(*, budgets: Path | None, delta: float, rounds: int | None, as_json: bool, **runs: Any) -> None:
     """The certified central eps of each user's own record, a line for each row of the file."""
     from gspa.accountant import api
@@ -255,20 +238,17 @@ def per_user(*, budgets: Path | None, delta: float, rounds: int | None, as_json:
     _say(as_json, answer, lines())
 
 
-@_command("--eps 0.5 --n 10000 --delta 1e-4", *_WHO, *_RUNS, *_TRAINING, "delta", "as_json")
+@_command(f"{_ALL} delta as_json", "--eps 0.5 --n 10000 --delta 1e-4")
 def attack(*, delta: float, as_json: bool, **asked: Any) -> None:
     """A central eps below which the shuffled reports are certainly not differentially private at delta."""
-    bound = _setting(**asked).attack(delta)
+    bound = _setting(asked).attack(delta)
     _say(as_json, bound.to_dict(), _lines(bound, "eps >= {lower}, attacked"))
 
 
-@_command(
-    "--eps 0.5 --n 10000 --delta 1e-6 -o cert.json",
-    *(*_WHO, *_RUNS, *_TRAINING, "delta", "rounds", "honest", "output"),
-)
+@_command(f"{_ALL} delta rounds honest output", "--eps 0.5 --n 10000 --delta 1e-6 -o cert.json")
 def certify(*, delta: float, output: Path | None, **asked: Any) -> None:
     """A certificate of a central eps that a stranger can check: python check_certificate.py cert.json."""
-    found = _setting(**asked).certificate(delta)
+    found = _setting(asked).certificate(delta)
     if output is None:
         typer.echo(found.text, nl=False)
         return
@@ -279,7 +259,7 @@ def certify(*, delta: float, output: Path | None, **asked: Any) -> None:
     typer.echo(f"{found.statement}\nPROVED; check it with: python check_certificate.py {output}")
 
 
-@_command("--eps 0.5 --n 10000 --delta 1e-4", *_WHO, "delta", "family", "as_json")
+@_command(f"{_WHO} delta family as_json", "--eps 0.5 --n 10000 --delta 1e-4")
 def bounds(*, delta: float, family: str | None, as_json: bool, **who: Any) -> None:
     """Every published bound side by side, the tightest first, with what it is valid for."""
     from dataclasses import asdict

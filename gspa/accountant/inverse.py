@@ -56,11 +56,11 @@ class Unknown:
 
 
 def find(
-    runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds: int | None, *, target: float, delta: float
+    runs: Mechanism, eps: float | None, n: int | None, budgets: Who, rounds: int | None, *, target: float, delta: float
 ) -> tuple[Unknown, Bound]:
     """What the front door's arguments leave out, and what it is at a central (target, delta)."""
     target, delta = check.positive(target_eps=target), check.probability(allow_zero=False, delta=delta)
-    asked = _unknown(runs, eps, n, who, rounds)
+    asked = _unknown(runs, eps, n, budgets, rounds)
     found = solve(asked, eps=target, delta=delta)
     if asked.name == "n" and found.method == one_round.METHOD and getattr(runs, "bits", False):
         with suppress(OutsideValidity):  # the exact law needs fewer, but is not evaluated for as many as the pair
@@ -83,7 +83,7 @@ def _unknown(runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds
 
     if n is None and (eps is None or runs.line):
         what = "the largest local eps" if isinstance(runs, Laplace) else "the smallest sigma"
-        hint = f"calibrate finds {what} for a number of users" if eps is not None else "give n, eps or both, or budgets"
+        hint = "give n, eps or both, or budgets" if eps is None else f"calibrate finds {what} for a number of users"
         raise InvalidValue("n", None, "given", hint)
     if n is None:
 

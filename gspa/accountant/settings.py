@@ -262,19 +262,13 @@ class OnLine(Setting):
         self.runs: Laplace | Gaussian = runs
         self.scales, self.count, self.where = scales, count, where
         self.n, self.width = int(count.sum()), float(runs.sensitivity)
+        # As the engine of reports on a line takes them, and as attacks do: values in units of their range.
+        kind: dict[str, Any] = {"count": count, "mechanism": runs.name}
+        self.line = kind | {"scales": scales, "sensitivity": self.width}
         if isinstance(scales, Budgets):
-            self.top = scales.eps_max
-
-    @property
-    def line(self) -> dict[str, Any]:
-        """As the engine of reports on a line takes them."""
-        return {"scales": self.scales, "count": self.count, "mechanism": self.runs.name, "sensitivity": self.width}
-
-    @property
-    def attacked(self) -> dict[str, Any]:
-        """As `gspa.accountant.attacks` takes them: values in units of their range."""
-        scales = self.scales if isinstance(self.scales, Budgets) else self.scales / self.width
-        return {"scales": scales, "count": self.count, "mechanism": self.runs.name}
+            self.attacked, self.top = kind | {"scales": scales}, scales.eps_max
+        else:
+            self.attacked = kind | {"scales": scales / self.width}
 
     @property
     def _quick(self) -> dict[str, Any]:
@@ -290,7 +284,7 @@ class OnLine(Setting):
         return reached(bound, lambda: attack_delta(eps=eps, **self._quick))
 
     def lower(self, delta: float) -> float:
-        quick = self.rounds == 1 and self.n is not None and self.n <= _SUMMED  # no upper end is needed for it
+        quick = self.rounds == 1 and self.n <= _SUMMED  # no upper end is needed for it
         return attack_epsilon(delta=delta, **self._quick).lower if quick else super().lower(delta)
 
     def upper(self, delta: float) -> float:
@@ -374,10 +368,6 @@ class Written(Setting):
     def round(self, delta: float = _GUESSED) -> composition.Round:
         return engine.discrete_round(self.groups, delta=delta)
 
-    def laws(self) -> list[tuple[composition.Round, int]]:
-        hint = "a matrix is answered by gspa.epsilon, gspa.delta and gspa.attack"
-        raise OutsideValidity("clone probabilities", "a named family", hint)
-
     def proof(self, delta: float) -> Certificate:
         return certificates.written(self.groups, delta=delta)
 
@@ -420,10 +410,8 @@ class Dealt(Setting):
         raise InvalidValue("rounds", rounds, "left out", "a training run has epochs")
 
     def risk(self, fpr: tuple[float, ...] = (0.01, 0.001)) -> Risk:
-        if self.runs.direction == "replace":
-            return super().risk(fpr)
         both = Dealt(replace(self.runs, direction="both"))  # a curve of both orders is needed
-        return Setting.risk(both, fpr)
+        return Setting.risk(self if self.runs.direction == "replace" else both, fpr)
 
     def attack(self, delta: float) -> Bound:
         if self.runs.k > 1:
@@ -446,29 +434,29 @@ def setting(
     runs: Mechanism,
     eps: float | None,
     n: int | None,
-    who: Who,
-    rounds: int = 1,
+    budgets: Who,
+    rounds: int | None = None,
     honest: int | None = None,
     population: Population | None = None,
 ) -> Setting:
     """The setting that the front door's arguments mean; refuses what contradicts itself."""
-    rounds = check.count(rounds=rounds)
+    rounds = 1 if rounds is None else check.count(rounds=rounds)
     if population is not None:
         given = None if runs == RandomizedResponse() else runs.name
-        left_out("a population says who reports, and by what", eps=eps, n=n, budgets=who, mechanism=given)
+        left_out("a population says who reports, and by what", eps=eps, n=n, budgets=budgets, mechanism=given)
         found: Setting = Written(_groups(population))
     elif isinstance(runs, Discrete):
-        left_out("the matrix says how private a report is", eps=eps, budgets=who)
+        left_out("the matrix says how private a report is", eps=eps, budgets=budgets)
         if n is None:
             raise InvalidValue("n", None, "given", "say how many report, or give a population")
         found = Written([(runs.matrix, check.count(n=n))])
     elif isinstance(runs, Allocation):
-        left_out("a training run has steps, not users who report", eps=eps, n=n, budgets=who)
+        left_out("a training run has steps, not users who report", eps=eps, n=n, budgets=budgets)
         found = Dealt(runs)
     elif isinstance(runs, Laplace | Gaussian):
-        found = _on_a_line(runs, eps, n, who)
+        found = _on_a_line(runs, eps, n, budgets)
     elif isinstance(runs, Randomizer):
-        found = Shuffled(runs, people(eps, n, who))
+        found = Shuffled(runs, people(eps, n, budgets))
     else:
         raise InvalidValue("mechanism", runs, "one of its kinds, such as RandomizedResponse() or KRR(k=10)")
     if honest is not None:
