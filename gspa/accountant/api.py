@@ -198,10 +198,18 @@ def delta(
 def _answers(
     ask: Callable[[Setting, float], Bound], runs: Mechanism, common: tuple[Any, ...], **given: Any
 ) -> Bound | list[Bound]:
-    """What `ask` says of a setting at a delta or eps, the first of `given`."""
-    if (rows := _rows(**given)) is None:
+    """What `ask` says of a setting at a delta or eps, the first of `given`; of arrays, entry by entry."""
+    if not any(np.iterable(value) and not isinstance(value, str | bytes) for value in given.values()):
         at, eps, n = given.values()
         return ask(setting(runs, eps, n, *common), at)
+    columns: dict[str, Any] = {name: None if value is None else _column(name, value) for name, value in given.items()}
+    try:
+        rows = np.broadcast(*columns.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {column.shape}" for name, column in columns.items() if column is not None)
+        raise InvalidValue("shapes", shapes, "shapes that numpy broadcasts together") from None
+    if rows.size > _MOST_ASKED:
+        raise InvalidValue("shapes", f"{rows.size:,} settings", f"at most {_MOST_ASKED:,}")
     made = cache(lambda eps, n: setting(runs, eps, n, *common))  # once for each eps and n
     return [ask(made(eps, n), at) for at, eps, n in rows]
 
@@ -223,24 +231,6 @@ def _column(name: str, value: Any) -> NDArray[Any]:
     if found.dtype.kind not in "iuf" or found.size > _MOST_ASKED:
         raise InvalidValue(name, value, allowed)
     return found
-
-
-def _rows(**given: Any) -> list[tuple[float, float | None, int | None]] | None:
-    """Entries of arrays broadcast together; None if all are single numbers."""
-    if not any(np.iterable(value) and not isinstance(value, str | bytes) for value in given.values()):
-        return None
-    arrays = {name: _column(name, value) for name, value in given.items() if value is not None}
-    try:
-        together = np.broadcast_arrays(*arrays.values())
-    except ValueError:
-        shapes = ", ".join(f"{name} {column.shape}" for name, column in arrays.items())
-        raise InvalidValue("shapes", shapes, "shapes that numpy broadcasts together") from None
-    if together[0].size > _MOST_ASKED:
-        raise InvalidValue("shapes", f"{together[0].size:,} settings", f"at most {_MOST_ASKED:,}")
-    lists = dict(zip(arrays, (column.ravel().tolist() for column in together), strict=True))
-    blank = [None] * together[0].size
-    first, *others = given
-    return list(zip(lists[first], *(lists.get(name, blank) for name in others), strict=True))
 
 
 def risk(

@@ -44,18 +44,20 @@ def _scalar(argument: dict[str, object]) -> tuple[str, object]:
 def _number(argument: dict[str, object], allowed: str, fits: Callable[[float], bool]) -> float:
     """A finite real number that fits; -0.0 as 0.0."""
     name, value = _scalar(argument)
-    # bool is an int in Python, but `eps=True` is a mistake.
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise InvalidValue(name, value, allowed)
     number = _float(value)
     if not (math.isfinite(number) and fits(number)):
         raise InvalidValue(name, value, allowed)
     return number + 0.0
 
 
-def _float(value: Real) -> float:
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)  # an int in Python, but `eps=True` is a mistake
+
+
+def _float(value: Any) -> float:
+    """NaN for what is no number."""
     try:
-        return float(value)
+        return float(value) if _is_number(value) else math.nan
     except OverflowError:  # an integer or a fraction beyond every float
         return math.inf
 
@@ -77,9 +79,8 @@ def nonnegative(**argument: object) -> float:
 
 def probability(*, allow_zero: bool = True, **argument: object) -> float:
     """A delta: in [0, 1), or in (0, 1) where the bound needs it positive."""
-    if allow_zero:
-        return _number(argument, "in [0, 1)", lambda number: 0 <= number < 1)
-    return _number(argument, "in (0, 1)", lambda number: 0 < number < 1)
+    allowed = "in [0, 1)" if allow_zero else "in (0, 1)"
+    return _number(argument, allowed, lambda number: 0 <= number < 1 and (allow_zero or number > 0))
 
 
 def in_range(low: float, high: float, /, **argument: object) -> float:
@@ -155,31 +156,19 @@ def whole(minimum: int = 1, /, **argument: object) -> NDArray[np.float64]:
     return _all(name, numbers, good, f"whole numbers from {minimum} to 2^53 - 1")
 
 
-def count(minimum: int = 1, /, **argument: object) -> int:
+def count(minimum: int = 1, most: float = MOST, /, **argument: Any) -> int:
     """An integer of at least `minimum`; whole floats such as 1e4 are taken."""
     name, value = _scalar(argument)
-    allowed = f"an integer >= {minimum}"
-    if isinstance(value, bool | np.bool_):
-        raise InvalidValue(name, value, allowed)
-    if isinstance(value, Integral):
-        number = int(value)
-    elif isinstance(value, Real) and math.isfinite(_float(value)) and _float(value).is_integer():
-        number = int(_float(value))
-    else:
-        raise InvalidValue(name, value, allowed)
-    if number < minimum:
-        raise InvalidValue(name, value, allowed)
-    if number > MOST:
+    number = int(value) if isinstance(value, Integral) and _is_number(value) else _float(value)
+    if not minimum <= number < math.inf or number % 1:
+        raise InvalidValue(name, value, f"an integer >= {minimum}")
+    if number > most:
         raise InvalidValue(name, value, f"an integer from {minimum} to 2^53 - 1")
-    return number
+    return int(number)
 
 
 def integer(text: str) -> int:
     """A text as the integer that it means, as `count` takes 1e4; ValueError where it means none."""
-    try:
-        return int(text)  # by way of a float, a seed beyond 2^53 would become another one
-    except ValueError:
-        pass
     try:
         number = Decimal(text)
     except ArithmeticError:
@@ -192,10 +181,7 @@ def integer(text: str) -> int:
 
 def seed(**argument: object) -> int:
     """An integer of at least 0, of any size: it only starts a generator."""
-    value = _only(argument)[1]
-    if isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) > MOST:
-        return int(value)
-    return count(0, **argument)
+    return count(0, math.inf, **argument)
 
 
 def counts(minimum: int = 1, /, **argument: object) -> list[int]:
@@ -210,7 +196,7 @@ def floats(**argument: object) -> NDArray[np.float64]:
     """An array of numbers, NaN and infinities among them: what its entries may be is for the caller to say."""
     name, value = _only(argument)
     numbers = array(**argument)
-    if numbers.dtype == object and all(isinstance(x, Real) and not isinstance(x, bool) for x in numbers.flat):
+    if numbers.dtype == object and all(map(_is_number, numbers.flat)):
         numbers = np.array([_float(x) for x in numbers.flat]).reshape(numbers.shape)  # fractions among them
     if numbers.size and numbers.dtype.kind not in "iuf":
         raise InvalidValue(name, value, "a number or a rectangular array of numbers")

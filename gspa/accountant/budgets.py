@@ -7,7 +7,7 @@ groups costs three numbers:
 >>> crowd.n, crowd.eps.size
 (1000000000, 1)
 >>> draw("mixed", n=5, rng=0)
-Budgets(n=5, groups=2, eps 0.01 to 0.5, delta 0 to 0, '50% 0.5 + 50% 0.01')
+Budgets(n=5, groups=2, eps 0.01 to 0.5, delta 0 to 0)
 """
 
 from __future__ import annotations
@@ -120,11 +120,12 @@ def _header(file: str, line: int, text: str, rules: Mapping[str, Rule]) -> tuple
     names = ["" if re.fullmatch(r"Unnamed: [\d.]+", cell) else cell for cell in cells]
     given, (column, *others) = [name for name in names if name], rules
     for name in given:
-        if name not in rules and name.isidentifier():
+        if name not in rules and name.isidentifier() and name != "sigma":
             raise UnknownName(f"{file}: column", name, rules)
     if not {column} <= {*given} <= {*rules} or len({*given}) < len(given) or found[:2] == [";", ","]:
         header = "a header: " + column + "".join(f"[,{name}]" for name in others)
         hint = "each column once, with commas, semicolons or tabs between them"
+        hint = 'or say that the mechanism is "gaussian"' if "sigma" in given and column == "eps" else hint
         raise InvalidBudget(f"{file} line {line}", text.strip(), header, hint)
     return found[0], names
 
@@ -185,7 +186,6 @@ def _row_by_row(
 
 Seed = np.random.Generator | int
 
-PREFERENCES = ("conservative", "moderate", "liberal")
 _MOST_EXPANDED = 10**8
 
 
@@ -197,7 +197,6 @@ class Budgets:
         eps: shape (g,), finite and >= 0; 0 is a user whose report says nothing.
         delta: shape (g,), in [0, 1), or one number for all.
         count: shape (g,), whole numbers >= 1: how many users have that pair; or one number for all.
-        label: a name for figures; made from the range of eps if empty.
 
     Raises:
         InvalidBudget: empty, not one-dimensional, unequal lengths, or an entry
@@ -207,7 +206,6 @@ class Budgets:
     eps: Array
     delta: Array
     count: NDArray[np.int64]
-    label: str = ""
 
     def __post_init__(self) -> None:
         size = _floats("eps", self.eps).size
@@ -228,15 +226,11 @@ class Budgets:
                 values = values.astype(np.int64)
             values.setflags(write=False)
             object.__setattr__(self, name, values)
-        if not self.label:
-            low, high = self.eps_min, self.eps_max
-            text = f"eps = {low:g}" if low == high else f"eps from {low:g} to {high:g}"
-            object.__setattr__(self, "label", text)
 
     def __repr__(self) -> str:
         return (
             f"Budgets(n={self.n}, groups={self.eps.size}, eps {self.eps_min:g} to {self.eps_max:g}, "
-            f"delta {self.delta.min():g} to {self.delta_max:g}, {self.label!r})"
+            f"delta {self.delta.min():g} to {self.delta_max:g})"
         )
 
     @property
@@ -271,7 +265,7 @@ class Budgets:
         count = np.add.reduceat(self.count[order], np.flatnonzero(first))
         where = np.empty(order.size, dtype=np.intp)
         where[order] = np.cumsum(first) - 1
-        return Budgets(eps[first], delta[first], count, self.label), where
+        return Budgets(eps[first], delta[first], count), where
 
     def expanded(self) -> Budgets:
         """One entry per user, in the stored order; for simulations.
@@ -282,7 +276,7 @@ class Budgets:
         if self.n > _MOST_EXPANDED:
             raise InvalidBudget("n", self.n, f"at most {_MOST_EXPANDED}", "work with the groups instead")
         ones = np.ones(self.n, dtype=np.int64)
-        return Budgets(np.repeat(self.eps, self.count), np.repeat(self.delta, self.count), ones, self.label)
+        return Budgets(np.repeat(self.eps, self.count), np.repeat(self.delta, self.count), ones)
 
 
 def _floats(name: str, values: ArrayLike) -> NDArray[Any]:
@@ -295,44 +289,43 @@ def _floats(name: str, values: ArrayLike) -> NDArray[Any]:
     return found.astype(np.float64) + 0.0  # -0.0 becomes 0.0, so that it groups with 0.0
 
 
-def from_array(eps: ArrayLike, delta: ArrayLike = 0.0, count: ArrayLike = 1, *, label: str = "") -> Budgets:
+def from_array(eps: ArrayLike, delta: ArrayLike = 0.0, count: ArrayLike = 1) -> Budgets:
     """Budgets from lists; a single delta or count holds for every entry.
 
     Args:
         eps: shape (g,), finite and >= 0.
         delta: a number or shape (g,), in [0, 1).
         count: a number or shape (g,), whole numbers >= 1.
-        label: a name for figures.
 
     Raises:
         InvalidBudget: as `Budgets`.
 
     >>> from_array([0.1, 0.1, 2.0], delta=1e-6).grouped()
-    Budgets(n=3, groups=2, eps 0.1 to 2, delta 1e-06 to 1e-06, 'eps from 0.1 to 2')
+    Budgets(n=3, groups=2, eps 0.1 to 2, delta 1e-06 to 1e-06)
     """
-    return Budgets(eps, delta, count, label)  # type: ignore[arg-type]  # it makes arrays of them
+    return Budgets(eps, delta, count)  # type: ignore[arg-type]  # it makes arrays of them
 
 
 def constant(eps: float, *, n: int, delta: float = 0.0) -> Budgets:
     """n users with one common budget (Table 2, "Constant").
 
-    >>> constant(0.5, n=1000).label
-    'Constant 0.5'
+    >>> constant(0.5, n=1000)
+    Budgets(n=1000, groups=1, eps 0.5 to 0.5, delta 0 to 0)
     """
     eps, n, delta = check.nonnegative(eps=eps), check.count(n=n), check.probability(delta=delta)
-    return from_array([eps], delta, [n], label=f"Constant {eps:g}")
+    return from_array([eps], delta, n)
 
 
 def uniform(low: float, high: float, *, n: int, rng: Seed) -> Budgets:
     """n budgets drawn independently from U(low, high) (Table 2, "Unif").
 
-    >>> uniform(0.01, 1, n=1000, rng=0).label
-    'U(0.01, 1)'
+    >>> uniform(0.01, 1, n=1000, rng=0).n
+    1000
     """
     low, high, n = check.nonnegative(low=low), check.nonnegative(high=high), check.count(n=n)
     if high < low:
         raise InvalidValue("high", high, f">= low = {low:g}")
-    return from_array(check.rng(rng).uniform(low, high, n), label=f"U({low:g}, {high:g})")
+    return from_array(check.rng(rng).uniform(low, high, n))
 
 
 def mixed_constant(first: float = 0.5, second: float = 0.01, *, n: int) -> Budgets:
@@ -344,9 +337,13 @@ def mixed_constant(first: float = 0.5, second: float = 0.01, *, n: int) -> Budge
     [3, 2]
     """
     first, second, n = check.nonnegative(first=first), check.nonnegative(second=second), check.count(n=n)
-    pairs = [(eps, size) for eps, size in ((first, n - n // 2), (second, n // 2)) if size]
-    label = f"50% {first:g} + 50% {second:g}"
-    return from_array([eps for eps, _ in pairs], count=[size for _, size in pairs], label=label)
+    return _of_sizes([first, second], [n - n // 2, n // 2])
+
+
+def _of_sizes(eps: list[float], sizes: ArrayLike) -> Budgets:
+    """Groups of these sizes, of which some may be empty."""
+    held = np.flatnonzero(sizes)
+    return from_array(np.array(eps)[held], count=np.array(sizes)[held])
 
 
 @dataclass(frozen=True)
@@ -412,35 +409,7 @@ def repeat_first(budgets: Budgets, *, n: int) -> Budgets:
     before = np.cumsum(budgets.count) - budgets.count
     count = copies * budgets.count + np.clip(rest - before, 0, budgets.count)
     kept = count > 0
-    return Budgets(budgets.eps[kept], budgets.delta[kept], count[kept], budgets.label)
-
-
-def preference_sizes(
-    *, n: int, f_conservative: float = 0.54, f_moderate: float = 0.37, f_liberal: float | None = None
-) -> dict[str, int]:
-    """How many of n users are conservative, moderate and liberal; the sizes sum to n.
-
-    Deterministic largest remainder: each gets floor(f n), the users left over go to
-    the largest fractional parts, ties to the earlier group.
-    The fractions are those of Acquisti and Grossklags 2005; `f_liberal` is the remainder if not given.
-
-    >>> preference_sizes(n=10)
-    {'conservative': 5, 'moderate': 4, 'liberal': 1}
-    """
-    n = check.count(n=n)
-    low = check.in_range(0, 1, f_conservative=f_conservative)
-    middle = check.in_range(0, 1, f_moderate=f_moderate)
-    # 1 - 0.54 - 0.46 may come out as -1e-17.
-    remainder = max(1 - low - middle, 0.0)
-    high = remainder if f_liberal is None else check.in_range(0, 1, f_liberal=f_liberal)
-    total = low + middle + high
-    if abs(total - 1) > 1e-9:
-        raise InvalidValue("f_conservative + f_moderate + f_liberal", total, "1 within 1e-9")
-    shares = np.array([low, middle, high]) * n
-    sizes = np.floor(shares).astype(np.int64)
-    left = n - int(sizes.sum())
-    sizes[np.argsort(-(shares - sizes), kind="stable")[:left]] += 1
-    return dict(zip(PREFERENCES, sizes.tolist(), strict=True))
+    return Budgets(budgets.eps[kept], budgets.delta[kept], count[kept])
 
 
 def preference_groups(
@@ -459,12 +428,13 @@ def preference_groups(
 
     The paper's text reads as one constant per group. Jorgensen et al. 2015, whom it
     follows, draw conservative users from U[eps_C, eps_M], moderate ones from
-    U[eps_M, eps_L], and give liberal ones eps_L: `reading="ranges"`. Users come in the
-    order of `preference_sizes`, which therefore also labels them.
+    U[eps_M, eps_L], and give liberal ones eps_L: `reading="ranges"`. The fractions are those of
+    Acquisti and Grossklags 2005. Sizes are by largest remainder: each group gets floor(f n), the users
+    left over go to the largest fractional parts, ties to the earlier group.
 
     Args:
         n: number of users, >= 1.
-        f_conservative: fraction; see `preference_sizes`, as for the next two.
+        f_conservative: fraction in [0, 1], as the next two.
         f_moderate: fraction.
         f_liberal: fraction; the remainder if not given.
         eps_conservative: eps_C >= 0.
@@ -476,24 +446,31 @@ def preference_groups(
     >>> preference_groups(n=10_000).count.tolist()
     [5400, 3700, 900]
     """
-    sizes = preference_sizes(n=n, f_conservative=f_conservative, f_moderate=f_moderate, f_liberal=f_liberal).values()
+    shares = [check.in_range(0, 1, f_conservative=f_conservative), check.in_range(0, 1, f_moderate=f_moderate)]
+    # 1 - 0.54 - 0.46 may come out as -1e-17.
+    rest = max(1 - shares[0] - shares[1], 0.0) if f_liberal is None else f_liberal
+    sizes = _sizes(check.count(n=n), np.array([*shares, check.in_range(0, 1, f_liberal=rest)]))
     low = check.nonnegative(eps_conservative=eps_conservative)
     middle = check.nonnegative(eps_moderate=eps_moderate)
     high = check.nonnegative(eps_liberal=eps_liberal)
-    percent = " / ".join(f"{100 * size / n:.3g}%" for size in sizes)
     if check.one_of(("constants", "ranges"), reading=reading) == "constants":
-        kept = [(eps, size) for eps, size in zip((low, middle, high), sizes, strict=True) if size]
-        label = f"{percent} at {low:g} / {middle:g} / {high:g}"
-        return from_array([eps for eps, _ in kept], count=[size for _, size in kept], label=label)
+        return _of_sizes([low, middle, high], sizes)
     if rng is None:
         raise InvalidValue("rng", rng, "a generator or a seed", 'reading="ranges" draws budgets')
     if not low <= middle <= high:
         raise InvalidValue("eps_moderate", middle, f"in [eps_conservative, eps_liberal] = [{low:g}, {high:g}]")
     generator = check.rng(rng)
     ends = ((low, middle), (middle, high), (high, high))
-    eps = [generator.uniform(a, b, size) for (a, b), size in zip(ends, sizes, strict=True)]
-    label = f"{percent} in [{low:g}, {middle:g}] / [{middle:g}, {high:g}] / {high:g}"
-    return from_array(np.concatenate(eps), label=label)
+    return from_array(np.concatenate([generator.uniform(a, b, size) for (a, b), size in zip(ends, sizes, strict=True)]))
+
+
+def _sizes(n: int, fractions: Array) -> NDArray[np.int64]:
+    if abs(fractions.sum() - 1) > 1e-9:
+        raise InvalidValue("f_conservative + f_moderate + f_liberal", float(fractions.sum()), "1 within 1e-9")
+    shares = fractions * n
+    sizes = np.floor(shares).astype(np.int64)
+    sizes[np.argsort(-(shares - sizes), kind="stable")[: n - int(sizes.sum())]] += 1
+    return sizes
 
 
 def from_csv(path: str | Path) -> Budgets:
@@ -507,6 +484,4 @@ def from_csv(path: str | Path) -> Budgets:
             message names the line (the file's first is line 1) and the column.
         UnknownName: a column of another name; the nearest is suggested.
     """
-    columns = read(path)
-    delta, count = columns.get("delta", 0.0), columns.get("count", 1)
-    return from_array(columns["eps"], delta, count, label=Path(path).stem)
+    return from_array(**read(path))

@@ -45,8 +45,6 @@ class InvalidValue(GspaError, ValueError):
     def __init__(self, name: str, value: object, allowed: str, hint: str = "") -> None:
         name = " ".join(name.split())  # a file's name may hold a line break
         super().__init__(f"{name} = {shown(value)}: must be {allowed}" + (f"; {hint}" if hint else ""))
-        self.name = name
-        self.value = value
 
 
 class InvalidBudget(InvalidValue):
@@ -58,8 +56,6 @@ class OutsideValidity(GspaError, ValueError):
 
     def __init__(self, bound: str, condition: str, hint: str = "") -> None:
         super().__init__(f"{bound}: needs {condition}" + (f"; {hint}" if hint else ""))
-        self.bound = bound
-        self.condition = condition
 
 
 class UnknownName(GspaError, KeyError):

@@ -396,4 +396,4 @@ def honest_only(budgets: Budgets, *, honest: int) -> Budgets:
     count = budgets.count.copy()
     count[order] -= lost
     kept = count > 0
-    return Budgets(budgets.eps[kept], budgets.delta[kept], count[kept], budgets.label)
+    return Budgets(budgets.eps[kept], budgets.delta[kept], count[kept])

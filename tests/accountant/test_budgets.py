@@ -34,9 +34,8 @@ def users(budgets):
 
 class TestBudgets:
     def test_summaries(self):
-        found = b.from_array([0.5, 0.0, 2.0], [0.0, 1e-6, 1e-9], [3, 1, 2], label="three kinds")
+        found = b.from_array([0.5, 0.0, 2.0], [0.0, 1e-6, 1e-9], [3, 1, 2])
         assert (found.n, found.eps_min, found.eps_max, found.delta_max) == (6, 0.0, 2.0, 1e-6)
-        assert found.label == "three kinds"
 
     def test_arrays_are_read_only_copies(self):
         eps = np.array([0.1, 0.2])
@@ -163,17 +162,16 @@ class TestPreferences:
     @given(st.integers(1, 10**6), st.floats(0, 1), st.floats(0, 1))
     def test_sizes_sum_to_n_and_are_within_one_of_the_share(self, n, first, second):
         low, middle = first * (1 - second), second * (1 - first)
-        sizes = b.preference_sizes(n=n, f_conservative=low, f_moderate=middle)
-        assert list(sizes) == ["conservative", "moderate", "liberal"]
-        assert sum(sizes.values()) == n
-        for size, share in zip(sizes.values(), (low, middle, 1 - low - middle), strict=True):
+        sizes = b._sizes(n, np.array([low, middle, 1 - low - middle]))
+        assert sum(sizes) == n
+        for size, share in zip(sizes, (low, middle, 1 - low - middle), strict=True):
             assert abs(size - share * n) < 1 + 1e-6  # rounding of share * n
 
     def test_hand_computed(self):
         # n = 10: shares 5.4, 3.7, 0.9; floors 5, 3, 0; the two left go to 0.9 and 0.7.
-        assert list(b.preference_sizes(n=10).values()) == [5, 4, 1]
+        assert b.preference_groups(n=10).count.tolist() == [5, 4, 1]
         # A tie goes to the earlier group.
-        assert list(b.preference_sizes(n=3, f_conservative=0.5, f_moderate=0.5).values()) == [2, 1, 0]
+        assert b.preference_groups(n=3, f_conservative=0.5, f_moderate=0.5).count.tolist() == [2, 1]
 
     def test_constants(self):
         found = b.preference_groups(n=100)
@@ -216,5 +214,4 @@ class TestCsv:
         path = tmp_path_factory.mktemp("csv") / "users.csv"
         path.write_text("\n".join(["eps,delta,count", *rows]))
         found = b.from_csv(path)
-        assert found.label == "users"
         assert list(zip(found.eps, found.delta, found.count, strict=True)) == groups

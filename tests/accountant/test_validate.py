@@ -141,7 +141,6 @@ def test_errors_belong_to_the_families_a_caller_would_catch():
     assert CheckFailed("x").exit_code == 1
     refusal = OutsideValidity("FMT21", "n >= 2", "n = 1")
     assert str(refusal) == "FMT21: needs n >= 2; n = 1"
-    assert (refusal.bound, refusal.condition) == ("FMT21", "n >= 2")
 
 
 PART = np.ma.array([1, 1, 1], mask=[False, True, True])  # numpy's own asarray gives three ones

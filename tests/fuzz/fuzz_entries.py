@@ -85,7 +85,7 @@ INSIDE: dict[str, str] = {
             "certificates": "on_a_line allocated written",
             "exact": "Crowd tries_all sharper sharper_each",
             "engine": "named_epsilon named_delta named_per_user discrete_epsilon discrete_delta discrete_round",
-            "inverse": "solve Unknown",
+            "inverse": "find solve Unknown",
             "randomizers": "Randomizer",
             "settings": "setting people left_out warnings in_range reached",
             "laplace_gaussian": "how_close limit choose reports_pair",
@@ -353,12 +353,11 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.api.to_dp_accounting": {"step": number(1e-3, 0.05)},
     "accountant.api.published": {"mechanism": name(None, *published.FAMILIES)},
     "accountant.budgets.Budgets": {"eps": array(0, 3, least=2, most=2), "delta": array(0, 0.5, least=2, most=2)}
-    | {"count": counts(1, 9, least=2, most=2), "label": either("")},
+    | {"count": counts(1, 9, least=2, most=2)},
     "accountant.budgets": {
         "delta": number(0, 0.5),
         "path": name(str(USERS)),
         "column": name("eps", "sigma", "scale"),
-        "label": either("", "a"),
         "low": number(0.1, 1),
     }
     | {"high": number(1, 2), "first": number(0, 3), "second": number(0, 3), "name": name(*budgets.DISTRIBUTIONS)}
@@ -542,10 +541,6 @@ TOGETHER: dict[str, tuple[dict[str, Any], ...]] = {
     },
     "accountant.asymptotic.asymptotic_mu": _BATCHES,
     "accountant.attacks.reports": _BATCHES,
-    "accountant.budgets.preference_sizes": (
-        {"f_conservative": 0.5, "f_moderate": 0.4, "f_liberal": 0.1},
-        {"f_conservative": 0.5, "f_moderate": 0.3, "f_liberal": None},
-    ),
     "accountant.budgets.preference_groups": (
         {"f_conservative": 0.5, "f_moderate": 0.4, "f_liberal": 0.1, "reading": "constants"},
         {"f_conservative": 0.5, "f_moderate": 0.3, "f_liberal": None, "reading": "ranges"}
