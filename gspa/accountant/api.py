@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, replace
 from functools import cache
-from numbers import Real
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
@@ -216,21 +215,15 @@ def _answers(
 
 def _column(name: str, value: Any) -> NDArray[Any]:
     """One of several arguments, of which some are arrays: no list is looked into deeper than numpy's rows."""
-
-    def number(x: Any) -> bool:
-        return isinstance(x, Real) and not isinstance(x, bool)
-
-    allowed = f"a number, or an array or list of at most {_MOST_ASKED:,} numbers"
+    fits = isinstance(value, np.ndarray) or check.is_number(value)
     if isinstance(value, list | tuple) and len(value) <= _MOST_ASKED:
         rows = [one if isinstance(one, list | tuple) else (one,) for one in value]
-        if not all(number(x) for row in rows for x in row):
-            raise InvalidValue(name, value, allowed)
-    elif not (isinstance(value, np.ndarray) or number(value)):
-        raise InvalidValue(name, value, allowed)
-    found = check.array(**{name: value})
-    if found.dtype.kind not in "iuf" or found.size > _MOST_ASKED:
-        raise InvalidValue(name, value, allowed)
-    return found
+        fits = all(check.is_number(x) for row in rows for x in row)
+    if fits:
+        found = check.array(**{name: value})
+        if found.dtype.kind in "iuf" and found.size <= _MOST_ASKED:
+            return found
+    raise InvalidValue(name, value, f"a number, or an array or list of at most {_MOST_ASKED:,} numbers")
 
 
 def risk(

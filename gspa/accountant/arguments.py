@@ -50,14 +50,15 @@ def _number(argument: dict[str, object], allowed: str, fits: Callable[[float], b
     return number + 0.0
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)  # an int in Python, but `eps=True` is a mistake
+def is_number(value: object) -> bool:
+    """Whether it is a real number; a bool is an int in Python, but `eps=True` is a mistake."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _float(value: Any) -> float:
     """NaN for what is no number."""
     try:
-        return float(value) if _is_number(value) else math.nan
+        return float(value) if is_number(value) else math.nan
     except OverflowError:  # an integer or a fraction beyond every float
         return math.inf
 
@@ -159,7 +160,7 @@ def whole(minimum: int = 1, /, **argument: object) -> NDArray[np.float64]:
 def count(minimum: int = 1, most: float = MOST, /, **argument: Any) -> int:
     """An integer of at least `minimum`; whole floats such as 1e4 are taken."""
     name, value = _scalar(argument)
-    number = int(value) if isinstance(value, Integral) and _is_number(value) else _float(value)
+    number = int(value) if isinstance(value, Integral) and is_number(value) else _float(value)
     if not minimum <= number < math.inf or number % 1:
         raise InvalidValue(name, value, f"an integer >= {minimum}")
     if number > most:
@@ -196,7 +197,7 @@ def floats(**argument: object) -> NDArray[np.float64]:
     """An array of numbers, NaN and infinities among them: what its entries may be is for the caller to say."""
     name, value = _only(argument)
     numbers = array(**argument)
-    if numbers.dtype == object and all(map(_is_number, numbers.flat)):
+    if numbers.dtype == object and all(map(is_number, numbers.flat)):
         numbers = np.array([_float(x) for x in numbers.flat]).reshape(numbers.shape)  # fractions among them
     if numbers.size and numbers.dtype.kind not in "iuf":
         raise InvalidValue(name, value, "a number or a rectangular array of numbers")

@@ -290,15 +290,7 @@ def _floats(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def from_array(eps: ArrayLike, delta: ArrayLike = 0.0, count: ArrayLike = 1) -> Budgets:
-    """Budgets from lists; a single delta or count holds for every entry.
-
-    Args:
-        eps: shape (g,), finite and >= 0.
-        delta: a number or shape (g,), in [0, 1).
-        count: a number or shape (g,), whole numbers >= 1.
-
-    Raises:
-        InvalidBudget: as `Budgets`.
+    """`Budgets` from lists; a single delta or count holds for every entry.
 
     >>> from_array([0.1, 0.1, 2.0], delta=1e-6).grouped()
     Budgets(n=3, groups=2, eps 0.1 to 2, delta 1e-06 to 1e-06)

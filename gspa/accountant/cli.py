@@ -225,9 +225,7 @@ def per_user(*, budgets: Path | None, delta: float, rounds: int | None, as_json:
 
     rounds = 1 if rounds is None else rounds
     found = api.per_user(budgets=budgets, delta=delta, mechanism=_runs(**runs), rounds=rounds)
-    answer = {"lower": found.lower.tolist(), "upper": found.upper.tolist(), "method": found.method}
-    answer |= {"valid_for": found.valid_for, "delta": found.delta, "relation": found.relation}
-    answer |= {"warnings": found.warnings, "note": found.note, "reached": found.reached}
+    answer = vars(found) | {"lower": found.lower.tolist(), "upper": found.upper.tolist()}
 
     def lines() -> Iterable[str]:
         for i, (lower, upper) in enumerate(zip(found.lower, found.upper, strict=True), start=1):

@@ -46,20 +46,14 @@ def compose_with_dp_accounting(
 ) -> Any:
     """Rounds of `gspa.accountant.rounds`, composed by `dp_accounting`.
 
+    Returns and errors are those of `gspa.to_dp_accounting`, and an empty list is refused.
+
     Args:
         rounds: (round, times) each, as in `gspa.accountant.rounds.compose`.
-        step: value_discretization_interval; the same as that of what it is composed with. At most a tenth of the loss's
-            standard deviation, or the answers are far from the truth.
+        step: the library's value_discretization_interval, in (0, 1]. At most a tenth of the loss's standard deviation,
+            or the answers are far from the truth.
         pessimistic: whether the library's deltas are at least the true ones, or at most, up to its floating-point
             error, about 1e-15 per mass.
-
-    Returns:
-        A `dp_accounting` PrivacyLossDistribution, ready for `get_epsilon_for_delta`.
-
-    Raises:
-        InvalidValue: nothing to compose, times below 1, step out of range.
-        DataUnavailable: dp_accounting is not installed.
-        OutsideValidity: a round whose worst user is not known; a grid too large.
     """
     _google()
     step = check.in_range(0, 1, step=check.positive(step=step))
