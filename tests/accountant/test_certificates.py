@@ -220,6 +220,7 @@ def test_a_report_that_needs_nobody_else():
     ("asked", "words"),
     [
         ({"eps": 0.5, "n": 100, "mechanism": "laplace", "rounds": 2}, "other rounds are not covered"),
+        ({"n": 60, "mechanism": gspa.Discrete([[0.7, 0.3], [0.3, 0.7]]), "rounds": 2}, "other rounds are not covered"),
         ({"eps": 300.0, "n": 100}, "must be in \\[0, 200\\]"),
         ({"budgets": [0.001 * i for i in range(1, 1_002)]}, "1 to 1000"),
         ({"eps": 1e-6, "n": 10**12, "delta": 1e-12, "rounds": 2}, "at most 10,000,000,000 users"),
