@@ -210,7 +210,8 @@ def _answers(
     if rows.size > _MOST_ASKED:
         raise InvalidValue("shapes", f"{rows.size:,} settings", f"at most {_MOST_ASKED:,}")
     made = cache(lambda eps, n: setting(runs, eps, n, *common))  # once for each eps and n
-    return [ask(made(eps, n), at) for at, eps, n in rows]
+    numbers: Any = ((one if one is None else one.item() for one in row) for row in rows)
+    return [ask(made(eps, n), at) for at, eps, n in numbers]
 
 
 def _column(name: str, value: Any) -> NDArray[Any]:
