@@ -138,23 +138,25 @@ def array_in(low: float, high: float, /, **argument: object) -> NDArray[np.float
     """
     numbers = floats(**argument)
     # NaN fails both.
-    return _all(_only(argument)[0], numbers, (numbers >= low) & (numbers <= high), f"in [{low:g}, {high:g}]")
+    return each((numbers >= low) & (numbers <= high), f"in [{low:g}, {high:g}]", **{_only(argument)[0]: numbers})
 
 
-def _all(name: str, numbers: NDArray[np.float64], good: NDArray[np.bool_], allowed: str) -> NDArray[np.float64]:
+def each(
+    good: NDArray[np.bool_], allowed: str, error: type[InvalidValue] = InvalidValue, /, **argument: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Numbers that are all good; the first that is not is named."""
+    name, numbers = _only(argument)
     if not good.all():
         where = [int(i) for i in np.argwhere(~good)[0]]
-        at = f"{name}{where}" if where else name
-        raise InvalidValue(at, float(numbers[tuple(where)]), allowed)
+        raise error(f"{name}{where}" if where else name, float(numbers[tuple(where)]), allowed)
     return numbers
 
 
 def whole(minimum: int = 1, /, **argument: object) -> NDArray[np.float64]:
     """Integers from `minimum` to 2^53 - 1, as doubles; a scalar comes back with shape ()."""
-    name, value = _only(argument)
-    numbers = floats(**{name: value})
+    numbers = floats(**argument)
     good = (numbers >= minimum) & (numbers <= MOST) & (numbers == np.floor(numbers))
-    return _all(name, numbers, good, f"whole numbers from {minimum} to 2^53 - 1")
+    return each(good, f"whole numbers from {minimum} to 2^53 - 1", **{_only(argument)[0]: numbers})
 
 
 def count(minimum: int = 1, most: float = MOST, /, **argument: Any) -> int:

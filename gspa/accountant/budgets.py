@@ -216,10 +216,7 @@ class Budgets:
             values = _floats(name, given if name == "eps" or np.iterable(given) else [given] * size)
             if values.size != size:
                 raise InvalidBudget(f"len({name})", values.size, f"len(eps) = {size}")
-            fine = good(values)
-            if not fine.all():
-                i = int(np.argmin(fine))
-                raise InvalidBudget(f"{name}[{i}]", float(values[i]), allowed)
+            check.each(good(values), allowed, InvalidBudget, **{name: values})
             if name == "count":
                 if values.sum() > check.MOST:
                     raise InvalidBudget("sum(count)", float(values.sum()), "at most 2^53 - 1")
