@@ -11,7 +11,7 @@
   const LEVELS = 5, BREAKS = 12, NEAREST = 0.02; // slopes of log q, and places looked at for where it has them
   const SEARCH = [Infinity, Infinity, 2, 1.2]; // sweep after sweep, either way by at most this factor
   const POINTS = 400; // of r: where densities are looked at
-  const ROUGH = { one: 120, many: 50 }, FINE = { one: 960, many: 480 }, CLOSEST = 3; // cells in which they are summed, of every B and of the best ones
+  const ROUGH = { one: 120, many: 50 }, FINE = { one: 960, many: 240 }, CLOSEST = 3; // cells in which they are summed, of every B and of the best ones
   const NEARBY = { one: [0.05, 0], many: [0.3, 1] }; // relative, or in mu: so far the best B stays what it is; many rounds ask for many values
   const FAR = 1.02, DEEPEST = 200; // times the limit's eps: beyond it other B are tried; and as log q falls no lower
   const PAD = 1e-11, COUNTED = 2e-12; // allowances for the roundings of densities and of masses
@@ -165,18 +165,26 @@
     };
   }
 
+  // The q of one victim's noise for another scale of all noise, in units of the victim's own.
+  function rescaled({ power, slopes, breaks, radius }, from, to) {
+    const away = (distance) => 0.5 + (distance - 0.5) * from.gap / to.gap;
+    return envelope(power, slopes.map((slope) => slope * to.kappa / from.kappa), breaks.map((at) => away(at ** (1 / power)) ** power), away(radius));
+  }
+
   // Of groups {gap, count}, the victims with the B's for about a delta of so many rounds, the one with the least noise
-  // first: {top, mu, delta(eps)} each, as `hidden` in families.js. With `only`, that group alone.
-  function lineVictims(kind, groups, delta, rounds, only = null) {
+  // first: {top, mu, delta(eps)} each, as `hidden` in families.js. With `only`, that group alone. With `chosen`, the B's
+  // of another scale of all noise, near this one, serve again; those chosen here are added.
+  function lineVictims(kind, groups, delta, rounds, only = null, chosen = []) {
     const users = groups.map(({ gap, count }) => noiseOf(kind, gap, count)), asks = rounds > 1 ? "many" : "one";
     const asked = users.filter((one, i) => one.gap > 0 && (only === null || i === only)).sort((a, b) => b.gap - a.gap);
-    return asked.map((one) => {
+    return asked.map((one, i) => {
+      const before = (chosen[i] ??= []), [part, far] = NEARBY[asks];
+      const others = users.map((each) => (each === one ? { ...each, count: each.count - 1 } : each)).filter(({ gap, count }) => gap * count > 0);
       let known = null, looked = NaN;
       const prepared = () => {
         if (known) return known;
-        const others = users.map((each) => (each === one ? { ...each, count: each.count - 1 } : each)).filter(({ gap, count }) => gap * count > 0);
         const { mu, tried, straight = [] } = others.length ? candidates(one, others, delta / rounds) : { mu: Infinity, tried: [] };
-        const evaluated = (some) => some.map((found) => ({ rough: upper(one, others, found, ROUGH[asks]), fine: null, refined: () => upper(one, others, found, FINE[asks]) }));
+        const evaluated = (some) => some.map((found) => ({ found, rough: upper(one, others, found, ROUGH[asks]), fine: null, refined: () => upper(one, others, found, FINE[asks]) }));
         return (known = { mu, curves: evaluated(tried), more: () => evaluated(straight) });
       };
       return {
@@ -189,8 +197,15 @@
           const alone = aloneDelta(one, eps), curves = alone > most ? prepared().curves : [];
           if (curves.length === 0) return min(1, alone);
           if (most > 0 && curves[0].rough(eps) <= most) return most;
-          const [part, far] = NEARBY[asks];
-          if (!(abs(eps - looked) <= max(part * looked, far * known.mu))) { // the best near here is not known
+          const near = (other) => abs(eps - other) <= max(part * other, far * known.mu);
+          if (!near(looked)) { // the best near here is not known
+            const again = before.find((each) => near(each.eps));
+            looked = again?.eps ?? eps;
+            if (again) {
+              const found = rescaled(again.found, again.noise, one);
+              known.best = { found, fine: upper(one, others, found, FINE[asks]) };
+              return min(1, alone, known.best.fine(eps));
+            }
             const ranked = (some, by) => some.map((curve) => ({ curve, value: by(curve) })).sort((a, b) => a.value - b.value);
             let found = ranked(curves, (one) => one.rough(eps));
             if (known.more && found[0].value > gspa.gdpDelta(eps / FAR, known.mu)) {
@@ -200,7 +215,7 @@
             known.curves = found.map(({ curve }) => curve);
             found = ranked([...new Set([...known.curves.slice(0, CLOSEST), known.best ?? found[0].curve])], (one) => (one.fine ??= one.refined())(eps));
             known.best = found[0].curve;
-            looked = eps;
+            before.push({ eps, found: known.best.found, noise: one });
             return min(1, alone, found[0].value);
           }
           return min(1, alone, known.best.fine(eps));

@@ -118,7 +118,7 @@
     if (from > 0) outside = from * (1 + gain) * exp(logPower(others, (1 + gain) * from - 1) - 1) / tilt; // as above
     let value = 0, error = 0;
     for (let k = 0; k < terms; k++) {
-      const t = step * k, a = gain + (1 + gain) * real[k], b = (1 + gain) * imaginary[k]; // phi - 1
+      const t = step * k, damped = spread * (1 - t * t) / 2 - log1p(t * t), a = gain + (1 + gain) * real[k], b = (1 + gain) * imaginary[k]; // phi - 1
       let re = 0, im = 0;
       for (const { u, weight } of nodes) {
         let fall = -height, turn = 0;
@@ -128,7 +128,7 @@
           fall += 0.5 * count * log1p(max(2 * r + r * r + s * s, -1));
           turn += count * Math.atan2(s, 1 + r);
         }
-        if (fall < -DROPPED) {
+        if (fall + damped < -DROPPED) {
           if (1 + a > 0) break; // and smaller still at the other nodes
           continue;
         }
@@ -138,7 +138,7 @@
       }
       re -= none;
       [re, im] = [re * (1 + a) - im * b, re * b + im * (1 + a)];
-      const weight = exp(spread * (1 - t * t) / 2) / (1 + t * t) * (k ? 2 : 1), turn = spread * t - 2 * Math.atan(t);
+      const weight = exp(damped) * (k ? 2 : 1), turn = spread * t - 2 * Math.atan(t);
       value += weight * (re * Math.cos(turn) - im * Math.sin(turn));
       error += weight * UNIT * (Math.hypot(re, im) + 2 * none) * (1024 + copies * ((4 * k + size + 64) * min(t * first, 2) + (size + 64) * plain));
     }
