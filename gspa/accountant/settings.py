@@ -495,8 +495,11 @@ def _groups(population: Population) -> list[tuple[ArrayLike, int]]:
         groups = [(runs, count) for runs, count in population]
     except (TypeError, ValueError):
         raise InvalidValue("population", population, pairs) from None
-    if not groups or not all(isinstance(runs, Discrete) for runs, _ in groups):
+    if not groups:
         raise InvalidValue("population", population, pairs)
+    for i, (runs, _) in enumerate(groups):
+        if not isinstance(runs, Discrete):
+            raise InvalidValue(f"population[{i}]", runs, "a pair of Discrete(matrix) and a count")
     return [(runs.matrix, check.count(count=count)) for runs, count in groups]
 
 

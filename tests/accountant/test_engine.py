@@ -196,10 +196,6 @@ class TestRefused:
             assert gspa.epsilon(eps=700.0, n=100, delta=1e-3, mechanism=runs).upper > 690
         assert not recwarn.list
 
-    def test_what_does_not_cover_matrices_says_so(self):
-        with pytest.raises(OutsideValidity):
-            gspa.to_dp_accounting(n=10, mechanism=gspa.Discrete(response(2, 1.0)))
-
 
 class TestFiles:
     @pytest.mark.parametrize(
