@@ -116,21 +116,6 @@ def _period(score: NDArray[np.int64], laws: Array, count: Counts) -> int:
     return int(2 ** math.ceil(math.log2(_REACH * deviation + 2 * float(np.ptp(score)) + 16)))
 
 
-def linear_score(v: Array, laws: Array, count: Counts) -> NDArray[np.int64]:
-    """The optimal linear statistic A^+ v in whole units, an eighth of the standard deviation of one report's score."""
-    law = count @ laws / count.sum()
-    # Any score will do; with many groups their common mean law is close enough to the best one.
-    few = laws.shape[0] <= _MOST_LAWS
-    number = count if few else np.array([count.sum()])
-    score = np.clip(solve(v, laws if few else law[None, :], number)[1], -1e100, 1e100)  # where nobody else reports
-    score = score - law @ score
-    deviation = math.sqrt(float(law @ score**2))
-    if deviation == 0:  # the victim's report says nothing
-        return np.zeros(v.size, dtype=np.int64)
-    units = np.clip(score / deviation, -_CLIP, _CLIP) * _PER_DEVIATION
-    return np.asarray(np.rint(units), dtype=np.int64)
-
-
 # --- two worlds ----------------------------------------------------------------------------------------------
 
 Whole = NDArray[np.int64]
@@ -145,12 +130,14 @@ class Worlds:
         laws: shape (g, k), law of the report of each group of the others.
         count: shape (g,), how many others each group has.
         what: the mechanism and the inputs, in words.
+        where: of reports on a line, who they are and how they are cut into cells.
     """
 
     victim: Array
     laws: Array
     count: Whole
     what: str
+    where: Setting | None = None
 
     @property
     def n(self) -> int:
@@ -159,12 +146,45 @@ class Worlds:
 
     @property
     def linear(self) -> Whole:
-        """The optimal linear statistic."""
-        return linear_score(self.victim[0] - self.victim[1], self.laws, self.count)
+        """The optimal linear statistic A^+ v in whole units, an eighth of the deviation of one report's score."""
+        law = self.mean
+        # Any score will do; with many groups their common mean law is close enough to the best one.
+        few = self.laws.shape[0] <= _MOST_LAWS
+        laws, count = (self.laws, self.count) if few else (law[None, :], np.array([self.count.sum()]))
+        score = np.clip(solve(self.victim[0] - self.victim[1], laws, count)[1], -1e100, 1e100)  # nobody else there
+        score = score - law @ score
+        deviation = math.sqrt(float(law @ score**2))
+        if deviation == 0:  # the victim's report says nothing
+            return np.zeros(law.size, dtype=np.int64)
+        units = np.clip(score / deviation, -_CLIP, _CLIP) * _PER_DEVIATION
+        return np.asarray(np.rint(units), dtype=np.int64)
+
+    @property
+    def windows(self) -> list[Whole]:
+        """Scores that count the reports near the victim's value, or beyond a distance from it."""
+        assert self.where is not None
+        edges, victim = self.where.edges, self.where.victim
+        middle = 0.5 * (edges[1:] + edges[:-1])
+        scale = 1 / victim.kappa if victim.power == 1 else math.sqrt(0.5 / victim.kappa)
+        near = [np.abs(middle - x) <= h * scale for x in (0.0, 1.0) for h in _WIDTHS]
+        beyond = [side * (middle - x) >= h * scale for x in (0.0, 1.0) for h in _WIDTHS for side in (-1, 1)]
+        return [window.astype(np.int64) for window in near + beyond]
+
+    def fixed(self, statistic: str) -> list[Laws]:
+        """The sums' laws of the scores that do not depend on eps."""
+        scores = [self.linear] if statistic == "linear" else self.windows
+        found = [self.summed(score) for score in scores if np.ptp(score)]
+        # No score tells two cells apart: the reports say nothing, and neither does the attack.
+        return found or [Laws(np.ones(1), np.ones(1), 0.0)]
 
     def summed(self, score: Whole) -> Laws:
         """The laws of the sum of such scores."""
         return sum_laws(score, self.laws, self.count, self.victim)
+
+    @property
+    def mean(self) -> Array:
+        """The others' mean law."""
+        return np.asarray(self.count @ self.laws / self.count.sum())
 
     @property
     def mu(self) -> float:
@@ -208,8 +228,7 @@ class Worlds:
     def likelihood(self, eps: float) -> list[Laws]:
         """The sums' laws of (f0 - e^eps f1)/g, g the mean law, in whole units; none if the users are too many."""
         n, e = float(self.count.sum()), math.exp(min(eps, _MOST_EPS))
-        law = self.count @ self.laws / n
-        found = []
+        law, found = self.mean, []
         for a, b in (self.victim, self.victim[::-1]):
             with np.errstate(over="ignore"):
                 ratio = np.clip((a - e * b) / law, -1e100, 1e100)
@@ -229,19 +248,29 @@ class Worlds:
 # --- reports on a line ---------------------------------------------------------------------------------------
 
 
-def _on_a_line(
+def reports(
     scales: Budgets | ArrayLike,
-    count: ArrayLike,
-    mechanism: str,
-    victim: int | None,
-    others: ArrayLike | None = None,
     *,
-    cells: int,
-) -> tuple[Setting, Worlds]:
+    count: ArrayLike = 1,
+    mechanism: str = "laplace",
+    victim: int | None = None,
+    others: ArrayLike | None = None,
+    cells: int = 48,
+) -> Worlds:
+    """Laplace or Gaussian reports on a line cut into cells; the victim at 0 or 1, the others where it hurts most.
+
+    Args:
+        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and victim (None: least
+            noise).
+        others: inputs of the other users, one number or one per scale; None for `asymptotic_mu`'s worst ones.
+        cells: about how many cells; fewer lose power, never validity.
+
+    Raises:
+        InvalidValue: an argument outside its range, or nobody else.
+    """
     where = setting(scales, count, mechanism, victim, cells)
     if others is None:
-        limit = asymptotic_mu(scales, count=count, mechanism=mechanism, victim=victim, cells=cells)
-        places = limit.others
+        places = asymptotic_mu(scales, count=count, mechanism=mechanism, victim=victim, cells=cells).others
     else:
         places = check.array_in(0, 1, others=others)
         places = np.full(where.scales.size, float(places)) if places.ndim == 0 else places
@@ -251,22 +280,7 @@ def _on_a_line(
     shown = ", ".join(f"{x:g}" for x in np.unique(places))
     what = f"{mechanism} reports on [0, 1]: the others' inputs {shown}, the victim's 0 or 1"
     own = np.array([cell_masses(where.victim, x, where.edges) for x in (0.0, 1.0)])
-    return where, Worlds(own, where.laws(places), where.count.astype(np.int64), what)
-
-
-def _fixed(where: Setting, worlds: Worlds, statistic: str) -> list[Laws]:
-    """The sums' laws of the scores that do not depend on eps."""
-    if statistic == "linear":
-        scores = [worlds.linear]
-    else:
-        middle, victim = 0.5 * (where.edges[1:] + where.edges[:-1]), where.victim
-        scale = 1 / victim.kappa if victim.power == 1 else math.sqrt(0.5 / victim.kappa)
-        near = [np.abs(middle - x) <= h * scale for x in (0.0, 1.0) for h in _WIDTHS]
-        beyond = [side * (middle - x) >= h * scale for x in (0.0, 1.0) for h in _WIDTHS for side in (-1, 1)]
-        scores = [window.astype(np.int64) for window in near + beyond]
-    found = [worlds.summed(score) for score in scores if np.ptp(score)]
-    # No score tells two cells apart: the reports say nothing, and neither does the attack.
-    return found or [Laws(np.ones(1), np.ones(1), 0.0)]
+    return Worlds(own, where.laws(places), where.count.astype(np.int64), what, where)
 
 
 def attack_delta(
@@ -285,12 +299,9 @@ def attack_delta(
     `lower` errs downward (roundings are subtracted); `upper` is 1, because an attack says nothing from above.
 
     Args:
-        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and victim (None:
-            least noise).
+        scales: as the other arguments but eps and statistic, see `reports`.
         eps: >= 0.
-        others: inputs of the other users, one number or one per scale; None for `asymptotic_mu`'s worst ones.
         statistic: one of `STATISTICS`; "likelihood" is the best where all others report by one law.
-        cells: about how many cells the reports are cut into.
 
     Raises:
         InvalidValue: an argument outside its range, or nobody else.
@@ -298,8 +309,8 @@ def attack_delta(
     """
     eps = check.nonnegative(eps=eps)
     check.one_of(STATISTICS, statistic=statistic)
-    where, worlds = _on_a_line(scales, count, mechanism, victim, others, cells=cells)
-    laws = worlds.likelihood(eps) if statistic == "likelihood" else _fixed(where, worlds, statistic)
+    worlds = reports(scales, count=count, mechanism=mechanism, victim=victim, others=others, cells=cells)
+    laws = worlds.likelihood(eps) if statistic == "likelihood" else worlds.fixed(statistic)
     value = max((law.delta(eps) for law in laws), default=0.0)
     if statistic == "likelihood" and worlds.equal:
         value = max(value, worlds.equal_delta(eps))
@@ -324,9 +335,9 @@ def attack_epsilon(
     """
     delta = check.probability(allow_zero=False, delta=delta)
     check.one_of(STATISTICS, statistic=statistic)
-    where, worlds = _on_a_line(scales, count, mechanism, victim, others, cells=cells)
+    worlds = reports(scales, count=count, mechanism=mechanism, victim=victim, others=others, cells=cells)
     if statistic != "likelihood":
-        value = max(law.epsilon(delta) for law in _fixed(where, worlds, statistic))
+        value = max(law.epsilon(delta) for law in worlds.fixed(statistic))
     else:
         value, guess = 0.0, gdp_epsilon(delta=delta, mu=min(worlds.mu, 30.0))
         asked = guess
@@ -343,24 +354,3 @@ def attack_epsilon(
             value = max(value, crossing(excess, 0.0, max(guess, 1e-9), side=-1, most=_MOST_EPS, rtol=1e-7))
     method = f"attack, {statistic} statistic"
     return Bound(value, value, math.inf, method=method, valid_for=worlds.what, delta=delta, reached=True)
-
-
-def reports(
-    scales: Budgets | ArrayLike,
-    *,
-    count: ArrayLike = 1,
-    mechanism: str = "laplace",
-    victim: int | None = None,
-    cells: int = 48,
-) -> Worlds:
-    """Laplace or Gaussian reports on a line cut into cells; the victim at 0 or 1, the others where it hurts most.
-
-    Args:
-        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and victim (None: least
-            noise).
-        cells: about how many cells; fewer lose power, never validity.
-
-    Raises:
-        InvalidValue: an argument outside its range, or nobody else.
-    """
-    return _on_a_line(scales, count, mechanism, victim, cells=cells)[1]

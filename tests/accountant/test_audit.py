@@ -36,7 +36,7 @@ def test_linear_statistic_against_convolution():
     arguments, eps = {"count": [3, 12], "victim": 0}, 0.3
     claimed = audit.attack_delta([0.5, 3.0], eps=eps, others=1.0, statistic="linear", **arguments).lower
     where = audit.setting([0.5, 3.0], [3, 12], "laplace", 0, 2400)
-    score = audit.linear_score(where.difference, where.laws([1.0, 1.0]), where.count)
+    score = audit.reports([0.5, 3.0], count=[3, 12], victim=0, others=1.0, cells=2400).linear
 
     def summed(*reports):
         total = np.ones(1)

@@ -394,7 +394,6 @@ OWN: dict[str, dict[str, Kind]] = {
     "accountant.interop.compose_with_dp_accounting": {"step": number(1e-3, 0.05)},
     "accountant.attacks.sum_laws": _ANSWERS
     | {"score": made(lambda: _worlds(0).linear), "victim": made(lambda: _worlds(0).victim)},
-    "accountant.attacks.linear_score": _ANSWERS | {"v": made(lambda: _worlds(0).victim[0] - _worlds(0).victim[1])},
     "accountant.attacks": {"cells": count(4, 20)},
     "algorithms.finite": {"ratio": _RATIO, "delta": _SHARE, "inputs": count(2, 6), "patterns": count(1, 4)}
     | {"pairs": count(1, 5), "mechanism": made(finite.randomized_response, either(2, 2.5)), "rows": either(_ROWS)}
@@ -536,11 +535,10 @@ TOGETHER: dict[str, tuple[dict[str, Any], ...]] = {
     "accountant.api.mechanism": ({"name": "krr", "sigma": None}, {"name": "gaussian", "k": None}),
     **{f"accountant.laplace_gaussian.blanket_{what}": _BATCHES for what in ("delta", "epsilon")},
     **{
-        f"accountant.attacks.attack_{what}": tuple(one | {"others": None} for one in _BATCHES)
-        for what in ("delta", "epsilon")
+        f"accountant.attacks.{what}": tuple(one | {"others": None} for one in _BATCHES)
+        for what in ("attack_delta", "attack_epsilon", "reports")
     },
     "accountant.asymptotic.asymptotic_mu": _BATCHES,
-    "accountant.attacks.reports": _BATCHES,
     "accountant.budgets.preference_groups": (
         {"f_conservative": 0.5, "f_moderate": 0.4, "f_liberal": 0.1, "reading": "constants"},
         {"f_conservative": 0.5, "f_moderate": 0.3, "f_liberal": None, "reading": "ranges"}
