@@ -40,7 +40,7 @@ from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.exact import exact_delta, exact_epsilon, sharper, sharper_each
+from gspa.accountant.exact import sharper, sharper_each
 from gspa.accountant.one_round import Problem, UserBounds, central_delta, central_epsilon, per_user_epsilon
 from gspa.accountant.pair import BAND, TOP, AtomTable, gaussian_guess, greatest_epsilon, least_epsilon
 from gspa.accountant.randomizers import Randomizer, matrix
@@ -352,8 +352,16 @@ def _known(budgets: Budgets, mechanism: Randomizer) -> _Crowd | None:
     return _Crowd(tables, budgets.count, ((int(np.argmax(budgets.eps)), 0, 1),))
 
 
-def _with_attack(bound: Bound, low: float) -> Bound:
-    low = min(low, bound.upper)
+def _sharper(bound: Bound, budgets: Budgets, mechanism: Randomizer) -> Bound:
+    """With the exact law where reports are bits, and with the lower end of an attack where the randomizer is known."""
+    if mechanism.bits:
+        bound = sharper(bound, budgets)
+    crowd = None if bound.reached else _known(budgets.grouped(), mechanism)
+    if crowd is None:
+        return bound
+    attack = _Lower(crowd)
+    reached = attack.delta(bound.eps) if bound.eps is not None else attack.epsilon(bound.delta or 0.0, bound.upper)
+    low = min(reached, bound.upper)
     return replace(bound, lower=low, value=0.5 * (low + bound.upper), reached=True)
 
 
@@ -363,32 +371,23 @@ def named_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer) -> B
     `upper` holds for every data set; an attack on some data set reaches `lower` where `reached` says so, which is
     where the mechanism is one known randomizer.
     """
-    bound = central_epsilon(budgets, delta=delta, mechanism=mechanism)
-    if mechanism.bits:
-        bound = sharper(bound, budgets, lambda: exact_epsilon(budgets, delta=delta))
-    crowd = None if bound.reached else _known(budgets.grouped(), mechanism)
-    return bound if crowd is None else _with_attack(bound, _Lower(crowd).epsilon(delta, bound.upper))
+    return _sharper(central_epsilon(budgets, delta=delta, mechanism=mechanism), budgets, mechanism)
 
 
 def named_delta(budgets: Budgets, *, eps: float, mechanism: Randomizer) -> Bound:
     """Central delta of shuffled reports at eps >= 0; otherwise as `named_epsilon`."""
-    bound = central_delta(budgets, eps=eps, mechanism=mechanism)
-    if mechanism.bits:
-        bound = sharper(bound, budgets, lambda: exact_delta(budgets, eps=eps))
-    crowd = None if bound.reached else _known(budgets.grouped(), mechanism)
-    return bound if crowd is None else _with_attack(bound, _Lower(crowd).delta(eps))
+    return _sharper(central_delta(budgets, eps=eps, mechanism=mechanism), budgets, mechanism)
 
 
 def named_per_user(budgets: Budgets, *, delta: float, mechanism: Randomizer) -> UserBounds:
     """Central eps of each user's own record; otherwise as `named_epsilon` and `one_round.per_user_epsilon`."""
     found = per_user_epsilon(budgets, delta=delta, mechanism=mechanism)
     if mechanism.bits:
-        found = sharper_each(found, budgets, lambda: named_epsilon(budgets, delta=delta, mechanism=mechanism))
-    people = budgets.grouped()
+        found = sharper_each(found, budgets)
+    people, where = budgets.distinct()
     crowd = None if found.reached or people.eps.size > _EACH else _known(people, mechanism)
     if crowd is None:
         return found
-    where = np.array([int(np.flatnonzero(people.eps == eps)[0]) for eps in budgets.eps])
     lower = np.zeros(people.eps.size)
     for group in range(people.eps.size):
         high = float(found.upper[where == group].max())

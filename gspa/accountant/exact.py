@@ -25,7 +25,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,11 @@ class Crowd:
     def shape(self) -> tuple[int, ...]:
         """How many numbers of ones each group can have; an eps = 0 report does not depend on its input."""
         return tuple(int(c) + 1 if e > 0 else 1 for e, c in zip(self.eps, self.count, strict=True))
+
+    @property
+    def ends(self) -> Array:
+        """All equal inputs."""
+        return np.array([0 * self.count, self.count])
 
     def every_input(self) -> Iterator[Array]:
         """Ones in each group, shape (rows, g), over all choices, in pieces."""
@@ -201,61 +206,51 @@ class _Found(NamedTuple):
     ones: Array
 
 
-class _Plan(NamedTuple):
-    """The others, a function to their inputs to try (None: too many to try all), and the method's name."""
-
-    crowd: Crowd
-    inputs: Callable[[], Iterable[Array]] | None
-    method: str
-
-    @property
-    def ends(self) -> Array:
-        """All equal inputs."""
-        return np.array([0 * self.crowd.count, self.crowd.count])
-
-    def ascended(self, eps: float) -> Array:
-        """From the better of `ends`, until no change of +-2^i ones in one of (at most 1024) groups raises delta."""
-        crowd = self.crowd
-        ones: Array = _best(crowd, eps, [self.ends]).ones[0]
-        heard = np.flatnonzero((crowd.eps > 0) & (crowd.count > 0))
-        if eps >= crowd.victim or heard.size == 0:
-            return ones[None]
-        tilted = Tilted(crowd, eps)
-        heard = heard[np.unique(np.linspace(0, heard.size - 1, min(heard.size, _MOVED)).astype(np.intp))]
-        steps = np.array([sign * 2.0**i for i in range(int(crowd.count[heard].max()).bit_length()) for sign in (1, -1)])
-        group, step = np.repeat(heard, steps.size), np.tile(steps, heard.size)
-        best = float(tilted.at(ones[None])[0][0])
-        for _ in range(_STEPS):
-            moves = np.flatnonzero((ones[group] + step >= 0) & (ones[group] + step <= crowd.count[group]))
-            value = np.concatenate(
-                [tilted.around(ones, group[i], step[i])[0] for i in np.array_split(moves, moves.size // 8192 + 1)]
-            )
-            if float(value.max()) <= best * (1 + 1e-13):
-                break
-            best, chosen = float(value.max()), moves[int(np.argmax(value))]
-            ones = ones.copy()
-            ones[group[chosen]] += step[chosen]
-        return ones[None]
-
-    def worst(self, eps: float) -> _Found:
-        """Over all inputs; or over all equal and what can be reached from there."""
-        if self.inputs is not None:
-            return _best(self.crowd, eps, self.inputs())
-        return _best(self.crowd, eps, [np.concatenate([self.ascended(eps), self.ends])])
-
-
 def _best(crowd: Crowd, eps: float, pieces: Iterable[Array]) -> _Found:
     if eps >= crowd.victim:
         return _Found(0.0, 0.0, 0.0, 0 * crowd.count[None])
     tilted = Tilted(crowd, eps)
     kept, values, lower, upper = np.zeros((0, crowd.eps.size)), np.zeros(0), 0.0, 0.0
     for ones in pieces:
-        value, error = tilted.at(ones)
-        lower, upper = max(lower, float((value - error).max())), max(upper, float((value + error).max()))
-        kept, values = np.concatenate([kept, ones]), np.concatenate([values, value])
+        some, error = tilted.at(ones)
+        lower, upper = max(lower, float((some - error).max())), max(upper, float((some + error).max()))
+        kept, values = np.concatenate([kept, ones]), np.concatenate([values, some])
         few = np.argsort(-values, kind="stable")[:_KEPT]
         kept, values = kept[few], values[few]
-    return _Found(min(lower, float(values[0])), float(values[0]), upper, kept)
+    value = min(float(values[0]), 1.0)
+    return _Found(min(lower, value), value, min(upper, 1.0), kept)
+
+
+def _ascended(crowd: Crowd, eps: float) -> Array:
+    """From the better end, until no change of +-2^i ones in one of (at most 1024) groups raises delta."""
+    ones: Array = _best(crowd, eps, [crowd.ends]).ones[0]
+    heard = np.flatnonzero((crowd.eps > 0) & (crowd.count > 0))
+    if eps >= crowd.victim or heard.size == 0:
+        return ones[None]
+    tilted = Tilted(crowd, eps)
+    heard = heard[np.unique(np.linspace(0, heard.size - 1, min(heard.size, _MOVED)).astype(np.intp))]
+    steps = np.array([sign * 2.0**i for i in range(int(crowd.count[heard].max()).bit_length()) for sign in (1, -1)])
+    group, step = np.repeat(heard, steps.size), np.tile(steps, heard.size)
+    best = float(tilted.at(ones[None])[0][0])
+    for _ in range(_STEPS):
+        moves = np.flatnonzero((ones[group] + step >= 0) & (ones[group] + step <= crowd.count[group]))
+        value = np.concatenate(
+            [tilted.around(ones, group[i], step[i])[0] for i in np.array_split(moves, moves.size // 8192 + 1)]
+        )
+        if float(value.max()) <= best * (1 + 1e-13):
+            break
+        best, chosen = float(value.max()), moves[int(np.argmax(value))]
+        ones = ones.copy()
+        ones[group[chosen]] += step[chosen]
+    return ones[None]
+
+
+Inputs = Callable[[], Iterable[Array]]  # the others' inputs to try
+
+
+def _worst(crowd: Crowd, inputs: Inputs | None, eps: float) -> _Found:
+    """Over these inputs; or over all equal and what can be reached from there."""
+    return _best(crowd, eps, inputs() if inputs else [np.concatenate([_ascended(crowd, eps), crowd.ends])])
 
 
 def _crowd(budgets: Budgets, victim: int | None = None) -> Crowd:
@@ -290,22 +285,28 @@ def tries_all(budgets: Budgets, *, most: int = QUICK) -> bool:
         return False
 
 
-def _plan(budgets: Budgets, victim: int | None = None) -> _Plan:
+def _asked(budgets: Budgets, victim: int | None = None) -> tuple[Crowd, Inputs | None]:
+    """The others, and all their inputs, unless they are too many to try."""
     if victim is not None and check.count(0, victim=victim) >= budgets.eps.size:
         raise InvalidValue("victim", victim, f"an index of the budgets' groups, 0 to {budgets.eps.size - 1}")
     people = budgets.grouped()
     crowd = _crowd(people, None if victim is None else int(np.searchsorted(people.eps, budgets.eps[victim])))
-    if math.prod(crowd.shape) <= MOST_INPUTS:
-        return _Plan(crowd, crowd.every_input, f"{METHOD}, worst of all inputs")
-    return _Plan(crowd, None, f"{METHOD}, worst inputs found; upper: dominating pair")
+    return crowd, crowd.every_input if math.prod(crowd.shape) <= MOST_INPUTS else None
 
 
-def _note(crowd: Crowd, ones: Array) -> str:
-    """Which inputs: those with which a victim holding 1 is told from one holding 0, in this order."""
-    if crowd.eps.size > 4:
-        return f"{int(ones.sum())} of {int(crowd.count.sum())} others hold 1"
-    pairs = zip(ones, crowd.count, crowd.eps, strict=True)
-    return "others that hold 1: " + ", ".join(f"{int(k)} of {int(c)} at eps {e:g}" for k, c, e in pairs)
+def _bound(crowd: Crowd, found: _Found, pair: Bound | None, **asked: Any) -> Bound:
+    """The answer; of inputs that were not all tried it is their lower end, and the pair's upper one."""
+    low, value, high, (ones, *_) = found
+    method = f"{METHOD}, worst of all inputs"
+    if pair is not None:
+        value, high, method = low, max(low, pair.upper), f"{METHOD}, worst inputs found; upper: dominating pair"
+    # Which inputs: those with which a victim holding 1 is told from one holding 0, in this order.
+    note = f"{int(ones.sum())} of {int(crowd.count.sum())} others hold 1"
+    if crowd.eps.size <= 4:
+        groups = zip(ones, crowd.count, crowd.eps, strict=True)
+        note = "others that hold 1: " + ", ".join(f"{int(k)} of {int(c)} at eps {e:g}" for k, c, e in groups)
+    n = int(crowd.count.sum()) + 1
+    return Bound(low, value, high, method, VALID_FOR, n=n, note=note, reached=True, **asked)
 
 
 def exact_delta(budgets: Budgets, *, eps: float) -> Bound:
@@ -325,13 +326,9 @@ def exact_delta(budgets: Budgets, *, eps: float) -> Bound:
     'others that hold 1: 2 of 2 at eps 1'
     """
     eps = check.nonnegative(eps=eps)
-    plan = _plan(budgets)
-    found = plan.worst(eps)
-    lower, value, upper = max(found.lower, 0.0), min(found.value, 1.0), min(found.upper, 1.0)
-    if plan.inputs is None:
-        value, upper = lower, max(lower, central_delta(budgets, eps=eps).upper)
-    note = _note(plan.crowd, found.ones[0])
-    return Bound(lower, value, upper, plan.method, VALID_FOR, eps=eps, n=budgets.n, note=note, reached=True)
+    crowd, inputs = _asked(budgets)
+    found = _worst(crowd, inputs, eps)
+    return _bound(crowd, found, None if inputs else central_delta(budgets, eps=eps), eps=eps)
 
 
 def exact_epsilon(budgets: Budgets, *, delta: float, victim: int | None = None) -> Bound:
@@ -350,12 +347,9 @@ def exact_epsilon(budgets: Budgets, *, delta: float, victim: int | None = None) 
     0.0
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    plan = _plan(budgets, victim)
-    low, value, high, ones = _epsilon(plan, delta)
-    if plan.inputs is None:
-        value, high = low, max(low, central_epsilon(budgets, delta=delta).upper)
-    note = _note(plan.crowd, ones[0])
-    return Bound(low, value, high, plan.method, VALID_FOR, delta=delta, n=budgets.n, note=note, reached=True)
+    crowd, inputs = _asked(budgets, victim)
+    found = _epsilon(crowd, inputs, delta)
+    return _bound(crowd, found, None if inputs else central_epsilon(budgets, delta=delta), delta=delta)
 
 
 def least_epsilon(budgets: Budgets, *, delta: float) -> float:
@@ -364,19 +358,19 @@ def least_epsilon(budgets: Budgets, *, delta: float) -> float:
     Not above the least eps at which the bits are (eps, delta)-DP. Arguments as `exact_epsilon`.
     """
     delta = check.probability(allow_zero=False, delta=delta)
-    plan = _plan(budgets)
-    found = _epsilon(plan._replace(inputs=None), delta)
-    if plan.inputs is None:
+    crowd, inputs = _asked(budgets)
+    found = _epsilon(crowd, None, delta)
+    if inputs is None:
         return found.lower
-    near = found.ones[0] + np.arange(-_NEAR, _NEAR + 1)[:, None] * (plan.crowd.eps > 0)
-    return _epsilon(plan._replace(inputs=lambda: [np.clip(near, 0, plan.crowd.count)]), delta).lower
+    near = found.ones[0] + np.arange(-_NEAR, _NEAR + 1)[:, None] * (crowd.eps > 0)
+    return _epsilon(crowd, lambda: [np.clip(near, 0, crowd.count)], delta).lower
 
 
-def _epsilon(plan: _Plan, delta: float) -> _Found:
+def _epsilon(crowd: Crowd, inputs: Inputs | None, delta: float) -> _Found:
     """Search with the worst inputs that an ascent finds, check against all, then prove both ends."""
-    crowd, rows, whole = plan.crowd, plan.ends, plan.inputs is not None
+    rows, whole = crowd.ends, inputs is not None
     if not (whole and _best(crowd, 0.0, [rows]).lower > delta):
-        zero = plan.worst(0.0)
+        zero = _worst(crowd, inputs, 0.0)
         if zero.upper <= delta * (1 - 4e-16):
             return _Found(0.0, 0.0, 0.0, zero.ones)
         rows = zero.ones
@@ -397,13 +391,13 @@ def _epsilon(plan: _Plan, delta: float) -> _Found:
 
     @cache
     def everywhere(y: float) -> _Found:
-        return plan.worst(at(y))
+        return _worst(crowd, inputs, at(y))
 
     variance = float(crowd.count @ (expit(crowd.eps) * expit(-crowd.eps)))
     guess = gaussian_guess(Victim.binary(crowd.victim), 4 * variance, delta)
     y, push, last = float(logit(guess / crowd.victim)), 0.0, math.inf
     for _ in range(2 * whole):
-        rows = np.concatenate([rows, plan.ascended(at(y))])
+        rows = np.concatenate([rows, _ascended(crowd, at(y))])
         if excess(y) == last:
             break
         y, push = root(y)
@@ -435,28 +429,30 @@ _EACH = (
 _LOCAL = "the exact law is not known with a local delta_i > 0"
 
 
-def sharper(pair: Bound, budgets: Budgets, exact: Callable[[], Bound]) -> Bound:
+def sharper(pair: Bound, budgets: Budgets) -> Bound:
     """The exact answer where all inputs can be tried, never above the pair's; else the pair's, and why."""
     if not tries_all(budgets):
         too_large = _TOO_LARGE if budgets.eps_max > _MOST_EPS else TOO_MANY
         return replace(pair, note=f"the dominating pair, because {_LOCAL if budgets.delta_max > 0 else too_large}")
-    found = exact()
+    if pair.delta is not None:
+        found = exact_epsilon(budgets, delta=pair.delta)
+    else:
+        found = exact_delta(budgets, eps=pair.eps or 0.0)
     # Both upper ends hold; where they agree in all but the last digits the pair's may be the smaller one.
     upper = min(found.upper, pair.upper)
     words = pair.valid_for.split(";")[0]  # whose bits they are; there are no local deltas
     return replace(found, lower=min(found.lower, upper), value=min(found.value, upper), upper=upper, valid_for=words)
 
 
-def sharper_each(pair: UserBounds, budgets: Budgets, worst: Callable[[], Bound]) -> UserBounds:
+def sharper_each(pair: UserBounds, budgets: Budgets) -> UserBounds:
     """The same for each user, where all inputs can be tried for each group of users."""
-    eps, where = np.unique(budgets.eps, return_inverse=True)
+    eps, first, where = np.unique(budgets.eps, return_index=True, return_inverse=True)
     if not tries_all(budgets, most=QUICK // eps.size):
-        everybody = worst()
+        everybody = sharper(central_epsilon(budgets, delta=pair.delta), budgets)
         upper = np.minimum(pair.upper, everybody.upper)  # nobody is worse off than the user of the largest eps
         note = _EACH.format(QUICK // eps.size) if everybody.method.startswith(METHOD) else everybody.note
         return replace(pair, lower=np.minimum(pair.lower, upper), upper=upper, note=note)
-    first = [int(np.argmax(budgets.eps == one)) for one in eps]
-    found = [exact_epsilon(budgets, delta=pair.delta, victim=index) for index in first]
+    found = [exact_epsilon(budgets, delta=pair.delta, victim=int(index)) for index in first]
     upper = np.minimum(np.array([one.upper for one in found])[where], pair.upper)
     lower = np.minimum(np.array([one.lower for one in found])[where], upper)
     words = pair.valid_for.split(";")[0]
