@@ -107,6 +107,10 @@ class _Crowd:
         """The largest local eps."""
         return max(map(_local_epsilon, self.tables))
 
+    def others(self, group: int) -> Array:
+        """How many users of each randomizer there are beside a victim of that group."""
+        return np.asarray(self.count - (np.arange(self.count.size) == group), dtype=np.float64)
+
     def bases(self) -> list[Array]:
         """Laws B to try; each is valid. One randomizer's own minimum over inputs is the best for it alone.
 
@@ -144,10 +148,8 @@ class _Upper:
             laws = np.array([base, first, second])
             key = laws[:, np.lexsort(laws)].tobytes()  # what differs by the names of the outputs alone is one victim
             if (group, key) not in found:
-                count = crowd.count.astype(np.float64)
-                count[group] -= 1
                 table = AtomTable.of(crowd.epsilon, base, first, second)
-                found[group, key] = Problem(table, 0.0, cover, 1 - cover, count)
+                found[group, key] = Problem(table, 0.0, cover, 1 - cover, crowd.others(group))
         self.victims = list(found.values())
 
     @cache  # noqa: B019 - one object a question
@@ -207,7 +209,7 @@ class _Lower:
             return None
         _, group, laws, victim = self._worlds[0]
         table = AtomTable.of(self._crowd.epsilon, laws[0], *victim)
-        return Problem(table, 0.0, np.ones(1), np.zeros(1), _others(self._crowd, group))
+        return Problem(table, 0.0, np.ones(1), np.zeros(1), self._crowd.others(group))
 
     def delta(self, eps: float) -> float:
         """Not above delta(eps) of somebody."""
@@ -219,12 +221,6 @@ class _Lower:
             return 0.0
         best = max(self._reached, key=lambda of: of(high))
         return greatest_epsilon(best if best(high) > 0 else self.delta, delta, high, BAND)
-
-
-def _others(crowd: _Crowd, group: int) -> Array:
-    count = crowd.count.astype(np.float64)
-    count[group] -= 1
-    return count
 
 
 def _least_cover(crowd: _Crowd, group: int, x0: int, x1: int) -> list[Array]:
@@ -239,29 +235,29 @@ def _least_cover(crowd: _Crowd, group: int, x0: int, x1: int) -> list[Array]:
 
 def _strength(crowd: _Crowd, group: int, laws: Array, victim: Array) -> float:
     """About mu^2: how far apart the two worlds are, in units of what the reports vary."""
-    mixed = _others(crowd, group) @ laws + victim.mean(axis=0)
+    mixed = crowd.others(group) @ laws + victim.mean(axis=0)
     used = victim.sum(axis=0) > 0
     return float(((victim[0] - victim[1])[used] ** 2 / mixed[used]).sum())
 
 
 def _attacks(crowd: _Crowd, group: int, laws: Array, victim: Array) -> list[Deltas]:
     """The likelihood ratio of all reports where the others send by one law, else sums of scores."""
-    count = _others(crowd, group)
+    count = crowd.others(group)
     if len(laws) == 1:
         table, alike = AtomTable.of(crowd.epsilon, laws[0], *victim), clone_law(np.ones(1), np.zeros(1), count)
-        first, second = victim
+        n, size = float(count.sum()), laws[0].size
+
+        def gain(eps: float, sent: Array) -> Array:
+            large = math.exp(min(eps, _MOST_EPS)) * sent * (1 + 8 * _UNIT)
+            return np.asarray(np.maximum(victim[0] * (1 - 4 * _UNIT) - large, 0.0))
 
         def rare(eps: float) -> float:
             """Whether some report is one that the others hardly ever send."""
-            sent = second + float(count.sum()) * laws[0]
-            gain = first * (1 - 4 * _UNIT) - math.exp(min(eps, _MOST_EPS)) * sent * (1 + 8 * _UNIT)
-            return float(np.maximum(gain, 0.0).sum() * (1 - (2 + gain.size) * _UNIT))
+            return float(gain(eps, victim[1] + n * laws[0]).sum() * (1 - (2 + size) * _UNIT))
 
         def same(eps: float) -> float:
             """Whether all reports are one and the same."""
-            gain = first * (1 - 4 * _UNIT) - math.exp(min(eps, _MOST_EPS)) * second * (1 + 8 * _UNIT)
-            others = float(count.sum())
-            return float((np.maximum(gain, 0.0) * laws[0] ** others).max() * (1 - (4 + 2 * others) * _UNIT))
+            return float((gain(eps, victim[1]) * laws[0] ** n).max() * (1 - (4 + 2 * n) * _UNIT))
 
         return [lambda eps: max(0.0, table.below(alike, eps)), rare, same]
     sent = count @ laws + victim.mean(axis=0)

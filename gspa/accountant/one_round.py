@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,11 +61,11 @@ class Problem:
     rest: Array
     count: Array
 
-    def law(self, *, depth: float = DEPTH, slope: float = 0.0) -> CloneLaw:
-        """The number of clones that the victim hides among."""
+    def law(self, *, depth: float = DEPTH, eps: float = 0.0) -> CloneLaw:
+        """The number of clones that the victim hides among, as precise as a delta at about that eps needs it."""
         if isinstance(self.victim, AtomTable):  # which tells less of rare numbers of draws than of rare outcomes
             return clone_law(self.q, self.rest, self.count, depth=depth, above=depth)
-        return clone_law(self.q, self.rest, self.count, depth=depth, slope=slope)
+        return clone_law(self.q, self.rest, self.count, depth=depth, slope=self.victim.slope(eps))
 
     @property
     def table(self) -> AtomTable:
@@ -156,7 +156,7 @@ def _delta_of(eps: float, problem: Problem) -> Interval:
         return Interval(local, local, local)
     depth = DEPTH
     while True:
-        law = problem.law(depth=depth, slope=tilt_for(problem.victim, eps))
+        law = problem.law(depth=depth, eps=eps)
         low, value, high = divergence(law, problem.victim, eps)
         # A delta so small that the mass left out shows: leave out less.
         if depth > 700 or value > 1e6 * math.exp(-depth):
@@ -168,16 +168,6 @@ def _delta_of(eps: float, problem: Problem) -> Interval:
         ends = math.nextafter(whole[0] * (1 - 2e-16), local), math.nextafter(whole[2] * (1 + 2e-16), 1.0)
         return Interval(max(ends[0], local), whole[1], ends[1])
     return Interval(low, value, high)
-
-
-def tilt_for(victim: Victim | AtomTable, eps: float) -> float:
-    """About d log h_c/dc = -KL(Bern(theta), Bern(1/2)), theta = (1 + tanh(eps/2)/T)/2 the best test's share."""
-    if eps == 0 or isinstance(victim, AtomTable):
-        return 0.0
-    truth = max(math.tanh(victim.eps / 2), np.finfo(np.float64).tiny)  # tanh of a subnormal budget is 0
-    excess = min(1.0, math.tanh(eps / 2) / truth)
-    down, up = (1 - excess) / 2, (1 + excess) / 2
-    return -(math.log(2) + up * math.log(up) + (down * math.log(down) if down > 0 else 0.0))
 
 
 def _require_above(what: str, delta: float, local: float, whose: str) -> None:
@@ -195,7 +185,7 @@ def epsilon_of(delta: float, problem: Problem) -> Interval:
     # Rounding of the target, and of the local part, is covered on both sides.
     slack = 4e-16 * (1 + delta / (delta - local))
     guess = gaussian_guess(problem.victim, problem.mean, target)
-    law = problem.law(depth=25 - math.log(target), slope=tilt_for(problem.victim, guess))
+    law = problem.law(depth=25 - math.log(target), eps=guess)
     return epsilon_interval(problem.victim, law, target=target, slack=slack)
 
 
@@ -300,11 +290,11 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = 
     delta = check.probability(allow_zero=False, delta=delta)
     require_fit(mechanism, budgets)
     _require_above("per-user epsilon", delta, budgets.delta_max, "the largest local delta")
-    few = budgets.grouped() if budgets.eps.size <= 100_000 else budgets
+    many = budgets.eps.size > 100_000  # then sorting them takes longer than the rest
+    few, where = (budgets, np.zeros(0, dtype=np.intp)) if many else budgets.distinct()
     if few.eps.size <= _EXACT:
         found = [epsilon_of(delta, problem_of(few, mechanism, i)) for i in range(few.eps.size)]
-        where = [np.flatnonzero((few.eps == e) & (few.delta == d))[0] for e, d in zip(budgets.eps, budgets.delta)]  # noqa: B905
-        lower, upper = np.array([[interval.lower, interval.upper] for interval in found])[where].T
+        lower, _, upper = np.array(found)[where].T
     else:
         values = np.unique(budgets.delta)
         if values.size > _FEW_DELTAS:
@@ -323,14 +313,11 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = 
 def _laws(budgets: Budgets, chosen: Randomizer, eps: float, target: float) -> tuple[CloneLaw, CloneLaw]:
     """Without the likeliest clone, and with everybody; in blocks long enough to be fast."""
     q, rest = others_of(budgets, chosen)
-    count = budgets.count.astype(np.float64)
-    problem = Problem(chosen.victim(eps), 0.0, q, rest, count)
-    depth = 25 - math.log(target)
-    slope = tilt_for(problem.victim, gaussian_guess(problem.victim, problem.mean, target))
-
-    everybody = problem.law(depth=depth, slope=slope).merged(_BLOCKS)
-    count[int(np.argmax(q))] -= 1  # which is the problem's own
-    return problem.law(depth=depth, slope=slope).merged(_BLOCKS), everybody
+    everybody = Problem(chosen.victim(eps), 0.0, q, rest, budgets.count.astype(np.float64))
+    guess = gaussian_guess(everybody.victim, everybody.mean, target)
+    fewer = replace(everybody, count=everybody.count - (np.arange(q.size) == int(np.argmax(q))))
+    without, whole = (one.law(depth=25 - math.log(target), eps=guess).merged(_BLOCKS) for one in (fewer, everybody))
+    return without, whole
 
 
 def _between(budgets: Budgets, chosen: Randomizer, eps: Array, local: float, delta: float) -> tuple[Array, Array]:

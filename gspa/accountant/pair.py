@@ -75,6 +75,15 @@ class Victim:
         """Chi-square distance of the two laws relative to a fair coin: over E[C], mu^2 of the Gaussian limit."""
         return 4 * (self.seen * math.tanh(self.eps / 2)) ** 2
 
+    def slope(self, eps: float) -> float:
+        """About d log h_c/dc = -KL(Bern(theta), Bern(1/2)), theta = (1 + tanh(eps/2)/T)/2 the best test's share."""
+        if eps == 0:
+            return 0.0
+        truth = max(math.tanh(self.eps / 2), np.finfo(np.float64).tiny)  # tanh of a subnormal budget is 0
+        excess = min(1.0, math.tanh(eps / 2) / truth)
+        down, up = (1 - excess) / 2, (1 + excess) / 2
+        return -(math.log(2) + up * math.log(up) + (down * math.log(down) if down > 0 else 0.0))
+
 
 @dataclass(frozen=True, eq=False)
 class AtomTable:

@@ -156,10 +156,16 @@ class _Likely(Randomizer):
     """
 
     scales = True
+    k: int
+
+    def chance(self, held: tuple[bool, ...]) -> float:
+        """In proportion to B's mass of the outputs that these of the first items make likely, and no others of them."""
+        raise NotImplementedError
 
     @cached_property
     def table(self) -> tuple[Array, Likely]:
-        raise NotImplementedError
+        """By the two items of the victim, and a third one."""
+        return _classes({one: self.chance(one) for one in product((True, False), repeat=min(self.k, 3))})
 
     @property
     def bits(self) -> bool:
@@ -179,8 +185,21 @@ class _Likely(Randomizer):
         return _rounded_down(shrunk / (shrunk + gap), gap / (shrunk + gap))
 
 
+class _Subsets(_Likely):
+    """Sets of `size` of k items, those that hold one's own likelier."""
+
+    size: int
+
+    def chance(self, held: tuple[bool, ...]) -> float:
+        chance, inside, outside = 1.0, self.size, self.k - self.size
+        for holds in held:
+            chance *= max(inside if holds else outside, 0) / (inside + outside)
+            inside, outside = inside - holds, outside - (not holds)
+        return chance
+
+
 @dataclass(frozen=True)
-class RandomizedResponse(_Likely):
+class RandomizedResponse(_Subsets):
     """Binary randomized response, own eps each: the truth with probability e^eps/(1 + e^eps).
 
     The answer is the exact law of the shuffled bits (`gspa.accountant.exact`) in one round, without local deltas, and
@@ -190,10 +209,8 @@ class RandomizedResponse(_Likely):
 
     name = "rr"
     words = "binary randomized response"
-
-    @cached_property
-    def table(self) -> tuple[Array, Likely]:
-        return _subsets(2, 1)
+    k = 2
+    size = 1
 
 
 BINARY = RandomizedResponse()
@@ -230,20 +247,8 @@ class Duchi(RandomizedResponse):
     holds = f"{words} for a value in [-1, 1], own eps_j each{_PURE}"
 
 
-def _subsets(k: int, size: int) -> tuple[Array, Likely]:
-    """Sets of `size` of k items, by which of the two items of the victim they hold, and a third one."""
-    mass = {}
-    for one in product((True, False), repeat=min(k, 3)):
-        chance, inside, outside = 1.0, size, k - size
-        for holds in one:
-            chance *= max(inside if holds else outside, 0) / (inside + outside)
-            inside, outside = inside - holds, outside - (not holds)
-        mass[one] = chance
-    return _classes(mass)
-
-
 @dataclass(frozen=True)
-class KRR(_Likely):
+class KRR(_Subsets):
     """k-ary randomized response, own eps each.
 
     Attributes:
@@ -252,15 +257,12 @@ class KRR(_Likely):
 
     name = "krr"
     words = "{k}-ary randomized response"
+    size = 1
     k: int
-
-    @cached_property
-    def table(self) -> tuple[Array, Likely]:
-        return _subsets(self.k, 1)
 
 
 @dataclass(frozen=True)
-class SubsetSelection(_Likely):
+class SubsetSelection(_Subsets):
     """Subset selection (Ye and Barg 2018), own eps each: a set of items, those with one's own e^eps times as likely.
 
     Attributes:
@@ -278,10 +280,6 @@ class SubsetSelection(_Likely):
         check.fields(self, check.count, "size")
         if self.size >= self.k:
             raise InvalidValue("size", self.size, f"in [1, k - 1] = [1, {self.k - 1}]")
-
-    @cached_property
-    def table(self) -> tuple[Array, Likely]:
-        return _subsets(self.k, self.size)
 
 
 @dataclass(frozen=True)
@@ -305,11 +303,8 @@ class LocalHashing(_Likely):
     k: int
     g: int
 
-    @cached_property
-    def table(self) -> tuple[Array, Likely]:
-        # By which of the items are hashed to the value that is sent.
-        hits = product((True, False), repeat=min(self.k, 3))
-        return _classes({one: math.prod(1 / self.g if hit else 1 - 1 / self.g for hit in one) for one in hits})
+    def chance(self, held: tuple[bool, ...]) -> float:
+        return math.prod(1 / self.g if hashed_to_it else 1 - 1 / self.g for hashed_to_it in held)
 
 
 @dataclass(frozen=True)
@@ -327,11 +322,8 @@ class HadamardResponse(_Likely):
     words = "Hadamard response of {k} items"
     k: int
 
-    @cached_property
-    def table(self) -> tuple[Array, Likely]:
-        held = min(self.k, 3)  # the third row of a Hadamard matrix is the product of the first two
-        likely = [one for one in product((True, False), repeat=held) if held < 3 or sum(one) % 2]
-        return _classes(dict.fromkeys(likely, 1.0))
+    def chance(self, held: tuple[bool, ...]) -> float:
+        return float(len(held) < 3 or sum(held) % 2)  # the third row of a Hadamard matrix is the product of two
 
 
 @dataclass(frozen=True)

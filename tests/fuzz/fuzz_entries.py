@@ -91,7 +91,7 @@ INSIDE: dict[str, str] = {
             "laplace_gaussian": "how_close limit choose reports_pair",
             "losses": "spread merge sampled_gaussian atoms dominating dominated on_curve Values",
             "rounds": "of_tables held_alike silent depth_of checked",
-            "one_round": "require_fit others_of problem_of tilt_for epsilon_of candidates",
+            "one_round": "require_fit others_of problem_of epsilon_of candidates",
             "risk": "attack_rates",
             "blanket_forms": "blanket_moments",
             "closed_forms": "entry clone_slack",
