@@ -26,9 +26,8 @@ _FAIR_SERIES = tuple(1 / (k * (2 * k - 1)) for k in range(1, 10))
 _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(24))
 _NODES = _NODES + 0.5
 _REACH = 33.0  # e^-33: where the tail integral is cut
-_SUMMED_TO = 64.0  # c + 1 below which the tail is summed term by term
+_SUMMED_TO = 256.0  # c + 1 below which the tail is summed term by term; from there neighbours share quadrature nodes
 _ROWS = 360  # at once: in cache, and too few for BLAS to start threads, which stall on a busy machine
-_SHARED_FROM = 256.0  # c + 1 from which neighbours share quadrature nodes
 
 
 def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
@@ -111,12 +110,10 @@ def _reach(c1: Array, d: Array) -> Array:
 
 def _tail_by_sum(c1: Array, d: Array) -> Array:
     """`tail_integral` as 1 - (d/l) P(Bin(c, 1/2) < l)/b(l), c = c1 - 1, l = (c1 - d)/2, for few terms."""
-    left = (c1 - d) / 2
-    term, total = np.ones_like(c1), np.zeros_like(c1)
-    for j in range(int(left.max(initial=0.0))):
-        term = term * np.maximum(left - j, 0.0) / (c1 - left + j)  # b(l-j-1)/b(l-j)
-        total += term
-    return 1 - d * total / np.maximum(left, 1.0)
+    left = (c1 - d)[:, None] / 2
+    j = np.arange(left.max(initial=0.0))
+    ratio = np.maximum(left - j, 0.0) / (c1[:, None] - left + j)  # b(l-j-1)/b(l-j)
+    return np.asarray(1 - d * np.cumprod(ratio, axis=1).sum(axis=1) / np.maximum(left[:, 0], 1.0))
 
 
 def tail_integral(c1: Array, d: Array) -> Array:
@@ -126,15 +123,8 @@ def tail_integral(c1: Array, d: Array) -> Array:
     sums). J lies in (0, 1).
     """
     out = np.empty_like(c1)
-    few = int(np.searchsorted(c1, _SUMMED_TO))
-    out[:few] = _tail_by_sum(c1[:few], d[:few])
-    first = int(np.searchsorted(c1, _SHARED_FROM))
-    if first > few:
-        count, slope = c1[few:first], d[few:first]
-        top = _reach(count, slope)
-        y = np.outer(top, _NODES)
-        values = np.exp(-slope[:, None] * y - count[:, None] * _log_cosh(y)) * np.tanh(y)
-        out[few:first] = count * (values @ _WEIGHTS) * top
+    first = int(np.searchsorted(c1, _SUMMED_TO))
+    out[:first] = _tail_by_sum(c1[:first], d[:first])
     while first < c1.size:
         # Counts within 25% of each other share their nodes: one matrix product and one exp.
         last = int(np.searchsorted(c1, 1.25 * c1[first], side="right"))

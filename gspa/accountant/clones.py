@@ -182,28 +182,14 @@ class CloneLaw:
         return replace(self, edges=np.r_[self.edges[starts], self.edges[-1]], mass=mass, error=error)
 
     def shifted(self, by: float) -> CloneLaw:
-        """The law of C + by, by >= 0 a whole number."""
-        return replace(self, edges=self.edges + by, far=self.far + by, mean=self.mean + by)
-
-    def reflected(self, total: float) -> CloneLaw:
-        """The law of total - C, a whole number, where that is >= 0; what is below is left out."""
-        edges, mass, error = (total + 1 - self.edges)[::-1], self.mass[::-1], self.error[::-1].copy()
-        error[0] += self.error[0]  # what wrapped around is counted first
-        first = int(np.searchsorted(edges, 0))  # the block before it holds a 0 that is no edge
-        left = float(mass[first - 1] + error[first - 1]) if first > 0 and edges[min(first, mass.size)] > 0 else 0.0
+        """The law of C + by, a whole number, where that is >= 0; what is below is left out."""
+        edges, mass, error = self.edges + by, self.mass, self.error
+        first = int(np.searchsorted(edges, 0))  # the block before it may reach up to 0, which is no edge of it
+        below = self.below + (float(mass[first - 1] + error[first - 1]) if first > 0 else 0.0)
         if first >= mass.size:
             edges, mass, error, first = np.array([0.0, 1.0]), np.zeros(1), np.zeros(1), 0
-        return CloneLaw(
-            edges=edges[first:],
-            mass=mass[first:],
-            error=error[first:],
-            below=self.above + left,
-            far=0.0,
-            far_mass=0.0,
-            above=self.below + self.far_mass,
-            mean=total - self.mean,
-            variance=self.variance,
-        )
+        law = replace(self, edges=edges[first:], mass=mass[first:], error=error[first:], below=below)
+        return replace(law, far=max(self.far + by, 0.0), mean=self.mean + by)
 
     def sample(self, points: int) -> CloneLaw:
         """About `points` counts with the masses around them, for `pair.estimate`: nothing certified."""

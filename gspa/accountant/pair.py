@@ -292,12 +292,8 @@ def epsilon_interval(
     least, most = target * (1 + slack), target * (1 - slack)
     fewer = law if law_of_lower is None else law_of_lower
     if isinstance(victim, AtomTable):
-        top = min(victim.eps, TOP)
-        if victim.eps > TOP and victim.above(law, TOP) > most:
-            low = greatest_epsilon(lambda eps: victim.below(fewer, eps), least, TOP, BAND)
-            return Interval(low, TOP, victim.eps)
-        guess = min(gaussian_guess(victim, law.mean + 1, target), 0.95 * top)
-        high = least_epsilon(lambda eps: victim.above(law, eps), most, guess, top, BAND)
+        guess = gaussian_guess(victim, law.mean + 1, target)
+        high = least_epsilon(lambda eps: victim.above(law, eps), most, guess, victim.eps, BAND)
         low = min(greatest_epsilon(lambda eps: victim.below(fewer, eps), least, high, BAND), high)
         return Interval(low, 0.5 * (low + high), high)
     search = law if law.mass.size <= _FULL else law.sample(_COARSE)

@@ -156,6 +156,8 @@ def positive_part(
     masses = masses / total
     if float(values.max()) <= 0:
         return Bracket(0.0, 0.0)
+    if float(np.abs(values).max()) > _FAR:
+        return Bracket(0.0, math.inf)
     copies = first + stride * np.arange(weights.size, dtype=np.float64)
     last = float(copies[-1])
     tilt = _saddle(values, masses, float(weights @ copies) / float(weights.sum()))
@@ -275,8 +277,6 @@ def expectation_of_equal(atoms: tuple[Array, Array], c: float, n: int) -> Bracke
     """
     values, masses = atoms
     alone = _alone(atoms, up=True)
-    if float(np.abs(values).max()) > _FAR:
-        return Bracket(0.0, alone)
     mixed, smoothing = np.r_[c * masses / masses.sum(), 1 - c], _FINE if values.size <= _FEW else _COARSE
     found = positive_part(np.r_[values, 0.0], mixed, n, np.ones(1), smoothing=smoothing)
     return Bracket(found.lower / (n * c) * (1 - 4 * _UNIT), min(found.upper / (n * c) * (1 + 4 * _UNIT), alone))
@@ -300,8 +300,6 @@ def _covered(atoms: tuple[Array, Array], law: CloneLaw, others: Array, weights: 
     if not weights.any():
         return Bracket(first, first)
     most = float(weights @ (others + 1)) * alone * (1 + (weights.size + 4) * _UNIT)
-    if float(np.abs(atoms[0]).max()) > _FAR:
-        return Bracket(first, first + most)
     smoothing, stride = _FINE if atoms[0].size <= _FEW else _COARSE, int(law.edges[1] - law.edges[0])
     found = positive_part(*atoms, int(others[0]) + 1, weights, stride=stride, smoothing=smoothing)
     return Bracket(first + found.lower, first + min(found.upper, most))

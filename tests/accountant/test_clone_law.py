@@ -199,14 +199,14 @@ class TestBlocks:
 @pytest.mark.parametrize(
     ("n", "total"), [(30, 40), (30, 12), (5000, 5600), (5000, 2500), (2 * 10**7, 2 * 10**7), (4, 0)]
 )
-def test_shifted_and_reflected(n, total):
-    """The law of total - C, where it is >= 0, against the law itself."""
+def test_shifted(n, total):
+    """The law of total - C, where it is >= 0, which is that of C - (n - total), against the law itself."""
     q = np.array([0.5])
     law = clone_law.clone_law(q, 1 - q, np.array([float(n)]), depth=70.0, above=70.0)
     moved = law.shifted(3)
     assert (moved.edges == law.edges + 3).all()
     assert moved.mean == law.mean + 3
-    back = law.reflected(total)
+    back = law.shifted(total - n)
     assert back.edges[0] >= 0
     assert (np.diff(back.edges) > 0).all()
     for c in np.linspace(0, total, 9).astype(int):

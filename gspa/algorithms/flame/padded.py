@@ -91,9 +91,9 @@ def _mixed(cells: Cells, beta: float) -> Cells:
 
 def _blankets(gamma: float, n_p: int, n: int, beta: float) -> CloneLaw:
     """Law of C; for beta < 1 the mass at C < 0 is left out: it belongs to `overflow`."""
-    q = gamma if beta == 1 else beta * (1 - gamma)
-    law = clone_law(np.array([q]), np.array([1 - q]), np.array([n - 1.0]), depth=_DEPTH, above=_DEPTH)
-    return law.shifted(n_p - n) if beta == 1 else law.reflected(n_p - 1)
+    rest = 1 - gamma if beta == 1 else beta * (1 - gamma)
+    law = clone_law(np.array([1 - rest]), np.array([rest]), np.array([n - 1.0]), depth=_DEPTH, above=_DEPTH)
+    return law.shifted(n_p - n)
 
 
 def overflow(*, n_p: int, n: int, beta: float) -> float:
