@@ -303,7 +303,7 @@ class Reduction:
         atoms = upper_atoms(self.cells, eps)
         equal = self.equal
         inside = expectation_above(atoms, self.clones) if equal is None else expectation_of_equal(atoms, *equal).upper
-        return min(inside + self.leak(eps)[1], 1.0)
+        return min(inside + leak(self.victim, self.envelope.radius, eps)[1], 1.0)
 
     def lower(self, eps: float) -> float:
         """Not above the reduction's delta(eps)."""
@@ -312,8 +312,4 @@ class Reduction:
         atoms = lower_atoms(self.cells, eps)
         equal = self.equal
         inside = expectation_below(atoms, self.clones) if equal is None else expectation_of_equal(atoms, *equal).lower
-        return inside + self.leak(eps)[0]
-
-    def leak(self, eps: float) -> tuple[float, float]:
-        """Bounds on what the victim's report outside B costs."""
-        return leak(self.victim, self.envelope.radius, eps)
+        return inside + leak(self.victim, self.envelope.radius, eps)[0]

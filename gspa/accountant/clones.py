@@ -239,14 +239,17 @@ def clone_law(
     if n == 0:
         return CloneLaw(np.array([shift, shift + 1]), np.ones(1), np.zeros(1), 0.0, shift, 0.0, 0.0, shift, 0.0)
     mean, variance, _ = about = moments(q, rest, count)
-    law: CloneLaw | None = None
-    if q.size == 1 or (q[0] == q[-1] and q.min() == q.max()):
-        law = _binomial_law(n, float(q[0]), float(rest[0]), depth, above)
+    low, high, outside = _window(mean, variance, n, depth, above)
+    if (q[0] == q[-1] and q.min() == q.max()) and high - low < _POINTS:
+        mass = binomial.pmf(np.arange(low, high + 1), n, float(q[0]), float(rest[0]))
+        law = _points(low, mass, outside)
     elif n <= _FEW:
         many = count.astype(np.intp)
-        law = _product_law(np.repeat(q, many), np.repeat(rest, many), depth, above)
-    if law is None:
-        law = _fourier_law(q, rest, count, about, depth, slope, above)
+        mass = _product(np.repeat(q, many), np.repeat(rest, many))
+        law = _points(low, mass[int(low) : int(high) + 1], outside)
+    else:
+        edges, mass, error = _fourier(q, rest, count, about, low, high, slope)
+        law = CloneLaw(edges, mass, error, **outside)
     total = float(law.mass.sum())
     if not abs(total - 1) <= float(law.error.sum()) + law.below + law.far_mass + law.above + _RELATIVE:
         raise InternalError(f"the masses of {law.mass.size} blocks of counts, and outside them, add up to {total!r}")
@@ -272,14 +275,7 @@ def _points(low: float, mass: Array, outside: dict[str, float]) -> CloneLaw:
     return CloneLaw(low + np.arange(mass.size + 1.0), mass, _RELATIVE * mass + 1e-300, **outside)
 
 
-def _binomial_law(n: float, q: float, rest: float, depth: float, above: float) -> CloneLaw | None:
-    low, high, outside = _window(n * q, n * q * rest, n, depth, above)
-    if high - low >= _POINTS:
-        return None
-    return _points(low, binomial.pmf(np.arange(low, high + 1), n, q, rest), outside)
-
-
-def _product_law(q: Array, rest: Array, depth: float, above: float) -> CloneLaw:
+def _product(q: Array, rest: Array) -> Array:
     """Coefficients of prod_j (rest_j + q_j x): sums of positive terms, relative error <= about 4 n u."""
     size = 1 << max(0, q.size - 1).bit_length()
     table = np.zeros((size, 2))
@@ -295,22 +291,15 @@ def _product_law(q: Array, rest: Array, depth: float, above: float) -> CloneLaw:
     rows = list(table)
     while len(rows) > 1:
         rows = [np.convolve(rows[i], rows[i + 1]) for i in range(0, len(rows), 2)]
-    low, high, outside = _window(float(q.sum()), float(q @ rest), float(q.size), depth, above)
-    return _points(low, rows[0][int(low) : int(high) + 1], outside)
+    return rows[0]
 
 
-def _fourier_law(
-    q: Array,
-    rest: Array,
-    count: Array,
-    about: tuple[float, float, float],
-    depth: float,
-    slope: float,
-    above: float,
-) -> CloneLaw:
+def _fourier(
+    q: Array, rest: Array, count: Array, about: tuple[float, float, float], first: float, last: float, slope: float
+) -> tuple[Array, Array, Array]:
+    """Edges, masses and their allowances of blocks from the first count to the last."""
     n = float(count.sum())
     mean, variance, _ = about
-    first, last, outside = _window(mean, variance, n, depth, above)
     wide = variance >= _WIDE**2
     block = 1
     log_weight = 0.0
@@ -357,7 +346,7 @@ def _fourier_law(
         weight = np.where(known, weight, 0.0)
         mass = mass * weight
         error = np.where(known, _RELATIVE * mass + noise * weight, 1.0)
-    return CloneLaw(edges, mass, error, **outside)
+    return edges, mass, error
 
 
 def _invert(spectrum: NDArray[np.complex128], length: int, block: int) -> Array:

@@ -152,28 +152,21 @@ class AtomTable:
 
     def above(self, law: CloneLaw, eps: float) -> float:
         """Not below delta(eps) among C draws from B."""
-        if eps > _EXACT:  # the allowances for roundings grow like e^eps, while delta falls
-            return min(self.above(law, _EXACT), self._above(law, eps))
-        return self._above(law, eps)
-
-    def _above(self, law: CloneLaw, eps: float) -> float:
-        bare = self.outside(eps, up=True)
-        if not self.base.size:
-            return min(1.0, bare)
-        inside = expectation_above((self.values(eps, up=True), self.base), law)
-        return min(1.0, _grown(float(law.edges[-1])) * inside + bare)
+        # Beyond eps = 30 the allowances for roundings grow like e^eps, while delta falls.
+        return min(1.0, *(self._end(law, at, up=True) for at in {eps, min(eps, _EXACT)}))
 
     def below(self, law: CloneLaw, eps: float) -> float:
         """Not above delta(eps) among C draws from B."""
-        bare = self.outside(eps, up=False)
+        return self._end(law, eps, up=False)
+
+    def _end(self, law: CloneLaw, eps: float, *, up: bool) -> float:
+        bare = self.outside(eps, up=up)
         if not self.base.size:
             return bare
-        return expectation_below((self.values(eps, up=False), self.base), law) / _grown(float(law.edges[-1])) + bare
-
-
-def _grown(most: float) -> float:
-    """A mass of B that is off by 3 units puts up to (1 + 3 u)^m on m draws."""
-    return math.exp(8 * _UNIT * (most + 1))
+        # A mass of B that is off by 3 units puts up to (1 + 3 u)^m on m draws.
+        grown, end = math.exp(8 * _UNIT * (float(law.edges[-1]) + 1)), expectation_above if up else expectation_below
+        inside = end((self.values(eps, up=up), self.base), law)
+        return (inside * grown if up else inside / grown) + bare
 
 
 def clone_divergence(c: Array, eps: float, truth: Array, excess: Array) -> Array:
