@@ -13,6 +13,7 @@ power sums of the q_j. A million distinct users cost a dozen dot products.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,29 +35,6 @@ _CHUNK = 1 << 13  # fits the cache, and BLAS starts no threads for a product of 
 _SINE = tuple((-1.0) ** (k + 1) / math.factorial(2 * k + 3) for k in range(8))
 
 
-@dataclass(frozen=True)
-class Sums:
-    """Power sums S_k of q_j <= 1/2 and of 1 - q_j for the others; the few large v kept apart.
-
-    Attributes:
-        low: shape (K,), sum of count q^k over q <= 1/2, k = 1..K.
-        high: shape (K,), sum of count (1-q)^k over q > 1/2.
-        mean: E[C].
-        cutoff: t beyond which |phi| < e^-40, at most pi.
-        apart: shape (a,), v of the users evaluated directly.
-        apart_sign: shape (a,), +1 for q <= 1/2, -1 for others.
-        apart_count: shape (a,).
-    """
-
-    low: Array
-    high: Array
-    mean: float
-    cutoff: float
-    apart: Array
-    apart_sign: Array
-    apart_count: Array
-
-
 def moments(q: Array, rest: Array, count: Array) -> tuple[float, float, float]:
     """E[C], Var[C] and max_j min(q_j, 1 - q_j); in pieces that stay in the processor's cache."""
     mean = variance = largest = 0.0
@@ -68,16 +46,20 @@ def moments(q: Array, rest: Array, count: Array) -> tuple[float, float, float]:
     return mean, variance, largest
 
 
-def power_sums(q: Array, rest: Array, count: Array, mean: float, variance: float, largest: float) -> Sums:
-    """The sums that `log_characteristic` needs, after `moments`; O(K) passes over the users.
+def characteristic(
+    q: Array, rest: Array, count: Array, about: tuple[float, float, float], origin: float
+) -> tuple[float, Callable[[Array], NDArray[np.complex128]]]:
+    """The t beyond which |E[e^(itC)]| < e^-40, at most pi, and t -> log E[e^(it(C - origin))] up to there.
 
-    |phi(t)|^2 = prod (1 - 4 q (1-q) sin^2(t/2)) <= exp(-4 variance sin^2(t/2)) sets the cutoff.
+    After `moments`; O(K) passes over the users, K power sums. |phi(t)|^2 = prod (1 - 4 q (1-q) sin^2(t/2)) <=
+    exp(-4 variance sin^2(t/2)) sets the cutoff. The logarithm's absolute error is about 1e-13.
     """
+    mean, variance, largest = about
     sine2 = _LOG_NOTHING / (2 * variance)
     cutoff = 2 * math.asin(math.sqrt(sine2)) if sine2 < 1 else math.pi
-    u = 2 * math.sin(cutoff / 2)
-    apart_from = 0.25 / u
-    v_apart = sign = many = np.zeros(0)
+    reach = 2 * math.sin(cutoff / 2)
+    apart_from = 0.25 / reach
+    v_apart = sign = many = np.zeros(0)  # of the few users who are evaluated directly
     if largest > apart_from:
         v = np.minimum(q, rest)
         apart = v > apart_from
@@ -86,18 +68,38 @@ def power_sums(q: Array, rest: Array, count: Array, mean: float, variance: float
         q, rest, count = q[~apart], rest[~apart], count[~apart]
         largest = apart_from
     # v <= 2 v (1 - v), so the sum of v is at most twice the variance.
-    terms = _terms(2 * variance, largest, u)
-    sums = np.zeros((2, terms))
+    terms = _terms(2 * variance, largest, reach)
+    low, high = sums = np.zeros((2, terms))  # of count v^k over the users with q <= 1/2, and over the others
     for start in range(0, q.size, _CHUNK):
         part = slice(start, start + _CHUNK)
         v, weight = np.minimum(q[part], rest[part]), count[part]
-        high = q[part] > 0.5
-        sides = np.where(high, 0.0, weight), np.where(high, weight, 0.0)
+        large = q[part] > 0.5
+        sides = np.where(large, 0.0, weight), np.where(large, weight, 0.0)
         power = v.copy()
         for k in range(terms):
             sums[:, k] += [power @ side for side in sides]
             power *= v
-    return Sums(sums[0], sums[1], mean, cutoff, v_apart, sign, many)
+
+    def log_phi(t: Array) -> NDArray[np.complex128]:
+        fall = -2 * np.sin(t / 2) ** 2
+        u = fall + 1j * np.sin(t)
+        near = np.minimum(t, 1.0) ** 2
+        lag = np.where(t < 1, near * t * np.polyval(_SINE[::-1], near), np.sin(t) - t)  # sin t - t
+        out = (low[0] + high[0]) * fall + 1j * ((low[0] - high[0]) * lag + (mean - origin) * t)
+        power = u.copy()
+        for k in range(2, terms + 1):
+            power *= u
+            out += (-1) ** (k + 1) / k * (low[k - 1] * power + high[k - 1] * np.conj(power))
+        width = max(1, (1 << 20) // max(t.size, 1))
+        for start in range(0, v_apart.size, width):
+            part = slice(start, start + width)
+            signed = many[part] * sign[part]
+            # The imaginary part is taken relative to the mean, which `origin` has counted.
+            own = np.log1p(np.outer(u, v_apart[part]))
+            out += own.real @ many[part] + 1j * (own.imag @ signed - t * float(v_apart[part] @ signed))
+        return np.asarray(out)
+
+    return cutoff, log_phi
 
 
 def _terms(total: float, largest: float, u: float) -> int:
@@ -108,28 +110,6 @@ def _terms(total: float, largest: float, u: float) -> int:
         bound *= x
         k += 1
     return k
-
-
-def log_characteristic(sums: Sums, t: Array, origin: float) -> NDArray[np.complex128]:
-    """log E[e^{it(C - origin)}] for t in [0, pi]; absolute error about 1e-13 where |phi| > e^-40."""
-    fall = -2 * np.sin(t / 2) ** 2
-    u = fall + 1j * np.sin(t)
-    near = np.minimum(t, 1.0) ** 2
-    lag = np.where(t < 1, near * t * np.polyval(_SINE[::-1], near), np.sin(t) - t)  # sin t - t
-    first_low, first_high = sums.low[0], sums.high[0]
-    out = (first_low + first_high) * fall + 1j * ((first_low - first_high) * lag + (sums.mean - origin) * t)
-    power = u.copy()
-    for k in range(2, sums.low.size + 1):
-        power *= u
-        out += (-1) ** (k + 1) / k * (sums.low[k - 1] * power + sums.high[k - 1] * np.conj(power))
-    width = max(1, (1 << 20) // max(t.size, 1))
-    for start in range(0, sums.apart.size, width):
-        part = slice(start, start + width)
-        v, sign, count = sums.apart[part], sums.apart_sign[part], sums.apart_count[part]
-        # The imaginary part is taken relative to the mean, which `origin` has counted.
-        own = np.log1p(np.outer(u, v))
-        out += own.real @ count + 1j * (own.imag @ (count * sign) - t * float(v @ (count * sign)))
-    return np.asarray(out)
 
 
 # --- the law of the number of clones, C = sum_j Bernoulli(q_j) -----------------------------------------------
@@ -301,16 +281,13 @@ def _fourier(
     n = float(count.sum())
     mean, variance, _ = about
     wide = variance >= _WIDE**2
-    block = 1
-    log_weight = 0.0
-    tilt = 0.0
-    low, high = first, last
+    tilt = 0.0 if wide else slope
+    block, log_weight, low, high = 1, 0.0, first, last
     if wide:
         block = int(max(1, min(_BLOCK * low, (high - low) / _BLOCKS)))
     else:
         # Exponential tilting: P(C = c) = E[e^(tilt C)] e^(-tilt c) P_tilted(C = c), so that the
         # Fourier sum's absolute noise is small relative to the masses that matter.
-        tilt = slope
         growth = math.expm1(tilt)
         log_weight = float(np.log1p(q * growth) @ count)
         scale = 1 + q * growth
@@ -321,31 +298,28 @@ def _fourier(
         high = min(n, max(high, math.ceil(mean + _reach(variance, 45.0))))
     least = int((high - low) // block) + 2
     length = min(m << max(1, math.ceil(math.log2(least / m))) for m in (1, 3, 5))  # fast: 2^a, 3 2^a or 5 2^a
-    sums = power_sums(q, rest, count, *about)
+    cutoff, log_phi = characteristic(q, rest, count, about, low)
     step = 2 * math.pi / (length * block)
-    t: Array = step * np.arange(min(length // 2, math.ceil(sums.cutoff / step)) + 1, dtype=np.float64)
-    spectrum = np.conj(np.exp(log_characteristic(sums, t, low)))
+    t: Array = step * np.arange(min(length // 2, math.ceil(cutoff / step)) + 1, dtype=np.float64)
+    spectrum = np.conj(np.exp(log_phi(t)))
     with np.errstate(invalid="ignore", divide="ignore"):
         inside = np.where(t > 0, np.sin(block * t / 2) / np.sin(t / 2), block)
     mass = _invert(spectrum * inside * np.exp(0.5j * (block - 1) * t), length, block)
     peak = 2 * float(np.abs(spectrum).sum()) / (length * block)  # bounds every point mass
-    noise = _NOISE * peak
+    noise = _NOISE * peak * block
     edges: Array = low + block * np.arange(length + 1, dtype=np.float64)
     start = int((first - low) // block)
     kept = slice(start, start + int((last - first) // block) + 1)
     edges, mass = edges[kept.start : kept.stop + 1], np.maximum(mass[kept], 0.0)
-    if wide:
-        error = _RELATIVE * mass + noise * block
-        # The mass that wrapped around, wherever it landed: the divergence is largest at the first edge.
+    with np.errstate(over="ignore"):
+        weight = np.exp(log_weight - tilt * edges[:-1])
+    # Where the weight is no double, so far from where the law is tilted to, a mass is only known to be at most 1.
+    known = np.isfinite(weight)
+    weight = np.where(known, weight, 0.0)
+    mass = mass * weight
+    error = np.where(known, _RELATIVE * mass + noise * weight, 1.0)
+    if wide:  # the mass that wrapped around, wherever it landed: the divergence is largest at the first edge
         error[0] += 2 * math.exp(-_CORE)
-    else:
-        with np.errstate(over="ignore"):
-            weight = np.exp(log_weight - tilt * edges[:-1])
-        # Where the weight is no double, so far from where the law is tilted to, a mass is only known to be at most 1.
-        known = np.isfinite(weight)
-        weight = np.where(known, weight, 0.0)
-        mass = mass * weight
-        error = np.where(known, _RELATIVE * mass + noise * weight, 1.0)
     return edges, mass, error
 
 

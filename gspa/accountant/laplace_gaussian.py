@@ -31,7 +31,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,21 +59,14 @@ _LESS = 1 + 1e-6  # by more than any rounding of eps
 _DEEPEST = 200.0  # log q falls no lower: omega* must not underflow
 
 
-class Limit(NamedTuple):
-    """The blanket's own Gaussian limit, an estimate, and how far from it the law is."""
+def limit(victim: Noise, others: Reports, envelope: Envelope, delta: float) -> tuple[float, float]:
+    """mu of the blanket's own Gaussian limit, an estimate; and times Edgeworth's first correction of delta's quantile.
 
-    mu: float
-    skewness: float
-
-    def corrected(self, delta: float) -> float:
-        """mu times Edgeworth's first correction of the quantile: large where a rare report gives much away."""
-        return self.mu * (1 + self.skewness * max(0.0, -float(ndtri(delta))) / 6)
-
-
-def limit(victim: Noise, others: Reports, envelope: Envelope) -> Limit:
-    """mu^2 = int_B (f0 - f1)^2 / (sum_j c_j omega*), and int_B |f0 - f1|^3 / (sum_j c_j omega*)^2 / mu^3."""
+    mu^2 = int_B (f0 - f1)^2 / (sum_j c_j omega*). The correction, for the skewness int_B |f0 - f1|^3 /
+    (sum_j c_j omega*)^2 / mu^3, is large where a rare report gives much away.
+    """
     if envelope.log_corners[-1] < -_DEEPEST:
-        return Limit(math.inf, math.inf)
+        return math.inf, math.inf
     middle, width, gap = _gaps(victim, envelope.radius)
     cover = float(others.count @ envelope.clones(others))
     cover_density = np.exp(envelope.log_q(middle) - envelope.log_total) * cover
@@ -81,8 +74,9 @@ def limit(victim: Noise, others: Reports, envelope: Envelope) -> Limit:
         share = gap / cover_density
         second, third = 2 * float(gap * share @ width), 2 * float(gap * share**2 @ width)
     if not (0 < second < math.inf and third < math.inf):
-        return Limit(math.inf, math.inf)
-    return Limit(math.sqrt(second), third / second**1.5)
+        return math.inf, math.inf
+    mu = math.sqrt(second)
+    return mu, mu * (1 + third / second**1.5 * max(0.0, -float(ndtri(delta))) / 6)
 
 
 @lru_cache(maxsize=64)
@@ -122,8 +116,7 @@ def choose(victim: Noise, others: Reports, delta: float, corrected: bool) -> Env
     least: dict[float, float] = {}  # the smallest mu so far with each share
 
     def score(envelope: Envelope, share: float) -> float:
-        found = limit(victim, others, envelope)
-        mu = found.corrected(delta) if corrected else found.mu
+        mu = limit(victim, others, envelope, delta)[corrected]
         if not math.isfinite(mu):
             return math.inf
         # eps grows with mu and with the share: where less of both was seen it is no better, whatever it is.
@@ -269,10 +262,10 @@ class Crowd:
         if others.count.size == 0:
             return [], math.inf
         envelopes = [choose(noise, others, delta, corrected=False)]
-        first = limit(noise, others, envelopes[0])
-        if not first.corrected(delta) < 1.05 * first.mu:  # far from the limit either choice may win
+        mu, skewed = limit(noise, others, envelopes[0], delta)
+        if not skewed < 1.05 * mu:  # far from the limit either choice may win
             envelopes.append(choose(noise, others, delta, corrected=True))
-        mu = min(limit(noise, others, one).mu for one in envelopes)
+            mu = min(mu, limit(noise, others, envelopes[1], delta)[0])
         return (envelopes, mu) if mu < _MOST_MU else ([], math.inf)
 
     def reductions(

@@ -26,6 +26,7 @@ together M^(1/2) units.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -163,7 +164,8 @@ def positive_part(
     tilt = _saddle(values, masses, float(weights @ copies) / float(weights.sum()))
     log_m = log_mgf(values, masses, tilt)
     with np.errstate(divide="ignore"):
-        log_weights = np.log(weights) + copies * log_m
+        logs = np.log(weights)
+    log_weights = logs + copies * log_m
     height = float(log_weights.max())
     tilted_weights = np.exp(log_weights - height)
     size = float(tilted_weights.sum())  # E[e^(lambda S)] = size e^height
@@ -172,8 +174,9 @@ def positive_part(
     tilted /= tilted.sum()
 
     # Work with lambda S; the value is usually size / 10, at least size / 100.
-    images = _Images.of(values, masses, copies, weights, tilt, height)
-    period, wanted = max(20.0, 12.0 + images.log_weight - math.log(size)), 0.01 * size
+    log_weight = math.log(float(weights.sum())) - height
+    images = _images(values, masses, copies, logs, log_weight, tilt, height)
+    period, wanted = max(20.0, 12.0 + log_weight - math.log(size)), 0.01 * size
     if height > _EXPONENT:  # values so far apart that no tilt brings them together: nothing is known
         return Bracket(0.0, math.inf)
     if period > _LONGEST:  # about e^-400 of the weights: x_+ <= e^(lambda x)/(e lambda) is enough
@@ -181,7 +184,7 @@ def positive_part(
     longest, fine, unit = period + _LONGEST, smoothing, math.exp(height) / tilt
     least, most = 0.0, math.inf
     for _ in range(_PASSES):  # each pass has a bracket of its own
-        while images.bound(period, wanted) > _ALIAS * wanted and period < longest:
+        while images(period, wanted) > _ALIAS * wanted and period < longest:
             period *= 1.25
         smoothing = 2 * fine if period > 150 else fine
         spread = smoothing * smoothing
@@ -211,7 +214,7 @@ def positive_part(
         cut = 2 * size * math.exp(spread * (1 - end * end) / 2) / (step * end * period)
         loss = spread * (max(density, 0.0) + float(relative @ np.abs(density_terms)) / period)
         loss += spread * 2 * size * math.exp(spread * (1 - end * end) / 2) / (spread * end * step * period)
-        least = max(least, (value - images.bound(period, value) - loss - error - cut) * unit)
+        least = max(least, (value - images(period, value) - loss - error - cut) * unit)
         most = min(most, max(value + error + cut, 0.0) * unit)
         if value >= wanted or period >= longest:
             break
@@ -219,35 +222,28 @@ def positive_part(
     return Bracket(least, most)
 
 
-class _Images(NamedTuple):
-    """What bounds the images j != 0 of fact 1, in the scaled units of `positive_part`."""
+def _images(
+    values: Array, masses: Array, copies: Array, logs: Array, log_weight: float, tilt: float, height: float
+) -> Callable[[float, float], float]:
+    """Not below the sum of the images j != 0 of fact 1, of a period and a value, in the units of `positive_part`."""
+    moments = []  # log of sum_i weights[i] E[e^(a lambda S_i)] for a few a > 1, S blurred, all over e^height
+    for a in _MULTIPLES:
+        exponents = logs + copies * log_mgf(values, masses, a * tilt) - height
+        top = float(exponents.max())
+        moments.append(top + math.log(float(np.exp(exponents - top).sum())) + 0.02 * a * a)
 
-    log_weight: float
-    log_moments: tuple[float, ...]
-
-    @classmethod
-    def of(cls, values: Array, masses: Array, copies: Array, weights: Array, tilt: float, height: float) -> _Images:
-        """log of sum_i weights[i] E[e^(a lambda S_i)] for a few a > 1, S blurred, all over e^height."""
-        with np.errstate(divide="ignore"):
-            logs = np.log(weights)
-        found = []
-        for a in _MULTIPLES:
-            exponents = logs + copies * log_mgf(values, masses, a * tilt) - height
-            top = float(exponents.max())
-            found.append(top + math.log(float(np.exp(exponents - top).sum())) + 0.02 * a * a)
-        return cls(math.log(float(weights.sum())) - height, tuple(found))
-
-    def bound(self, period: float, value: float) -> float:
-        """Not below the sum of the images at this period."""
+    def bound(period: float, value: float) -> float:
         decay = math.exp(-period)
         # j >= 1: e^(-j P) E[(X + j P)_+] <= e^(-j P) (j P weight + E X_+)
-        left = (period * math.exp(min(self.log_weight - period, 700.0)) + decay * value) / (1 - decay) ** 2
+        left = (period * math.exp(min(log_weight - period, 700.0)) + decay * value) / (1 - decay) ** 2
         # j <= -1: e^(j P) E[(X - j P)_+] <= E[e^(a X)] e^(-(a - 1) j P) / (e a) for every a > 1
-        logs = [
+        right = [
             m - (a - 1) * period - 1 - math.log(a) - math.log1p(-math.exp(-(a - 1) * period))
-            for a, m in zip(_MULTIPLES, self.log_moments, strict=True)
+            for a, m in zip(_MULTIPLES, moments, strict=True)
         ]
-        return left + math.exp(min(*logs, 700.0))
+        return left + math.exp(min(*right, 700.0))
+
+    return bound
 
 
 # --- the same among C others, C with a law ---------------------------------------------------------------------
