@@ -332,15 +332,12 @@ def exact_delta(budgets: Budgets, *, eps: float) -> Bound:
 
 
 def exact_epsilon(budgets: Budgets, *, delta: float, victim: int | None = None) -> Bound:
-    """The least eps at which the shuffled bits are (eps, delta)-DP, at the others' worst inputs.
+    """The least eps at which the shuffled bits are (eps, delta)-DP; 0 where delta is at least delta(0).
 
     Args:
-        budgets: local budgets, every delta_i = 0.
+        budgets: as the answer, see `exact_delta`.
         delta: central delta in (0, 1).
         victim: index of the group of the user whose record is replaced; None for the worst, the largest eps.
-
-    Returns:
-        Bound: as for `exact_delta`; 0 where delta is at least delta(0).
 
     >>> from gspa.accountant import budgets
     >>> exact_epsilon(budgets.constant(1.0, n=3), delta=0.9).upper

@@ -210,16 +210,13 @@ def central_delta(budgets: Budgets, *, eps: float, mechanism: Randomizer = BINAR
 
 
 def central_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = BINARY) -> Bound:
-    """The least central eps at which the worst user is (eps, delta)-DP after shuffling.
+    """The least central eps at which the worst user is (eps, delta)-DP after shuffling; otherwise as `central_delta`.
+
+    0 where delta is at least delta(0).
 
     Args:
-        budgets: the users' local budgets.
+        budgets: as mechanism, see `central_delta`.
         delta: central delta in (0, 1), above every local delta_i.
-        mechanism: what every user runs.
-
-    Returns:
-        Bound on the pair's eps; `upper` holds for every randomizer in `valid_for`. 0 where delta is
-        at least delta(0).
 
     Raises:
         OutsideValidity: a setting that the pair cannot certify; delta not above the local delta.
@@ -248,12 +245,8 @@ class UserBounds:
     Attributes:
         lower: shape (g,), not above the method's own eps of that user, nor above `upper`.
         upper: shape (g,), not below it; what the user may rely on.
-        method: the analysis that is bracketed.
-        valid_for: the class of local randomizers.
         delta: central delta.
-        relation: which two data sets are to be told apart; empty where the caller is to know.
-        warnings: as the next two, what `gspa.accountant.bound.Bound` has.
-        note: what else to know; may be empty.
+        method: as valid_for, relation, warnings and note, what `gspa.accountant.bound.Bound` has.
         reached: whether the lower ends are of the mechanism itself.
     """
 
@@ -279,13 +272,7 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = 
     that enclose every victim's own: all users, and all but the likeliest clone. The eps in between are bracketed by
     chords ("Between two victims", on the page of proofs), or, where 1 - q does not scale, by the next nodes.
 
-    Args:
-        budgets: the users' local budgets; at most 8 distinct delta_i.
-        delta: central delta in (0, 1), above every local delta_i.
-        mechanism: what every user runs.
-
-    Raises:
-        OutsideValidity: as `central_epsilon`; too many distinct budgets to certify each.
+    Arguments and errors as `central_epsilon`; of more than 48 distinct budgets at most 8 distinct delta_i.
     """
     delta = check.probability(allow_zero=False, delta=delta)
     require_fit(mechanism, budgets)

@@ -87,11 +87,6 @@ class Randomizer(Mechanism):
         return False
 
     @property
-    def least(self) -> float:
-        """The smallest eps that it can have."""
-        return 0.0
-
-    @property
     def label(self) -> str:
         """For figures and messages."""
         return self.words.format_map(asdict(self))
@@ -461,6 +456,7 @@ class TotalVariation(Randomizer):
 
     @property
     def least(self) -> float:
+        """The smallest eps that it can have."""
         return 2 * math.atanh(self.tv) if self.tv < 1 else math.inf
 
     def _low(self, eps: float) -> float:
