@@ -129,8 +129,11 @@ class Tail:
             short += later_short - math.expm1(-to_block) * later_rest
         return short, self.weight.size - first
 
-    def delta(self, eps: float) -> tuple[float, float, float]:
-        """(lower, value, upper) of the finite part of delta(eps) of these grid laws."""
+    def end(self, eps: float, above: bool) -> float:
+        """Not below the finite part of delta(eps), or not above it, wherever the losses are on the grid."""
+        if eps < self.bottom:  # nearly every loss is larger
+            return 1.0 if above else self.end(self.bottom, above)
+        eps = eps - self.slip if above else eps + self.slip
         value, many = self._sum(eps)
         # sum over s > eps of min(1, s - eps) e^(-theta (s - eps)), at most its integral and one term
         reach = min(1 / self.theta if self.theta > 0 else math.inf, many * self.step)
@@ -138,14 +141,9 @@ class Tail:
         error = (spread_out + self.outside) * math.exp(min(self.theta * (self.centre - eps), _LARGEST))
         relative = 1e-9 + 2e-11 * self.rounds
         scale = math.exp(min(self.log_scale, 700.0))
-        low, high = (value - error) * scale * (1 - relative), (value + error) * scale * (1 + relative)
-        return max(low - 2 * _LEAST, 0.0), value * scale, high + 2 * _LEAST
-
-    def end(self, eps: float, above: bool) -> float:
-        """Not below the finite part of delta(eps), or not above it, wherever the losses are on the grid."""
-        if eps < self.bottom:  # nearly every loss is larger
-            return 1.0 if above else self.end(self.bottom, above)
-        return self.delta(eps - self.slip)[2] if above else self.delta(eps + self.slip)[0]
+        if above:
+            return (value + error) * scale * (1 + relative) + 2 * _LEAST
+        return max((value - error) * scale * (1 - relative) - 2 * _LEAST, 0.0)
 
 
 def tail(factors: Factors, theta: float) -> Tail:
@@ -246,23 +244,17 @@ def _crossed(factors: Factors, target: float, above: bool) -> float:
     """An eps at which the upper bound on delta is at most the target, or the lower one at least."""
     for theta in (tilt_for_delta(factors, math.log(target)), 0.0):
         law = tail(factors, theta)
-        most = law.lowest + law.step * law.weight.size
 
-        def excess(eps: float, law: Tail = law) -> float:
-            return math.log(max(law.delta(max(eps, law.bottom))[1], _LEAST)) - math.log(target)
+        def spare(eps: float, law: Tail = law) -> float:
+            return math.log(max(law.end(eps, above), _LEAST)) - math.log(target)
 
-        root = crossing(excess, 0.0, min(max(law.centre, law.step), most), side=-1, most=most, rtol=1e-13)
-        if root > law.bottom:
+        # From the tilted mean, because far below it the allowances are larger than delta.
+        about = min(max(law.centre, law.step), law.lowest + law.step * law.weight.size)
+        near = push_until(lambda eps, spare=spare: spare(eps) >= 0, about, -law.step, 0.0)  # type: ignore[misc]
+        end = crossing(spare, near, near + law.step, side=1 if above else -1, most=_FARTHEST, rtol=1e-13)
+        if end > law.bottom:
             break
-
-    def spare(eps: float) -> float:
-        return math.log(max(law.end(eps, above), _LEAST)) - math.log(target)
-
-    push = 1e-12 * max(root, law.step) + law.slip
-    if above:
-        return crossing(spare, root, root + push, side=1, most=_FARTHEST, rtol=1e-13)
-    start = push_until(lambda eps: spare(eps) >= 0, root, -push, 0.0)
-    return crossing(spare, start, root, side=-1, rtol=1e-13) if start < root else root
+    return end
 
 
 def delta_of(sides: Sides, eps: float) -> Interval:
