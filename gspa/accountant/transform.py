@@ -8,8 +8,10 @@ that p is centred at eps the noise of the transform is small relative to delta, 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -211,59 +213,51 @@ def _window(
     return ends[0], ends[1], outside
 
 
-@dataclass(frozen=True, eq=False)
-class Sides:
-    """The rounds on one grid, for one choice of the victim."""
+class Sides(NamedTuple):
+    """The rounds on one grid, for one choice of the victim: laws of the losses above everybody's, and below."""
 
     upper: Factors
     lower: Factors
 
-    def infinite(self, above: bool) -> float:
-        """Probability that some round's loss is infinite."""
-        rounds = self.upper if above else self.lower
-        return -math.expm1(
-            sum(times * math.log1p(-law.infinite) if law.infinite < 1 else -math.inf for law, times in rounds)
-        )
+    def interval(self, end: Callable[[Factors, float, bool], float]) -> Interval:
+        """From each end by its rounds, the probability that some loss of them is infinite, and whether it is above."""
+        ends = []
+        for rounds, above in ((self.upper, True), (self.lower, False)):
+            finite = sum(times * math.log1p(-law.infinite) if law.infinite < 1 else -math.inf for law, times in rounds)
+            ends.append(end(rounds, -math.expm1(finite), above))
+        upper, lower = ends
+        return Interval(min(lower, upper), 0.5 * (lower + upper), upper)
 
 
 def epsilon_of(sides: Sides, delta: float) -> Interval:
-    ends = []
-    for above in (True, False):
-        factors, infinite = (sides.upper if above else sides.lower), sides.infinite(above)
+    def end(factors: Factors, infinite: float, above: bool) -> float:
+        """An eps at which the upper bound on delta is at most the one asked, or the lower one at least."""
         if infinite >= delta:
-            ends.append(math.inf if above else 0.0)
-            continue
+            return math.inf if above else 0.0
         target = delta - infinite
         slack = 1e-13 * (1 + delta / target)
-        ends.append(_crossed(factors, target * (1 - slack if above else 1 + slack), above))
-    upper, lower = ends
-    return Interval(min(lower, upper), 0.5 * (lower + upper), upper)
+        target *= 1 - slack if above else 1 + slack
+        for theta in (tilt_for_delta(factors, math.log(target)), 0.0):
+            law = tail(factors, theta)
 
+            def spare(eps: float, law: Tail = law) -> float:
+                return math.log(max(law.end(eps, above), _LEAST)) - math.log(target)
 
-def _crossed(factors: Factors, target: float, above: bool) -> float:
-    """An eps at which the upper bound on delta is at most the target, or the lower one at least."""
-    for theta in (tilt_for_delta(factors, math.log(target)), 0.0):
-        law = tail(factors, theta)
+            # From the tilted mean, because far below it the allowances are larger than delta.
+            about = min(max(law.centre, law.step), law.lowest + law.step * law.weight.size)
+            near = push_until(lambda eps, spare=spare: spare(eps) >= 0, about, -law.step, 0.0)  # type: ignore[misc]
+            found = crossing(spare, near, near + law.step, side=1 if above else -1, most=_FARTHEST, rtol=1e-13)
+            if found > law.bottom:
+                break
+        return found
 
-        def spare(eps: float, law: Tail = law) -> float:
-            return math.log(max(law.end(eps, above), _LEAST)) - math.log(target)
-
-        # From the tilted mean, because far below it the allowances are larger than delta.
-        about = min(max(law.centre, law.step), law.lowest + law.step * law.weight.size)
-        near = push_until(lambda eps, spare=spare: spare(eps) >= 0, about, -law.step, 0.0)  # type: ignore[misc]
-        end = crossing(spare, near, near + law.step, side=1 if above else -1, most=_FARTHEST, rtol=1e-13)
-        if end > law.bottom:
-            break
-    return end
+    return sides.interval(end)
 
 
 def delta_of(sides: Sides, eps: float) -> Interval:
-    ends = []
-    for above in (True, False):
-        factors, infinite = (sides.upper if above else sides.lower), sides.infinite(above)
+    def end(factors: Factors, infinite: float, above: bool) -> float:
         if infinite >= 1:
-            ends.append(1.0)
-        else:
-            ends.append(min(infinite + tail(factors, tilt_for_mean(factors, eps)).end(eps, above), 1.0))
-    upper, lower = ends
-    return Interval(min(lower, upper), 0.5 * (lower + upper), upper)
+            return 1.0
+        return min(infinite + tail(factors, tilt_for_mean(factors, eps)).end(eps, above), 1.0)
+
+    return sides.interval(end)
