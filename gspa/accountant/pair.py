@@ -169,8 +169,8 @@ class AtomTable:
         return (inside * grown if up else inside / grown) + bare
 
 
-def clone_divergence(c: Array, eps: float, truth: Array, excess: Array) -> Array:
-    """h_c: the divergence given C = c, for a victim whose report is never "neither".
+def clone_divergence(c: Array, victim: Victim, eps: float) -> Array:
+    """h_c: the divergence given C = c, at least; c of shape (m,), whole numbers >= 0, increasing.
 
     With T = tanh(eps_n/2) ("truth"), D = (T - tanh(eps/2)) (1 + e^eps)/2 ("excess"), and b the
     Bin(c, 1/2) pmf, the best test rejects from count k on, and with l = c + 1 - k
@@ -179,35 +179,25 @@ def clone_divergence(c: Array, eps: float, truth: Array, excess: Array) -> Array
         h_c = b(l) (u T (1+e^eps) + (e^eps - 1) l J) / d,   J = `binomial.tail_integral`(c+1, d)
 
     in which every term is positive, so no digit is lost however small h_c is. It is the sum over
-    counts >= k, D b(k-1) - (e^eps - 1) P(Bin(c, 1/2) >= k), integrated by parts.
-
-    Args:
-        c: shape (m,), whole numbers >= 0, increasing.
-        eps: central eps >= 0.
-        truth: shape (m,) or (1,), T in (0, 1].
-        excess: same shape, D; the divergence is 0 where D <= 0.
+    counts >= k, D b(k-1) - (e^eps - 1) P(Bin(c, 1/2) >= k), integrated by parts; 0 where D <= 0. All that is for a
+    report that is never "neither", and counts as often as it is not.
     """
+    local = max(victim.eps, _LEAST)
+    truth = math.tanh(local / 2)
+    excess = max(-math.expm1(eps - local) / (1 + math.exp(-local)), 0.0)
     c1 = c + 1
     factor = math.exp(min(eps, _LARGEST)) + 1
-    x = c1 * np.maximum(excess, 0.0) / truth * (math.exp(-eps) / (1 + math.exp(-eps)))
+    x = c1 * excess / truth * (math.exp(-eps) / (1 + math.exp(-eps)))
     l = np.minimum(np.maximum(np.ceil(x) - 1, 0.0), np.floor(c / 2))  # noqa: E741
     u = np.maximum(x - l, 0.0)
     d = c1 - 2 * l
-    out = np.exp2(-c) * np.maximum(excess, 0.0)  # the value at l = 0
+    out = np.exp2(-c) * excess  # the value at l = 0
     first = l > 0
     if first.any():
         b, tail = binomial.fair_pmf(l[first], c[first]), binomial.tail_integral(c1[first], d[first])
-        head = np.broadcast_to(truth, c.shape)[first] * u[first] * factor
+        head = truth * u[first] * factor
         out[first] = b * (head + math.expm1(min(eps, _LARGEST)) * l[first] * tail) / d[first]
-    return np.asarray(out)
-
-
-def _terms(c: Array, victim: Victim, eps: float) -> Array:
-    """Divergence given C = c, at least."""
-    local = max(victim.eps, _LEAST)
-    truth = np.array([math.tanh(local / 2)])
-    excess = np.array([-math.expm1(eps - local) / (1 + math.exp(-local))])
-    return victim.seen * clone_divergence(c, eps, truth, excess)
+    return np.asarray(victim.seen * out)
 
 
 def _sum(a: Array, b: Array) -> float:
@@ -228,9 +218,9 @@ def divergence(law: CloneLaw, victim: Victim | AtomTable, eps: float) -> tuple[f
     if isinstance(victim, AtomTable):
         low, high = victim.below(law, eps), victim.above(law, eps)
         return _ordered(low, 0.5 * (low + high), high)
-    table = _terms(law.edges, victim, eps)
+    table = clone_divergence(law.edges, victim, eps)
     low_table = np.where(np.diff(law.edges) == 1, table[:-1], table[1:])
-    far, first = (float(_terms(np.array([c]), victim, eps)[0]) for c in (law.far, 0.0))
+    first, far = clone_divergence(np.array([0.0, law.far]), victim, eps).tolist()
     left_out = law.below * far + law.far_mass * first + law.above * float(table[-1])
     high = _sum(law.mass + law.error, table[:-1]) + left_out
     low = _sum(np.maximum(law.mass - law.error, 0.0), low_table) if victim.eps >= _LEAST else 0.0
@@ -246,7 +236,7 @@ def _estimate(law: CloneLaw, victim: Victim, eps: float) -> float:
     """delta(eps) from a law's first counts alone, to find roots with; nothing certified."""
     if eps >= victim.eps:
         return 0.0
-    return _sum(law.mass, _terms(law.edges[:-1], victim, eps))
+    return _sum(law.mass, clone_divergence(law.edges[:-1], victim, eps))
 
 
 # --- eps from delta: a cheap root, then a proof of both ends -------------------------------------------------

@@ -14,7 +14,7 @@ from pair_oracle import blanket_delta, hockey_stick, mpf, pair_law, sum_of_berno
 from gspa.accountant import budgets
 from gspa.accountant.clones import clone_law
 from gspa.accountant.one_round import central_delta
-from gspa.accountant.pair import Victim, _terms, divergence
+from gspa.accountant.pair import Victim, clone_divergence, divergence
 from gspa.accountant.randomizers import KRR
 
 HALF = mpf(1) / 2
@@ -88,7 +88,7 @@ class TestLargeCounts:
             k = int(mpmath.floor((c + 1) * loss / (loss + gain))) + 1
             b = [mpmath.binomial(c, i) * mpf(2) ** -c for i in range(k - 1, c + 1)]
             exact = gain * b[0] - (e - 1) * mpmath.fsum(b[1:])
-        got = float(_terms(np.array([float(c)]), Victim.binary(eps_local), eps)[0])
+        got = float(clone_divergence(np.array([float(c)]), Victim.binary(eps_local), eps)[0])
         assert abs(got / exact - 1) < 1e-12
 
     @pytest.mark.slow
@@ -125,7 +125,7 @@ class TestShape:
     @given(BUDGET, st.floats(0, 0.999), st.integers(0, 3000))
     def test_more_clones_hide_better(self, eps_local, fraction, c):
         counts = np.arange(c, c + 30, dtype=np.float64)
-        h = _terms(counts, Victim.binary(eps_local), fraction * eps_local)
+        h = clone_divergence(counts, Victim.binary(eps_local), fraction * eps_local)
         assert np.all(np.diff(h) <= 1e-12 * h[:-1])
         assert np.all(h >= 0)
 
