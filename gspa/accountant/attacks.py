@@ -217,11 +217,9 @@ class Worlds:
                 g = g / g.sum()
                 with np.errstate(over="ignore"):
                     ratio = (a - e * b - _PAD * (a + e * b)) / g
-                if not np.isfinite(ratio).all():  # no double: then only what is apart counts
-                    best = max(best, alone)
-                    continue
-                each = np.array([1 / self.n])
-                together = nobody * positive_part(ratio, g, self.n, each, smoothing=_SMOOTHING).lower
+                if np.isfinite(ratio).all():  # else only what is apart counts
+                    each = np.array([1 / self.n])
+                    together = nobody * positive_part(ratio, g, self.n, each, smoothing=_SMOOTHING).lower
             best = max(best, max(alone, 0.0) + together)
         return min(best, 1.0)
 

@@ -25,7 +25,7 @@ _SMALL_STIRLING = np.array(
 _FAIR_SERIES = tuple(1 / (k * (2 * k - 1)) for k in range(9, 0, -1))
 _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(24))
 _NODES = _NODES + 0.5
-_REACH = 33.0  # e^-33: where the tail integral is cut
+_REACH = 36.0  # where the tail integral is cut
 _SUMMED_TO = 256.0  # c + 1 below which the tail is summed term by term; from there neighbours share quadrature nodes
 _ROWS = 360  # at once: in cache, and too few for BLAS to start threads, which stall on a busy machine
 
@@ -91,14 +91,6 @@ def _log_cosh(y: Array) -> Array:
     return np.where(y < 0.05, series, y + np.log1p(np.expm1(-2 * y) / 2))
 
 
-def _reach(c1: Array, d: Array) -> Array:
-    """Y with d Y + c1 log cosh Y about _REACH: beyond it the integrand of `tail_integral` is nothing."""
-    y = 2 * _REACH / (d + np.sqrt(d * d + 2 * _REACH * c1))
-    for _ in range(3):  # log cosh is convex, so Newton's method from the left overshoots, then is above
-        y = y + (_REACH - d * y - c1 * _log_cosh(y)) / (d + c1 * np.tanh(y))
-    return y
-
-
 def _tail_by_sum(c1: Array, d: Array) -> Array:
     """`tail_integral` as 1 - (d/l) P(Bin(c, 1/2) < l)/b(l), c = c1 - 1, l = (c1 - d)/2, for few terms."""
     left = (c1 - d)[:, None] / 2
@@ -119,7 +111,9 @@ def tail_integral(c1: Array, d: Array) -> Array:
     while first < c1.size:
         # Counts within 25% of each other share their nodes: one matrix product and one exp.
         last = int(np.searchsorted(c1, 1.25 * c1[first], side="right"))
-        reach = float(_reach(c1[first : first + 1], d[first:last].min(keepdims=True))[0])
+        # Where d y + c1 y^2/2 is 36, and so d y + c1 log cosh y at least 34: beyond it the integrand is nothing.
+        slope = float(d[first:last].min())
+        reach = 2 * _REACH / (slope + math.sqrt(slope * slope + 2 * _REACH * float(c1[first])))
         nodes = reach * _NODES
         rates, weights = -np.stack([nodes, _log_cosh(nodes)]), reach * _WEIGHTS * np.tanh(nodes)
         for start in range(first, last, _ROWS):
