@@ -152,11 +152,8 @@ class CloneLaw:
     mean: float = 0.0
     variance: float = 0.0
 
-    def merged(self, blocks: int) -> CloneLaw:
-        """The same law in at most `blocks` longer blocks: as certain, less sharp, faster to use."""
-        step = -(-self.mass.size // blocks)
-        if step == 1:
-            return self
+    def merged(self, step: int) -> CloneLaw:
+        """The same law in blocks that are `step` times as long: as certain, less sharp, faster to use."""
         starts = np.arange(0, self.mass.size, step)
         mass, error = np.add.reduceat(self.mass, starts), np.add.reduceat(self.error, starts)
         return replace(self, edges=np.r_[self.edges[starts], self.edges[-1]], mass=mass, error=error)
@@ -170,16 +167,6 @@ class CloneLaw:
             edges, mass, error, first = np.array([0.0, 1.0]), np.zeros(1), np.zeros(1), 0
         law = replace(self, edges=edges[first:], mass=mass[first:], error=error[first:], below=below)
         return replace(law, far=max(self.far + by, 0.0), mean=self.mean + by)
-
-    def sample(self, points: int) -> CloneLaw:
-        """About `points` counts with the masses around them, for `pair.estimate`: nothing certified."""
-        step = -(-self.mass.size // points) | 1  # odd, so that the middle of a block is its mean
-        starts = np.arange(0, self.mass.size, step)
-        mass = np.add.reduceat(self.mass, starts)
-        middle = (starts + np.r_[starts[1:], self.mass.size] - 1) // 2
-        block = self.edges[1] - self.edges[0]
-        edges = np.r_[self.edges[middle] + (block - 1) // 2, self.edges[-1]]
-        return replace(self, edges=edges, mass=mass, error=0 * mass)
 
 
 def _reach(variance: float, depth: float) -> float:

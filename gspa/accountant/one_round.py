@@ -303,7 +303,8 @@ def _laws(budgets: Budgets, chosen: Randomizer, eps: float, target: float) -> tu
     everybody = Problem(chosen.victim(eps), 0.0, q, rest, budgets.count.astype(np.float64))
     guess = gaussian_guess(everybody.victim, everybody.mean, target)
     fewer = replace(everybody, count=everybody.count - (np.arange(q.size) == int(np.argmax(q))))
-    without, whole = (one.law(depth=25 - math.log(target), eps=guess).merged(_BLOCKS) for one in (fewer, everybody))
+    laws = [one.law(depth=25 - math.log(target), eps=guess) for one in (fewer, everybody)]
+    without, whole = (law.merged(-(-law.mass.size // _BLOCKS)) for law in laws)
     return without, whole
 
 

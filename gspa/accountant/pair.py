@@ -233,10 +233,9 @@ def _ordered(low: float, value: float, high: float) -> tuple[float, float, float
 
 
 def _estimate(law: CloneLaw, victim: Victim, eps: float) -> float:
-    """delta(eps) from a law's first counts alone, to find roots with; nothing certified."""
-    if eps >= victim.eps:
-        return 0.0
-    return _sum(law.mass, clone_divergence(law.edges[:-1], victim, eps))
+    """delta(eps) from the middle counts of a law's blocks, to find roots with; nothing certified."""
+    middle = np.floor((law.edges[:-1] + law.edges[1:] - 1) / 2)
+    return _sum(law.mass, clone_divergence(middle, victim, eps))
 
 
 # --- eps from delta: a cheap root, then a proof of both ends -------------------------------------------------
@@ -279,7 +278,8 @@ def epsilon_interval(
         high = least_epsilon(lambda eps: victim.above(law, eps), most, guess, victim.eps, BAND)
         low = min(greatest_epsilon(lambda eps: victim.below(fewer, eps), least, high, BAND), high)
         return Interval(low, 0.5 * (low + high), high)
-    search = law if law.mass.size <= _FULL else law.sample(_COARSE)
+    # Blocks of an odd number have a middle, which is the mean count.
+    search = law if law.mass.size <= _FULL else law.merged(-(-law.mass.size // _COARSE) | 1)
     at_zero = _estimate(search, victim, 0.0)
     low0 = 1.0
     if at_zero < 1.1 * target:  # else the sums below find a positive eps anyway

@@ -146,10 +146,10 @@ class TestShape:
 
     @settings(max_examples=40, deadline=None)
     @given(st.lists(BUDGET, min_size=50, max_size=300), BUDGET, st.floats(0.0, 0.9), st.integers(1, 40))
-    def test_longer_blocks_only_widen(self, others, eps_local, fraction, blocks):
+    def test_longer_blocks_only_widen(self, others, eps_local, fraction, step):
         eps, victim = fraction * eps_local, Victim.binary(eps_local)
         law = clone_law(*binary_clones(others))
-        sharp, blunt = divergence(law, victim, eps), divergence(law.merged(blocks), victim, eps)
+        sharp, blunt = divergence(law, victim, eps), divergence(law.merged(step), victim, eps)
         assert blunt[0] <= sharp[0] * (1 + 1e-9) + 1e-300
         assert blunt[2] >= sharp[2] * (1 - 1e-9)
 
