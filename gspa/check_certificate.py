@@ -69,14 +69,14 @@ HASHING = """local hashing ({g}-ary randomized response of one's own item's hash
 one's own that is reported, too), own eps each"""
 HADAMARD = """Hadamard response (one output, with odds e^eps if it lies in one's own item's half of all outputs;
 halves of any two items share a quarter), own eps each"""
-UNARY = "unary encoding (a bit for each item; one's own is 1 with probability {}, any other with {})"
+UNARY = "unary encoding (a bit for each item, drawn by itself; one's own is 1 with probability {}, any other with {})"
 ANY = "any one randomizer of this local eps, the same for all users"
 KRR = "{k}-ary randomized response (one's own of {k} items with odds e^eps to each other one), own eps each"
 MATRICES = "randomizers by these matrices, a row for each input, a column for each output, each row divided by its sum"
 LAPLACE = "Laplace reports of values in [0, 1], density (eps/2) e^(-eps |report - value|), own eps each"
 GAUSSIAN = "Gaussian reports of values in [0, 1]"
 ALLOCATION = """A record contributes a vector of norm at most 1 to one of {steps} sums, chosen uniformly at random and
-by itself. All sums together, each with Gaussian noise of standard deviation {sigma}"""
+by itself. All sums together, each with independent Gaussian noise of standard deviation {sigma} a coordinate"""
 ARBITRARY = " except with probability {}, when a report is arbitrary, but independent of all others"
 LAW = [("0", "1"), 1, MOST_NUMBERS]
 COVER = {
@@ -200,8 +200,8 @@ def statement(read: dict[str, Any]) -> str:
         f"{count} with {family.unit} = {shown(scale)}" + (ARBITRARY.format(local) if local != 0 else "")
         for scale, count, local in read["users"]
     ]
-    rounds = f" in {read['rounds']} rounds, each like this," if read["rounds"] != 1 else ""
-    return f"The shuffled reports of these users{rounds} {private}: {', '.join(told)}; {words}."
+    rounds = f" in {read['rounds']} rounds, each like this, with randomness of its own," if read["rounds"] != 1 else ""
+    return f"The shuffled reports of these users, drawn independently,{rounds} {private}: {', '.join(told)}; {words}."
 
 
 def ball(value: object) -> arb:
@@ -221,7 +221,7 @@ spent = [0.0]  # by this check
 def spend(work: float, times: float = 1) -> None:
     """Count work before it is done: nothing lasts for hours or fills the memory."""
     spent[0] += work * times
-    small = spent[0] <= WORK and work <= 2 * 10**6
+    small = spent[0] <= WORK and work * max(times, 1) <= 2 * 10**6
     need(small, "more than a minute, or 500 MB: fewer users, groups, rounds or steps, or a larger delta take less")
 
 
@@ -243,7 +243,7 @@ class Law(NamedTuple):
     @classmethod
     def of(cls, placed: dict[int, arb], bits: int) -> "Law":
         first, last = min(placed), max(placed)
-        spend(last - first)
+        spend(last - first, bits / 100)
         masses = [max(down(placed[k] * 2**bits), 0) if k in placed else 0 for k in range(first, last + 1)]
         return cls(first, fmpz_poly(masses), bits)
 
@@ -359,10 +359,11 @@ class Victim(NamedTuple):
 
     def delta(self, eps: arb, spare: float, places: int) -> arb:
         """A ball; its upper end is at least delta(eps)."""
+        spend(len(self.pieces))
         e, cells = eps.exp(), list[Cell]()
         for mass, p0, p1, ratios in self.pieces:
             levels = [r0 - e * r1 for r0, r1 in ratios]
-            cells.append((mass, p0 - e * p1, min(x.lower() for x in levels), max(x.upper() for x in levels)))
+            cells.append((mass, p0 - e * p1, reduce(arb.min, levels).lower(), reduce(arb.max, levels).upper()))
         found = self.missed(e)
         if not all(cell[3] <= 0 for cell in cells):
             found += expectation(cells, self.draws, spare, places)

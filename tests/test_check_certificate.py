@@ -557,6 +557,20 @@ def test_what_stops_it_is_one_line(tmp_path, capsys, monkeypatch, raised, status
     assert (out, err.count("\n"), words in err) == ("", 1, True)
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        # Equal rows, of which nothing is summed up: 6,000 pairs of them in each of a hundred values of a round.
+        {"users": [[[[(k + 1) / 1024] * 128 for k in range(78)], 9]], "proof": {"base": [1] * 128}, "rounds": 2},
+        # A tiny delta needs long numbers, and a few thousand places of them are much memory.
+        {"users": [[[[1, 1e-7], [1e-7, 1]], 8]], "proof": {"base": [1, 1e-6]}, "eps": 0.01, "delta": 1e-99},
+    ],
+)
+def test_what_takes_long_or_much_memory_is_refused(fields):
+    with pytest.raises(checker.Refused, match="more than a minute, or 500 MB"):
+        bound(certified("discrete", **fields))
+
+
 def test_the_precision_before_does_not_matter(monkeypatch):
     monkeypatch.setattr(checker, "CELLS", 1_000)
     one = certified(
