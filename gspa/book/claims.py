@@ -7,6 +7,7 @@ which shows the outcome as a card; `gspa verify` reads the cards of executed not
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import date
@@ -56,6 +57,31 @@ FIRST_TOLERANCES = "2026-11-21, before"
 """The standard of a claim that states none, as most do, and that of its tolerance."""
 READING = "(by reading)"
 """The evidence of a misprint that the text itself shows and no number could."""
+
+# Words in the names of evidence that a card shows as the papers write them.
+_SIGNS = {
+    "epsilon": r"$\epsilon$",
+    "eps": r"$\epsilon$",
+    "delta": r"$\delta$",
+    "mu": r"$\mu$",
+    "nu": r"$\nu$",
+    "beta": r"$\beta$",
+    "r squared": "$R^2$",
+    "eq 1": "eq. (1)",
+    "eq 2": "eq. (2)",
+    "eq 3": "eq. (3)",
+    "gaussian": "Gaussian",
+    "poisson": "Poisson",
+    "canonne": "Canonne",
+    "mironov": "Mironov",
+    "np fl": "NP-FL",
+    "dp fl": "DP-FL",
+    "ldp fl": "LDP-FL",
+    "ss simple": "SS-Simple",
+    "ss double": "SS-Double",
+    "ss topk": "SS-Topk",
+}
+_WORD = re.compile(rf"\b({'|'.join(_SIGNS)})\b")
 
 _WHY = {
     "size": "Needs the papers' own sizes; this run is a small one.",
@@ -128,7 +154,7 @@ class Claim:
 
     def label(self, name: str) -> str:
         """What a card calls the evidence that the cell calls `name`."""
-        return self.evidence.get(name, name.replace("_", " "))
+        return self.evidence.get(name) or _WORD.sub(lambda word: _SIGNS[word[0]], name.replace("_", " "))
 
     def lacks(self, had: Collection[str], values: Mapping[str, Any]) -> Outcome | None:
         """The outcome of a run that lacked something; None of one that had all. `values`: parameters and evidence."""

@@ -94,6 +94,10 @@ PLACE = {"id": "F1", "location": "Here", "title": "So", "quote": "So it is.", "n
 
 
 class TestAnEntry:
+    def test_evidence_without_a_label_has_its_name_as_the_papers_write_it(self):
+        assert claim("F12").label("ss_topk_attacked_at_eps_0") == r"SS-Topk attacked at $\epsilon$ 0"
+        assert claim("F12").label("numbers_of_steps") == "numbers of steps"
+
     def test_a_reading_has_the_claims_verdict_and_words_where_it_has_none_of_its_own(self):
         said = {"verdict": "holds with correction", "found": "Reading {{ nth }}.", "correction": "but."}
         own = {
