@@ -160,8 +160,8 @@ def test_the_words_have_the_numbers_known_by_hand(ran):
     found = ran.outcomes["G-C5"].evidence
     # log(1.25e5) = 11.736: the quotient of the variances in one dimension, and 12 is the next integer.
     assert found[r"variance of (8) over (7) for one number, $\delta$: 1e-05"] == pytest.approx(math.log(1.25e5))
-    starts = {label: value for label, value in found.items() if label.startswith("gaussian more accurate from")}
-    assert starts == {f"gaussian more accurate from: {at} every coordinate": d for at, d in ((1e-5, 12), (0.01, 5))}
+    starts = {label: value for label, value in found.items() if label.startswith("Gaussian more accurate from")}
+    assert starts == {f"Gaussian more accurate from: {at} every coordinate": d for at, d in ((1e-5, 12), (0.01, 5))}
     # Roots of Fact 3 at mu = eps/sqrt(2 log(1.25/delta)), found with mpmath in the accountant's tests.
     assert (
         r"if $\epsilon \le 3.78$, and at $\delta = 10^{-5}$ if $\epsilon \le 8.41$" in ran.outcomes["G-D5"].correction
