@@ -205,9 +205,8 @@ def _registry(here: project.Project) -> dict[str, Claim]:
     pages: dict[str, str] = {}
     for path in sorted(here.notebooks.glob("*.schema.yaml")):
         pages |= dict.fromkeys(parameters.read_yaml(path).get("claims", ()), path.name.removesuffix(".schema.yaml"))
-    entries: list[dict[str, Any]] = (
-        _read(here.book / "claims.yaml") or []
-    )  # a run of a page without claims has an empty file
+    # A run of a page without claims has an empty file.
+    entries: list[dict[str, Any]] = _read(here.book / "claims.yaml") or []
     return {one["id"]: _claim({"notebook": pages.get(one["id"], "")} | one) for one in entries}
 
 
