@@ -19,7 +19,7 @@ INJECTED = "injected-parameters"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 """The one that comes with this Python; an editor that saves a notebook may name another one, or none."""
 _SETTLES = re.compile(r'^\s*page\.settle\(\s*"([^"]+)"', re.MULTILINE)
-_TITLE = re.compile(r"# (?:[GBN]-\w+|[FEQ]\d+): ")
+_TITLE = re.compile(r"# (?:[GBN]-\w+|[FEQ]\d+): |# Not counted, as ")
 
 
 def stable_ids(notebook: Any) -> None:
@@ -32,7 +32,7 @@ def stable_ids(notebook: Any) -> None:
 
 
 def titled(source: str) -> str:
-    """A cell's code after a comment for each claim that it settles: its title, and the tolerances on record."""
+    """A cell's code after a comment for each claim that it settles: title, tolerances, readings that do not count."""
     kept = [line for line in source.splitlines() if not _TITLE.match(line)]
     return "\n".join([*map(_title, _SETTLES.findall(source)), *kept])
 
@@ -43,7 +43,9 @@ def _title(name: str) -> str:
     claim = claims.claim(name)
     numbers = {key: value for key, value in claim.tolerance.items() if not isinstance(value, str)}
     limits = "; ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in numbers.items())
-    return f"# {name}: {text.plain(claim.title)}" + (f" (tolerance: {limits})" if limits else "")
+    title = f"# {name}: {text.plain(claim.title)}" + (f" (tolerance: {limits})" if limits else "")
+    excluded = [f"reading {i}" for i, reading in enumerate(claim.readings.values(), 1) if reading.excluded]
+    return f"{title}\n# Not counted, as the claim's words do not allow it: {', '.join(excluded)}" if excluded else title
 
 
 def tidy(source: str) -> str:

@@ -122,3 +122,13 @@ def test_a_check_stands_under_its_claims_title_and_tolerance_once():
     assert once.splitlines()[1] == "# G-D1: " + text.plain(claim("G-D1").title)
     assert once.endswith(code)
     assert titled(once) == once
+
+
+def test_the_readings_that_do_not_count_stand_under_the_title_by_their_place_in_the_cell():
+    code = 'page.settle("G-T2", holds)'
+    once = titled(code)
+    title, excluded, last = once.splitlines()
+    assert title.startswith("# G-T2: ")
+    assert excluded == "# Not counted, as the claim's words do not allow it: reading 4"
+    assert last == code
+    assert titled(once) == once
