@@ -273,7 +273,7 @@ _MISSING = 1e-5  # of delta: what the window of C may leave out
 _SURE = 100.0  # mean number of clones from which it is certain that there is one
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reduction:
     """One (B, omega*) for one victim: everything that does not depend on eps.
 

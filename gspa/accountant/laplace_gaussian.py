@@ -308,8 +308,9 @@ _NEAR = 1.02  # the limit's eps: beyond it other B are tried
 _ROUGH, _CLOSEST = 600, 3  # cells in which every B is evaluated; and how many of the best then in as many as pay
 
 
-def _closest(rough: Sequence[Callable[[float], float]], eps: float) -> list[int]:
-    return sorted(range(len(rough)), key=lambda i: rough[i](eps))[:_CLOSEST]
+def _ranked(some: Sequence[Reduction], eps: float) -> list[tuple[float, Reduction]]:
+    """Each with its upper value at this eps, the least first."""
+    return sorted(((one.upper(eps), one) for one in some), key=lambda found: found[0])
 
 
 def _fine(
@@ -328,6 +329,7 @@ _PER_DEVIATION = 10  # points in a standard deviation of the loss
 _PER_GAP = 80  # the same where a report has nobody to hide among, in the largest loss or the Gaussian's mu
 _FEW, _CELLS = 240, 600  # in which all B are evaluated, and the best ones: coarser by 1e-6 of eps
 _NEARBY, _STEP = 0.3, 1.0  # relative, or in the limit's mu: so far the best B stays what it is
+_KEPT = 6  # the best B are among so many of the best where it was looked before
 _LEAST_DELTA = 1e-30
 
 
@@ -338,20 +340,20 @@ class _Victim:
         self.crowd, self.who, self.delta = crowd, who, delta
         self.laws, self.mu = crowd.reductions(who, delta, _FEW)
         self._more, self._looked = True, math.nan
-        self._best: int | None = None
-        self._refined = cache(lambda i: _fine(crowd, who, self.laws[i], delta, _CELLS))
+        self._best: Reduction | None = None
+        self._refined = cache(lambda one: _fine(crowd, who, one, delta, _CELLS))
 
     def at(self, eps: float) -> tuple[Reduction, Callable[[float], float]]:
         """The one that is the best at this eps or was nearby, and its upper values."""
         if self._best is not None and abs(eps - self._looked) <= max(_NEARBY * self._looked, _STEP * self.mu):
             return self._refined(self._best)
-        rough = [cache(one.upper) for one in self.laws]
-        if self._more and min(one(eps) for one in rough) > gdp_delta(eps / _NEAR, mu=self.mu):
+        ranked = _ranked(self.laws, eps)
+        if self._more and ranked[0][0] > gdp_delta(eps / _NEAR, mu=self.mu):
             others, _ = self.crowd.reductions(self.who, self.delta, _FEW, straight=True)
-            self.laws, self._more = self.laws + others, False
-            rough += [cache(one.upper) for one in others]
-        asked = {*_closest(rough, eps), *([] if self._best is None else [self._best])}
-        self._looked, self._best = eps, min(sorted(asked), key=lambda i: self._refined(i)[1](eps))
+            ranked, self._more = sorted([*ranked, *_ranked(others, eps)], key=lambda found: found[0]), False
+        self.laws = [one for _, one in ranked[:_KEPT]]
+        asked = [*self.laws[:_CLOSEST], *([] if self._best is None else [self._best])]
+        self._looked, self._best = eps, min(asked, key=lambda one: self._refined(one)[1](eps))
         return self._refined(self._best)
 
 
@@ -442,10 +444,12 @@ def blanket_epsilon(
         def proved(some: list[Reduction]) -> tuple[float, Reduction]:
             """The least eps that is found with one of these B, and with which."""
             at, high, used = first, top, some[0]
-            rough, fine = [cache(one.upper) for one in some], cache(lambda i: _fine(crowd, index, some[i], delta))
+            fine = cache(lambda one: _fine(crowd, index, one, delta))
             for _ in range(3):  # the best B at the limit's eps need not be the best at the true one
                 start = at
-                best, upper = min((fine(i) for i in _closest(rough, start)), key=lambda one: one[1](start))
+                best, upper = min(
+                    (fine(one) for _, one in _ranked(some, start)[:_CLOSEST]), key=lambda one: one[1](start)
+                )
                 at = least_epsilon(upper, delta, start, top, _BAND)
                 if at < high:
                     high, used = at, best
@@ -489,8 +493,8 @@ def blanket_delta(
             """Whether one of the B for the delta guessed is better."""
             nonlocal best, least
             some = crowd.reductions(index, guess, _ROUGH, straight=straight)[0]
-            for i in _closest([one.upper for one in some], eps):
-                one, upper = _fine(crowd, index, some[i], guess)
+            for _, rough in _ranked(some, eps)[:_CLOSEST]:
+                one, upper = _fine(crowd, index, rough, guess)
                 if upper(eps) < least:
                     best, least = one, upper(eps)
 

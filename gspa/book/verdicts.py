@@ -84,7 +84,7 @@ verdict of a rule below; and, as a pair, whether the corrected statement holds b
 
 
 def follows(holds: Holds) -> Verdict:
-    """The verdict in one reading.
+    """The verdict in one reading: that of the printed statement; the corrected one counts where it fails.
 
     >>> follows(True), follows(False), follows((False, True)), follows(None), follows((within(0.2, 0.1), True))
     ('verified', 'refuted', 'holds with correction', 'not checkable', 'holds with correction')
@@ -167,7 +167,8 @@ def shown(right: bool = True) -> Verdict:
 def joined(*verdicts: Verdict) -> Verdict:
     """A claim of several parts, all of which it asserts: the least favourable of them.
 
-    A part that no number decides, a definition among others, leaves the decision to the others.
+    From the most to the least favourable: verified, holds with correction, illustrated, not checkable, not reproduced,
+    refuted. A part that no number decides, a definition among others, leaves the decision to the others.
     """
     decided: list[Verdict] = [verdict for verdict in verdicts if verdict != "illustrated"] or list(verdicts)
     if "not yet checked" in decided and "refuted" not in decided:

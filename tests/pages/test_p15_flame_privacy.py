@@ -151,7 +151,7 @@ class TestThePage:
         assert names["ratios"]["printed"].tolist()[:2] == pytest.approx([2.55, 137.36], rel=0.005)
         assert [names["least"][i] for i in (0, 15, 49)] == [math.inf, Fraction(25, 8), 1]
         assert names["evenly"][3] == pytest.approx(binom.sf(333, 1000, 3 * 157 / 7850))
-        assert (names["fits_l"], names["best_nu"]) == (16, 3.125)  # as printed
+        assert (names["theorem_l"], names["best_nu"]) == (16, 3.125)  # as printed
         assert names["exponents"]["exponent"].tolist() == pytest.approx([0.5, -1, 0, 1 / 6 - 1, -2 / 3], abs=0.01)
         assert (names["power"], names["exact"]) == (Fraction(25, 9), Fraction(1, 72))
         said = {"F10": "0.2910", "F15": "25.99", "F8": r"$l$ = 12, $\nu$ = 4.17"}  # 0.2910 is 4/(8 (e - 1))
@@ -203,7 +203,7 @@ LEMMA1 = ["printed", "corrected", "certified", "zero", "delta"]
 RANDOMIZERS = ["theorem1", "simple", "theorem4", "attack", "double"]
 UNPADDED = {"both": 0.8, "shuffling": 7.0, "padded_to": 0.2}
 CORRECTED = "holds with correction"
-FITS = {"fits": 12, "best": 4.0, "popular": 0, "best_nu": 3.125, "fits_l": 16, "at_l": 0.2}
+FITS = {"largest_l": 12, "best": 4.0, "largest_if_popular": 0, "best_nu": 3.125, "theorem_l": 16, "at_l": 0.2}
 
 
 @pytest.mark.parametrize(
@@ -218,18 +218,18 @@ FITS = {"fits": 12, "best": 4.0, "popular": 0, "best_nu": 3.125, "fits_l": 16, "
         ("F18", {"theorem2": THEOREM.assign(zero=0.0)}, "verified"),
         ("F18", {"theorem2": THEOREM.assign(tight=2.0)}, "refuted"),
         ("F16", {"exponents": EXPONENTS}, "verified"),
-        ("F17", {"theorem1": COMPOSED, "linked": 0.0, "corollary2": [1.0, 1.0]}, "verified"),
-        ("F17", {"theorem1": COMPOSED, "linked": 0.0, "corollary2": [1.0, 50.0]}, "holds with correction"),
+        ("F17", {"theorem1": COMPOSED, "linked": 0.0, "corollary2": [1.0, 1.0]}, "not checkable"),
+        ("F17", {"theorem1": COMPOSED, "linked": 0.0, "corollary2": [1.0, 50.0]}, CORRECTED),
         ("F14", {"messages": MESSAGES.assign(values=0.0)}, "holds with correction"),  # the names are enough
-        ("F14", {"messages": MESSAGES.assign(values=0.0, indices=0.0)}, "verified"),
+        ("F14", {"messages": MESSAGES.assign(values=0.0, indices=0.0)}, "not checkable"),
         ("F11", {"exact": Fraction(0), "attacked": ATTACKED.assign(shown=0.0)}, "verified"),
         ("F11", {"exact": Fraction(1, 72), "attacked": ATTACKED.assign(shown=0.0)}, "refuted"),
         ("F11", {"exact": Fraction(0), "attacked": ATTACKED}, "refuted"),
         ("F12", {"accounts": changed(TOPK, attack=0.05, certified=0.1)}, "verified"),
         ("F21", {"randomizers": pd.DataFrame([(0.5, 1.0, 2.0, 2.0, 3.0)], columns=RANDOMIZERS)}, "refuted"),
         ("F8", {**FITS, "at_l": 0.0}, "verified"),
-        ("F8", {**FITS, "fits": 0}, "refuted"),
-        ("F8", {**FITS, "fits_l": 17, "at_l": 0.0}, "not reproduced"),
+        ("F8", {**FITS, "largest_l": 0}, "refuted"),
+        ("F8", {**FITS, "theorem_l": 17, "at_l": 0.0}, "not reproduced"),
         ("F9", {"least": LEAST, "reported": 7_850}, "verified"),  # k divides d
         ("F9", {"least": LEAST}, "holds with correction"),
         ("F32", {"selections": {50: 0.0}, "report": 0.0}, "verified"),
