@@ -237,6 +237,28 @@ def test_where_any_factor_will_do(maths: Page, tmp_path: Path) -> None:
         gspa.calibrate(target_eps=2.0, **asked(setting, tmp_path))
 
 
+def test_what_meets_a_target_meets_it_as_the_page_itself_answers(maths: Page) -> None:
+    """The search keeps common laws between nearby numbers; asked afresh the page may choose others."""
+    for sigma in (2.0, 4.0):
+        noise = [{"sigma": 1.0, "count": 10_000}, {"sigma": sigma, "count": 1000}]
+        setting = setting_of([], 1e-4, "gaussian") | {"own": {"sensitivity": 1}, "people": noise, "n": 11_000}
+        (found,) = maths.evaluate(FIRST, [setting | {"target": 0.1}])
+        there = [one | {"sigma": one["sigma"] * found["found"]} for one in noise]
+        (back,) = maths.evaluate(FIRST, [setting | {"people": there}])
+        assert 0.099 < back["upper"] <= 0.1
+
+
+def test_hardly_any_noise(maths: Page, tmp_path: Path) -> None:
+    noise = [{"sigma": 0.001, "count": 10_000}]
+    setting = setting_of([], 1e-4, "gaussian") | {"own": {"sensitivity": 1.0}, "people": noise, "n": 10_000}
+    check(maths.evaluate(FIRST, [setting])[0], python(setting, tmp_path), setting)
+
+
+def test_a_matrix_as_python_writes_it(maths: Page) -> None:
+    for text in ("[[0.5, 0.5], [0.25, 0.75]]", "0.5 0.5\n\n0.25 0.75\n", "[0.5,0.5],\n[0.25,0.75]"):
+        assert read(maths, mechanism="discrete", matrix=text)["setting"]["own"]["matrix"] == [[0.5, 0.5], [0.25, 0.75]]
+
+
 def test_the_upper_end_for_many_users_and_lists(maths: Page) -> None:
     grid = [[(eps, n)] for n, eps in itertools.product(SIZES, LOCAL)]
     settings = [setting_of(groups, delta) for groups in grid + GROUPS + lists() for delta in (1e-3, 1e-10)]
@@ -372,7 +394,14 @@ def test_a_hundred_thousand_lines(maths: Page) -> None:
         ({"mechanism": "subset", "k": "3", "size": "3"}, "size", "size = 3: must be in [1, k - 1] = [1, 2]"),
         ({"mechanism": "unary", "budgets": "two"}, "mechanism", "needs one eps for all users; eps runs from 0.5 to 1"),
         ({"mechanism": "discrete", "matrix": "0.5,0.5\n0.5,0.4"}, "matrix", "matrix row 2: must sum to 1, not 0.9"),
-        ({"mechanism": "discrete", "matrix": "0.5,0.5\n1"}, "matrix", "must be rows of one length, two to 30"),
+        ({"mechanism": "discrete", "matrix": "0.5,0.5\n1"}, "matrix", "matrix row 2: must have 2 probabilities"),
+        ({"mechanism": "discrete", "matrix": "0.5,0.5"}, "matrix", "must be two to 30 rows"),
+        ({"mechanism": "discrete", "matrix": "1,0\n0.5,NaN"}, "matrix", "matrix row 2, column 2 = 'NaN': must be a"),
+        ({"mechanism": "unary", "kind": "other"}, "kind", "kind = 'other': must be optimized or symmetric"),
+        ({"budgets": "list", "list": "0.7\n0,5"}, "list", "budgets line 2 = '0,5': must be 0.5 for a half, or 0.0,5"),
+        ({"budgets": "list", "list": "0,5,100"}, "list", "a comma is no decimal point"),
+        ({"n": "1.000"}, "n", "n = 1.000: must be an integer"),
+        ({"n": "0x10"}, "n", "n = 0x10: must be an integer"),
         (
             {"mechanism": "discrete", "asks": "calibrate"},
             "mechanism",

@@ -374,6 +374,13 @@ def test_by_keyboard_alone(turned: Turn) -> None:
     assert float(page.input_value("#calc-n")) == pytest.approx(2000 * 10**0.2, rel=0.1)
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline != "none"  # focus is to be seen
+    page.focus("#calc-eps-slider")
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")  # finer than the number's two digits: one press is one number
+    assert page.input_value("#calc-eps") == "0.52"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowLeft")
+    assert page.input_value("#calc-eps") == "0.5"
     settled(page)
     n = int(page.input_value("#calc-n"))
     wanted = gspa.epsilon(eps=0.5, n=n, delta=1e-4)
@@ -504,6 +511,14 @@ def test_the_last_of_many_changes_is_answered(turned: Turn) -> None:
     for rounds in ("900", "800", "20"):
         page.fill("#calc-rounds", rounds)
         page.wait_for_timeout(200)  # so that the work before has begun
+    settled(page)
+    assert page.locator(".calc-waiting").count() == 0
+    page.fill("#calc-rounds", "900")
+    page.wait_for_selector(".calc-waiting", state="attached")
+    page.fill("#calc-rounds", "")
+    page.wait_for_selector(".calc-stale", state="attached")
+    assert page.locator(".calc-waiting").count() == 0  # nothing is being computed any more
+    page.fill("#calc-rounds", "20")
     settled(page)
     wanted = composition.compose([(composition.shuffled(constant(1.0, n=10**6)), 20)], delta=1e-6)
     assert wanted.lower <= said(page) <= wanted.upper * (1 + 1e-3)

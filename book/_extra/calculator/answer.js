@@ -68,7 +68,7 @@
       }
       return least;
     };
-    return { epsilon: () => gspa.epsilonOf(victims(delta, only), delta), delta: at, deltas: null };
+    return { epsilon: () => min(gspa.epsilonOf(victims(delta, only), delta), problem.alone(delta, only)), delta: at, deltas: null };
   }
 
   // Where a function that falls by about 1 from y to y + 1 is about 0.
@@ -120,6 +120,12 @@
       else if (high.y < Infinity && low.y > -Infinity) y = (low.y + high.y) / 2;
       else y = min(most, y + Math.sign(spare) * min(max(Math.abs(spare), 0.05), 1) * (1 + i / 4));
       last = now;
+    }
+    // The forward question chooses its B for this number alone, and so it may be a little larger there.
+    for (let i = 1; i < TRIED && low.y > -Infinity; i++) {
+      const spare = log(target / (yield* solved(scaled(low.y), delta)).epsilon());
+      if (spare >= 0) break;
+      low.y += i * min(spare, -0.1 * CLOSE);
     }
     return { found: exp(sign * low.y), more: low.y === most };
   }

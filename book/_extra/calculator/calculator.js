@@ -146,7 +146,7 @@
     mark("calc-waiting", false);
     put({
       method, holds, note: note && `. ${note[0].toUpperCase()}${note.slice(1)}.`, filename: file, csv, command, python, bounds,
-      sure: `, ${proved ? "certified" : "computed"} at ${setting.target === null ? "" : `central eps = ${setting.target}, `}${asked}`,
+      sure: `, ${proved ? "certified" : "computed"} at ${setting.target === null ? "" : `central eps = ${gspa.smallNumber(setting.target)}, `}${asked}`,
     });
     find("warnings").replaceChildren(...warnings.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
     find("file").hidden = csv === "";
@@ -212,6 +212,7 @@
     if (!setting) {
       stop(); // what is being computed is no longer asked for
       result.removeAttribute("aria-busy");
+      mark("calc-waiting", false);
       mark("calc-stale", true);
       return;
     }
@@ -232,6 +233,18 @@
     } else if (NUMBERS.includes(name)) setSlider(name);
     if (target.type === "radio" || target.id === "calc-mechanism") arrange();
     soon();
+  });
+  // A key moves a slider on until its number is another one: its steps are finer than the digits.
+  form.addEventListener("keydown", (event) => {
+    const { target: slider, key } = event, way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[key];
+    if (slider.type !== "range" || !way) return;
+    event.preventDefault();
+    const name = slider.id.slice(5, -7), step = way * Number(slider.step), from = fromSlider(name, Number(slider.value));
+    let at = Number(slider.value);
+    do at += step;
+    while (fromSlider(name, at) === from && at > Number(slider.min) && at < Number(slider.max));
+    slider.value = at;
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();

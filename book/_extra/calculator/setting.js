@@ -4,6 +4,7 @@
   const MOST_USERS = 1e9, MOST_LINES = 1e5, LONGEST = 4000; // characters of an address
   const SCALES = 12; // distinct noise scales, each of whose users may be the worst
   const OUTPUTS = 30; // inputs and outputs of a matrix
+  const KINDS = ["optimized", "symmetric"]; // of unary encoding
   const INLINE = 20; // groups that a Python call lists; more are read from the file
   const START = {
     mechanism: "rr", budgets: "one", n: "10000", eps: "0.5", n2: "1000", eps2: "1", sigma: "1", sigma2: "2",
@@ -76,16 +77,18 @@
     return `${name} = ${plain ? given : `'${given}'`}: must be ${allowed}`;
   }
 
-  // Digits in groups of three, as in 10,000 or 10 000 or 10_000, are read as one number.
+  // Digits in groups of three, as in 10,000 or 10 000 or 10_000, are read as one number, and a long minus as a short one.
   function plainly(text) {
-    const trimmed = text.trim();
+    const trimmed = text.trim().replace(/\u2212/g, "-");
     return /^\d{1,3}([\s_,]\d{3})+(\.\d*)?$/.test(trimmed) ? trimmed.replace(/[\s_,]/g, "") : trimmed;
   }
   const inside = ({ low, high, whole }, value) => value >= low && value <= high && (!whole || Number.isInteger(value));
+  const valueOf = (text) => (/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : NaN);
+  const DOTS = /^\d{1,3}(\.\d{3})+$/; // of thousands, where a whole number is asked for
 
   // [number, complaint]; the complaint is empty if the text is a number in its range.
   function number(name, text, called = name) {
-    const range = RANGES[name], value = plainly(text) === "" ? NaN : Number(plainly(text));
+    const range = RANGES[name], plain = plainly(text), value = range.whole && DOTS.test(plain) ? NaN : valueOf(plain);
     const ends = [range.low, range.high].map(smallNumber);
     if (inside(range, value)) return [value, ""];
     return [NaN, must(called, text, range.whole ? `an integer from ${ends.join(" to ")}` : `a number in [${ends.join(", ")}]`)];
@@ -104,7 +107,8 @@
       if (/\d\s+\d/.test(parts[0])) {
         return [[], must(where, line, `${column} or ${column},count; a comma is missing, as in ${parts[0].trim().replace(/\s+/, ",")}`)];
       }
-      const value = Number(parts[0]), count = parts.length > 1 ? Number(parts[1]) : 1;
+      if (parts.length > 1 && parts[0].trim() === "0") return [[], must(where, line, "0.5 for a half, or 0.0,5 for five users with 0: a comma is no decimal point")];
+      const value = valueOf(parts[0].trim()), count = parts.length > 1 ? valueOf(DOTS.test(parts[1].trim()) ? "" : parts[1].trim()) : 1;
       if (parts.length > 2 || parts.some((part) => part.trim() === "")) return [[], must(where, line, `${column} or ${column},count`)];
       if (!((column === "eps" && value === 0) || inside(range, value))) {
         return [[], must(`${where}, column ${column}`, parts[0], `${column === "eps" ? "0 or " : ""}a number in [${range.low}, ${range.high}]`)];
@@ -120,11 +124,16 @@
     return [[...counts].sort((a, b) => a[0] - b[0]).map(([value, count]) => ({ [column]: value, count })), ""];
   }
 
-  // A randomizer, a row an input, each divided by its sum.
+  // A randomizer, a row an input, each divided by its sum; brackets, as Python writes them, may be there.
   function readMatrix(text) {
-    const rows = text.trim().split(/\r?\n/).map((row) => row.trim().split(/[\s,;]+/).map(Number));
-    const fits = rows.length > 1 && rows.every((row) => row.length === rows[0].length && row.every((p) => p >= 0));
-    if (!fits || rows.length > OUTPUTS || rows[0].length > OUTPUTS) return [[], must("matrix", text, `rows of one length, two to ${OUTPUTS}, of at most ${OUTPUTS} probabilities`)];
+    const lines = text.replace(/\]\s*,?/g, "\n").replace(/\[/g, "").split(/\r?\n/).map((row) => row.trim()).filter((row) => row !== "");
+    const parts = lines.map((row) => row.split(/[\s,;]+/).filter((part) => part !== "")), rows = parts.map((row) => row.map(valueOf));
+    if (rows.length < 2 || rows.length > OUTPUTS || rows[0].length > OUTPUTS) return [[], must("matrix", text, `two to ${OUTPUTS} rows of at most ${OUTPUTS} probabilities`)];
+    for (let i = 0; i < rows.length; i++) {
+      const bad = rows[i].findIndex((p) => !(p >= 0));
+      if (bad >= 0) return [[], must(`matrix row ${i + 1}, column ${bad + 1}`, parts[i][bad], "a probability, as in 0.25")];
+      if (rows[i].length !== rows[0].length) return [[], `matrix row ${i + 1}: must have ${rows[0].length} probabilities, as row 1 has, not ${rows[i].length}`];
+    }
     const sums = rows.map((row) => row.reduce((a, b) => a + b)), off = sums.findIndex((sum) => !(Math.abs(sum - 1) <= 1e-9));
     if (off >= 0) return [[], `matrix row ${off + 1}: must sum to 1, not ${Number(sums[off].toPrecision(6))}`];
     return [rows.map((row, i) => row.map((p) => p / sums[i])), ""];
@@ -160,7 +169,7 @@
       to[name] = value;
       if (complaint) complaints[name] = complaint;
     };
-    for (const name of known.own ?? []) take(own, name, name === "matrix" ? readMatrix(texts.matrix) : name === "kind" ? [texts.kind, ""] : number(name, texts[name]));
+    for (const name of known.own ?? []) take(own, name, name === "matrix" ? readMatrix(texts.matrix) : name === "kind" ? [texts.kind, KINDS.includes(texts.kind) ? "" : must("kind", texts.kind, KINDS.join(" or "))] : number(name, texts[name]));
     for (const name of [...fields, "delta", "rounds", ...(inverse ? ["target_eps"] : [])]) take(values, name, number(name, texts[name], called(name, kind)));
     let people = [];
     if (!bare(texts) && fields.every((name) => !complaints[name])) {
