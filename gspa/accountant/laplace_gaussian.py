@@ -329,7 +329,6 @@ _PER_DEVIATION = 10  # points in a standard deviation of the loss
 _PER_GAP = 80  # the same where a report has nobody to hide among, in the largest loss or the Gaussian's mu
 _FEW, _CELLS = 240, 600  # in which all B are evaluated, and the best ones: coarser by 1e-6 of eps
 _NEARBY, _STEP = 0.3, 1.0  # relative, or in the limit's mu: so far the best B stays what it is
-_KEPT = 6  # the best B are among so many of the best where it was looked before
 _LEAST_DELTA = 1e-30
 
 
@@ -351,7 +350,7 @@ class _Victim:
         if self._more and ranked[0][0] > gdp_delta(eps / _NEAR, mu=self.mu):
             others, _ = self.crowd.reductions(self.who, self.delta, _FEW, straight=True)
             ranked, self._more = sorted([*ranked, *_ranked(others, eps)], key=lambda found: found[0]), False
-        self.laws = [one for _, one in ranked[:_KEPT]]
+        self.laws = [one for _, one in ranked]
         asked = [*self.laws[:_CLOSEST], *([] if self._best is None else [self._best])]
         self._looked, self._best = eps, min(asked, key=lambda one: self._refined(one)[1](eps))
         return self._refined(self._best)
