@@ -268,6 +268,8 @@ def dummies(**missing):
         ("F4", budgets(SIMPLE, attack=1.1, certified=1.2), ["refuted"]),
         slow("F4", budgets(SIMPLE, certified=1.2), ["not checkable"]),
         slow("F4", budgets(SIMPLE, whole=1.0, certified=1.2), ["refuted"]),  # nothing holds of what was printed
+        # Of two protocols one was refused: what is not proved of it is not proved of both.
+        ("F5", budgets(TOPK, attack=np.nan, certified=np.nan), ["not checkable"]),
         # Rounded or cut; the second only if the number is the README's.
         ("F6", budgets(PLAIN, old_bennett=20.5301), [CORRECTED, "not reproduced"]),
         slow("F6", budgets(PLAIN, old_bennett=20.5361), ["not reproduced", "not reproduced"]),

@@ -83,12 +83,15 @@
     return /^\d{1,3}([\s_,]\d{3})+(\.\d*)?$/.test(trimmed) ? trimmed.replace(/[\s_,]/g, "") : trimmed;
   }
   const inside = ({ low, high, whole }, value) => value >= low && value <= high && (!whole || Number.isInteger(value));
-  const valueOf = (text) => (/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : NaN);
-  const DOTS = /^\d{1,3}(\.\d{3})+$/; // of thousands, where a whole number is asked for
+  // Of a decimal number; where a `whole` one is asked for, 1.000 may be a thousand.
+  function valueOf(text, whole = false) {
+    const decimal = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text.trim()), thousands = /^\d{1,3}(\.\d{3})+$/.test(text.trim());
+    return decimal && !(whole && thousands) ? Number(text) : NaN;
+  }
 
   // [number, complaint]; the complaint is empty if the text is a number in its range.
   function number(name, text, called = name) {
-    const range = RANGES[name], plain = plainly(text), value = range.whole && DOTS.test(plain) ? NaN : valueOf(plain);
+    const range = RANGES[name], value = valueOf(plainly(text), range.whole);
     const ends = [range.low, range.high].map(smallNumber);
     if (inside(range, value)) return [value, ""];
     return [NaN, must(called, text, range.whole ? `an integer from ${ends.join(" to ")}` : `a number in [${ends.join(", ")}]`)];
@@ -108,7 +111,7 @@
         return [[], must(where, line, `${column} or ${column},count; a comma is missing, as in ${parts[0].trim().replace(/\s+/, ",")}`)];
       }
       if (parts.length > 1 && parts[0].trim() === "0") return [[], must(where, line, "0.5 for a half, or 0.0,5 for five users with 0: a comma is no decimal point")];
-      const value = valueOf(parts[0].trim()), count = parts.length > 1 ? valueOf(DOTS.test(parts[1].trim()) ? "" : parts[1].trim()) : 1;
+      const value = valueOf(parts[0]), count = parts.length > 1 ? valueOf(parts[1], true) : 1;
       if (parts.length > 2 || parts.some((part) => part.trim() === "")) return [[], must(where, line, `${column} or ${column},count`)];
       if (!((column === "eps" && value === 0) || inside(range, value))) {
         return [[], must(`${where}, column ${column}`, parts[0], `${column === "eps" ? "0 or " : ""}a number in [${range.low}, ${range.high}]`)];
@@ -169,7 +172,8 @@
       to[name] = value;
       if (complaint) complaints[name] = complaint;
     };
-    for (const name of known.own ?? []) take(own, name, name === "matrix" ? readMatrix(texts.matrix) : name === "kind" ? [texts.kind, KINDS.includes(texts.kind) ? "" : must("kind", texts.kind, KINDS.join(" or "))] : number(name, texts[name]));
+    const readers = { matrix: readMatrix, kind: (text) => [text, KINDS.includes(text) ? "" : must("kind", text, KINDS.join(" or "))] };
+    for (const name of known.own ?? []) take(own, name, (readers[name] ?? ((text) => number(name, text)))(texts[name]));
     for (const name of [...fields, "delta", "rounds", ...(inverse ? ["target_eps"] : [])]) take(values, name, number(name, texts[name], called(name, kind)));
     let people = [];
     if (!bare(texts) && fields.every((name) => !complaints[name])) {
