@@ -43,10 +43,9 @@ def certify(who: str, one: Setting, local: Local | None = None, *, attack: bool 
     local, delta = local or Laplace(one.eps), one.delta
     if who == "SS-Simple":
         return accounting.simple(local, d=one.d, n=one.n, delta=delta, attack=attack)
-    if who == "SS-Double":
-        return accounting.double_poisson(local, d=one.d, k=one.k, n=one.n, n_p=one.n_p, delta=delta, attack=attack)
     if "SS-Double" in who:
-        return accounting.double_given_indices(local, d=one.d, k=one.k, n=one.n, n_p=one.n_p, delta=delta)
+        double = accounting.double_poisson if "independent" in who else accounting.double_exactly_k
+        return double(local, d=one.d, k=one.k, n=one.n, n_p=one.n_p, delta=delta, attack=attack)
     return accounting.topk(local, k=one.k, n_p=one.n_p, delta=delta, most_selected=one.n_p, attack=attack)
 
 

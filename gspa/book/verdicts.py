@@ -90,6 +90,11 @@ def follows(holds: Holds) -> Verdict:
     ('verified', 'refuted', 'holds with correction', 'not checkable', 'holds with correction')
     """
     printed, corrected = holds if isinstance(holds, tuple) else (holds, False)
+    known = (True, False, None)
+    if not (isinstance(printed, str) or printed in known) or corrected not in known:
+        raise InvalidValue(
+            "holds", holds, "True, False, None or a verdict, and beside it whether the corrected one holds"
+        )
     verdict = printed if isinstance(printed, str) else "not checkable" if printed is None else exactly(bool(printed))
     return "holds with correction" if corrected and verdict in ("refuted", "not reproduced") else verdict
 

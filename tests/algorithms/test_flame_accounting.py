@@ -53,12 +53,42 @@ def test_one_user_index_by_index_is_exact(eps):
     assert found < 1.3 * exact + 1e-9
 
 
-def test_one_user_exactly_k_is_below_the_bound_given_the_indices():
-    d, k, p, delta = 3, 1, 3, 0.01
-    laws = bits_laws(d, k, p, 1, poisson=False)
-    found = accounting.double_given_indices(Buckets(math.log(p), 1), d=d, k=k, n=1, n_p=2, delta=delta)
+@pytest.mark.parametrize(("d", "k", "dummies"), [(3, 1, 1), (4, 2, 2), (5, 2, 1), (5, 4, 2)])
+@pytest.mark.parametrize("delta", [0.01, 1e-4])
+def test_one_user_exactly_k_against_enumeration(d, k, dummies, delta):
+    p = 3
+    laws = bits_laws(d, k, p, dummies, poisson=False)
+    found = accounting.double_exactly_k(Buckets(math.log(p), 1), d=d, k=k, n=1, n_p=dummies + 1, delta=delta)
     assert hockey_stick(*laws, found.upper) <= delta
     assert hockey_stick(*laws, 0.9 * found.lower) >= delta
+    if k == 1:  # nothing is told but the grid
+        assert hockey_stick(*laws, 0.95 * found.upper) >= delta
+
+
+def test_two_users_exactly_k_against_enumeration():
+    """The other user's indices are drawn, too; four coordinates, two indices each, worst of all that the other holds."""
+    local, d, k, n_p, delta = Buckets(1.0, 1), 4, 2, 3, 0.02
+    found = accounting.double_exactly_k(local, d=d, k=k, n=2, n_p=n_p, delta=delta).upper
+    truth = [float(local.law(x)[1]) for x in (0.0, 1.0)]
+    chosen = list(combinations(range(d), k))
+    worst = 0.0
+    for other in product((0, 1), repeat=d):
+        laws = []
+        for mine in (0, 1):
+            law = 0.0
+            for ours, theirs in product(chosen, chosen):
+                term = np.ones(())
+                for j in range(d):
+                    count = np.ones(1)
+                    for q in [truth[mine]] * (j in ours) + [truth[other[j]]] * (j in theirs):
+                        count = np.convolve(count, [1 - q, q])
+                    for _ in range(n_p - count.size + 1):
+                        count = np.convolve(count, [0.5, 0.5])
+                    term = np.multiply.outer(term, count)
+                law = law + term / len(chosen) ** 2
+            laws.append(np.asarray(law).ravel())
+        worst = max(worst, hockey_stick(*laws, found), hockey_stick(*laws[::-1], found))
+    assert 0 < worst <= delta
 
 
 @pytest.mark.parametrize("shared", [0, 1])
@@ -94,14 +124,13 @@ def test_attacks_stay_below_what_is_certified(local):
     found = [
         accounting.simple(local, d=40, n=300, delta=1e-5),
         accounting.double_poisson(local, d=40, k=4, n=300, n_p=100, delta=1e-5),
-        accounting.double_given_indices(local, d=40, k=4, n=300, n_p=100, delta=1e-5),
+        accounting.double_exactly_k(local, d=40, k=4, n=300, n_p=100, delta=1e-5),
         accounting.topk(local, k=4, n_p=100, delta=1e-5, most_selected=100),
         accounting.topk(local, k=4, n_p=100, delta=1e-5, most_selected=20),
     ]
     for bound in found:
         assert 0 < bound.lower < bound.upper
-    # Given the indices nothing is left of the subsampling, so the third cannot be tight.
-    assert all(bound.upper < 1.4 * bound.lower * math.exp(local.eps / 4) for bound in found[:2] + found[3:])
+    assert all(bound.upper < 1.4 * bound.lower * math.exp(local.eps / 4) for bound in found)
     assert found[4].upper < found[3].upper
     assert found[1].upper < found[2].upper
 
@@ -133,7 +162,7 @@ def test_padding_that_does_not_hold_is_refused():
     with pytest.raises(OutsideValidity, match=r"n_p = 20"):
         accounting.double_poisson(Laplace(0.5), d=50, k=1, n=1000, n_p=20, delta=1e-5)
     with pytest.raises(OutsideValidity, match=r"n_p = 20"):
-        accounting.double_given_indices(Laplace(0.5), d=50, k=1, n=1000, n_p=20, delta=1e-5)
+        accounting.double_exactly_k(Laplace(0.5), d=50, k=1, n=1000, n_p=20, delta=1e-5)
     with pytest.raises(OutsideValidity, match="who selected"):
         accounting.topk(Laplace(0.5), k=1, n_p=333, delta=1e-5, most_selected=334)
 

@@ -107,7 +107,8 @@
     let low = { y: -Infinity, spare: Infinity }, high = { y: Infinity, spare: -Infinity }, y = min(most, root((at) => limit(scaled(at)), people.length > 1 ? 0 : sign * log(target)));
     for (let i = 1, last = null, kept = null; i < TRIED && high.y - low.y > NARROW; i++) {
       if (!(Math.abs(y - kept?.y) < STEADY)) kept = { y, chosen: [] };
-      const problem = scaled(y, kept.chosen), spare = yield* spared(problem, target, delta), here = limit(problem), now = { y, spare, beyond: spare - here };
+      const problem = scaled(y, kept.chosen), spare = yield* spared(problem, target, delta), here = limit(problem);
+      const now = { y, spare, beyond: spare - here, forward: rounds > 1 && kept.y === y };
       if (spare >= 0) low = now;
       else high = now;
       if (low.spare < CLOSE || low.y === most) break;
@@ -121,8 +122,8 @@
       else y = min(most, y + Math.sign(spare) * min(max(Math.abs(spare), 0.05), 1) * (1 + i / 4));
       last = now;
     }
-    // The forward question chooses its B for this number alone, and so it may be a little larger there.
-    for (let i = 1; i < TRIED && low.y > -Infinity; i++) {
+    // The forward question chooses its B for this number alone, and so it may be a little larger there, if it was not asked.
+    for (let i = 1; i < TRIED && low.y > -Infinity && !low.forward; i++) {
       const spare = log(target / (yield* solved(scaled(low.y), delta)).epsilon());
       if (spare >= 0) break;
       low.y += i * min(spare, -0.1 * CLOSE);

@@ -10,12 +10,11 @@
 (self.gspaParts = self.gspaParts || []).push(function (gspa) {
   const { exp, expm1, log, log1p, max, min } = Math;
   const UNIT = 2 ** -52;
-  const REACH = 7; // e^(-7^2/2) = 2e-11 ends the Fourier sum
   const DROPPED = 60; // terms below e^-60 of the largest are not formed
   const LONGEST = 400, MOST = 500; // of a period, of an exponent
   const MULTIPLES = [1.1, 1.25, 1.5, 2, 3, 5]; // for Chernoff's bound
   const FEW = 64, FINE = 0.01, COARSE = 0.04; // smoothing of laws of few values, and of many
-  const NODES = 20, DEPTH = 36; // e^-36 of the integral over u is left to a crude bound
+  const NODES = 16, DEPTH = 30; // e^-30 of the integral over u is left to a crude bound
   const BAND = 1e-4; // of delta, in which an eps is good enough
   const MOST_EPS = 700, EXACT = 30; // an eps that is as good as none; up to here the allowances for roundings, which grow like e^eps, are small
 
@@ -67,17 +66,21 @@
     return low;
   }
 
-  // E[e^(itx)] - 1 at t = 0, step, ...: each turn by the one before, so that the error grows by a unit a step.
+  // E[e^(itx)] - 1 at t = 0, step, ...: each turn by the one before, so that the error grows by a unit a step. Two
+  // values at a time, which do not wait for each other.
   function characteristic(x, p, step, terms) {
     const real = new Float64Array(terms), imaginary = new Float64Array(terms);
-    for (let i = 0; i < x.length; i++) {
-      const c = -2 * Math.sin(step * x[i] / 2) ** 2, s = Math.sin(step * x[i]);
-      for (let k = 1, a = c, b = s; k < terms; k++) {
-        real[k] += p[i] * a;
-        imaginary[k] += p[i] * b;
-        const turned = a + c + a * c - b * s;
-        b += s + a * s + b * c;
+    const turns = (i) => (i < x.length ? [-2 * Math.sin(step * x[i] / 2) ** 2, Math.sin(step * x[i]), p[i]] : [0, 0, 0]);
+    for (let i = 0; i < x.length; i += 2) {
+      const [c, s, mass] = turns(i), [d, t, other] = turns(i + 1), [first, second, third, fourth] = [mass * c, mass * s, other * d, other * t];
+      for (let k = 1, a = first, b = second, e = third, f = fourth; k < terms; k++) {
+        real[k] += a + e;
+        imaginary[k] += b + f;
+        const [turned, again] = [a + first + a * c - b * s, e + third + e * d - f * t];
+        b += second + a * s + b * c;
+        f += fourth + e * t + f * d;
         a = turned;
+        e = again;
       }
     }
     return { real, imaginary };
@@ -104,7 +107,7 @@
     if (period > LONGEST) return min(alone, exp(height - 1) / tilt); // x_+ <= e^(lambda x)/(e lambda)
     while (min(...MULTIPLES.map((a, i) => images[i] - (a - 1) * period - 1)) > -depth && period < LONGEST) period *= 1.25;
     const smoothing = (size > FEW ? COARSE : FINE) * (period > 150 ? 2 : 1), spread = smoothing * smoothing;
-    const step = 2 * Math.PI / period, terms = Math.ceil(REACH / (smoothing * step)) + 1, scale = 1 / (1 + gain);
+    const step = 2 * Math.PI / period, terms = Math.ceil(Math.sqrt(2 * depth + 2) / (smoothing * step)) + 1, scale = 1 / (1 + gain);
     const x = values.map((value) => tilt * value), p = new Float64Array(size);
     let first = 0, plain = 0;
     for (let i = 0; i < size; i++) {

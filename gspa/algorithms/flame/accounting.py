@@ -6,7 +6,9 @@ Messages of k coordinates, as Algorithms 2 and 3 have them, are not covered (`gs
 * SS-Simple: d coordinates of n reports.
 * SS-Double with each index drawn independently with probability beta: d coordinates in which the victim's
   report is (1 - beta) omega + beta R(x). What does not fit into n_p is added to delta.
-* SS-Double with exactly k indices: given which, k coordinates without any amplification by subsampling.
+* SS-Double with exactly k indices: k coordinates of d/k times as many reports ("SS-Double, corrected" on page 15). A
+  random partition into k blocks with one index in each gives every selection of k the same chance. Given the
+  partition, the victim's report is one of all the reports of its block.
 * SS-Topk: the indices depend on the data. In a coordinate that both selections hold the pair is (R(x), R(x')), in
   one that only one of them holds it is (R(x), omega), and there are two of those for each of the first kind that
   is missing. Two such are shown at every use to be dominated by the grid pair that stands for one of the first kind
@@ -32,6 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from gspa.accountant import arguments as check
 from gspa.accountant.bound import Bound
@@ -49,6 +52,7 @@ METHODS = SIMPLE, DOUBLE, TOPK = "SS-Simple", "SS-Double", "SS-Topk"
 _METHOD = "privacy blanket of each coordinate, composed on a grid of losses"
 _STEPS = 6  # grid steps in the standard deviation of one coordinate's loss
 _SHARE = 1e-4  # of delta: what the losses beyond the grid may have, over all coordinates
+_SEEN = 1e-3  # of delta: that of more others' reports than this it is seen that they are no draws from the blanket
 _MOST_STEPS = 4000
 _CLOSE = 2e-3  # relative, in eps: where the tuning stops
 _TRIED = 12  # budgets
@@ -113,9 +117,8 @@ def _settings(d: int, k: int, n_p: int, delta: float) -> tuple[int, int, int, fl
     return d, k, n_p, check.probability(allow_zero=False, delta=delta)
 
 
-def _left(delta: float, d: int, n_p: int, n: int, beta: float) -> float:
-    """Delta without the probability that one of d coordinates overflows; refused if nothing is left."""
-    lost = d * overflow(n_p=n_p, n=n, beta=beta)
+def _left(delta: float, lost: float, n_p: int) -> float:
+    """Delta without the probability that one of the coordinates is too full; refused if nothing is left."""
     if lost >= delta:
         hint = f"with probability up to {min(lost, 1.0):.2g} some n_(s,j) exceeds n_p = {n_p}; pad to more"
         raise OutsideValidity("dummy padding", "n_(s,j) <= n_p for every coordinate j", hint)
@@ -161,17 +164,26 @@ def double_poisson(local: Local, *, d: int, k: int, n: int, n_p: int, delta: flo
     """
     d, k, n_p, delta = _settings(d, k, n_p, delta)
     beta, n = k / d, check.count(n=n)
-    left = _left(delta, d, n_p, n, beta)
+    left = _left(delta, d * overflow(n_p=n_p, n=n, beta=beta), n_p)
     upper = _certified(coordinate(local, n_p=n_p, n=n, beta=beta), d, left)
     lower = attacks.sum_epsilon(local, real=d, padded=d * n_p, delta=delta, beta=beta) if attack else 0.0
     return _answer(lower, upper, "SS-Double, (index, value) pairs, each index drawn independently", delta, n)
 
 
-def double_given_indices(local: Local, *, d: int, k: int, n: int, n_p: int, delta: float) -> Bound:
-    """Central eps of SS-Double with exactly k indices, told to the adversary; arguments as `double_poisson`."""
+def double_exactly_k(local: Local, *, d: int, k: int, n: int, n_p: int, delta: float, attack: bool = True) -> Bound:
+    """Central eps of SS-Double with exactly k indices; arguments and errors as `double_poisson`.
+
+    The adversary is told the partition into blocks, and which reports of others are no draws from the blanket, if in
+    no coordinate there are more than `told` of them; that there are more is added to delta.
+    """
     d, k, n_p, delta = _settings(d, k, n_p, delta)
-    upper = _certified(coordinate(local, n_p=n_p), k, _left(delta, d, n_p, check.count(n=n), k / d))
-    lower = attacks.sum_epsilon(local, real=k, padded=d * n_p, delta=delta)
+    beta, n = k / d, check.count(n=n)
+    left = _left(delta, d * overflow(n_p=n_p, n=n, beta=beta), n_p)
+    seen = binom(n - 1, beta * (1 - local.gamma))
+    told = min(int(seen.isf(_SEEN * left / d)), n_p - 1)
+    left = _left(left, d * float(seen.sf(told)), n_p)
+    upper = _certified(coordinate(local, n_p=(d // k) * (n_p - told), n=1), k, left)
+    lower = attacks.sum_epsilon(local, real=k, padded=d * n_p, delta=delta) if attack else 0.0
     return _answer(lower, upper, "SS-Double, (index, value) pairs, exactly k indices", delta, n)
 
 
