@@ -66,7 +66,7 @@ def test_one_user_exactly_k_against_enumeration(d, k, dummies, delta):
 
 
 def test_two_users_exactly_k_against_enumeration():
-    """The other user's indices are drawn, too; four coordinates, two indices each, worst of all that the other holds."""
+    """The other user's indices are drawn, too: two of four each. Worst of all that the other holds."""
     local, d, k, n_p, delta = Buckets(1.0, 1), 4, 2, 3, 0.02
     found = accounting.double_exactly_k(local, d=d, k=k, n=2, n_p=n_p, delta=delta).upper
     truth = [float(local.law(x)[1]) for x in (0.0, 1.0)]

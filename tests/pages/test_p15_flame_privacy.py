@@ -431,9 +431,9 @@ PLANTED = (
     Planted(
         "F2",
         f"{_FLAME}.accounting",
-        "    beta, n = k / d, check.count(n=n)\n    left",
-        "    beta, n = k / d / 30, check.count(n=n)\n    left",
-        "an index drawn thirty times less often",
+        "    seen = binom(",
+        "    k = k // 30\n    seen = binom(",
+        "thirty times fewer indices",
     ),
     Planted(
         "F17",
