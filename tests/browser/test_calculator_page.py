@@ -275,6 +275,10 @@ def test_what_meets_a_central_eps(
     assert run(shown(page, "command").split()[1:]) == 0
     assert headline(page).startswith(words)
     assert found == pytest.approx(bound.value, rel=2e-3)
+    if "times" in words:  # and what each group then has
+        given = [float(group.split(",")[0]) for group in setting.split("&")[0].removeprefix("budgets=").split(";")]
+        each = [float(number) for number in shown(page, "people").split(" = ")[1].split(", ")]
+        assert each == pytest.approx([found * one for one in given], rel=1e-6)
     assert (shown(page, "method"), shown(page, "holds")) == (bound.method, bound.valid_for)
     for hidden in ("curve", "rates", "each", "mu", "bounds"):
         assert not page.is_visible(f"#calc-{hidden}")

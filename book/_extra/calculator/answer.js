@@ -182,5 +182,5 @@
     yield { curve: { eps, pair, gaussian: mu === null ? [] : eps.map((at) => (Number.isFinite(mu) ? gspa.gdpDelta(at, mu) : 1)) } };
   }
 
-  Object.assign(gspa, { RATES, problemOf, solved, calibrated, answer });
+  Object.assign(gspa, { RATES, EACH, problemOf, solved, calibrated, answer });
 });

@@ -157,14 +157,15 @@
   }
 
   function showFound(setting, piece) {
-    const { found, more } = piece, { n, people } = setting, noise = gspa.columnOf(setting) === "sigma", factor = people.length > 1;
+    const { found, more } = piece, { n, people } = setting, column = gspa.columnOf(setting), noise = column === "sigma", factor = people.length > 1;
     last = null;
     showAnswer(setting, piece, []);
     const number = gspa.rounded(found, noise);
+    const each = more || people.length > gspa.EACH ? "" : `: ${column} = ${people.map((one) => gspa.rounded(found * one[column], noise)).join(", ")}`;
     put({
       what: factor ? `All ${noise ? "noise" : "budgets"} times` : noise ? "Noise of" : "Local",
       upper: more ? `${factor ? "any factor" : "any eps"} up to ${number}, the largest looked at` : factor ? `${noise ? "at least" : "at most"} ${number}` : noise ? `sigma >= ${number}` : `eps <= ${number}`,
-      people: factor ? `${users(n)} in ${people.length.toLocaleString("en")} groups` : `${users(n)}, ${noise ? "the same noise" : "one local eps"} for all`,
+      people: factor ? `${users(n)} in ${people.length.toLocaleString("en")} groups${each}` : `${users(n)}, ${noise ? "the same noise" : "one local eps"} for all`,
     });
   }
 
