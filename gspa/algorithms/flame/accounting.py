@@ -178,7 +178,7 @@ def double_exactly_k(local: Local, *, d: int, k: int, n: int, n_p: int, delta: f
     """
     d, k, n_p, delta = _settings(d, k, n_p, delta)
     beta, n = k / d, check.count(n=n)
-    left = _left(delta, d * overflow(n_p=n_p, n=n, beta=beta), n_p)
+    left = _left(delta, d * float(binom.sf(n_p - 1, n - 1, beta)), n_p)  # a coordinate that the others fill
     seen = binom(n - 1, beta * (1 - local.gamma))
     told = min(int(seen.isf(_SEEN * left / d)), n_p - 1)
     left = _left(left, d * float(seen.sf(told)), n_p)
