@@ -159,6 +159,16 @@ def parsed(text: str) -> Any:
         raise Refused("not JSON, or with numbers beyond all bounds") from None
 
 
+def contents(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            text = file.read(MOST_LETTERS + 1)
+    except (OSError, UnicodeDecodeError, ValueError):
+        raise Refused("no readable text file") from None
+    need(len(text) <= MOST_LETTERS, "longer than a certificate")
+    return text
+
+
 def read(text: str) -> dict[str, Any]:
     """The fields, each in its range; anything else is refused."""
     found: dict[str, Any] = parsed(text)
@@ -656,10 +666,7 @@ def main(arguments: list[str]) -> int:
         print("usage: python check_certificate.py cert.json", file=sys.stderr)
         return 2
     try:
-        with open(arguments[0], encoding="utf-8-sig") as file:
-            text = file.read(MOST_LETTERS + 1)
-        need(len(text) <= MOST_LETTERS, "longer than a certificate")
-        found = read(text)
+        found = read(contents(arguments[0]))
         bound = delta_of(found)
         need(bool(bound < 2), "the precision does not suffice")
         proved = proves(found, bound)
@@ -671,8 +678,8 @@ def main(arguments: list[str]) -> int:
         return 130
     except Refused as wrong:
         reason = str(wrong)
-    except (OSError, UnicodeDecodeError):
-        reason = "no readable text file"
+    except OSError:
+        reason = "the answer could not be written"
     except (MemoryError, ArithmeticError, ValueError, RecursionError):
         reason = "numbers too far apart for this program, or out of memory"
     print(f"REFUSED: {reason}", file=sys.stderr)

@@ -544,7 +544,12 @@ def test_aligned_clones_must_not_repeat_the_victims_report():
 
 @pytest.mark.parametrize(
     ("raised", "status", "words"),
-    [(MemoryError, 2, "out of memory"), (RecursionError, 2, "REFUSED"), (KeyboardInterrupt, 130, "INTERRUPTED")],
+    [
+        (MemoryError, 2, "out of memory"),
+        (RecursionError, 2, "REFUSED"),
+        (BrokenPipeError, 2, "could not be written"),
+        (KeyboardInterrupt, 130, "INTERRUPTED"),
+    ],
 )
 def test_what_stops_it_is_one_line(tmp_path, capsys, monkeypatch, raised, status, words):
     def stops(_):
