@@ -199,7 +199,7 @@ def floats(**argument: object) -> NDArray[np.float64]:
 def row(**argument: Any) -> list[Any]:
     """The parts of a list, a tuple or an array, of which there may be none."""
     name, value = _only(argument)
-    if not isinstance(value, str | bytes | Mapping):
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
         with suppress(TypeError):  # an array without axes
             return list(value)
     raise InvalidValue(name, value, "a list")
