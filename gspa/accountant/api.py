@@ -60,7 +60,7 @@ from gspa.accountant.randomizers import (
 )
 from gspa.accountant.risk import Risk
 from gspa.accountant.samplers import accounting_for as accounting_for  # a door of `gspa`
-from gspa.accountant.settings import REPLACE, Population, Setting, Who, people, setting, warnings
+from gspa.accountant.settings import REPLACE, OnLine, Population, Setting, Shuffled, Who, people, setting, warnings
 
 _MOST_ASKED = 10**6  # settings in one call
 Numbers = float | Sequence[float] | NDArray[Any]
@@ -310,6 +310,7 @@ def per_user(*, budgets: Who = None, delta: float, mechanism: Mechanism | str = 
     if budgets is None and getattr(runs, "scale", None) is None and getattr(runs, "sigma", None) is None:
         raise InvalidValue("budgets", None, "given")
     users = setting(runs, None, None, budgets, rounds)
+    assert isinstance(users, Shuffled | OnLine)
     return replace(users.per_user(delta), relation=REPLACE, warnings=warnings(delta, users.n, None))
 
 

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from numbers import Integral, Rational, Real
 from typing import Any, TypeVar
 
@@ -41,7 +43,7 @@ def _scalar(argument: dict[str, object]) -> tuple[str, object]:
     return name, value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
-def _number(argument: dict[str, object], allowed: str, fits: Callable[[float], bool]) -> float:
+def _number(allowed: str, fits: Callable[[float], bool], /, **argument: object) -> float:
     """A finite real number that fits; -0.0 as 0.0."""
     name, value = _scalar(argument)
     number = _float(value)
@@ -63,30 +65,20 @@ def _float(value: Any) -> float:
         return math.inf
 
 
-def real(**argument: object) -> float:
-    """A finite real number."""
-    return _number(argument, "a finite number", lambda number: True)
-
-
-def positive(**argument: object) -> float:
-    """A finite real number greater than 0."""
-    return _number(argument, "a finite number > 0", lambda number: number > 0)
-
-
-def nonnegative(**argument: object) -> float:
-    """A finite real number of at least 0."""
-    return _number(argument, "a finite number >= 0", lambda number: number >= 0)
+real = partial(_number, "a finite number", lambda number: True)
+positive = partial(_number, "a finite number > 0", lambda number: number > 0)
+nonnegative = partial(_number, "a finite number >= 0", lambda number: number >= 0)
 
 
 def probability(*, allow_zero: bool = True, **argument: object) -> float:
     """A delta: in [0, 1), or in (0, 1) where the bound needs it positive."""
     allowed = "in [0, 1)" if allow_zero else "in (0, 1)"
-    return _number(argument, allowed, lambda number: 0 <= number < 1 and (allow_zero or number > 0))
+    return _number(allowed, lambda number: 0 <= number < 1 and (allow_zero or number > 0), **argument)
 
 
 def in_range(low: float, high: float, /, **argument: object) -> float:
     """A finite real number in the closed interval [low, high]."""
-    return _number(argument, f"in [{low:g}, {high:g}]", lambda number: low <= number <= high)
+    return _number(f"in [{low:g}, {high:g}]", lambda number: low <= number <= high, **argument)
 
 
 def rational(low: float, high: float, /, **argument: Any) -> Fraction | float:
@@ -182,9 +174,7 @@ def integer(text: str) -> int:
     return int(number)
 
 
-def seed(**argument: object) -> int:
-    """An integer of at least 0, of any size: it only starts a generator."""
-    return count(0, math.inf, **argument)
+seed = partial(count, 0, math.inf)  # of any size: it only starts a generator
 
 
 def counts(minimum: int = 1, /, **argument: object) -> list[int]:
@@ -206,17 +196,13 @@ def floats(**argument: object) -> NDArray[np.float64]:
     return numbers.astype(np.float64)
 
 
-def row(**argument: object) -> list[Any]:
+def row(**argument: Any) -> list[Any]:
     """The parts of a list, a tuple or an array, of which there may be none."""
     name, value = _only(argument)
-    allowed = "a list"
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise InvalidValue(name, value, allowed)
-    try:
-        parts = list(value)
-    except TypeError:  # an array without axes
-        raise InvalidValue(name, value, allowed) from None
-    return parts
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        with suppress(TypeError):  # an array without axes
+            return list(value)
+    raise InvalidValue(name, value, "a list")
 
 
 def one_of(allowed: Iterable[str], /, **argument: object) -> str:

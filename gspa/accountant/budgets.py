@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader, TextIOWrapper
-from itertools import count as counted
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -68,8 +67,7 @@ def read(path: str | Path, *, column: str = "eps") -> dict[str, Array]:
         reason = error.strerror or "cannot be read"
         raise InvalidBudget(file, str(path), "a readable CSV file", reason) from None
     # The header is the first line with a word; Excel's may say above it what separates columns.
-    words = (i for i, line in enumerate(lines) if line.strip(" \t\r\n,;") and not line.startswith("sep="))
-    above = next(words, 0)
+    above = next((i for i, line in enumerate(lines) if line.strip(" \t\r\n,;") and not line.startswith("sep=")), 0)
     header, rows = "".join(lines[above : above + 1]).strip("\r\n"), lines[above + 1 :]
     between, names = _header(file, above + 1, header, rules)
     kept = [i for i, name in enumerate(names) if name]
@@ -103,12 +101,9 @@ def encoding(file: str, raw: BufferedReader) -> str:
 
 
 def _lines(file: str, text: TextIO) -> Iterator[str]:
-    for number in counted(1):
-        line = text.readline(_LONGEST)
+    for number, line in enumerate(iter(lambda: text.readline(_LONGEST), ""), start=1):
         if len(line) == _LONGEST:
             raise InvalidBudget(f"{file} line {number}", line, f"shorter than {_LONGEST} characters")
-        if not line:
-            return
         yield line
 
 
@@ -256,13 +251,8 @@ class Budgets:
 
     def distinct(self) -> tuple[Budgets, NDArray[np.intp]]:
         """The same as `grouped`, and which of its entries each entry of these belongs to, shape (groups,)."""
-        order = np.lexsort((self.delta, self.eps))
-        eps, delta = self.eps[order], self.delta[order]
-        first = np.r_[True, (np.diff(eps) != 0) | (np.diff(delta) != 0)]
-        count = np.add.reduceat(self.count[order], np.flatnonzero(first))
-        where = np.empty(order.size, dtype=np.intp)
-        where[order] = np.cumsum(first) - 1
-        return Budgets(eps[first], delta[first], count), where
+        pairs, where = np.unique(self.eps + 1j * self.delta, return_inverse=True)  # sorted by eps, then delta
+        return Budgets(pairs.real, pairs.imag, np.bincount(where, self.count).astype(np.int64)), where
 
     def expanded(self) -> Budgets:
         """One entry per user, in the stored order; for simulations.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -32,7 +33,6 @@ from gspa.accountant.rounds import compose, shuffled
 
 PROGRAM = Path(__file__).parents[1] / "check_certificate.py"
 """The checker's file, which imports nothing of this package."""
-_HINT = "certificates need python-flint: pip install 'gspa[certify]'"
 _ABOVE, MOST_ABOVE = 2e-4, 0.01  # of the accountant's eps: what a lattice may need, and what is issued at most
 _TRIES = 5
 
@@ -64,7 +64,7 @@ def _checker() -> ModuleType:
     try:
         from gspa import check_certificate
     except ImportError as error:
-        raise DataUnavailable(_HINT) from error
+        raise DataUnavailable("certificates need python-flint: pip install 'gspa[certify]'") from error
     return check_certificate
 
 
@@ -110,11 +110,10 @@ def written(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Cer
     """As `certificate`, of randomizers that are written down, as `gspa.accountant.engine.discrete_epsilon` has them."""
     _checker()
     bound = discrete_epsilon(population, delta=delta)
-    groups: dict[tuple[tuple[float, ...], ...], int] = {}
+    groups = Counter[tuple[tuple[float, ...], ...]]()
     for table, count in population:
-        rows = tuple(map(tuple, np.asarray(table, dtype=np.float64).tolist()))
-        groups[rows] = groups.get(rows, 0) + count
-    users = [[[list(row) for row in rows], count, 0] for rows, count in groups.items()]
+        groups[tuple(map(tuple, np.asarray(table, dtype=np.float64).tolist()))] += count
+    users = [(rows, count, 0) for rows, count in groups.items()]
     fields = {"family": "discrete", "users": users, "delta": float(delta)}
     least = [np.min(rows, axis=0) for rows in groups]
     together = np.sum([count * low for low, count in zip(least, groups.values(), strict=True)], axis=0)
@@ -128,7 +127,8 @@ def written(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Cer
 def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
     """As `certificate`, of shuffled Laplace or Gaussian reports of values in [0, 1], everybody's record protected."""
     bound = blanket_epsilon(crowd.scales, count=crowd.reports.count, delta=delta, mechanism=crowd.mechanism)
-    needy = sum(crowd.local_delta(i, bound.upper)[0] > delta for i in range(crowd.scales.size))
+    everybody = range(crowd.scales.size)
+    needy = sum(crowd.local_delta(i, bound.upper)[0] > delta for i in everybody)
     if needy > (most := _checker().MOST_COVERS):
         hint = f"here {needy} have to be hidden; let users share scales"
         raise OutsideValidity("certify", f"at most {most} scales whose reports say too much alone", hint)
@@ -137,12 +137,9 @@ def on_a_line(crowd: Crowd, *, delta: float) -> Certificate:
         (crowd.gap(i)[1] if laplace else crowd.deviation(i), int(count), 0)
         for i, count in enumerate(crowd.reports.count)
     ]
-
-    def proof(eps: float) -> dict[str, Any]:
-        return {"covers": [_cover(crowd, i, eps, delta) for i in range(crowd.scales.size)]}
-
     fields = {"family": crowd.mechanism, "users": users, "delta": float(delta)}
-    return _least(fields, bound, proof, max(users)[0] if laplace else math.inf)
+    top = max(users)[0] if laplace else math.inf
+    return _least(fields, bound, lambda eps: {"covers": [_cover(crowd, i, eps, delta) for i in everybody]}, top)
 
 
 def _cover(crowd: Crowd, victim: int, eps: float, delta: float) -> dict[str, Any] | None:
@@ -182,7 +179,6 @@ def _least(
 
     `top` is what local privacy guarantees.
     """
-    eps = bound.upper
     share = _ABOVE
     for _ in range(_TRIES):
         eps = min(float(rounded(bound.upper * (1 + share), up=True, digits=7)), top)
@@ -192,11 +188,8 @@ def _least(
         share += max(_ABOVE, math.log(missed) / -math.log(fields["delta"]))  # log delta falls about so fast, or faster
         if share > MOST_ABOVE:
             break
-    raise OutsideValidity(
-        "certify",
-        f"an eps that is proved within {MOST_ABOVE:.0%} of the accountant's",
-        f"eps = {eps!r} was not; try more noise, a larger delta, or fewer scales",
-    )
+    hint = f"eps = {eps!r} was not; try more noise, a larger delta, or fewer scales"
+    raise OutsideValidity("certify", f"an eps that is proved within {MOST_ABOVE:.0%} of the accountant's", hint)
 
 
 def _checked(given: dict[str, Any]) -> tuple[str, dict[str, Any], float]:

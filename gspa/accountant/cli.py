@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from inspect import Parameter, Signature
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -226,14 +227,11 @@ def per_user(*, budgets: Path | None, delta: float, rounds: int | None, as_json:
     rounds = 1 if rounds is None else rounds
     found = api.per_user(budgets=budgets, delta=delta, mechanism=_runs(**runs), rounds=rounds)
     answer = vars(found) | {"lower": found.lower.tolist(), "upper": found.upper.tolist()}
-
-    def lines() -> Iterable[str]:
-        for i, (lower, upper) in enumerate(zip(found.lower, found.upper, strict=True), start=1):
-            low, high = rounded(float(lower), up=False), rounded(float(upper), up=True)
-            yield f"row {i}: eps <= {high}, {'' if found.reached else OWN}in [{low}, {high}]"
-        yield from found.words()
-
-    _say(as_json, answer, lines())
+    own = "" if found.reached else OWN
+    rows = zip(answer["lower"], answer["upper"], strict=True)
+    ends = ((rounded(low, up=False), rounded(high, up=True)) for low, high in rows)
+    lines = (f"row {i}: eps <= {high}, {own}in [{low}, {high}]" for i, (low, high) in enumerate(ends, start=1))
+    _say(as_json, answer, chain(lines, found.words()))
 
 
 @_command(f"{_ALL} delta as_json", "--eps 0.5 --n 10000 --delta 1e-4")

@@ -30,15 +30,6 @@ from gspa.accountant.rounds import Round, checked
 _EXPORT = "export to dp_accounting"
 _POINTS = 3e6  # of one grid of the library's: some seconds
 _LEAST_ASKED = 1e-10  # delta, for all rounds: of a smaller one the law says less, and nothing that is false
-_HINT = "dp_accounting is not installed; pip install 'gspa[dp]'"
-
-
-def _google() -> Any:
-    try:
-        from dp_accounting.pld import privacy_loss_distribution
-    except ImportError as error:
-        raise DataUnavailable(_HINT) from error
-    return privacy_loss_distribution
 
 
 def compose_with_dp_accounting(
@@ -55,11 +46,16 @@ def compose_with_dp_accounting(
         pessimistic: whether the library's deltas are at least the true ones, or at most, up to its floating-point
             error, about 1e-15 per mass.
     """
-    _google()
+    try:
+        from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution as Law
+    except ImportError as error:
+        raise DataUnavailable("dp_accounting is not installed; pip install 'gspa[dp]'") from error
     step = check.in_range(0, 1, step=check.positive(step=step))
     total: Any = None
     for one, times in checked(rounds):
-        part = _of_round(one, times, step, pessimistic)
+        (masses, infinite), *added = _masses(one, times, step, pessimistic)
+        other = added[0] if added else ()
+        part = Law.create_from_rounded_probability(masses, infinite, step, pessimistic, *other, symmetric=not added)
         try:
             part = part.self_compose(times)
         except (ValueError, OverflowError, MemoryError) as error:
@@ -69,13 +65,12 @@ def compose_with_dp_accounting(
     return total
 
 
-def _of_round(one: Round, times: int, step: float, pessimistic: bool) -> Any:
-    """The library's law of one round; what is asked of it later may be any delta."""
+def _masses(one: Round, times: int, step: float, pessimistic: bool) -> list[tuple[dict[int, float], float]]:
+    """Masses by their place on the grid, and the infinite loss's, of the library's "remove", then of its "add"."""
     if len(one.pairs) > 1:
         hint = f"{one.label}: which user is the worst is not known"
         raise OutsideValidity(_EXPORT, "a known worst user", hint)
-    # Masses by their place on the grid, and the infinite loss's; the library's "remove", then "add".
-    laws: list[Any] = []
+    laws = []
     for pair in filter(None, (*one.pairs, one.exchanged)):
         losses = pair(_LEAST_ASKED, times)[0 if pessimistic else 1]
         if (points := float(np.ptp(losses.loss)) / step) > _POINTS:
@@ -84,7 +79,4 @@ def _of_round(one: Round, times: int, step: float, pessimistic: bool) -> Any:
         law = (spread if pessimistic else merge)(losses.loss, losses.mass, step, losses.missing)
         masses = {law.first + k: float(mass) for k, mass in enumerate(law.mass) if mass > 0}
         laws.append((masses, min(law.infinite, 1.0)))
-    (masses, infinite), other = laws[0], laws[1] if one.exchanged else (None, None)
-    return _google().PrivacyLossDistribution.create_from_rounded_probability(
-        masses, infinite, step, pessimistic, *other, symmetric=one.exchanged is None
-    )
+    return laws

@@ -21,7 +21,7 @@ from gspa.accountant.bound import Bound
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.randomizers import Discrete, Gaussian, Laplace, Mechanism, Randomizer
 from gspa.accountant.roots import find_root, push_until
-from gspa.accountant.settings import REPLACE, Setting, Who, setting, warnings
+from gspa.accountant.settings import REPLACE, OnLine, Setting, Shuffled, Who, setting, warnings
 
 MOST_EPS = 600.0  # of a local report: what is looked for hides something
 MOST_USERS, MOST_ROUNDS = 10**15, 10**6
@@ -30,29 +30,16 @@ _NEAR = 1e-3  # relative, of where the target is missed
 
 @dataclass(frozen=True)
 class Unknown:
-    """A number that is to be found.
+    """A number that is to be found."""
 
-    Attributes:
-        name: eps, n, rounds, sigma, or a factor of the budgets or the noise.
-        setting: what is asked if the number is known.
-        least: the smallest that may be found.
-        most: the largest.
-        start: where the search begins.
-        close: relative, of the central eps to the target.
-        grows: the central eps grows with it, rather than falls.
-        whole: it is one of users, or of rounds.
-        sided: its setting tells the upper end alone in less time.
-    """
-
-    name: str
-    setting: Callable[[float], Setting]
-    least: float = 1e-300
+    name: str  # eps, n, rounds, sigma, or a factor of the budgets or the noise
+    setting: Callable[[float], Setting]  # what is asked if the number is known
+    least: float = 1e-300  # that may be found
     most: float = MOST_EPS
-    start: float = 1.0
-    close: float = 1e-6
-    grows: bool = True
-    whole: bool = False
-    sided: bool = False
+    start: float = 1.0  # of the search
+    close: float = 1e-6  # relative, of the central eps to the target
+    grows: bool = True  # the central eps does with it, rather than fall
+    whole: bool = False  # it is one of users, or of rounds
 
 
 def find(
@@ -73,43 +60,41 @@ def _unknown(runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds
         raise InvalidValue("mechanism", runs.name, "one of users who report", "a training run has steps, not users")
     often = check.count(rounds=1 if rounds is None else rounds)
     noise = getattr(runs, "scale", None) or getattr(runs, "sigma", None)
-    sided = runs.line and often > 1
 
     if who is not None or isinstance(noise, tuple):
         base = setting(runs, eps, n, who, often)
+        assert isinstance(base, Shuffled | OnLine)  # others have no budgets
         if base.top == math.inf:
-            return Unknown("factor of the noise", base.times, 1e-17, 1e17, grows=False, sided=sided)
-        return Unknown("factor of the budgets", base.times, most=MOST_EPS / max(base.top, 1e-300) * often, sided=sided)
+            return Unknown("factor of the noise", base.times, 1e-17, 1e17, grows=False)
+        return Unknown("factor of the budgets", base.times, most=MOST_EPS / max(base.top, 1e-300) * often)
 
     if n is None and (eps is None or runs.line):
         what = "the largest local eps" if isinstance(runs, Laplace) else "the smallest sigma"
         hint = "give n, eps or both, or budgets" if eps is None else f"calibrate finds {what} for a number of users"
         raise InvalidValue("n", None, "given", hint)
     if n is None:
-
-        def of_users(x: float) -> Setting:
-            return setting(runs, eps, round(x), None, often)
-
-        return Unknown("n", of_users, 1, MOST_USERS, 1000.0, grows=False, whole=True)
+        return Unknown(
+            "n", lambda x: setting(runs, eps, round(x), None, often), 1, MOST_USERS, 1000.0, grows=False, whole=True
+        )
 
     if eps is not None or noise is not None or isinstance(runs, Discrete):
         if rounds is not None:
             raise InvalidValue("rounds", rounds, "left out", "everything is given: calibrate finds the rounds")
         one = setting(runs, eps, n, None)
-        return Unknown("rounds", lambda x: one.often(round(x)), 1, MOST_ROUNDS, whole=True, sided=runs.line)
+        return Unknown("rounds", lambda x: one.often(round(x)), 1, MOST_ROUNDS, whole=True)
 
     if isinstance(runs, Gaussian):
-        width, known = runs.sensitivity, runs
+        width = runs.sensitivity
 
         def noisy(x: float) -> Setting:
-            return setting(replace(known, sigma=x), None, n, None, often)
+            return setting(replace(runs, sigma=x), None, n, None, often)
 
-        return Unknown("sigma", noisy, width / MOST_EPS, width * 1e17, width, grows=False, sided=sided)
+        return Unknown("sigma", noisy, width / MOST_EPS, width * 1e17, width, grows=False)
 
     # What is summed up on a grid, or attacked, is itself known to about 1e-6.
     close = 1e-10 if isinstance(runs, Randomizer) and often == 1 and (runs.bits or not runs.known) else 1e-6
     least = max(1e-300, getattr(runs, "least", 0.0))
-    return Unknown("eps", lambda x: setting(runs, x, n, None, often), least, close=close, sided=sided)
+    return Unknown("eps", lambda x: setting(runs, x, n, None, often), least, close=close)
 
 
 def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
@@ -133,16 +118,18 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
             known[x] = asked.setting(x).epsilon(delta)
         return known[x]
 
-    @cache
-    def low(x: float) -> float:
-        return known[x].lower if x in known else asked.setting(x).lower(delta)
+    def end(name: str) -> Callable[[float], float]:
+        @cache
+        def of(x: float) -> float:
+            alone = None if x in known else asked.setting(x).quick(name, delta)
+            return float(getattr(at(x), name)) if alone is None else alone
+
+        return of
+
+    low, high = end("lower"), end("upper")
 
     def gap(value: float) -> float:
         return math.log(eps) - math.log(value) if 0 < value < math.inf else math.inf if value == 0 else -math.inf
-
-    @cache
-    def high(x: float) -> float:
-        return asked.setting(x).upper(delta) if asked.sided and x not in known else at(x).upper
 
     def root(end: Callable[[float], float], y: float, close: float, slope: float) -> tuple[float, float]:
         """About where an end of the central eps is the target, and the slope of its logarithm there."""
@@ -165,9 +152,6 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
     def met(x: float) -> bool:
         return at(x).upper <= eps
 
-    def missed(x: float) -> bool:
-        return low(x) > eps
-
     def refused(limit: float, verb: str) -> OutsideValidity:
         needs = f"a target that {asked.name} = {limit:g} {verb}"
         return OutsideValidity("calibration", needs, f"eps = {eps:g}, delta = {delta:g}")
@@ -182,11 +166,11 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
     if safe > asked.most or (not asked.whole and not met(safe)):
         raise refused(best, "meets")
     if asked.whole:
-        other = float(_last(lambda x: not missed(x), int(safe), sign, asked))
+        other = float(_last(lambda x: low(x) <= eps, int(safe), sign, asked))
     else:
         y, _ = root(low, y, _NEAR, slope or -1 / power)
         push = min(max(1.1 * abs(gap(low(number(y)))), asked.close), 1.0)
-        other = number(push_until(lambda y: missed(number(y)), y, push, sign * math.log(worst)))
+        other = number(push_until(lambda y: low(number(y)) > eps, y, push, sign * math.log(worst)))
     one = at(max(safe, asked.least))
     ends = sorted((safe, other))
     n = None if asked.whole and not asked.grows else one.n
@@ -204,10 +188,9 @@ def _last(good: Callable[[float], bool], near: int, worse: int, asked: Unknown) 
 
     first = holds(near)
     step = worse if first else -worse
+    while holds(near + step) == first:
+        near, step = near + step, 2 * step
     ahead = near + step
-    while holds(ahead) == first:
-        near, step = ahead, 2 * step
-        ahead = near + step
     while abs(ahead - near) > 1:
         middle = (near + ahead) // 2
         near, ahead = (middle, ahead) if holds(middle) == first else (near, middle)

@@ -64,6 +64,11 @@ def _classical(delta: float) -> float:
     return math.sqrt(2 * math.log(1.25 / delta))
 
 
+def _spare(eps: float, delta: float, mu: float) -> float:
+    """By what log delta is more than that of Gaussian noise needs to be."""
+    return math.log(delta) - tradeoff.gdp_log_delta_end(eps, mu=mu, side=1)
+
+
 def classical_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.0) -> float:
     """Standard deviation of Definition 5, eq. (8): sensitivity sqrt(2 log(1.25/delta)) / eps.
 
@@ -94,15 +99,11 @@ def analytic_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.
     """
     eps = check.in_range(0, 1e4, eps=eps)
     delta = check.in_range(1e-300, 1, delta=check.probability(allow_zero=False, delta=delta))
-
-    def spare(log_mu: float) -> float:
-        return math.log(delta) - tradeoff.gdp_log_delta_end(eps, mu=math.exp(log_mu), side=1)
-
     # delta(0) <= mu/2 bounds mu from below; above, -eps/mu + mu/2 > 40 leaves nothing of 1 - delta.
     low, high = math.log(delta) - 1.0, math.log(100 + math.sqrt(2 * eps))
     # At tiny delta a mu of eps/40 or more is needed to reach it; this keeps log delta finite.
     low = max(low, math.log(eps) - math.log(100)) if eps > 0 else low
-    mu = math.exp(crossing(spare, low, high, side=-1, xtol=1e-14))
+    mu = math.exp(crossing(lambda y: _spare(eps, delta, math.exp(y)), low, high, side=-1, xtol=1e-14))
     return check.positive(sensitivity=sensitivity) / mu
 
 
@@ -119,8 +120,4 @@ def classical_gaussian_limit(*, delta: float) -> float:
     """
     delta = check.in_range(1e-300, 0.999999, delta=delta)  # nearer to 1 the error of gdp_log_delta would be seen
     c = _classical(delta)
-
-    def spare(eps: float) -> float:
-        return math.log(delta) - tradeoff.gdp_log_delta_end(eps, mu=eps / c, side=1)
-
-    return crossing(spare, 1e-9, 1e3, side=-1, xtol=1e-13)
+    return crossing(lambda eps: _spare(eps, delta, eps / c), 1e-9, 1e3, side=-1, xtol=1e-13)

@@ -109,21 +109,16 @@ def attack_rates(
         best = [bound(0.0)]
         if top < _MOST_EPS:
             best += [bound(top), bound(-top)]
+        between, width = (-top, top), 1e-3 * top
         if mu < math.inf:
             at = min(max(-mu * float(ndtri(alpha)) - mu * mu / 2, -top), top)
             best.append(bound(at))
             delta = known(abs(at))
             near, far = (float(gdp_log_delta(abs(at), mu=mu * (1 + side * _ALIKE))) for side in (-1, 1))
-            if not (0 < delta < 1 and near <= math.log(delta) <= far):  # not nearly the Gaussian of that mu
-                around = (max(at - _REACH * mu, -top), min(at + _REACH * mu, top))
-                best.append(_least(bound, around, 0.02 * mu))
-        else:
-            best.append(_least(bound, (-top, top), 1e-3 * top))
-        return min([1.0, *best])
+            if 0 < delta < 1 and near <= math.log(delta) <= far:  # nearly the Gaussian of that mu
+                return min(1.0, *best)
+            between, width = (max(at - _REACH * mu, -top), min(at + _REACH * mu, top)), 0.02 * mu
+        options = {"maxiter": _TRIES, "xatol": width}
+        return min(1.0, *best, float(minimize_scalar(bound, bounds=between, method="bounded", options=options).fun))
 
     return advantage, tuple(max(alpha, largest(alpha)) for alpha in fpr)
-
-
-def _least(bound: Callable[[float], float], between: tuple[float, float], width: float) -> float:
-    options = {"maxiter": _TRIES, "xatol": width}
-    return float(minimize_scalar(bound, bounds=between, method="bounded", options=options).fun)

@@ -107,6 +107,7 @@ _POISSON_ON_DEALT = (
     "a Poisson sample leaves a record out of all steps with probability (1 - 1/t)^t; here it is always in one, which "
     "little noise reveals, so at a large delta there is no such bound",
 )
+_KEPT = "the place is the same in all, and is not drawn again"
 _NO_EVENT = "dp_accounting: no event for it; SampledWithoutReplacementDpEvent draws each batch anew from all records"
 _dealt = partial(
     Accounting,
@@ -164,10 +165,7 @@ SAMPLERS: dict[str, Accounting] = {
             ),
             why=f"{_APART}; the mean of a place's E answers says all, so E epochs are one with the noise over the root "
             "of E; cycles that are not whole count as whole ones",
-            invalid=(
-                _POISSON_ON_DEALT,
-                ("a deal afresh in each epoch", "the place is the same in all, and is not drawn again"),
-            ),
+            invalid=(_POISSON_ON_DEALT, ("a deal afresh in each epoch", _KEPT)),
         ),
         _shuffled(
             sampler="shuffled each epoch",
@@ -182,11 +180,7 @@ SAMPLERS: dict[str, Accounting] = {
             elsewhere=("jax_privacy: CyclicPoissonSampling, sampling_prob = 1, PartitionType.EQUAL_SPLIT", _NO_EVENT),
             why=f"{_TOLD}; E epochs in one place are one step with the noise over the root of E, so the order can hide "
             "a record at most once",
-            invalid=(
-                _POISSON_ON_SHUFFLED,
-                _ALLOCATION_ON_SHUFFLED,
-                ("amplification in every epoch", "the place is the same in all, and is not drawn again"),
-            ),
+            invalid=(_POISSON_ON_SHUFFLED, _ALLOCATION_ON_SHUFFLED, ("amplification in every epoch", _KEPT)),
         ),
     )
 }

@@ -9,11 +9,11 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import Any, Self
 
@@ -37,6 +37,8 @@ from gspa.accountant.risk import Risk, attack_rates
 
 Who = Budgets | ArrayLike | str | PathLike[str] | None
 Population = Sequence[tuple[Discrete, int]]
+Indices = NDArray[np.intp]
+Counts = NDArray[np.int64]
 
 REPLACE = "replace one user's record"
 CELLS = 600  # of reports on a line, for the lower end
@@ -55,57 +57,35 @@ def warnings(delta: float, n: int | None, honest: int | None) -> tuple[str, ...]
     return (*said, rests)
 
 
-class Setting(ABC):
-    """One kind of users and what they run; the kinds are below.
-
-    Attributes:
-        runs: the mechanism, if it is one for all.
-        n: number of users; None of a training run.
-        top: an eps beyond which delta(eps) is flat, such as the largest local eps of all rounds together.
-        rounds: how often everybody reports.
-        honest: how many of the users follow the protocol, if that was given.
-        by_pairs: what to say of several rounds.
-        proves_rounds: a certificate may be of several.
-    """
-
-    runs: Mechanism
-    n: int | None
-    top: float = math.inf
-    rounds = 1
-    honest: int | None = None
-    by_pairs = ""
-    proves_rounds = False
+class Setting:
+    """One kind of users and what they run; the kinds are below."""
 
     # --- what each kind says of itself ---
 
-    @abstractmethod
-    def one_epsilon(self, delta: float) -> Bound:
-        """Central eps of one round."""
+    runs: Mechanism  # if it is one for all
+    n: int | None  # of users; a training run has none
+    top: float = math.inf  # delta(eps) is flat beyond it: the largest local eps of all rounds together
+    rounds = 1  # how often everybody reports
+    honest: int | None = None  # how many of the users follow the protocol, if that was given
+    by_pairs = ""  # what to say of several rounds
+    one_epsilon: Callable[..., Bound]  # of one round, at a delta
+    one_delta: Callable[..., Bound]  # of one round, at an eps
+    proof: Callable[..., Certificate]  # at a delta: of one round, or of all where the next says so
+    proves_rounds = False
+    law: Callable[..., composition.Round]  # of one round, for composition; of one victim if that is given
 
-    @abstractmethod
-    def one_delta(self, eps: float) -> Bound:
-        """Central delta of one round."""
+    @cached_property
+    def round(self) -> composition.Round:
+        """One of the rounds, whoever is the victim."""
+        return self.law()
 
-    @abstractmethod
-    def proof(self, delta: float) -> Certificate:
-        """A certificate of one round, or of all where `proves_rounds` says so."""
-
-    def round(self, delta: float = _GUESSED) -> composition.Round:
-        """One of the rounds, for composition, of which about that delta is asked; a training run has none."""
-        return self._round
-
-    @property
-    def _round(self) -> composition.Round:
-        """The same whatever the delta."""
-        raise NotImplementedError
+    def laws(self, delta: float = _GUESSED) -> list[tuple[composition.Round, int]]:
+        """All that is composed, if about that delta is asked of one."""
+        return [(self.round, self.rounds)]
 
     def only(self, honest: int) -> Setting:
         """The same with so many of the users, the worst to be among."""
         raise InvalidValue("honest", honest, "left out", "a training run has steps, not users who report")
-
-    def times(self, factor: float) -> Setting:
-        """The same with all local eps, or all noise, times a factor."""
-        raise InvalidValue("budgets", "given", "left out", "the matrix says how private a report is")
 
     def often(self, rounds: int) -> Self:
         """The same in that many rounds."""
@@ -119,24 +99,17 @@ class Setting(ABC):
         """The certified central eps."""
         delta = check.probability(allow_zero=False, delta=delta)
         if self.rounds == 1:
-            return self.stated(self.one_epsilon(delta), delta)
-        return self.stated(composition.compose([(self.round(delta / self.rounds), self.rounds)], delta=delta), delta)
+            return self.stated(self.one_epsilon(delta=delta), delta)
+        return self.stated(composition.compose(self.laws(delta / self.rounds), delta=delta), delta)
 
-    def lower(self, delta: float) -> float:
-        """Its lower end."""
-        return self.epsilon(delta).lower
-
-    def upper(self, delta: float) -> float:
-        """Its upper end, for a search: `epsilon` may differ from it by rounding."""
-        return self.epsilon(delta).upper
+    def quick(self, end: str, delta: float) -> float | None:
+        """Its "lower" or "upper" end alone, where that takes less time: for a search, it may differ by rounding."""
+        return None
 
     def delta(self, eps: float) -> Bound:
         """The certified central delta."""
         eps = check.nonnegative(at_eps=eps)
-        if self.rounds == 1:
-            bound = self.one_delta(eps)
-        else:
-            bound = composition.compose_delta([(self.round(), self.rounds)], eps=eps)
+        bound = self.one_delta(eps=eps) if self.rounds == 1 else composition.compose_delta(self.laws(), eps=eps)
         return self.stated(bound, bound.upper)
 
     def stated(self, bound: Bound, delta: float) -> Bound:
@@ -155,20 +128,27 @@ class Setting(ABC):
         """A central eps that an attack reaches."""
         return self.epsilon(delta)
 
-    def per_user(self, delta: float) -> UserBounds:
-        """Central eps of each user's own record."""
-        raise InvalidValue("mechanism", self.runs.name, "one of users with budgets of their own")
+    def each(self, where: Indices, delta: float, name: str) -> UserBounds:
+        """Central eps of each user's own record, given which of the distinct budgets or scales is whose."""
+        distinct = int(where.max()) + 1
+        if distinct > (most := laplace_gaussian.MOST_VICTIMS):
+            raise InvalidValue(name, distinct, f"at most {most} distinct ones", f"let users share {name}")
+        if self.rounds == 1:
+            found = [self.one_epsilon(delta=delta, victim=i) for i in range(distinct)]
+        else:
+            found = [composition.compose([(self.law(victim=i), self.rounds)], delta=delta) for i in range(distinct)]
+        upper, lower = (np.array([getattr(one, end) for one in found])[where] for end in ("upper", "lower"))
+        last = next((one for one in found if not one.proved), found[-1])
+        note = "; ".join(dict.fromkeys(one.note for one in found if ";" in one.note))  # of some there is more to say
+        everyone = all(one.reached for one in found)
+        return UserBounds(lower, upper, last.method, last.valid_for, delta, note=note, reached=everyone)
 
     def certificate(self, delta: float) -> Certificate:
         """A proof that a stranger can check."""
         delta = check.probability(allow_zero=False, delta=delta)
         if self.rounds > 1 and not self.proves_rounds:
             raise OutsideValidity("certify", "one round of this mechanism", "other rounds are not covered yet")
-        return self.proof(delta)
-
-    def laws(self) -> list[tuple[composition.Round, int]]:
-        """All that is composed, for another library."""
-        return [(self.round(), self.rounds)]
+        return self.proof(delta=delta)
 
 
 class Shuffled(Setting):
@@ -179,23 +159,17 @@ class Shuffled(Setting):
     def __init__(self, runs: Randomizer, people: Budgets) -> None:
         self.runs: Randomizer = runs
         self.people, self.n, self.top = people, people.n, people.eps_max
-        if runs.bits:
-            self.by_pairs = _BY_PAIRS
-
-    def one_epsilon(self, delta: float) -> Bound:
-        return engine.named_epsilon(self.people, delta=delta, mechanism=self.runs)
-
-    def one_delta(self, eps: float) -> Bound:
-        return engine.named_delta(self.people, eps=eps, mechanism=self.runs)
+        self.by_pairs = _BY_PAIRS if runs.bits else ""
+        self.one_epsilon = partial(engine.named_epsilon, people, mechanism=runs)
+        self.one_delta = partial(engine.named_delta, people, mechanism=runs)
 
     def proof(self, delta: float) -> Certificate:
         if isinstance(self.runs, Duchi):
             raise OutsideValidity("certify", "another name", "Duchi et al.'s reports are those of rr: certify these")
         return certificates.certificate(self.people, delta=delta, mechanism=self.runs, rounds=self.rounds)
 
-    @cached_property
-    def _round(self) -> composition.Round:
-        return composition.shuffled(self.people.grouped(), mechanism=self.runs)
+    def law(self, victim: int | None = None) -> composition.Round:
+        return composition.shuffled(self.people.grouped(), mechanism=self.runs, victim=victim)
 
     def attack(self, delta: float) -> Bound:
         if not self.runs.known:
@@ -211,31 +185,14 @@ class Shuffled(Setting):
         return Shuffled(self.runs, honest_only(self.people, honest=honest))
 
     def times(self, factor: float) -> Setting:
+        """The same with all local eps times a factor."""
         return Shuffled(self.runs, _scaled(self.people, factor)).often(self.rounds)
 
     def per_user(self, delta: float) -> UserBounds:
+        """Central eps of each user's own record."""
         if self.rounds == 1:
             return engine.named_per_user(self.people, delta=delta, mechanism=self.runs)
-        distinct, where = self.people.distinct()
-
-        def of_user(index: int) -> Bound:
-            one = composition.shuffled(distinct, mechanism=self.runs, victim=index)
-            return composition.compose([(one, self.rounds)], delta=delta)
-
-        return _each(of_user, where, delta, "budgets")
-
-
-def _each(of_user: Callable[[int], Bound], where: NDArray[np.intp], delta: float, name: str) -> UserBounds:
-    """Of users, given which of the distinct budgets or scales is whose."""
-    distinct = int(where.max()) + 1
-    if distinct > (most := laplace_gaussian.MOST_VICTIMS):
-        raise InvalidValue(name, distinct, f"at most {most} distinct ones", f"let users share {name}")
-    found = [of_user(i) for i in range(distinct)]
-    upper, lower = (np.array([getattr(one, end) for one in found])[where] for end in ("upper", "lower"))
-    last = next((one for one in found if not one.proved), found[-1])
-    note = "; ".join(dict.fromkeys(one.note for one in found if ";" in one.note))  # of some there is more to say
-    everyone = all(one.reached for one in found)
-    return UserBounds(lower, upper, last.method, last.valid_for, delta, note=note, reached=everyone)
+        return self.each(self.people.distinct()[1], delta, "budgets")
 
 
 def _scaled(people: Budgets, factor: float) -> Budgets:
@@ -245,57 +202,49 @@ def _scaled(people: Budgets, factor: float) -> Budgets:
 
 
 class OnLine(Setting):
-    """Values with noise.
-
-    Attributes:
-        scales: distinct ones, or distinct `Budgets` of Laplace noise.
-        count: how many users have each.
-        where: which of them is whose.
-        width: of the range of the values.
-    """
+    """Values with noise: distinct scales, or `Budgets` of Laplace noise, how many have each, and which is whose."""
 
     n: int
 
-    def __init__(
-        self, runs: Laplace | Gaussian, scales: Budgets | Array, count: NDArray[np.int64], where: NDArray[np.intp]
-    ) -> None:
+    def __init__(self, runs: Laplace | Gaussian, scales: Budgets | Array, count: Counts, where: Indices) -> None:
         self.runs: Laplace | Gaussian = runs
         self.scales, self.count, self.where = scales, count, where
         self.n, self.width = int(count.sum()), float(runs.sensitivity)
         # As the engine of reports on a line takes them, and as attacks do: values in units of their range.
-        kind: dict[str, Any] = {"count": count, "mechanism": runs.name}
-        self.line = kind | {"scales": scales, "sensitivity": self.width}
-        if isinstance(scales, Budgets):
-            self.attacked, self.top = kind | {"scales": scales}, scales.eps_max
-        else:
-            self.attacked = kind | {"scales": scales / self.width}
+        self.line: dict[str, Any] = {"count": count, "mechanism": runs.name, "scales": scales}
+        self.attacked = self.line | ({} if isinstance(scales, Budgets) else {"scales": scales / self.width})
+        self.line["sensitivity"] = self.width
+        self.law = partial(composition.shuffled_reports, **self.line)
+        self.top = scales.eps_max if isinstance(scales, Budgets) else math.inf
 
     @property
-    def _quick(self) -> dict[str, Any]:
+    def _coarse(self) -> dict[str, Any]:
         """What a linear score of few cells tells, in milliseconds."""
         return self.attacked | {"cells": CELLS} | ({"statistic": "linear"} if self.n <= _SUMMED else {})
 
-    def one_epsilon(self, delta: float, victim: int | None = None) -> Bound:
-        bound = laplace_gaussian.blanket_epsilon(delta=delta, victim=victim, **self.line)
-        return reached(bound, lambda: attack_epsilon(delta=delta, victim=victim, **self._quick))
+    def one_epsilon(self, **asked: Any) -> Bound:
+        return self._answer(laplace_gaussian.blanket_epsilon, attack_epsilon, asked)
 
-    def one_delta(self, eps: float) -> Bound:
-        bound = laplace_gaussian.blanket_delta(eps=eps, **self.line)
-        return reached(bound, lambda: attack_delta(eps=eps, **self._quick))
+    def one_delta(self, **asked: Any) -> Bound:
+        return self._answer(laplace_gaussian.blanket_delta, attack_delta, asked)
 
-    def lower(self, delta: float) -> float:
-        quick = self.rounds == 1 and self.n <= _SUMMED  # no upper end is needed for it
-        return attack_epsilon(delta=delta, **self._quick).lower if quick else super().lower(delta)
+    def _answer(self, engine: Callable[..., Bound], attack: Callable[..., Bound], asked: dict[str, Any]) -> Bound:
+        """With the lower end of an attack, where one can be evaluated."""
+        bound = engine(**asked, **self.line)
+        if bound.reached or bound.upper == 0:
+            return bound
+        try:
+            low = min(attack(**asked, **self._coarse).lower, bound.upper)
+        except OutsideValidity:  # more users than a sum is evaluated for
+            return bound
+        return replace(bound, lower=low, value=0.5 * (low + bound.upper), reached=True)
 
-    def upper(self, delta: float) -> float:
-        if self.rounds == 1:
-            return super().upper(delta)
-        one = composition.shuffled_reports(both=False, **self.line)
-        return composition.compose([(one, self.rounds)], delta=delta).upper
-
-    @cached_property
-    def _round(self) -> composition.Round:
-        return composition.shuffled_reports(**self.line)
+    def quick(self, end: str, delta: float) -> float | None:
+        if end == "lower" and self.rounds == 1 and self.n <= _SUMMED:
+            return attack_epsilon(delta=delta, **self._coarse).lower
+        if end == "upper" and self.rounds > 1:
+            return composition.compose([(self.law(both=False), self.rounds)], delta=delta).upper
+        return None
 
     def proof(self, delta: float) -> Certificate:
         return certificates.on_a_line(laplace_gaussian.Crowd.of(**self.line), delta=delta)
@@ -318,17 +267,13 @@ class OnLine(Setting):
         return OnLine(self.runs, scales, count, self.where)
 
     def times(self, factor: float) -> Setting:
+        """The same with all local eps, or all noise, times a factor."""
         scales = _scaled(self.scales, factor) if isinstance(self.scales, Budgets) else self.scales * factor
         return OnLine(self.runs, scales, self.count, self.where).often(self.rounds)
 
     def per_user(self, delta: float) -> UserBounds:
-        def of_user(index: int) -> Bound:
-            if self.rounds == 1:
-                return self.one_epsilon(delta, index)
-            one = composition.shuffled_reports(victim=index, **self.line)
-            return composition.compose([(one, self.rounds)], delta=delta)
-
-        found = _each(of_user, self.where, delta, "scales")
+        """Central eps of each user's own record."""
+        found = self.each(self.where, delta, "scales")
         return replace(found, valid_for=in_range(found.valid_for, self.width))
 
     def stated(self, bound: Bound, delta: float) -> Bound:
@@ -336,21 +281,8 @@ class OnLine(Setting):
 
 
 def in_range(words: str, width: float) -> str:
-    """What the engine says of values in [0, 1], for values in a range of another width."""
-    if width == 1:
-        return words
+    """What the engine says of values in [0, 1], for values in a range of this width."""
     return words.replace("[0, 1]", f"[0, {width:g}]").replace("; 0 and 1 as", f"; 0 and {width:g} as")
-
-
-def reached(bound: Bound, attack: Callable[[], Bound]) -> Bound:
-    """With the lower end of an attack, where one can be evaluated."""
-    if bound.reached or bound.upper == 0:
-        return bound
-    try:
-        low = min(attack().lower, bound.upper)
-    except OutsideValidity:  # more users than a sum is evaluated for
-        return bound
-    return replace(bound, lower=low, value=0.5 * (low + bound.upper), reached=True)
 
 
 class Written(Setting):
@@ -358,18 +290,12 @@ class Written(Setting):
 
     def __init__(self, groups: list[tuple[ArrayLike, int]]) -> None:
         self.groups, self.n = groups, sum(count for _, count in groups)
+        self.one_epsilon = partial(engine.discrete_epsilon, groups)
+        self.one_delta = partial(engine.discrete_delta, groups)
+        self.proof = partial(certificates.written, groups)
 
-    def one_epsilon(self, delta: float) -> Bound:
-        return engine.discrete_epsilon(self.groups, delta=delta)
-
-    def one_delta(self, eps: float) -> Bound:
-        return engine.discrete_delta(self.groups, eps=eps)
-
-    def round(self, delta: float = _GUESSED) -> composition.Round:
-        return engine.discrete_round(self.groups, delta=delta)
-
-    def proof(self, delta: float) -> Certificate:
-        return certificates.written(self.groups, delta=delta)
+    def laws(self, delta: float = _GUESSED) -> list[tuple[composition.Round, int]]:
+        return [(engine.discrete_round(self.groups, delta=delta), self.rounds)]
 
     def only(self, honest: int) -> Setting:
         (table, _), *others = self.groups
@@ -393,18 +319,11 @@ class Dealt(Setting):
     def __init__(self, runs: Allocation) -> None:
         self.runs: Allocation = runs
         self.asked = Allocated(runs)
+        self.one_epsilon, self.one_delta = self.asked.epsilon, self.asked.delta
+        self.proof = partial(certificates.allocated, self.asked)
 
-    def one_epsilon(self, delta: float) -> Bound:
-        return self.asked.epsilon(delta)
-
-    def one_delta(self, eps: float) -> Bound:
-        return self.asked.delta(eps)
-
-    def laws(self) -> list[tuple[composition.Round, int]]:
+    def laws(self, delta: float = _GUESSED) -> list[tuple[composition.Round, int]]:
         return self.asked.rounds(self.asked.directions()[0])
-
-    def proof(self, delta: float) -> Certificate:
-        return certificates.allocated(self.asked, delta=delta)
 
     def often(self, rounds: int) -> Self:
         raise InvalidValue("rounds", rounds, "left out", "a training run has epochs")
@@ -490,13 +409,11 @@ def people(eps: float | None, n: int | None, who: Who) -> Budgets:
 
 
 def _groups(population: Population) -> list[tuple[ArrayLike, int]]:
-    pairs = "a list of (Discrete(matrix), count) pairs, at least one"
-    try:
+    groups: list[tuple[Discrete, int]] = []
+    with suppress(TypeError, ValueError):
         groups = [(runs, count) for runs, count in population]
-    except (TypeError, ValueError):
-        raise InvalidValue("population", population, pairs) from None
     if not groups:
-        raise InvalidValue("population", population, pairs)
+        raise InvalidValue("population", population, "a list of (Discrete(matrix), count) pairs, at least one")
     for i, (runs, _) in enumerate(groups):
         if not isinstance(runs, Discrete):
             raise InvalidValue(f"population[{i}]", runs, "a pair of Discrete(matrix) and a count")
@@ -523,15 +440,13 @@ def _on_a_line(runs: Laplace | Gaussian, eps: float | None, n: int | None, who: 
         scales, count = columns[word], columns.get("count", np.ones(columns[word].size))
     else:
         left_out(f"{word} says who reports", budgets=who)
-        scales = np.atleast_1d(given)
-        if not isinstance(given, Sequence):
-            if n is None:
-                raise InvalidValue("n", n, "given", "say how many report")
-            count = np.array([check.count(n=n)])
-        elif n is not None and check.count(n=n) != len(given):
-            raise InvalidValue("n", n, f"left out, or {len(given)}", f"there are as many values of {word}")
-        else:
-            count = np.ones(len(given))
+        scales, several = np.atleast_1d(given), isinstance(given, Sequence)
+        if n is None and not several:
+            raise InvalidValue("n", n, "given", "say how many report")
+        users = scales.size if n is None else check.count(n=n)
+        if several and users != scales.size:
+            raise InvalidValue("n", n, f"left out, or {scales.size}", f"there are as many values of {word}")
+        count = np.full(scales.size, 1 if several else users)
     values, where = np.unique(scales, return_inverse=True)
     if count.sum() > check.MOST:
         raise InvalidValue("sum of count", float(count.sum()), "at most 2^53 - 1")

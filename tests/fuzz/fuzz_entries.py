@@ -87,7 +87,7 @@ INSIDE: dict[str, str] = {
             "engine": "named_epsilon named_delta named_per_user discrete_epsilon discrete_delta discrete_round",
             "inverse": "find solve Unknown",
             "randomizers": "Randomizer",
-            "settings": "setting people left_out warnings in_range reached",
+            "settings": "setting people left_out warnings in_range",
             "laplace_gaussian": "how_close limit choose reports_pair",
             "losses": "spread merge sampled_gaussian atoms dominating dominated on_curve Values",
             "rounds": "of_tables held_alike silent depth_of checked",
