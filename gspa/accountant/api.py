@@ -307,7 +307,7 @@ def per_user(*, budgets: Who = None, delta: float, mechanism: Mechanism | str = 
     runs = _mechanism(mechanism)
     if not isinstance(runs, Randomizer | Laplace | Gaussian):
         raise InvalidValue("mechanism", runs.name, "one of users with budgets of their own")
-    if budgets is None and getattr(runs, "scale", None) is None and getattr(runs, "sigma", None) is None:
+    if budgets is None and not any(isinstance(getattr(runs, noise, None), Sequence) for noise in ("scale", "sigma")):
         raise InvalidValue("budgets", None, "given")
     users = setting(runs, None, None, budgets, rounds)
     assert isinstance(users, Shuffled | OnLine)

@@ -254,7 +254,7 @@ class OnLine(Setting):
         if self.width != 1:
             units = f"values and inputs in units of their range, whose width is {self.width:g}"
             found = replace(found, note=units)
-        return replace(found, n=self.n, relation=REPLACE)
+        return replace(found, n=self.n, relation=REPLACE, warnings=warnings(delta, self.n, None))
 
     def only(self, honest: int) -> Setting:
         # It is not the smallest budgets, or the largest noise, whose loss must hurt most: the tails' shapes decide.

@@ -253,6 +253,7 @@ class TestBesideTheNumber:
         few = gspa.epsilon(eps=1.0, n=50, delta=1e-3, honest=40).warnings
         assert few == ("this rests on a shuffler that is trusted",)
         assert len(gspa.delta(at_eps=0.0, eps=1.0, n=50).warnings) == 2
+        assert gspa.attack(n=50, mechanism=gspa.Gaussian(sigma=1.0), delta=1e-3).warnings == fine
 
 
 @pytest.mark.parametrize(
@@ -274,6 +275,7 @@ class TestBesideTheNumber:
         ),
         (lambda: gspa.calibrate(target_eps=1.0, delta=0.1, mechanism="laplace"), "n = None"),
         (lambda: gspa.per_user(delta=0.1, mechanism="laplace"), "budgets = None"),
+        (lambda: gspa.per_user(delta=0.1, mechanism=gspa.Gaussian(sigma=1.0)), "budgets = None"),
         (lambda: exact.exact_epsilon(budgets.constant(1.0, n=2), delta=0.1, victim=1), "victim = 1"),
         (lambda: api.mechanism("aligned", k=3), "does not use it"),
     ],
