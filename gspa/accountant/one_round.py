@@ -135,10 +135,9 @@ def candidates(budgets: Budgets, chosen: Randomizer) -> tuple[list[int], bool]:
 
 def _hull(budgets: Budgets, chosen: Randomizer) -> Problem:
     """At least as bad as any user: the largest eps and delta, without the largest clone probability."""
-    problem = problem_of(budgets, chosen, int(np.argmax(budgets.eps)))
-    count = budgets.count.astype(np.float64)
-    count[int(np.argmax(problem.q))] -= 1
-    return Problem(problem.victim, budgets.delta_max, problem.q, problem.rest, count)
+    q, _ = others_of(budgets, chosen)
+    among = problem_of(budgets, chosen, int(np.argmax(q)))
+    return replace(among, victim=chosen.victim(budgets.eps_max), local_delta=budgets.delta_max)
 
 
 def _worst(budgets: Budgets, chosen: Randomizer, solve: Callable[[Problem], Interval], **asked: Any) -> Bound:
