@@ -66,7 +66,6 @@ class _Crowd:
 
     @classmethod
     def of(cls, population: Sequence[tuple[ArrayLike, int]]) -> _Crowd:
-        """Checked."""
         groups = [(matrix(table), check.count(n=count)) for table, count in population]
         outputs = [table.shape[1] for table, _ in groups]
         if len(set(outputs)) > 1:
@@ -82,7 +81,6 @@ class _Crowd:
 
     @property
     def n(self) -> int:
-        """Number of users."""
         return int(self.count.sum())
 
     @property

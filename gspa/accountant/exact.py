@@ -384,10 +384,7 @@ def _epsilon(crowd: Crowd, inputs: Inputs | None, delta: float) -> _Found:
         spare = (worst.upper - worst.lower) / delta + 2e-11
         return y, min(2 * spare / -slope, 1.0) if slope < 0 else 1e-9
 
-    @cache
-    def everywhere(y: float) -> _Found:
-        return _worst(crowd, inputs, at(y))
-
+    everywhere = cache(lambda y: _worst(crowd, inputs, at(y)))
     variance = float(crowd.count @ (expit(crowd.eps) * expit(-crowd.eps)))
     guess = gaussian_guess(Victim.binary(crowd.victim), 4 * variance, delta)
     y, push, last = float(logit(guess / crowd.victim)), 0.0, math.inf

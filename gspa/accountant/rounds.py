@@ -28,7 +28,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -127,18 +127,15 @@ def shuffled(budgets: Budgets, *, mechanism: Randomizer = BINARY, victim: int | 
     if most > check.MOST_EXPONENT:
         hint = f"the largest is {most:g}, which hides nothing"
         raise OutsideValidity("composition of shuffled reports", f"local eps <= {check.MOST_EXPONENT:g}", hint)
-    return Round(label, words, tuple(map(_counted, problems)), local_delta=local, most=most, reached=budgets.n == 1)
+    pairs = tuple(partial(_counted, problem) for problem in problems)
+    return Round(label, words, pairs, local_delta=local, most=most, reached=budgets.n == 1)
 
 
-def _counted(problem: Problem) -> Pair:
+def _counted(problem: Problem, delta: float, times: int) -> tuple[Atoms, Atoms]:
     """The pair of one victim of two outcomes."""
-
-    def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
-        depth = depth_of(delta, times)
-        above, below = (losses.atoms(problem, depth=depth, above=side) for side in (True, False))
-        return above.or_revealed(problem.local_delta), below.or_revealed(problem.local_delta)
-
-    return pair
+    depth = depth_of(delta, times)
+    above, below = (losses.atoms(problem, depth=depth, above=side) for side in (True, False))
+    return above.or_revealed(problem.local_delta), below.or_revealed(problem.local_delta)
 
 
 def held_alike(budgets: Budgets, mechanism: Randomizer) -> Problem | None:
@@ -224,11 +221,8 @@ def shuffled_reports(
         raise InvalidValue("scales", len(victims), f"at most {MOST_VICTIMS} distinct ones", "let users share scales")
     gap = crowd.gap(victims[0])[1]
     most, mu = (gap, math.inf) if mechanism == "laplace" else (math.inf, gap)
-
-    @cache  # a search for delta, or for a curve, asks again at the same
-    def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
-        return reports_pair(crowd, delta=delta, times=times, victim=victim, both=both)
-
+    # A search for delta, or for a curve, asks again at the same.
+    pair = cache(lambda delta, times: reports_pair(crowd, delta=delta, times=times, victim=victim, both=both))
     proved, one = crowd.proved(victims), bool(crowd.reports.count.sum() == 1)
     words = crowd.valid_for(victims)
     return Round(label, words, (pair,), most=most, fitted=True, proved=proved, reached=one, alone=mu)
