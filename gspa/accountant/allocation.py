@@ -36,7 +36,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +52,7 @@ from gspa.accountant.mechanisms import alone_delta, alone_epsilon, apart
 from gspa.accountant.random_sum import Bracket, positive_part
 from gspa.accountant.randomizers import Mechanism
 from gspa.accountant.roots import find_root, push_until
-from gspa.accountant.rounds import Pair, Round, Rounds, compose, compose_delta
+from gspa.accountant.rounds import Round, Rounds, compose, compose_delta
 from gspa.accountant.tradeoff import gdp_epsilon
 
 RELATIONS = {
@@ -387,35 +387,31 @@ _LEAST_FLOOR = 1e-300
 _MOST_LOSS = 700.0  # e^_MOST_LOSS is a double
 
 
-def _pair(ahead: _Curve, behind: _Curve) -> Pair:
+def _pair(ahead: _Curve, behind: _Curve, delta: float, times: int) -> tuple[Atoms, Atoms]:
     """Losses above and below those of the pair with these curves of delta, for `gspa.accountant.rounds`."""
-
-    def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
-        dealt, floor = ahead.dealt, max(TAIL * delta / times, _LEAST_FLOOR)
-        most = min(dealt.cap_epsilon(floor).upper, _MOST_LOSS)
-        width = _MOST_LOSS if dealt.wide else math.sqrt(min(dealt.variance(0.0), 1e10) / dealt.t)
-        width = min(width, most / 4) if most > 0 else width
-        eps = last = before = 0.0
-        step, found = width / _PER_DEVIATION, dict[float, list[Bracket]]()
-        while len(found) < _MOST_POINTS and eps <= _MOST_LOSS:
-            found[eps] = [curve.delta(eps) for curve in (ahead, behind)]
-            worst = max(side.upper for side in found[eps])
-            if len(found) > 4 and worst <= floor:
-                break
-            if eps > 3 * width:
-                step *= _GROWTH
-            # In the tail a chord errs by the square of what delta falls by.
-            if 0 < worst < before:
-                fall = _FALL * max(1.0, math.sqrt(delta / times / worst))  # what is below a copy's share matters less
-                step = min(step, fall * (eps - last) / math.log(before / worst))
-            last, before, eps = eps, worst, eps + step
-        at = np.array(list(found))
-        low, high = np.array(list(found.values())).transpose(2, 1, 0)
-        low = np.maximum.accumulate(low[:, ::-1], axis=1)[:, ::-1]  # delta falls with eps
-        high = np.minimum.accumulate(high, axis=1)
-        return dominating(at, *high), dominated(at, low[0], high[0], np.ones_like(at), (low[1], high[1]))
-
-    return pair
+    dealt, floor = ahead.dealt, max(TAIL * delta / times, _LEAST_FLOOR)
+    most = min(dealt.cap_epsilon(floor).upper, _MOST_LOSS)
+    width = _MOST_LOSS if dealt.wide else math.sqrt(min(dealt.variance(0.0), 1e10) / dealt.t)
+    width = min(width, most / 4) if most > 0 else width
+    eps = last = before = 0.0
+    step, found = width / _PER_DEVIATION, dict[float, list[Bracket]]()
+    while len(found) < _MOST_POINTS and eps <= _MOST_LOSS:
+        found[eps] = [curve.delta(eps) for curve in (ahead, behind)]
+        worst = max(side.upper for side in found[eps])
+        if len(found) > 4 and worst <= floor:
+            break
+        if eps > 3 * width:
+            step *= _GROWTH
+        # In the tail a chord errs by the square of what delta falls by.
+        if 0 < worst < before:
+            fall = _FALL * max(1.0, math.sqrt(delta / times / worst))  # what is below a copy's share matters less
+            step = min(step, fall * (eps - last) / math.log(before / worst))
+        last, before, eps = eps, worst, eps + step
+    at = np.array(list(found))
+    low, high = np.array(list(found.values())).transpose(2, 1, 0)
+    low = np.maximum.accumulate(low[:, ::-1], axis=1)[:, ::-1]  # delta falls with eps
+    high = np.minimum.accumulate(high, axis=1)
+    return dominating(at, *high), dominated(at, low[0], high[0], np.ones_like(at), (low[1], high[1]))
 
 
 @dataclass(frozen=True)
@@ -512,8 +508,8 @@ class Allocated:
         exchanged = None
         if opposite := _OPPOSITE.get(direction):
             behind = self.curve(opposite, steps)
-            exchanged = _pair(behind, ahead)
-        label, pairs, mu = f"{METHOD}, {direction}", (_pair(ahead, behind),), ahead.dealt.gap[1]
+            exchanged = partial(_pair, behind, ahead)
+        label, pairs, mu = f"{METHOD}, {direction}", (partial(_pair, ahead, behind),), ahead.dealt.gap[1]
         return Round(label, self.valid_for, pairs, exchanged, fitted=True, reached=True, alone=mu)
 
     @cache  # noqa: B019  # its rounds remember points of their curves

@@ -30,6 +30,8 @@ T = TypeVar("T")
 Array = NDArray[np.float64]
 
 MOST = 2**53 - 1  # of anything that is counted: no larger number is taken for it where it becomes a double
+MOST_EXPONENT = 700.0  # e^x is a double up to there, and what it multiplies elsewhere is at most 1
+UNIT = 2.0**-52  # of a double: two roundings
 
 
 def _only(argument: dict[str, T]) -> tuple[str, T]:

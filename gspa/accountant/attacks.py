@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
-from gspa.accountant.arguments import Array
+from gspa.accountant.arguments import MOST_EXPONENT, UNIT, Array
 from gspa.accountant.asymptotic import Counts, Setting, asymptotic_mu, cell_masses, setting, solve
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
@@ -37,7 +37,6 @@ from gspa.accountant.tradeoff import gdp_epsilon
 # --- laws of a sum of scores, and the best score of reports on a line ----------------------------------------
 
 STATISTICS = ("likelihood", "linear", "window")
-_UNIT = 2.0**-52
 _PER_DEVIATION = 8  # score units per standard deviation of one report's score
 _CLIP = 12.0  # standard deviations
 _MOST_LAWS = 64
@@ -50,7 +49,6 @@ _ROUNDS = 12
 _DECIDES = 1e3  # how much likelier than e^eps times all the others together
 _PAD = 1e-11  # of a ratio of two cell masses: their roundings, with room
 _WIDTHS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5, 4.0)
-_MOST_EPS = 700.0  # e^eps beyond it is no double; a delta there is at most the one here
 
 
 class Laws(NamedTuple):
@@ -62,11 +60,11 @@ class Laws(NamedTuple):
 
     def delta(self, eps: float, *, side: int = -1) -> float:
         """delta(eps) of the pair, the larger direction; errs downward (side = -1) or upward (side = 1)."""
-        if eps > _MOST_EPS and side < 0:
+        if eps > MOST_EXPONENT and side < 0:
             return 0.0
-        e = math.exp(min(eps, _MOST_EPS))
+        e = math.exp(min(eps, MOST_EXPONENT))
         best = max(float(np.maximum(a - e * b, 0).sum()) for a, b in ((self.p0, self.p1), (self.p1, self.p0)))
-        return max(0.0, best + side * ((1 + e) * self.noise + 4 * _UNIT))
+        return max(0.0, best + side * ((1 + e) * self.noise + 4 * UNIT))
 
     def epsilon(self, delta: float, *, side: int = -1) -> float:
         """The eps at which delta(eps) crosses delta, errs as `delta`; 0 if none does, inf or 700 if it is above 700."""
@@ -74,7 +72,7 @@ class Laws(NamedTuple):
         def excess(eps: float) -> float:
             return math.log(max(self.delta(eps, side=side) / delta, 1e-3))
 
-        return crossing(excess, 0.0, 1e-3, side=side, most=_MOST_EPS)
+        return crossing(excess, 0.0, 1e-3, side=side, most=MOST_EXPONENT)
 
 
 def sum_laws(score: NDArray[np.int64], laws: Array, count: Counts, victim: Array) -> Laws:
@@ -105,8 +103,8 @@ def sum_laws(score: NDArray[np.int64], laws: Array, count: Counts, victim: Array
     sums = [np.fft.irfft(crowd * transform(law), size) for law in victim]
     # L1 error <= sqrt of the sum of squared errors of the coefficients (Cauchy, Parseval); each is a
     # product of n + 1 factors with a relative error of a few log2(size) units where it matters.
-    unit = _UNIT * (float(count.sum()) + 1) * (8 + 2 * math.log2(size))
-    noise = unit * math.sqrt(2 * float((np.abs(crowd) ** 2).sum())) + _UNIT * 8 * math.sqrt(size)
+    unit = UNIT * (float(count.sum()) + 1) * (8 + 2 * math.log2(size))
+    noise = unit * math.sqrt(2 * float((np.abs(crowd) ** 2).sum())) + UNIT * 8 * math.sqrt(size)
     return Laws(np.maximum(sums[0], 0), np.maximum(sums[1], 0), noise)
 
 
@@ -202,7 +200,7 @@ class Worlds:
         Cells that are so unlikely for the others that a report there gives the victim away are taken apart: whether
         some report lies in one with f0 > e^eps f1 is a test of its own, and else nobody's report is in such a cell.
         """
-        if eps >= _MOST_EPS:
+        if eps >= MOST_EXPONENT:
             return 0.0
         others, e, best = self.n - 1, math.exp(eps), 0.0
         for a, b in (self.victim, self.victim[::-1]):
@@ -225,7 +223,7 @@ class Worlds:
 
     def likelihood(self, eps: float) -> list[Laws]:
         """The sums' laws of (f0 - e^eps f1)/g, g the mean law, in whole units; none if the users are too many."""
-        n, e = float(self.count.sum()), math.exp(min(eps, _MOST_EPS))
+        n, e = float(self.count.sum()), math.exp(min(eps, MOST_EXPONENT))
         law, found = self.mean, []
         for a, b in (self.victim, self.victim[::-1]):
             with np.errstate(over="ignore"):
@@ -349,6 +347,6 @@ def attack_epsilon(
             def excess(eps: float) -> float:
                 return math.log(max(worlds.equal_delta(eps), 1e-300) / delta)
 
-            value = max(value, crossing(excess, 0.0, max(guess, 1e-9), side=-1, most=_MOST_EPS, rtol=1e-7))
+            value = max(value, crossing(excess, 0.0, max(guess, 1e-9), side=-1, most=MOST_EXPONENT, rtol=1e-7))
     method = f"attack, {statistic} statistic"
     return Bound(value, value, math.inf, method=method, valid_for=worlds.what, delta=delta, reached=True)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, ndtr, ndtri
 
-from gspa.accountant.arguments import Array
+from gspa.accountant.arguments import MOST_EXPONENT, Array
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InternalError
 from gspa.accountant.random_sum import expectation_above, expectation_below, expectation_of_equal
@@ -31,7 +31,6 @@ _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 _CELLS = 2400
 _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(12))
 _NODES = _NODES + 0.5  # on [0, 1]
-_MOST_EPS = 700.0  # e^eps is a double
 LEAST_TAIL = 1e-300  # far below any delta, and a double with all its digits
 # A density is e to the power of a sum of terms that are at most 700 where it counts: 700 units of 1e-16, a few times.
 _COUNTED = 2e-12  # what the roundings of masses that add up to 1 may come to
@@ -255,7 +254,7 @@ def leak(victim: Noise, radius: float, eps: float) -> tuple[float, float]:
     """Lower and upper bound of int outside B of (f0 - e^eps f1)_+, the reports that no blanket covers."""
     near, far = radius - 0.5, radius + 0.5  # from the end of B where f0 is the larger
     tail0, tail1 = (float(victim.beyond(np.array(d))) for d in (near, far))
-    known = eps <= _MOST_EPS  # else e^eps is no double, and all of f0 may count
+    known = eps <= MOST_EXPONENT  # else e^eps is no double, and all of f0 may count
     gain = max(tail0 - math.exp(eps) * tail1, 0.0) if known else 0.0
     slack = _COUNTED * (tail0 + tail1)  # at the other end f0 < f1
     lower = max(gain - slack, 0.0)

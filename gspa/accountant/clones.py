@@ -67,8 +67,12 @@ def characteristic(
         sign = np.where(q[apart] > 0.5, -1.0, 1.0)
         q, rest, count = q[~apart], rest[~apart], count[~apart]
         largest = apart_from
-    # v <= 2 v (1 - v), so the sum of v is at most twice the variance.
-    terms = _terms(2 * variance, largest, reach)
+    # The terms beyond number K are at most sum_j (v_j u)^(K+1)/(K+1)/(1 - v u), u = `reach`; v <= 2 v (1 - v), so the
+    # sum of v is at most twice the variance.
+    x, bound, terms = largest * reach, 2 * variance * reach, 0
+    while terms < 2 or bound / ((terms + 1) * (1 - x)) > _REMAINDER:
+        bound *= x
+        terms += 1
     low, high = sums = np.zeros((2, terms))  # of count v^k over the users with q <= 1/2, and over the others
     for start in range(0, q.size, _CHUNK):
         part = slice(start, start + _CHUNK)
@@ -100,16 +104,6 @@ def characteristic(
         return np.asarray(out)
 
     return cutoff, log_phi
-
-
-def _terms(total: float, largest: float, u: float) -> int:
-    """K with sum_j (v_j u)^(K+1)/(K+1)/(1 - v u) <= the remainder allowed."""
-    x = largest * u
-    bound, k = total * u, 0
-    while k < 2 or bound / ((k + 1) * (1 - x)) > _REMAINDER:
-        bound *= x
-        k += 1
-    return k
 
 
 # --- the law of the number of clones, C = sum_j Bernoulli(q_j) -----------------------------------------------

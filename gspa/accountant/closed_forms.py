@@ -29,7 +29,7 @@ from scipy.special import bdtr, expit, gammaln
 
 from gspa.accountant import arguments as check
 from gspa.accountant import binomial
-from gspa.accountant.arguments import Array
+from gspa.accountant.arguments import MOST_EXPONENT, Array
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import CloneLaw
 from gspa.accountant.errors import InvalidValue, OutsideValidity
@@ -394,7 +394,6 @@ def liu23_epsilon(budgets: Budgets, *, delta: float) -> float:
 _DEVIATIONS = 12  # of the number of clones, about its mean: the rest of its law is below 1e-30
 _MOST_CLONES = 2e9  # below what `bdtr` takes
 _CLONES_TRIED = 4096  # numbers of clones that are evaluated; of more, every second, third, ...
-_LARGEST_EPS = 700.0  # e^eps beyond it is no double
 
 
 def liu24_clones(budgets: Budgets) -> float:
@@ -440,7 +439,7 @@ def liu24_epsilon(budgets: Budgets, *, delta: float) -> float:
     eps. The authors' code (yixuanLL/HPS, `computeamplification_HP_fDP.py`, "corollary 4.3") finds sets and cuts on
     grids and agrees to some thousandths.
     """
-    n, mean, most = budgets.n, liu24_clones(budgets), min(budgets.eps_max, _LARGEST_EPS)
+    n, mean, most = budgets.n, liu24_clones(budgets), min(budgets.eps_max, MOST_EXPONENT)
     if budgets.delta_max > 0 or not 0 < mean < _MOST_CLONES:
         raise Outside
     told = -math.expm1(-budgets.eps_max / 2)  # 1 - 2w
@@ -481,7 +480,7 @@ def girgis21_renyi(eps0: float, *, n: int, order: int) -> float:
     eps0-LDP randomizer. Stated for every eps0 and n; while n is small the value is above eps0 and says
     nothing.
     """
-    eps0, n = check.in_range(0, _LARGEST_EPS, eps0=eps0), check.count(2, n=n)
+    eps0, n = check.in_range(0, MOST_EXPONENT, eps0=eps0), check.count(2, n=n)
     order = check.count(2, order=order)
     if order > _LARGEST_ORDER:
         raise InvalidValue("order", order, f"at most {_LARGEST_ORDER}")
@@ -526,7 +525,7 @@ def girgis21_epsilon(eps0: float, *, n: int, delta: float) -> float:
 
     Every order gives a bound: the search doubles the order until the value rises, then halves the bracket.
     """
-    if n < 2 or eps0 > _LARGEST_EPS:
+    if n < 2 or eps0 > MOST_EXPONENT:
         raise Outside
     if eps0 < _SMALLEST:
         return eps0

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
-from gspa.accountant.arguments import Array
+from gspa.accountant.arguments import MOST_EXPONENT, UNIT, Array
 from gspa.accountant.attacks import sum_laws
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
@@ -47,8 +47,6 @@ from gspa.accountant.randomizers import Randomizer, matrix
 from gspa.accountant.rounds import Round, of_tables
 
 METHOD = "reports hidden among draws from one common law, any finite randomizers"
-_UNIT = 2.0**-52
-_MOST_EPS = 700.0  # e^eps beyond it is no double
 _MOST_PAIRS = 5_000  # of inputs, of all randomizers
 _DEPTH = 40.0  # e^-40 of delta may be left out of the law of C
 _GUESS = 1e-6  # of a delta that is asked for
@@ -58,32 +56,16 @@ _LEVELS = 24  # of the scores that it adds up
 _EACH = 48  # distinct budgets, of each of which an attack is made
 
 
-def _local_epsilon(table: Array) -> float:
-    """The largest log-ratio of two rows, rounded up; infinity where one has a zero that another has not."""
-    low, high = table.min(axis=0), table.max(axis=0)
-    used = high > 0
-    if (low[used] == 0).any():
-        return math.inf
-    return math.log(float((high[used] / low[used]).max()) * (1 + 4 * _UNIT)) + 2 * _UNIT
-
-
 @dataclass(frozen=True, eq=False)
 class _Crowd:
-    """Who reports: each randomizer, and how many users run it.
+    """Who reports: each randomizer, and how many users run it."""
 
-    Attributes:
-        tables: of shape (inputs, outputs), one number of outputs for all.
-        count: shape (g,).
-        victims: (group, x0, x1), if it is not every victim with every change of its record.
-    """
-
-    tables: tuple[Array, ...]
-    count: NDArray[np.int64]
-    victims: tuple[tuple[int, int, int], ...] = ()
+    tables: tuple[Array, ...]  # of shape (inputs, outputs), one number of outputs for all
+    count: NDArray[np.int64]  # shape (g,)
+    victims: tuple[tuple[int, int, int], ...] = ()  # (group, x0, x1), if not every change of every victim's record
 
     @classmethod
     def of(cls, population: Sequence[tuple[ArrayLike, int]]) -> _Crowd:
-        """Checked."""
         groups = [(matrix(table), check.count(n=count)) for table, count in population]
         outputs = [table.shape[1] for table, _ in groups]
         if len(set(outputs)) > 1:
@@ -99,13 +81,14 @@ class _Crowd:
 
     @property
     def n(self) -> int:
-        """Number of users."""
         return int(self.count.sum())
 
     @property
     def epsilon(self) -> float:
-        """The largest local eps."""
-        return max(map(_local_epsilon, self.tables))
+        """The largest log-ratio of two rows, rounded up; infinity where one has a zero that another has not."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ratio = max(float(np.nanmax(table.max(axis=0) / table.min(axis=0))) for table in self.tables)
+        return math.log(ratio * (1 + 4 * UNIT)) + 2 * UNIT
 
     def others(self, group: int) -> Array:
         """How many users of each randomizer there are beside a victim of that group."""
@@ -128,7 +111,7 @@ class _Crowd:
         if not used.any():
             return np.zeros(len(self.tables))
         found = [float((table.min(axis=0)[used] / base[used]).min()) for table in self.tables]
-        return np.minimum(np.array(found) * (1 - 64 * _UNIT), 1.0)
+        return np.minimum(np.array(found) * (1 - 64 * UNIT), 1.0)
 
     def pairs(self) -> list[tuple[int, int, int]]:
         """(group, x0, x1): every victim with every change of its record."""
@@ -198,7 +181,10 @@ class _Lower:
                 others, victim = np.array(held), table[[x0, x1]]
                 laws = np.r_[others, victim]
                 key = laws[:, np.lexsort(laws)].tobytes()
-                worlds.setdefault((group, key), (_strength(crowd, group, others, victim), group, others, victim))
+                # About mu^2: how far apart the two worlds are, in units of what the reports vary.
+                mixed, used = crowd.others(group) @ others + victim.mean(axis=0), victim.sum(axis=0) > 0
+                apart = float(((victim[0] - victim[1])[used] ** 2 / mixed[used]).sum())
+                worlds.setdefault((group, key), (apart, group, others, victim))
         self._crowd = crowd
         self._worlds = sorted(worlds.values(), key=lambda world: world[0], reverse=True)[:_TRIED]
         self._reached = [of for _, group, laws, victim in self._worlds for of in _attacks(crowd, group, laws, victim)]
@@ -226,18 +212,10 @@ class _Lower:
 def _least_cover(crowd: _Crowd, group: int, x0: int, x1: int) -> list[Array]:
     """The law of each group's others where they hold what hides the victim least."""
     gap = (crowd.tables[group][x0] - crowd.tables[group][x1]) ** 2
-
-    def shown(row: Array) -> float:
-        return float((gap / np.maximum(row, 1e-300)).clip(max=1e300).sum())
-
-    return [max(table, key=shown) for table in crowd.tables]
-
-
-def _strength(crowd: _Crowd, group: int, laws: Array, victim: Array) -> float:
-    """About mu^2: how far apart the two worlds are, in units of what the reports vary."""
-    mixed = crowd.others(group) @ laws + victim.mean(axis=0)
-    used = victim.sum(axis=0) > 0
-    return float(((victim[0] - victim[1])[used] ** 2 / mixed[used]).sum())
+    return [
+        max(table, key=lambda row: float((gap / np.maximum(row, 1e-300)).clip(max=1e300).sum()))
+        for table in crowd.tables
+    ]
 
 
 def _attacks(crowd: _Crowd, group: int, laws: Array, victim: Array) -> list[Deltas]:
@@ -248,16 +226,16 @@ def _attacks(crowd: _Crowd, group: int, laws: Array, victim: Array) -> list[Delt
         n, size = float(count.sum()), laws[0].size
 
         def gain(eps: float, sent: Array) -> Array:
-            large = math.exp(min(eps, _MOST_EPS)) * sent * (1 + 8 * _UNIT)
-            return np.asarray(np.maximum(victim[0] * (1 - 4 * _UNIT) - large, 0.0))
+            large = math.exp(min(eps, MOST_EXPONENT)) * sent * (1 + 8 * UNIT)
+            return np.asarray(np.maximum(victim[0] * (1 - 4 * UNIT) - large, 0.0))
 
         def rare(eps: float) -> float:
             """Whether some report is one that the others hardly ever send."""
-            return float(gain(eps, victim[1] + n * laws[0]).sum() * (1 - (2 + size) * _UNIT))
+            return float(gain(eps, victim[1] + n * laws[0]).sum() * (1 - (2 + size) * UNIT))
 
         def same(eps: float) -> float:
             """Whether all reports are one and the same."""
-            return float((gain(eps, victim[1]) * laws[0] ** n).max() * (1 - (4 + 2 * n) * _UNIT))
+            return float((gain(eps, victim[1]) * laws[0] ** n).max() * (1 - (4 + 2 * n) * UNIT))
 
         return [lambda eps: max(0.0, table.below(alike, eps)), rare, same]
     sent = count @ laws + victim.mean(axis=0)
@@ -293,12 +271,10 @@ def discrete_epsilon(population: Sequence[tuple[ArrayLike, int]], *, delta: floa
     outputs the same for all groups. `upper` holds for every data set of these users; an attack on some reaches `lower`.
     """
     crowd, delta = _Crowd.of(population), check.probability(allow_zero=False, delta=delta)
-    top = crowd.epsilon
-    if top == 0:
-        return _bound(crowd, 0.0, 0.0, delta=delta)
-    high = min(_Upper(crowd, base, delta).epsilon(delta, top) for base in crowd.bases())
+    sides = [_Upper(crowd, base, delta) for base in crowd.bases()]
+    high = min(side.epsilon(delta, crowd.epsilon) for side in sides)
     if high == math.inf:
-        least = min(_Upper(crowd, base, delta).worst(_DEEP) for base in crowd.bases())
+        least = min(side.worst(_DEEP) for side in sides)
         shows = "a report shows what some input never sends, and nobody hides it"
         if least >= 1:
             raise OutsideValidity("central epsilon", "a report that two inputs share", f"here {shows}")

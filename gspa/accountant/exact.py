@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from gspa.accountant import arguments as check
-from gspa.accountant.arguments import Array
+from gspa.accountant.arguments import MOST_EXPONENT, UNIT, Array
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
@@ -59,8 +59,6 @@ Combine = Callable[[Array], Array]  # one row per group of users to one row per 
 _CELLS = 1 << 19  # size of the arrays worked on at once
 _LEFT_OUT = 44.0  # e^-44: tilted mass outside one period of the sum, on each side
 _CUT = 50.0  # terms of the sum below e^-50 are not formed
-_UNIT = 2.0**-52
-_LARGEST = 700.0  # beyond it e^x is no double, and what it multiplies is at most 1
 _MOST_EPS = 1e4  # beyond it the roundings of exponents, n eps units, would show
 
 
@@ -153,7 +151,7 @@ class Tilted:
         kernel[0] = self.rho**half
         weight = np.r_[1.0, np.full(terms - 1, 2.0)] / period
         # A mean that is a whole number but for its rounding: `m` may be one too large, so the one below is tried too.
-        m = np.floor(mean + 8 * _UNIT * (1 + mean))
+        m = np.floor(mean + 8 * UNIT * (1 + mean))
         wave = np.exp(log_size + 1j * (angle - (m - mean)[:, None] * s))
         back = np.exp(1j * s)
         # Thresholds m - 1, m and m + 1; t(m-1) - t(m) and t(m) - t(m+1), tilted.
@@ -161,12 +159,12 @@ class Tilted:
         inside = np.real(wave @ (weight * np.array(columns)).T)
         # Phases are rounded relative to s * mean, exponents relative to tilt * mean.
         top = float(mean.max()) + 2
-        rounding = 8 * _UNIT * (4 + s * top) * weight
+        rounding = 8 * UNIT * (4 + s * top) * weight
         spread = np.exp(log_size) @ np.stack([np.abs(kernel) * rounding, 2 * rounding], axis=1)
         spread += 4 * math.exp(-_LEFT_OUT)
-        slack = 8 * _UNIT * (2 + 2 * self.tilt * top + self.size)
+        slack = 8 * UNIT * (2 + 2 * self.tilt * top + self.size)
         height = (exponent + self.tilt * (mean - m))[:, None] + self.tilt * np.array([1.0, 0.0, -1.0])
-        factor = self.scale * np.exp(np.minimum(height, _LARGEST))
+        factor = self.scale * np.exp(np.minimum(height, MOST_EXPONENT))
         # A threshold only where the tilted mode may be at it: the tilted law rises up to its mode, then falls.
         rises, falls = inside[:, 3:] <= spread[:, 1:], inside[:, 3:] >= -spread[:, 1:]
         may = np.stack([falls[:, 0], rises[:, 0] & falls[:, 1], rises[:, 1]], axis=1)
@@ -386,10 +384,7 @@ def _epsilon(crowd: Crowd, inputs: Inputs | None, delta: float) -> _Found:
         spare = (worst.upper - worst.lower) / delta + 2e-11
         return y, min(2 * spare / -slope, 1.0) if slope < 0 else 1e-9
 
-    @cache
-    def everywhere(y: float) -> _Found:
-        return _worst(crowd, inputs, at(y))
-
+    everywhere = cache(lambda y: _worst(crowd, inputs, at(y)))
     variance = float(crowd.count @ (expit(crowd.eps) * expit(-crowd.eps)))
     guess = gaussian_guess(Victim.binary(crowd.victim), 4 * variance, delta)
     y, push, last = float(logit(guess / crowd.victim)), 0.0, math.inf

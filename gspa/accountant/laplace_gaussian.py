@@ -129,28 +129,22 @@ def choose(victim: Noise, others: Reports, delta: float, corrected: bool) -> Env
     def build(breaks: Array, share: float) -> Envelope:
         return _bent(others, levels, breaks, reach[share])
 
-    tried = [(score(build(start, s), s), start, s) for start in _straight(levels.size) for s in _LEAKS]
-    value, breaks, share = min(tried, key=lambda one: one[0])
-    if levels.size == 1:
-        return build(breaks, share)
+    def tried(choices: list[Array], shares: tuple[float, ...]) -> list[tuple[float, Array, float]]:
+        return [(score(build(breaks, s), s), breaks, s) for breaks in choices for s in shares]
 
-    def improve(candidates: list[tuple[Array, float]]) -> None:
-        nonlocal value, breaks, share
-        for other, part in candidates:
-            if (found := score(build(other, part), part)) < value:
-                value, breaks, share = found, other, part
-
-    for factor in _SEARCH:
+    best = min(tried(_straight(levels.size), _LEAKS), key=lambda one: one[0])
+    for factor in _SEARCH if levels.size > 1 else ():
         for i in range(levels.size - 1):
+            _, breaks, share = best
             high = reach[share] + 0.5
             at = min(max(breaks[i] ** (1 / others.power) - 0.5, _NEAREST), high)
             near = np.geomspace(max(at / factor, _NEAREST), min(at * factor, high), _BREAKS)
             grid = np.unique(np.r_[0.5, 0.5 + near, high]) ** others.power
             # Break i at x, and the others pushed aside.
             moved = [np.r_[np.minimum(breaks[:i], x), x, np.maximum(breaks[i + 1 :], x)] for x in grid]
-            improve([(one, share) for one in moved])
-        improve([(breaks, s) for s in _LEAKS])
-    return build(breaks, share)
+            best = min([best, *tried(moved, (share,))], key=lambda one: one[0])
+        best = min([best, *tried([best[1]], _LEAKS)], key=lambda one: one[0])
+    return build(*best[1:])
 
 
 # --- who can be the victim, and which (B, omega*) to try -----------------------------------------------------
@@ -432,8 +426,7 @@ def blanket_epsilon(
     crowd = Crowd.of(scales, count, mechanism, sensitivity)
     delta = check.probability(allow_zero=False, delta=delta)
 
-    def bracket(index: int) -> tuple[float, float]:
-        local = crowd.local_epsilon(index, delta)
+    def bracket(index: int, local: Ends) -> Ends:
         some, mu = crowd.reductions(index, delta, _ROUGH)
         top = local[1]
         if not some or top == 0:
@@ -482,8 +475,7 @@ def blanket_delta(
     crowd = Crowd.of(scales, count, mechanism, sensitivity)
     eps = check.nonnegative(eps=eps)
 
-    def bracket(index: int) -> tuple[float, float]:
-        local = crowd.local_delta(index, eps)
+    def bracket(index: int, local: Ends) -> Ends:
         guess = 1e-6
         best: Reduction | None = None
         least = math.inf
@@ -518,7 +510,7 @@ def blanket_delta(
 def _answer(
     crowd: Crowd,
     victim: int | None,
-    bracket: Callable[[int], Ends],
+    bracket: Callable[[int, Ends], Ends],
     local: Callable[[int], Ends],
     **asked: Any,
 ) -> Bound:
@@ -533,7 +525,7 @@ def _answer(
             hint = f"ask for one victim, or let users share scales: {len(waiting)} are left to check"
             raise InvalidValue("victim", victim, f"given for more than {MOST_VICTIMS} distinct scales", hint)
         index = waiting.pop(0)
-        found, alone = bracket(index), local(index)
+        found = bracket(index, alone := local(index))
         done.append(index)
         if found[1] > high:
             note = NOT_LOOKED if found == alone else how_close(*found, alone[1])

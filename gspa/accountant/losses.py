@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gspa.accountant import arguments as check
 from gspa.accountant import binomial
-from gspa.accountant.arguments import Array
+from gspa.accountant.arguments import MOST_EXPONENT, Array
 from gspa.accountant.bound import Bound
 from gspa.accountant.clones import CloneLaw
 from gspa.accountant.errors import InternalError, OutsideValidity
@@ -31,7 +31,6 @@ from gspa.accountant.pair import AtomTable
 # --- a grid of losses: above by spreading, below by merging --------------------------------------------------
 # "Losses on a grid", on the page of proofs. Both err by O(step^2).
 
-_FAR = 700.0  # e^_FAR is finite
 _FAR_RATIO = 500.0  # beyond it a sample of rate 1e-9 is as good as certain
 _ON_GRID = 1e-10  # a loss this near a grid point, in steps, is on it; see `transform.Tail.slip`
 _ROUNDED = 1e-11
@@ -102,28 +101,25 @@ def merge(loss: Array, mass: Array, step: float, infinite: float = 0.0) -> Priva
     below = np.bincount(index, mass * np.expm1(-np.clip(loss - cell * width, 0.0, width)))[used] / fine[used]
     below = np.maximum(below, 2.0**-50 - 1)  # in a cell so wide that e^-loss vanishes, at a smaller loss
     losses = ((first + used) * width - np.log1p(below))[::-1].tolist()
-    heaps: dict[int, float] = {}
+    heaps: list[tuple[int, float]] = []
     point, heap, short, fresh = 0, 0.0, 0.0, True  # short = sum of mass (1 - e^-(loss - point))
     for at, rest in zip(losses, fine[used][::-1].tolist(), strict=True):
         while rest > 0:
             if fresh:
                 point, heap, short = math.floor(at / step + _ON_GRID), 0.0, 0.0
             apart = point * step - at
-            gap = -math.expm1(apart) if apart < _FAR else -math.inf  # so far away nothing of it is needed
+            gap = -math.expm1(apart) if apart < MOST_EXPONENT else -math.inf  # so far away nothing of it is needed
             if fresh:
                 gap, fresh = max(gap, 0.0), False
             if gap >= 0 or short >= -gap * rest:
                 heap, short, rest = heap + rest, short + gap * rest, 0.0
             else:
                 taken = short / -gap
-                heaps[point] = heaps.get(point, 0.0) + heap + taken
+                heaps.append((point, heap + taken))
                 rest, fresh = rest - taken, True
-    if not fresh:
-        heaps[point] = heaps.get(point, 0.0) + heap
-    lowest = min(heaps, default=0)
-    total = np.zeros(max(heaps, default=0) - lowest + 1)
-    for key, value in heaps.items():
-        total[key - lowest] = value
+    points, masses = zip(*heaps, (point, 0.0 if fresh else heap), strict=True)
+    lowest = min(points)
+    total = np.asarray(np.bincount(np.array(points) - lowest, masses), dtype=np.float64)
     return PrivacyLoss(step, lowest, total, infinite)
 
 
@@ -361,13 +357,6 @@ def _centred(x: Array, forward: Array, backward: Array) -> tuple[Array, Array]:
     return ahead, behind
 
 
-def _convex(x: Array, y: Array) -> Array:
-    """The values at x of the hull of these points of both directions and of their mirror images."""
-    ahead, _ = _centred(x, y, y)
-    corner = _hull(x, ahead)
-    return np.interp(x, x[corner], ahead[corner])
-
-
 def _pair(x: Array, forward: Array, backward: Array | None = None) -> Atoms:
     """The pair of the hull of points (e^eps - 1, h), eps >= 0, and of the exchanged pair's mirror images; x[0] = 0."""
     ahead, behind = _centred(x, forward, forward if backward is None else backward)
@@ -488,5 +477,7 @@ def on_curve(
     behind = [one.behind or (one.lower, one.upper) for one in found.values()]
     backward = None if found[0.0].behind is None else tuple(np.array(behind).T)
     if backward is None:  # the values may be of several pairs: below, the hull of theirs
-        low, high = (_convex(np.expm1(points), one) for one in (low, high))
+        x = np.expm1(points)
+        centred = [_centred(x, one, one)[0] for one in (low, high)]
+        low, high = (np.interp(x, x[corner], one[corner]) for one in centred for corner in [_hull(x, one)])
     return dominating(points, above), dominated(points, low, high, cap, backward)

@@ -135,10 +135,9 @@ def candidates(budgets: Budgets, chosen: Randomizer) -> tuple[list[int], bool]:
 
 def _hull(budgets: Budgets, chosen: Randomizer) -> Problem:
     """At least as bad as any user: the largest eps and delta, without the largest clone probability."""
-    problem = problem_of(budgets, chosen, int(np.argmax(budgets.eps)))
-    count = budgets.count.astype(np.float64)
-    count[int(np.argmax(problem.q))] -= 1
-    return Problem(problem.victim, budgets.delta_max, problem.q, problem.rest, count)
+    q, _ = others_of(budgets, chosen)
+    among = problem_of(budgets, chosen, int(np.argmax(q)))
+    return replace(among, victim=chosen.victim(budgets.eps_max), local_delta=budgets.delta_max)
 
 
 def _worst(budgets: Budgets, chosen: Randomizer, solve: Callable[[Problem], Interval], **asked: Any) -> Bound:
@@ -297,23 +296,18 @@ def per_user_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer = 
     return UserBounds(np.minimum(lower, upper), upper, _method(mechanism), mechanism.valid_for, delta)
 
 
-def _laws(budgets: Budgets, chosen: Randomizer, eps: float, target: float) -> tuple[CloneLaw, CloneLaw]:
-    """Without the likeliest clone, and with everybody; in blocks long enough to be fast."""
-    q, rest = others_of(budgets, chosen)
-    everybody = Problem(chosen.victim(eps), 0.0, q, rest, budgets.count.astype(np.float64))
-    guess = gaussian_guess(everybody.victim, everybody.mean, target)
-    fewer = replace(everybody, count=everybody.count - (np.arange(q.size) == int(np.argmax(q))))
-    laws = [one.law(depth=25 - math.log(target), eps=guess) for one in (fewer, everybody)]
-    without, whole = (law.merged(-(-law.mass.size // _BLOCKS)) for law in laws)
-    return without, whole
-
-
 def _between(budgets: Budgets, chosen: Randomizer, eps: Array, local: float, delta: float) -> tuple[Array, Array]:
     """Brackets for users of one local delta, each of an eps > 0, from victims at nodes."""
     target = (delta - local) / (1 - local)
     slack = 4e-16 * (1 + delta / (delta - local))
     least, most = float(eps.min()), float(eps.max())
-    law, everybody = _laws(budgets, chosen, most, target)
+    # Two laws for all victims: without the likeliest clone, and with everybody; in blocks long enough to be fast.
+    q, rest = others_of(budgets, chosen)
+    whole = Problem(chosen.victim(most), 0.0, q, rest, budgets.count.astype(np.float64))
+    fewer = replace(whole, count=whole.count - (np.arange(q.size) == int(np.argmax(q))))
+    guess = gaussian_guess(whole.victim, whole.mean, target)
+    laws = [one.law(depth=25 - math.log(target), eps=guess) for one in (fewer, whole)]
+    law, everybody = (one.merged(-(-one.mass.size // _BLOCKS)) for one in laws)
     nodes = np.unique(np.r_[np.geomspace(least, most, _NODES)[1:-1], least, most])
     above = np.minimum(np.searchsorted(nodes, eps), nodes.size - 1)  # the node at or above
     below = np.where(nodes[above] <= eps, above, np.maximum(above - 1, 0))

@@ -31,7 +31,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from gspa.accountant import binomial
-from gspa.accountant.arguments import Array
+from gspa.accountant.arguments import MOST_EXPONENT, UNIT, Array
 from gspa.accountant.clones import CloneLaw
 from gspa.accountant.random_sum import expectation_above, expectation_below
 from gspa.accountant.roots import find_root, push_until
@@ -40,9 +40,7 @@ from gspa.accountant.tradeoff import gdp_epsilon, gdp_log_delta
 # --- the pair's divergence -----------------------------------------------------------------------------------
 
 _RELATIVE = 1e-11  # allowance on each divergence; measured errors are below 1e-12 (tests, against mpmath)
-_LARGEST = 700.0  # e^eps is finite
 _LEAST = 1e-300  # below, doubles lose digits, and a victim counts as one of this budget, who is hidden no better
-_UNIT = 2.0**-52
 _EXACT = 30.0  # up to this eps, allowances for roundings are small beside any delta that is asked for
 
 
@@ -136,14 +134,14 @@ class AtomTable:
     def values(self, eps: float, *, up: bool) -> Array:
         """L, rounded to one side."""
         with np.errstate(over="ignore"):  # it may be infinite, and L with it
-            large = math.exp(min(eps, _LARGEST)) * self.second
-        off = 8 * _UNIT * self.first + 8 * _UNIT * np.minimum(large, np.finfo(np.float64).max)
+            large = math.exp(min(eps, MOST_EXPONENT)) * self.second
+        off = 8 * UNIT * self.first + 8 * UNIT * np.minimum(large, np.finfo(np.float64).max)
         return self.first - large + (off if up else -off)
 
     def outside(self, eps: float, *, up: bool) -> float:
         """What the reports cost that nobody else sends, rounded to one side, each term for its own cancellation."""
-        side, (first, second) = 4 * _UNIT if up else -4 * _UNIT, self.bare
-        gap = np.maximum(first * (1 + side) - math.exp(min(eps, _LARGEST)) * second * (1 - side), 0.0)
+        side, (first, second) = 4 * UNIT if up else -4 * UNIT, self.bare
+        gap = np.maximum(first * (1 + side) - math.exp(min(eps, MOST_EXPONENT)) * second * (1 - side), 0.0)
         return float(gap.sum() * (1 + side * (1 + first.size)))
 
     def alone(self, eps: float) -> float:
@@ -164,7 +162,7 @@ class AtomTable:
         if not self.base.size:
             return bare
         # A mass of B that is off by 3 units puts up to (1 + 3 u)^m on m draws.
-        grown, end = math.exp(8 * _UNIT * (float(law.edges[-1]) + 1)), expectation_above if up else expectation_below
+        grown, end = math.exp(8 * UNIT * (float(law.edges[-1]) + 1)), expectation_above if up else expectation_below
         inside = end((self.values(eps, up=up), self.base), law)
         return (inside * grown if up else inside / grown) + bare
 
@@ -186,7 +184,7 @@ def clone_divergence(c: Array, victim: Victim, eps: float) -> Array:
     truth = math.tanh(local / 2)
     excess = max(-math.expm1(eps - local) / (1 + math.exp(-local)), 0.0)
     c1 = c + 1
-    factor = math.exp(min(eps, _LARGEST)) + 1
+    factor = math.exp(min(eps, MOST_EXPONENT)) + 1
     x = c1 * excess / truth * (math.exp(-eps) / (1 + math.exp(-eps)))
     l = np.minimum(np.maximum(np.ceil(x) - 1, 0.0), np.floor(c / 2))  # noqa: E741
     u = np.maximum(x - l, 0.0)
@@ -196,13 +194,8 @@ def clone_divergence(c: Array, victim: Victim, eps: float) -> Array:
     if first.any():
         b, tail = binomial.fair_pmf(l[first], c[first]), binomial.tail_integral(c1[first], d[first])
         head = truth * u[first] * factor
-        out[first] = b * (head + math.expm1(min(eps, _LARGEST)) * l[first] * tail) / d[first]
+        out[first] = b * (head + math.expm1(min(eps, MOST_EXPONENT)) * l[first] * tail) / d[first]
     return np.asarray(victim.seen * out)
-
-
-def _sum(a: Array, b: Array) -> float:
-    """Sum of products, pairwise."""
-    return float(np.sum(a * b))
 
 
 def divergence(law: CloneLaw, victim: Victim | AtomTable, eps: float) -> tuple[float, float, float]:
@@ -217,25 +210,18 @@ def divergence(law: CloneLaw, victim: Victim | AtomTable, eps: float) -> tuple[f
         return 0.0, 0.0, 0.0
     if isinstance(victim, AtomTable):
         low, high = victim.below(law, eps), victim.above(law, eps)
-        return _ordered(low, 0.5 * (low + high), high)
-    table = clone_divergence(law.edges, victim, eps)
-    low_table = np.where(np.diff(law.edges) == 1, table[:-1], table[1:])
-    first, far = clone_divergence(np.array([0.0, law.far]), victim, eps).tolist()
-    left_out = law.below * far + law.far_mass * first + law.above * float(table[-1])
-    high = _sum(law.mass + law.error, table[:-1]) + left_out
-    low = _sum(np.maximum(law.mass - law.error, 0.0), low_table) if victim.eps >= _LEAST else 0.0
-    return _ordered(low, _sum(law.mass, 0.5 * (table[:-1] + low_table)), high)
-
-
-def _ordered(low: float, value: float, high: float) -> tuple[float, float, float]:
+        value = 0.5 * (low + high)
+    else:
+        table = clone_divergence(law.edges, victim, eps)
+        low_table = np.where(np.diff(law.edges) == 1, table[:-1], table[1:])
+        first, far = clone_divergence(np.array([0.0, law.far]), victim, eps).tolist()
+        left_out = law.below * far + law.far_mass * first + law.above * float(table[-1])
+        # Not dot products: NumPy adds up in pairs.
+        high = float(np.sum((law.mass + law.error) * table[:-1])) + left_out
+        low = float(np.sum(np.maximum(law.mass - law.error, 0.0) * low_table)) if victim.eps >= _LEAST else 0.0
+        value = float(np.sum(law.mass * (0.5 * (table[:-1] + low_table))))
     lower, upper = low * (1 - _RELATIVE), min(high * (1 + _RELATIVE), 1.0)
     return lower, min(max(value, lower), upper), upper
-
-
-def _estimate(law: CloneLaw, victim: Victim, eps: float) -> float:
-    """delta(eps) from the middle counts of a law's blocks, to find roots with; nothing certified."""
-    middle = np.floor((law.edges[:-1] + law.edges[1:] - 1) / 2)
-    return _sum(law.mass, clone_divergence(middle, victim, eps))
 
 
 # --- eps from delta: a cheap root, then a proof of both ends -------------------------------------------------
@@ -280,7 +266,12 @@ def epsilon_interval(
         return Interval(low, 0.5 * (low + high), high)
     # Blocks of an odd number have a middle, which is the mean count.
     search = law if law.mass.size <= _FULL else law.merged(-(-law.mass.size // _COARSE) | 1)
-    at_zero = _estimate(search, victim, 0.0)
+    middle = np.floor((search.edges[:-1] + search.edges[1:] - 1) / 2)
+
+    def estimate(eps: float) -> float:
+        return float(np.sum(search.mass * clone_divergence(middle, victim, eps)))
+
+    at_zero = estimate(0.0)
     low0 = 1.0
     if at_zero < 1.1 * target:  # else the sums below find a positive eps anyway
         low0 = divergence(fewer, victim, 0.0)[0]
@@ -291,7 +282,7 @@ def epsilon_interval(
         return victim.eps * float(expit(y))
 
     def excess(y: float) -> float:
-        delta = _estimate(search, victim, at(y))
+        delta = estimate(at(y))
         return math.log(delta / target) if delta > 0 else -math.inf
 
     y, slope = -36.0, 0.0
@@ -332,30 +323,49 @@ def fitted_mu(eps: float, log_delta: float) -> float:
     return high
 
 
-@dataclass
-class _Search:
-    """Values of a decreasing delta(eps), and where to look next for a target."""
+def _next_eps(seen: list[tuple[float, float]], target: float, low: float, high: float) -> float:
+    """Where to look after these (eps, log delta), for a delta that falls: between low and high.
 
-    target: float
-    seen: list[tuple[float, float]]  # (eps, log delta)
+    A Gaussian through the last value; every third time, or if that is no help, secant or bisection.
+    """
+    if len(seen) % 3 != 0:
+        aim = gdp_epsilon(delta=target, mu=fitted_mu(*seen[-1]))
+        if low < aim < high:
+            return aim
+    ends = {e: v for e, v in seen if e in (low, high)}
+    middle = 0.5 * (low + high)
+    if len(seen) % 2 or len(ends) < 2 or ends[low] <= ends[high]:
+        return middle
+    share = (ends[low] - math.log(target)) / (ends[low] - ends[high])
+    return low + min(max(share, 0.05), 0.95) * (high - low)
 
-    def next(self, low: float, high: float) -> float:
-        """A Gaussian through the last value; every third time, or if that is no help, secant or bisection."""
-        eps, log_delta = self.seen[-1]
-        if len(self.seen) % 3 != 0:
-            aim = gdp_epsilon(delta=self.target, mu=fitted_mu(eps, log_delta))
-            if low < aim < high:
-                return aim
-        ends = {e: v for e, v in self.seen if e in (low, high)}
-        middle = 0.5 * (low + high)
-        if len(self.seen) % 2 or len(ends) < 2 or ends[low] <= ends[high]:
-            return middle
-        share = (ends[low] - math.log(self.target)) / (ends[low] - ends[high])
-        return low + min(max(share, 0.05), 0.95) * (high - low)
 
-    def add(self, eps: float, delta: float) -> None:
-        """Remember a value."""
-        self.seen.append((eps, math.log(max(delta, 1e-300))))
+def _searched(
+    delta_at: Callable[[float], float], target: float, start: float, top: float, band: float, side: int
+) -> float:
+    """`least_epsilon` (side 1) or `greatest_epsilon` (-1), whose high end is `top`."""
+    # A loop of its own: a value costs so much that the first one within the band is taken, and no root is needed.
+    low, eps = (-math.inf, min(start, 0.95 * top)) if side > 0 else (0.0, top)
+    high, gap = top, 1e-3
+    aim, enough = min(target * (1 - side * 0.5 * band), 1 - 2.0**-53), target * (1 - side * band)
+    seen: list[tuple[float, float]] = []
+    for _ in range(_STEPS):
+        found = delta_at(eps)
+        seen.append((eps, math.log(max(found, 1e-300))))
+        good = side * found <= side * target
+        low, high = (low, eps) if good == (side > 0) else (eps, high)
+        if good and (eps == 0 or side * found > side * enough):
+            break
+        if low >= 0 and high - low <= 1e-9 * high:
+            break
+        if low < 0:  # no eps that is too small yet: halve, then try 0 itself
+            eps = 0.0 if eps < 1e-3 * start else 0.5 * eps
+            continue
+        eps = _next_eps(seen, aim, low, high)
+        if side < 0 and low == 0:
+            # Until there is one that is large enough, stay close: the bracket is widest far from the target.
+            eps, gap = max(eps, high * (1 - gap)), min(4 * gap, 1.0)
+    return high if side > 0 else low
 
 
 def least_epsilon(delta_at: Callable[[float], float], target: float, start: float, top: float, band: float) -> float:
@@ -364,43 +374,9 @@ def least_epsilon(delta_at: Callable[[float], float], target: float, start: floa
     Every returned value was evaluated, except `top`, which is returned if nothing below it will do. Two or
     three steps are enough when the law is close to a Gaussian.
     """
-    # A loop of its own: a value costs so much that the first one within the band is taken, and no root is needed.
-    low, high, eps = -math.inf, top, min(start, 0.95 * top)
-    search = _Search(target * (1 - 0.5 * band), [])
-    for _ in range(_STEPS):
-        found = delta_at(eps)
-        search.add(eps, found)
-        if found <= target:
-            high = eps
-            if eps == 0 or found > target * (1 - band):
-                break
-        else:
-            low = eps
-        if low >= 0 and high - low <= 1e-9 * high:
-            break
-        # No eps that is too small yet: halve, then try 0 itself.
-        halved = 0.0 if eps < 1e-3 * start else 0.5 * eps
-        eps = halved if low < 0 else search.next(low, high)
-    return high
+    return _searched(delta_at, target, start, top, band, 1)
 
 
 def greatest_epsilon(delta_at: Callable[[float], float], target: float, high: float, band: float) -> float:
     """The greatest eps found in [0, high] with delta_at(eps) >= target, in the same way; 0 if there is none."""
-    low, eps, gap = 0.0, high, 1e-3
-    search = _Search(min(target * (1 + 0.5 * band), 1 - 2.0**-53), [])
-    for _ in range(_STEPS):
-        found = delta_at(eps)
-        search.add(eps, found)
-        if found >= target:
-            low = max(low, eps)
-            if found < target * (1 + band):
-                break
-        else:
-            high = eps
-        if high - low <= 1e-9 * high:
-            break
-        # Until there is one that is large enough, stay close: the bracket is widest far from the target.
-        eps = search.next(low, high)
-        if low == 0:
-            eps, gap = max(eps, high * (1 - gap)), min(4 * gap, 1.0)
-    return low
+    return _searched(delta_at, target, high, high, band, -1)

@@ -32,13 +32,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gspa.accountant.arguments import Array
+from gspa.accountant.arguments import UNIT, Array
 from gspa.accountant.clones import CloneLaw
 from gspa.accountant.errors import InternalError
 
 Complex = NDArray[np.complex128]
 
-_UNIT = 2.0**-52
 _COARSE, _FINE, _FEW = 0.04, 0.01, 64  # smoothing of laws of many values, and of few
 _FAR = 1e100  # of a value whose square is no double
 _REACH = 7.0  # e^(-7^2 / 2) = 2e-11 ends the Fourier sum
@@ -207,13 +206,12 @@ def positive_part(
         drift = t * float(tilted @ np.abs(scaled)) + float(masses @ np.abs(scaled))
         second = float(tilted @ np.minimum(np.abs(scaled), 1e100) ** 2)
         curved = (4.0 * values.size + 16 * math.isqrt(terms) + 64) * np.minimum(t * t * second, 4.0)
-        relative = _UNIT * (last * (32 * drift + curved) + 512 + 8 * (weights.size / _BLOCK + _BLOCK))
+        relative = UNIT * (last * (32 * drift + curved) + 512 + 8 * (weights.size / _BLOCK + _BLOCK))
         error = float(relative @ np.abs(value_terms)) / period + terms * math.exp(-_DROPPED) * size
         end = float(t[-1])
         # sum_(k > K) 2 e^(-spread t_k^2 / 2) / t_k^2 <= 2 e^(-spread t_K^2 / 2) / (step t_K)
         cut = 2 * size * math.exp(spread * (1 - end * end) / 2) / (step * end * period)
-        loss = spread * (max(density, 0.0) + float(relative @ np.abs(density_terms)) / period)
-        loss += spread * 2 * size * math.exp(spread * (1 - end * end) / 2) / (spread * end * step * period)
+        loss = spread * (max(density, 0.0) + float(relative @ np.abs(density_terms)) / period) + cut  # times 1/spread
         least = max(least, (value - images(period, value) - loss - error - cut) * unit)
         most = min(most, max(value + error + cut, 0.0) * unit)
         if value >= wanted or period >= longest:
@@ -275,13 +273,13 @@ def expectation_of_equal(atoms: tuple[Array, Array], c: float, n: int) -> Bracke
     alone = _alone(atoms, up=True)
     mixed, smoothing = np.r_[c * masses / masses.sum(), 1 - c], _FINE if values.size <= _FEW else _COARSE
     found = positive_part(np.r_[values, 0.0], mixed, n, np.ones(1), smoothing=smoothing)
-    return Bracket(found.lower / (n * c) * (1 - 4 * _UNIT), min(found.upper / (n * c) * (1 + 4 * _UNIT), alone))
+    return Bracket(found.lower / (n * c) * (1 - 4 * UNIT), min(found.upper / (n * c) * (1 + 4 * UNIT), alone))
 
 
 def _alone(atoms: tuple[Array, Array], *, up: bool) -> float:
     """E[L_+], rounded to one side."""
     values, masses = atoms
-    side = (values.size + 4) * (_UNIT if up else -_UNIT)
+    side = (values.size + 4) * (UNIT if up else -UNIT)
     return float(masses @ np.maximum(values, 0.0)) * (1 + side)
 
 
@@ -295,7 +293,7 @@ def _covered(atoms: tuple[Array, Array], law: CloneLaw, others: Array, weights: 
         others, weights = others[1:], weights[1:]
     if not weights.any():
         return Bracket(first, first)
-    most = float(weights @ (others + 1)) * alone * (1 + (weights.size + 4) * _UNIT)
+    most = float(weights @ (others + 1)) * alone * (1 + (weights.size + 4) * UNIT)
     smoothing, stride = _FINE if atoms[0].size <= _FEW else _COARSE, int(law.edges[1] - law.edges[0])
     found = positive_part(*atoms, int(others[0]) + 1, weights, stride=stride, smoothing=smoothing)
     return Bracket(first + found.lower, first + min(found.upper, most))

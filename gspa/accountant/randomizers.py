@@ -28,15 +28,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
-from gspa.accountant.arguments import Array
+from gspa.accountant.arguments import MOST_EXPONENT, UNIT, Array
 from gspa.accountant.budgets import encoding
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.pair import AtomTable, Victim
 
 Likely = NDArray[np.bool_]
 
-_MOST_EPS = 700.0  # e^eps beyond it is no double
-_UNIT = 2.0**-52
 _LEAST = float(np.finfo(np.float64).tiny)
 _PURE = (
     "; a user with delta_j > 0 is pure with probability 1 - delta_j, and else arbitrary but independent of all others"
@@ -108,9 +106,9 @@ class Randomizer(Mechanism):
 
     def victim(self, eps: float) -> Victim | AtomTable:
         """What a report of local eps > 0 shows."""
-        if eps > _MOST_EPS:
+        if eps > MOST_EXPONENT:
             raise OutsideValidity(
-                self.label, f"eps <= {_MOST_EPS:g} of the victim", f"got {eps:g}, which hides nothing"
+                self.label, f"eps <= {MOST_EXPONENT:g} of the victim", f"got {eps:g}, which hides nothing"
             )
         base, relative = self.atoms(eps)
         return AtomTable(eps, base, relative[0], relative[1], np.empty((2, 0)))
@@ -128,7 +126,7 @@ class Randomizer(Mechanism):
 
 def _rounded_down(q: Array, rest: Array) -> tuple[Array, Array]:
     """A probability, and 1 minus it, less what their roundings may be: of a million users none of it may be missing."""
-    return q * (1 - 64 * _UNIT), rest + 64 * _UNIT * q
+    return q * (1 - 64 * UNIT), rest + 64 * UNIT * q
 
 
 def _classes(mass: dict[tuple[bool, ...], float]) -> tuple[Array, Likely]:
@@ -462,11 +460,11 @@ class TotalVariation(Randomizer):
     def _low(self, eps: float) -> float:
         if self.tv > math.tanh(eps / 2) * (1 + 1e-12):
             raise InvalidValue("tv", self.tv, f"in (0, tanh(eps0/2)] = (0, {math.tanh(eps / 2):.6g}]")
-        return self.tv / math.expm1(eps) if eps < _MOST_EPS else self.tv * math.exp(-eps)
+        return self.tv / math.expm1(eps) if eps < MOST_EXPONENT else self.tv * math.exp(-eps)
 
     def victim(self, eps: float) -> Victim | AtomTable:
-        if eps > _MOST_EPS:
-            raise OutsideValidity("total variation", f"eps <= {_MOST_EPS:g}", f"got {eps:g}, which hides nothing")
+        if eps > MOST_EXPONENT:
+            raise OutsideValidity("total variation", f"eps <= {MOST_EXPONENT:g}", f"got {eps:g}, which hides nothing")
         low = self._low(eps)
         if low < _LEAST:
             raise InvalidValue("tv", self.tv, f"tv/e^eps >= {_LEAST:.3g}, a double with all its digits")

@@ -111,6 +111,4 @@ def crossing(
         floor, high = high, min(2 * high - low, most)
     root = float(brentq(f, floor, high, xtol=max(xtol, _LEAST), rtol=rtol, maxiter=_MOST_STEPS))
     push = max(xtol, rtol * abs(root), _LEAST)
-    if side < 0:
-        return push_until(lambda x: f(x) >= 0, root, -push, floor)
-    return push_until(lambda x: f(x) <= 0, root, push, high)
+    return push_until(lambda x: side * f(x) <= 0, root, side * push, floor if side < 0 else high)

@@ -28,7 +28,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -124,21 +124,18 @@ def shuffled(budgets: Budgets, *, mechanism: Randomizer = BINARY, victim: int | 
         held = held_alike(budgets, mechanism)
         tables = of_tables(label, words, problems, held or problems[0], most=most, local_delta=local)
         return replace(tables, reached=held is not None)
-    if most > _MOST_EPS:
+    if most > check.MOST_EXPONENT:
         hint = f"the largest is {most:g}, which hides nothing"
-        raise OutsideValidity("composition of shuffled reports", f"local eps <= {_MOST_EPS:g}", hint)
-    return Round(label, words, tuple(map(_counted, problems)), local_delta=local, most=most, reached=budgets.n == 1)
+        raise OutsideValidity("composition of shuffled reports", f"local eps <= {check.MOST_EXPONENT:g}", hint)
+    pairs = tuple(partial(_counted, problem) for problem in problems)
+    return Round(label, words, pairs, local_delta=local, most=most, reached=budgets.n == 1)
 
 
-def _counted(problem: Problem) -> Pair:
+def _counted(problem: Problem, delta: float, times: int) -> tuple[Atoms, Atoms]:
     """The pair of one victim of two outcomes."""
-
-    def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
-        depth = depth_of(delta, times)
-        above, below = (losses.atoms(problem, depth=depth, above=side) for side in (True, False))
-        return above.or_revealed(problem.local_delta), below.or_revealed(problem.local_delta)
-
-    return pair
+    depth = depth_of(delta, times)
+    above, below = (losses.atoms(problem, depth=depth, above=side) for side in (True, False))
+    return above.or_revealed(problem.local_delta), below.or_revealed(problem.local_delta)
 
 
 def held_alike(budgets: Budgets, mechanism: Randomizer) -> Problem | None:
@@ -163,9 +160,6 @@ def of_tables(
         one: of which the lower end is.
     """
 
-    def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
-        return about(delta, 4 ** math.ceil(math.log(times, 4)))  # a search over rounds asks for many numbers of them
-
     @cache
     def about(delta: float, times: int) -> tuple[Atoms, Atoms]:
         depth = 40 - math.log(delta / times)
@@ -188,7 +182,9 @@ def of_tables(
         found = losses.on_curve(at, width=width, per=_PER_DEVIATION, corners=corners, floor=TAIL * delta / times)
         return found[0].or_revealed(local_delta), found[1].or_revealed(local_delta)
 
-    return Round(label, valid_for, (pair,), local_delta=local_delta, most=most, fitted=True)
+    # A search over rounds asks for many numbers of them.
+    pair = (lambda delta, times: about(delta, 4 ** math.ceil(math.log(times, 4))),)
+    return Round(label, valid_for, pair, local_delta=local_delta, most=most, fitted=True)
 
 
 def shuffled_reports(
@@ -225,11 +221,8 @@ def shuffled_reports(
         raise InvalidValue("scales", len(victims), f"at most {MOST_VICTIMS} distinct ones", "let users share scales")
     gap = crowd.gap(victims[0])[1]
     most, mu = (gap, math.inf) if mechanism == "laplace" else (math.inf, gap)
-
-    @cache  # a search for delta, or for a curve, asks again at the same
-    def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
-        return reports_pair(crowd, delta=delta, times=times, victim=victim, both=both)
-
+    # A search for delta, or for a curve, asks again at the same.
+    pair = cache(lambda delta, times: reports_pair(crowd, delta=delta, times=times, victim=victim, both=both))
     proved, one = crowd.proved(victims), bool(crowd.reports.count.sum() == 1)
     words = crowd.valid_for(victims)
     return Round(label, words, (pair,), most=most, fitted=True, proved=proved, reached=one, alone=mu)
@@ -244,11 +237,8 @@ def gaussian(mu: float) -> Round:
     mu, label, words = check.in_range(0, losses.MOST_MU, mu=mu), f"Gaussian, mu = {mu:g}", "Gaussian mechanism"
     if mu == 0:
         return silent(label, words)
-
-    def pair(delta: float, times: int) -> tuple[Atoms, Atoms]:
-        return losses.sampled_gaussian(mu, depth=depth_of(delta, times))
-
-    return Round(label, words, (pair,), reached=True)
+    pair = (lambda delta, times: losses.sampled_gaussian(mu, depth=depth_of(delta, times)),)
+    return Round(label, words, pair, reached=True)
 
 
 # --- certified eps and delta of many rounds ------------------------------------------------------------------
@@ -258,7 +248,6 @@ _PER_DEVIATION = 30  # points of a curve in a standard deviation of the loss
 _STEPS = 250  # grid steps in a round's standard deviation, root mean square over the rounds
 _POINTS = 1 << 20  # about as many in the sum's window, at most
 _MOST_CELLS = 2e6  # of one round's grid
-_MOST_EPS = 700.0  # e^eps beyond it is no double
 _MOST_ROUNDS = 10**8
 _LEAST_DELTA = 1e-20
 _ROUNDED = 1e-12  # allowance for rounding where no transform is needed
@@ -292,10 +281,7 @@ def checked(rounds: Rounds) -> Merged:
 def _sides(rounds: Merged, victim: int, target: float) -> Sides | None:
     """The losses of one of the users that may be the worst, put on a grid; None if they are all 0.
 
-    Args:
-        rounds: of which at most one knows several such users.
-        victim: which of them.
-        target: about the delta that is asked, apart from the local deltas.
+    `target` is about the delta that is asked, apart from the local deltas.
     """
     everything = sum(times for _, times in rounds)
     found = [(*one.pairs[min(victim, len(one.pairs) - 1)](target, everything), times) for one, times in rounds]

@@ -53,15 +53,14 @@ def log_moment(factors: Factors, theta: float) -> tuple[float, float, float]:
 
 def tilt_for_delta(factors: Factors, log_target: float) -> float:
     """theta >= 0 at which the saddle-point approximation of delta is about the target."""
+    step, (_, _, untilted) = factors[0][0].step, log_moment(factors, 0.0)
 
     def excess(theta: float) -> float:
         whole, mean, variance = log_moment(factors, theta)
         width = math.sqrt(max(variance, step * step))
         return whole - theta * mean - math.log1p(theta) - math.log(2.5 * theta * width + 1) - log_target
 
-    _, _, variance = log_moment(factors, 0.0)
-    step = factors[0][0].step
-    high = 1 / max(math.sqrt(variance), step)  # a tilt that differs much from one grid point to the next is of no use
+    high = 1 / max(math.sqrt(untilted), step)  # a tilt that differs much from one grid point to the next is of no use
     if excess(1e-3 * high) < 0:
         return 0.0
     return crossing(excess, 0.0, high, side=-1, most=0.5 / step, rtol=1e-3)
@@ -69,16 +68,11 @@ def tilt_for_delta(factors: Factors, log_target: float) -> float:
 
 def tilt_for_mean(factors: Factors, eps: float) -> float:
     """theta >= 0 at which the tilted mean is about eps."""
-    _, mean, variance = log_moment(factors, 0.0)
-    if mean >= eps:
-        return 0.0
-    step = factors[0][0].step
+    step, (_, _, variance) = factors[0][0].step, log_moment(factors, 0.0)
     high = 1 / max(math.sqrt(variance), step)
-
-    def ahead(theta: float) -> float:
-        return eps - log_moment(factors, theta)[1]
-
-    return crossing(ahead, 0.0, high, side=-1, most=0.5 / step, xtol=1e-4 * high)
+    return crossing(
+        lambda theta: eps - log_moment(factors, theta)[1], 0.0, high, side=-1, most=0.5 / step, xtol=1e-4 * high
+    )
 
 
 @dataclass(frozen=True, eq=False)
