@@ -41,6 +41,7 @@ from gspa.accountant.tradeoff import gdp_epsilon, gdp_log_delta
 
 _RELATIVE = 1e-11  # allowance on each divergence; measured errors are below 1e-12 (tests, against mpmath)
 _LEAST = 1e-300  # below, doubles lose digits, and a victim counts as one of this budget, who is hidden no better
+_SEEN = 1e-150  # a smaller mass of B hides nobody, and what is divided by it may be no double
 _EXACT = 30.0  # up to this eps, allowances for roundings are small beside any delta that is asked for
 
 
@@ -92,7 +93,7 @@ class AtomTable:
         base: shape (k,), > 0, B.
         first: shape (k,), P0/B.
         second: shape (k,), P1/B.
-        bare: shape (2, l), P0 and P1 where B has no mass.
+        bare: shape (2, l), P0 and P1 where B has no mass, or as good as none.
     """
 
     eps: float
@@ -104,7 +105,7 @@ class AtomTable:
     @classmethod
     def of(cls, eps: float, base: Array, first: Array, second: Array) -> AtomTable:
         """From three laws of shape (k,), of which B's sum may be off by a rounding."""
-        covered = base > 0
+        covered = base > _SEEN
         inside = base[covered] / (base.sum() or 1.0)
         bare = np.array([first[~covered], second[~covered]])
         return cls(eps, inside, first[covered] / inside, second[covered] / inside, bare)

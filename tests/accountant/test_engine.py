@@ -237,3 +237,13 @@ class TestFiles:
     def test_no_file(self, tmp_path):
         with pytest.raises(InvalidValue, match="readable"):
             read_matrix(tmp_path / "none.csv")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("mass", [5e-324, 1e-320, 3e-308, 1e-151, 1e-149])
+def test_a_mass_that_is_hardly_a_number_is_as_good_as_none(mass):
+    tables = [[[least, 1.0], [0.5, 0.5]] for least in (mass, 0.0)]
+    tiny, none = (discrete_delta([(table, 50)], eps=0.5) for table in tables)
+    assert (tiny.lower, tiny.upper) == pytest.approx((none.lower, none.upper), rel=1e-9)
+    tiny, none = (discrete_epsilon([(table, 50)], delta=0.6) for table in tables)
+    assert (tiny.lower, tiny.upper) == pytest.approx((none.lower, none.upper), rel=1e-9)
