@@ -8,6 +8,7 @@ hundredths, and none is twice as large.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -252,6 +253,17 @@ def test_hardly_any_noise(maths: Page, tmp_path: Path) -> None:
     noise = [{"sigma": 0.001, "count": 10_000}]
     setting = setting_of([], 1e-4, "gaussian") | {"own": {"sensitivity": 1.0}, "people": noise, "n": 10_000}
     check(maths.evaluate(FIRST, [setting])[0], python(setting, tmp_path), setting)
+
+
+@pytest.mark.parametrize("mass", [1e-320, 3e-308, 1e-149, 1e-20, 0.0])
+def test_a_mass_that_is_hardly_a_number(maths: Page, mass: float) -> None:
+    """All others hold the first input. One report of n is then the victim's with odds 1/2 to n times the mass."""
+    own = {"matrix": [[mass, 1.0], [0.5, 0.5]]}
+    asked = {"mechanism": "discrete", "own": own, "people": [], "n": 50, "rounds": 1, "target": None}
+    both = [asked | {"delta": delta} for delta in (0.6, 0.3)]
+    none, least = maths.evaluate(f"(all) => ({FIRST})(all).map(({{ upper }}) => upper)", both)
+    assert none == 0
+    assert least >= (math.log(0.2 / 50) - math.log(mass) if mass > 0 else math.inf) * (1 - 1e-9)
 
 
 def test_a_matrix_as_python_writes_it(maths: Page) -> None:

@@ -4,6 +4,7 @@
   const { exp, max, min, sqrt } = Math;
   const DOWN = 1 - 64 * 2 ** -52; // coverage, rounded down
   const GROUPS = 64; // of distinct coverage
+  const SEEN = 1e-150; // a smaller mass of B hides nobody, and what is divided by it may be no double
 
   // {base, first, second, c}: B, P0/B, P1/B on classes of outputs, and which share of a report is a draw from B. An input
   // makes some outputs e^eps times as likely as others; `both` of B's mass by either input, `one` by the first alone.
@@ -77,7 +78,7 @@
       const table = { base: [], first: [], second: [], bare: [] };
       one.forEach((p, y) => {
         if (p > 0) top = max(top, Math.log(p / other[y]) * (1 + 1e-14));
-        if (base[y] > 0) [p / base[y], other[y] / base[y], base[y]].forEach((value, i) => [table.first, table.second, table.base][i].push(value));
+        if (base[y] > SEEN) [p / base[y], other[y] / base[y], base[y]].forEach((value, i) => [table.first, table.second, table.base][i].push(value));
         else if (p > 0 || other[y] > 0) table.bare.push([p, other[y]]);
       });
       tables.set([...table.base.map((mass, i) => [mass, table.first[i], table.second[i]]), ...table.bare].map(String).sort().join(), table);

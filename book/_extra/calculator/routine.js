@@ -16,6 +16,7 @@
   const FEW = 64, FINE = 0.01, COARSE = 0.04; // smoothing of laws of few values, and of many
   const NODES = 16, DEPTH = 30; // e^-30 of the integral over u is left to a crude bound
   const BAND = 1e-4; // of delta, in which an eps is good enough
+  const FARTHEST = 1e300; // of a value: e^eps times a ratio may be no double
   const MOST_EPS = 700, EXACT = 30; // an eps that is as good as none; up to here the allowances for roundings, which grow like e^eps, are small
 
   // Nodes and weights of Radau's quadrature on [0, 1], the first node at 1: exact for powers up to 2 size - 2.
@@ -99,7 +100,7 @@
       far = max(far, Math.abs(values[i]));
       alone += masses[i] * max(values[i], 0) * (1 + (size + 4) * UNIT);
     }
-    if (top === 0 || others.every(({ c, count }) => c * count === 0)) return alone;
+    if (top === 0 || !(far < FARTHEST) || others.every(({ c, count }) => c * count === 0)) return alone;
     const tilt = saddle(table, others, top, far), { gain, from, nodes, mean, size: height } = moment(table, others, tilt);
     if (!(height < MOST)) return alone; // values so far apart that no tilt brings them together
     const images = MULTIPLES.map((a) => moment(table, others, a * tilt, nodes).size - height + 0.02 * a * a);
