@@ -111,17 +111,17 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
         x = math.exp(min(max(sign * y, -700.0), 700.0))
         return min(max(float(round(x)) if asked.whole else x, asked.least), asked.most)
 
-    known = dict[float, Bound]()
+    users, known = cache(asked.setting), dict[float, Bound]()
 
     def at(x: float) -> Bound:
         if x not in known:
-            known[x] = asked.setting(x).epsilon(delta)
+            known[x] = users(x).epsilon(delta)
         return known[x]
 
     def end(name: str) -> Callable[[float], float]:
         @cache
         def of(x: float) -> float:
-            alone = None if x in known else asked.setting(x).quick(name, delta)
+            alone = None if x in known else users(x).quick(name, delta)
             return float(getattr(at(x), name)) if alone is None else alone
 
         return of

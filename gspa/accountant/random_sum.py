@@ -211,7 +211,8 @@ def positive_part(
         end = float(t[-1])
         # sum_(k > K) 2 e^(-spread t_k^2 / 2) / t_k^2 <= 2 e^(-spread t_K^2 / 2) / (step t_K)
         cut = 2 * size * math.exp(spread * (1 - end * end) / 2) / (step * end * period)
-        loss = spread * (max(density, 0.0) + float(relative @ np.abs(density_terms)) / period) + cut  # times 1/spread
+        # The sum of densities leaves out cut/spread.
+        loss = spread * (max(density, 0.0) + float(relative @ np.abs(density_terms)) / period) + cut
         least = max(least, (value - images(period, value) - loss - error - cut) * unit)
         most = min(most, max(value + error + cut, 0.0) * unit)
         if value >= wanted or period >= longest:

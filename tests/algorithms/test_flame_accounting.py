@@ -158,6 +158,16 @@ def test_many_folds_approach_the_gaussian_limit():
     assert found == pytest.approx(gdp_epsilon(delta=1e-5, mu=mu), rel=0.02)
 
 
+def test_exactly_k_indices_approach_the_gaussian_limit():
+    from gspa.accountant.tradeoff import gdp_epsilon
+
+    # A single user: each of k reports is one of d/k times n_p, all others uniform bits.
+    local, n_p, d, k = Buckets(0.5, 1), 1000, 20_000, 200
+    mu = 2 * math.tanh(0.25) * math.sqrt(k / (d / k * n_p))
+    found = accounting.double_exactly_k(local, d=d, k=k, n=1, n_p=n_p, delta=1e-5, attack=False)
+    assert found.upper == pytest.approx(gdp_epsilon(delta=1e-5, mu=mu), rel=0.02)
+
+
 def test_padding_that_does_not_hold_is_refused():
     with pytest.raises(OutsideValidity, match=r"n_p = 20"):
         accounting.double_poisson(Laplace(0.5), d=50, k=1, n=1000, n_p=20, delta=1e-5)

@@ -17,7 +17,7 @@ from scipy import stats
 
 from gspa.accountant.errors import InvalidValue
 from gspa.book.claims import Outcome
-from gspa.book.verdicts import VERDICTS, Reading, at_least, best, exactly, interval, joined, ranked, within
+from gspa.book.verdicts import VERDICTS, Reading, at_least, best, exactly, follows, interval, joined, ranked, within
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -83,6 +83,11 @@ class TestRules:
         assert (within(gap, tolerance) == "verified") == (-tolerance <= gap <= tolerance)
         assert within(math.nan, tolerance) == "not reproduced"
         assert within(0.0, tolerance, setting=True) == "holds with correction"
+
+    @pytest.mark.parametrize("holds", [math.nan, 0.5, (math.nan, True), (False, math.nan), (False, "refuted")])
+    def test_what_is_no_answer_is_refused(self, holds):
+        with pytest.raises(InvalidValue, match="holds"):
+            follows(holds)
 
     @given(st.floats(-9, 9), st.floats(0, 9))
     def test_ranked(self, low, width):

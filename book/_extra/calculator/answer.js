@@ -122,7 +122,7 @@
       else y = min(most, y + Math.sign(spare) * min(max(Math.abs(spare), 0.05), 1) * (1 + i / 4));
       last = now;
     }
-    // The forward question chooses its B for this number alone, and so it may be a little larger there, if it was not asked.
+    // Unless this very question was asked: the forward one chooses its B for this number alone, and may be a little larger.
     for (let i = 1; i < TRIED && low.y > -Infinity && !low.forward; i++) {
       const spare = log(target / (yield* solved(scaled(low.y), delta)).epsilon());
       if (spare >= 0) break;

@@ -108,7 +108,8 @@
     if (period > LONGEST) return min(alone, exp(height - 1) / tilt); // x_+ <= e^(lambda x)/(e lambda)
     while (min(...MULTIPLES.map((a, i) => images[i] - (a - 1) * period - 1)) > -depth && period < LONGEST) period *= 1.25;
     const smoothing = (size > FEW ? COARSE : FINE) * (period > 150 ? 2 : 1), spread = smoothing * smoothing;
-    const step = 2 * Math.PI / period, terms = Math.ceil(Math.sqrt(2 * depth + 2) / (smoothing * step)) + 1, scale = 1 / (1 + gain);
+    const step = 2 * Math.PI / period, scale = 1 / (1 + gain);
+    const terms = Math.ceil(Math.sqrt(2 * depth + 2) / (smoothing * step)) + 1; // e^-(depth + 1) ends the Fourier sum
     const x = values.map((value) => tilt * value), p = new Float64Array(size);
     let first = 0, plain = 0;
     for (let i = 0; i < size; i++) {
@@ -176,7 +177,7 @@
   // The least eps found with delta(eps) <= target: 0, or a delta within the band below it; `top` if nothing below does.
   function search({ top, mu, delta, band = BAND }, target, from) {
     const most = min(top, MOST_EPS);
-    if (!(most > 0) || delta(most) > target) return top;
+    if (!(most > 0) || !(delta(most) <= target)) return top; // what is no number proves nothing
     const start = from || (mu > 10 ? 0.9 * most : max(gspa.gdpEpsilon(target, mu), 1e-3 * mu));
     let low = -1, high = most, eps = min(start, 0.95 * most), last = null;
     for (let i = 1; i < 40 && high - max(low, 0) > 1e-9 * high; i++) {
@@ -202,7 +203,7 @@
   // Not below the least eps at a delta for all victims {top, mu, delta(eps)}, the one who is likely the worst first.
   function epsilonOf(victims, target) {
     let found = 0;
-    for (const one of victims) if (found === 0 || one.delta(found, target) > target) found = max(found, search(one, target, found));
+    for (const one of victims) if (found === 0 || !(one.delta(found, target) <= target)) found = max(found, search(one, target, found));
     return found;
   }
 
