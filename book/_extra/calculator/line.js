@@ -128,15 +128,13 @@
     return cut.slice(1).map((r, i) => {
       const start = cut[i], width = r - start, { slope } = piece(start + width / 2), [a, b] = [at(start), at(r)];
       const bulge = power === 2 ? abs(slope - kappa) * width * width / 4 : 0; // of a quadratic log ratio above its ends
-      const side = (x, y, near) => ({
-        mass: exp(height - kappa * near ** power) * mass(power, kappa, near, width),
-        low: exp(min(x, y) - bulge), high: exp(max(x, y) + bulge),
-      });
-      const b0 = piece(start + 1e-9 * width).log, b1 = piece(r - 1e-9 * width).log;
-      return {
-        base: exp(b0) * mass(power, slope, start + 0.5, width),
-        zero: side(a.zero - b0, b.zero - b1, min(abs(start - 0.5), abs(r - 0.5))), one: side(a.one - b0, b.one - b1, start + 0.5),
+      const side = (x, y, input) => { // of a report at these distances from an input on the same axis as r
+        const far = [start - input, r - input], near = min(...far.map(abs)), ends = [exp(x - a.b), exp(y - b.b)], low = min(...ends) * exp(-bulge), high = max(...ends) * exp(bulge);
+        const turn = Math.sign(far[0] + far[1]), steep = far.map((d) => power * (slope * (d + input + 0.5) ** (power - 1) - turn * kappa * abs(d) ** (power - 1)));
+        const rises = [low, high].flatMap((ratio) => steep.map((rise) => rise * ratio * width));
+        return { mass: exp(height - kappa * near ** power) * mass(power, kappa, near, width), ends, low, high, least: min(...rises), most: max(...rises) };
       };
+      return { base: exp(a.b) * mass(power, slope, start + 0.5, width), zero: side(a.zero, b.zero, 0.5), one: side(a.one, b.one, -0.5) };
     });
   }
 
@@ -148,18 +146,33 @@
   }
 
   // An upper end of delta(eps) from one B: each cell's mass moves to the extreme values of L there, its mean kept, which
-  // makes L larger in the convex order.
+  // makes L larger in the convex order. Where L rises throughout a cell, or falls, these are its values at the ends,
+  // which neighbours share; else it is beyond them by no more than it can turn back in the cell.
   function upper(victim, others, found, size) {
     const cover = found.cover(others), cut = cells(victim, found, size), whole = 2 * cut.reduce((sum, { base }) => sum + base, 0);
     return (asked) => {
       const eps = min(asked, LARGEST), grown = exp(eps), values = [], masses = [];
-      for (const { base, zero, one } of cut) {
-        for (const [first, second] of [[zero, one], [one, zero]]) {
-          const least = first.low - grown * second.high, most = first.high - grown * second.low, pad = PAD * (first.high + grown * second.high);
-          const mean = min(max((first.mass - grown * second.mass) / base, least), most), share = most > least ? (mean - least) / (most - least) : 0.5;
-          values.push(least + pad, most + pad);
-          masses.push(base / whole * (1 - share), base / whole * share);
+      const put = (value, mass) => masses.push(mass) && values.push(value);
+      for (const [one, other] of [["zero", "one"], ["one", "zero"]]) {
+        let edge = -Infinity, held = 0; // the end that is shared with the next cell, and the mass there
+        for (const cell of cut) {
+          const first = cell[one], second = cell[other], pad = PAD * (first.high + grown * second.high);
+          const [start, end] = [0, 1].map((i) => first.ends[i] - grown * second.ends[i]), fall = grown * second.most - first.least, rise = first.most - grown * second.least;
+          const over = max(0, min(fall, rise)), least = max(min(start, end) - over, first.low - grown * second.high), most = min(max(start, end) + over, first.high - grown * second.low);
+          const mean = min(max((first.mass - grown * second.mass) / cell.base, least), most), share = most > least ? (mean - least) / (most - least) : 0.5;
+          const mass = cell.base / whole, up = mass * share;
+          if (over > 0) {
+            put(least + pad, mass - up);
+            put(most + pad, up);
+          } else {
+            put(max(edge, start + pad), held + (start < end ? mass - up : up));
+            [edge, held] = [end + pad, start < end ? up : mass - up];
+            continue;
+          }
+          if (held > 0) put(edge, held);
+          [edge, held] = [-Infinity, 0];
         }
+        if (held > 0) put(edge, held);
       }
       return gspa.expectation({ values: Float64Array.from(values), masses }, cover) + leak(victim, found.radius, eps);
     };

@@ -14,7 +14,8 @@
   const LONGEST = 400, MOST = 500; // of a period, of an exponent
   const MULTIPLES = [1.1, 1.25, 1.5, 2, 3, 5]; // for Chernoff's bound
   const FEW = 64, FINE = 0.01, COARSE = 0.04; // smoothing of laws of few values, and of many
-  const NODES = 16, DEPTH = 30; // e^-30 of the integral over u is left to a crude bound
+  const DEPTH = 14, DEEPER = 8, DEEPEST = 30; // e^-depth of an expectation may be left to crude bounds
+  const LITTLE = 2, POWERS = 26; // a turn, and the powers of it that matter: 2^26/26! is below 2^-52
   const BAND = 1e-4; // of delta, in which an eps is good enough
   const FARTHEST = 1e300; // of a value: e^eps times a ratio may be no double
   const MOST_EPS = 700, EXACT = 30; // an eps that is as good as none; up to here the allowances for roundings, which grow like e^eps, are small
@@ -30,16 +31,16 @@
     }
     return { u: (1 - x) / 2, weight: i > 0 ? (1 - x) / (size * before) ** 2 / 2 : 1 / size ** 2 };
   }));
-  // The same on [from, 1], of as many nodes as are exact for the powers up to the number of others, or NODES.
-  function nodesOf(others, from) {
+  // The same on [from, 1], of as many nodes as are exact for the powers up to the number of others, or as the depth pays.
+  function nodesOf(others, from, depth) {
     const n = others.reduce((sum, { count }) => sum + count, 0);
-    return radau(min(NODES, 2 + Math.ceil(n / 2))).map(({ u, weight }) => ({ u: 1 - (1 - from) * (1 - u), weight: (1 - from) * weight }));
+    return radau(min(3 + Math.ceil(depth / 2), 2 + Math.ceil(n / 2))).map(({ u, weight }) => ({ u: 1 - (1 - from) * (1 - u), weight: (1 - from) * weight }));
   }
 
   // What is known at one tilt of E[e^(tilt S)/m], S the sum of m values: with phi = E[e^(tilt L)] and g(s) = E[s^C] it is
   // the integral of phi g(phi u) over u in [0, 1], because 1/(c + 1) is that of u^c. Radau's quadrature, with its
   // node at 1, errs upward for every power of u, and what is below `from` is as good as nothing.
-  function moment({ values, masses }, others, tilt, given = null) {
+  function moment({ values, masses }, others, tilt, depth, given = null) {
     let gain = 0, slope = 0, sum = 0; // phi - 1, and its derivative
     for (let i = 0; i < values.length; i++) {
       const grown = masses[i] * expm1(tilt * values[i]);
@@ -47,7 +48,7 @@
       slope += (grown + masses[i]) * values[i];
     }
     const whole = logPower(others, gain), mean = others.reduce((total, { c, count }) => total + count * c * (1 + gain) / (1 + c * gain), 0);
-    const from = max(0, 1 - DEPTH / mean), nodes = given ?? nodesOf(others, from);
+    const from = max(0, 1 - (depth + 4) / mean), nodes = given ?? nodesOf(others, from, depth);
     for (const { u, weight } of nodes) sum += weight * exp(logPower(others, (1 + gain) * u - 1) - whole);
     return { gain, slope, mean, from, nodes, whole, size: log1p(gain) + whole + log(sum) };
   }
@@ -56,23 +57,38 @@
   const logPower = (others, gain) => others.reduce((sum, { c, count }) => sum + count * log1p(c * gain), 0);
 
   // The tilt at which size - 2 log tilt is least; any is valid.
-  function saddle(table, others, top, far) {
+  function saddle(table, others, top, far, depth) {
     const n = others.reduce((sum, { c, count }) => sum + c * count, 1);
     let low = 1e-3 / n / far, high = 1e3 / top;
     for (let i = 0; i < 26; i++) {
-      const middle = Math.sqrt(low) * Math.sqrt(high), { slope, whole, size } = moment(table, others, middle);
+      const middle = Math.sqrt(low) * Math.sqrt(high), { slope, whole, size } = moment(table, others, middle, depth);
       if (middle * slope * exp(whole - size) < 2) low = middle;
       else high = middle;
     }
     return low;
   }
 
-  // E[e^(itx)] - 1 at t = 0, step, ...: each turn by the one before, so that the error grows by a unit a step. Two
-  // values at a time, which do not wait for each other.
+  // E[e^(itx)] - 1 at t = 0, step, ...: of what turns little in all of them by its moments, of the rest each turn by the
+  // one before, so that the error grows by a unit a step. Two values at a time, which do not wait for each other.
   function characteristic(x, p, step, terms) {
-    const real = new Float64Array(terms), imaginary = new Float64Array(terms);
-    const turns = (i) => (i < x.length ? [-2 * Math.sin(step * x[i] / 2) ** 2, Math.sin(step * x[i]), p[i]] : [0, 0, 0]);
-    for (let i = 0; i < x.length; i += 2) {
+    const real = new Float64Array(terms), imaginary = new Float64Array(terms), moments = new Float64Array(POWERS), far = [];
+    for (let i = 0; i < x.length; i++) {
+      const turn = step * (terms - 1) * x[i];
+      if (Math.abs(turn) > LITTLE) far.push(i);
+      else for (let k = 1, power = p[i]; k < POWERS; k++) moments[k] += power *= turn / k;
+    }
+    for (let k = 1; k < terms; k++) {
+      const share = k / (terms - 1), square = -share * share;
+      let even = 0, odd = 0;
+      for (let j = POWERS - 2; j >= 0; j -= 2) {
+        even = even * square + moments[j];
+        odd = odd * square + moments[j + 1];
+      }
+      real[k] = even;
+      imaginary[k] = share * odd;
+    }
+    const turns = (i) => (i < far.length ? [-2 * Math.sin(step * x[far[i]] / 2) ** 2, Math.sin(step * x[far[i]]), p[far[i]]] : [0, 0, 0]);
+    for (let i = 0; i < far.length; i += 2) {
       const [c, s, mass] = turns(i), [d, t, other] = turns(i + 1), [first, second, third, fourth] = [mass * c, mass * s, other * d, other * t];
       for (let k = 1, a = first, b = second, e = third, f = fourth; k < terms; k++) {
         real[k] += a + e;
@@ -92,7 +108,7 @@
   //   lambda E[S_+/m] <= (1/P) sum_k H(lambda z_k) e^(spread z_k^2/2) / z_k^2,   H(z) = E[e^(z S)/m],
   // because the other periods' terms are positive, and so is what a small independent Gaussian adds. What the sum
   // leaves out at its end, and roundings, are added. Nobody hides the victim with probability g(0), which needs no sum.
-  function expectation(table, others, depth = 14) {
+  function expectation(table, others, depth = DEPTH) {
     const { values, masses } = table, size = values.length;
     let top = 0, far = 0, alone = 0;
     for (let i = 0; i < size; i++) {
@@ -101,9 +117,9 @@
       alone += masses[i] * max(values[i], 0) * (1 + (size + 4) * UNIT);
     }
     if (top === 0 || !(far < FARTHEST) || others.every(({ c, count }) => c * count === 0)) return alone;
-    const tilt = saddle(table, others, top, far), { gain, from, nodes, mean, size: height } = moment(table, others, tilt);
+    const tilt = saddle(table, others, top, far, depth), { gain, from, nodes, mean, size: height } = moment(table, others, tilt, depth);
     if (!(height < MOST)) return alone; // values so far apart that no tilt brings them together
-    const images = MULTIPLES.map((a) => moment(table, others, a * tilt, nodes).size - height + 0.02 * a * a);
+    const images = MULTIPLES.map((a) => moment(table, others, a * tilt, depth, nodes).size - height + 0.02 * a * a);
     let period = max(20, 12 - height);
     if (period > LONGEST) return min(alone, exp(height - 1) / tilt); // x_+ <= e^(lambda x)/(e lambda)
     while (min(...MULTIPLES.map((a, i) => images[i] - (a - 1) * period - 1)) > -depth && period < LONGEST) period *= 1.25;
@@ -120,7 +136,10 @@
     const { real, imaginary } = characteristic(x, p, step, terms), copies = mean + 1, empty = exp(logPower(others, -1));
     const none = from > 0 ? 0 : empty * exp(-height); // with all of [0, 1] in the sum, it does not have what needs none
     let outside = empty * alone;
-    if (from > 0) outside = from * (1 + gain) * exp(logPower(others, (1 + gain) * from - 1) - 1) / tilt; // as above
+    if (from > 0) { // log g(phi u) is concave in u, and x_+ <= e^(lambda x)/(e lambda)
+      const low = (1 + gain) * from - 1, rise = others.reduce((total, { c, count }) => total + count * c * (1 + gain) / (1 + c * low), 0);
+      outside = (1 + gain) * exp(logPower(others, low) - 1) / (rise * tilt);
+    }
     let value = 0, error = 0;
     for (let k = 0; k < terms; k++) {
       const t = step * k, damped = spread * (1 - t * t) / 2 - log1p(t * t), a = gain + (1 + gain) * real[k], b = (1 + gain) * imaginary[k]; // phi - 1
@@ -151,7 +170,7 @@
     const sum = (value + error + cut) / period + terms * exp(10 - DROPPED);
     const found = min(alone, (max(sum, 0) * exp(height) / tilt + outside) * (1 + 1e-10 + 8 * UNIT * copies));
     // Where a rare large value decides, the images are not small beside it: a longer period may be better.
-    return value < 1e3 * exp(-depth) * period && depth < 30 ? min(found, expectation(table, others, depth + 8)) : found;
+    return value < 1e3 * exp(-depth) * period && depth < DEEPEST ? min(found, expectation(table, others, depth + DEEPER)) : found;
   }
 
   // Not below delta(eps) for a table {base, first, second} of B, P0/B and P1/B, and [P0, P1] of what B misses.
