@@ -6,10 +6,10 @@ a Fourier transform of size W gives exactly up to rounding, bound delta(eps) fro
 
     delta(eps) >= sum_w (P0(w) - e^eps P1(w))_+.
 
-Three scores. "likelihood" is (f0 - e^eps f1)/g, f0 and f1 the victim's laws and g the others' mean law: if the others'
+Two scores. "likelihood" is (f0 - e^eps f1)/g, f0 and f1 the victim's laws and g the others' mean law: if the others'
 laws are all equal, its sum over the n reports is n (P0/P1 - e^eps) up to a positive factor, the best test there is;
 then (1/n) E_g[(L_1 + ... + L_n)_+] is tried too, which needs no transform, whatever n. "linear" is the optimal linear
-statistic A^+ v of `asymptotic`; "window" counts reports near the victim's value, or beyond a distance from it.
+statistic A^+ v of `asymptotic`.
 
 >>> attack_epsilon([0.5, 100.0], count=[1, 9_999], victim=0, delta=1e-4).lower > 0.3
 True
@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
 from gspa.accountant.arguments import MOST_EXPONENT, UNIT, Array
-from gspa.accountant.asymptotic import Counts, Setting, asymptotic_mu, cell_masses, setting, solve
+from gspa.accountant.asymptotic import Counts, asymptotic_mu, cell_masses, setting, solve
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
@@ -36,7 +36,7 @@ from gspa.accountant.tradeoff import gdp_epsilon
 
 # --- laws of a sum of scores, and the best score of reports on a line ----------------------------------------
 
-STATISTICS = ("likelihood", "linear", "window")
+STATISTICS = ("likelihood", "linear")
 _PER_DEVIATION = 8  # score units per standard deviation of one report's score
 _CLIP = 12.0  # standard deviations
 _MOST_LAWS = 64
@@ -48,7 +48,6 @@ _SMOOTHING = 0.015  # costs 1e-4 of delta
 _ROUNDS = 12
 _DECIDES = 1e3  # how much likelier than e^eps times all the others together
 _PAD = 1e-11  # of a ratio of two cell masses: their roundings, with room
-_WIDTHS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5, 4.0)
 
 
 class Laws(NamedTuple):
@@ -128,14 +127,12 @@ class Worlds:
         laws: shape (g, k), law of the report of each group of the others.
         count: shape (g,), how many others each group has.
         what: the mechanism and the inputs, in words.
-        where: of reports on a line, who they are and how they are cut into cells.
     """
 
     victim: Array
     laws: Array
     count: Whole
     what: str
-    where: Setting | None = None
 
     @property
     def n(self) -> int:
@@ -157,23 +154,11 @@ class Worlds:
         units = np.clip(score / deviation, -_CLIP, _CLIP) * _PER_DEVIATION
         return np.asarray(np.rint(units), dtype=np.int64)
 
-    @property
-    def windows(self) -> list[Whole]:
-        """Scores that count the reports near the victim's value, or beyond a distance from it."""
-        assert self.where is not None
-        edges, victim = self.where.edges, self.where.victim
-        middle = 0.5 * (edges[1:] + edges[:-1])
-        scale = 1 / victim.kappa if victim.power == 1 else math.sqrt(0.5 / victim.kappa)
-        near = [np.abs(middle - x) <= h * scale for x in (0.0, 1.0) for h in _WIDTHS]
-        beyond = [side * (middle - x) >= h * scale for x in (0.0, 1.0) for h in _WIDTHS for side in (-1, 1)]
-        return [window.astype(np.int64) for window in near + beyond]
-
-    def fixed(self, statistic: str) -> list[Laws]:
-        """The sums' laws of the scores that do not depend on eps."""
-        scores = [self.linear] if statistic == "linear" else self.windows
-        found = [self.summed(score) for score in scores if np.ptp(score)]
-        # No score tells two cells apart: the reports say nothing, and neither does the attack.
-        return found or [Laws(np.ones(1), np.ones(1), 0.0)]
+    def fixed(self) -> Laws:
+        """The sum's laws of the linear score, which does not depend on eps."""
+        score = self.linear
+        # Where it tells no two cells apart the reports say nothing, and neither does the attack.
+        return self.summed(score) if np.ptp(score) else Laws(np.ones(1), np.ones(1), 0.0)
 
     def summed(self, score: Whole) -> Laws:
         """The laws of the sum of such scores."""
@@ -276,7 +261,7 @@ def reports(
     shown = ", ".join(f"{x:g}" for x in np.unique(places))
     what = f"{mechanism} reports on [0, 1]: the others' inputs {shown}, the victim's 0 or 1"
     own = np.array([cell_masses(where.victim, x, where.edges) for x in (0.0, 1.0)])
-    return Worlds(own, where.laws(places), where.count.astype(np.int64), what, where)
+    return Worlds(own, where.laws(places), where.count.astype(np.int64), what)
 
 
 def attack_delta(
@@ -306,7 +291,7 @@ def attack_delta(
     eps = check.nonnegative(eps=eps)
     check.one_of(STATISTICS, statistic=statistic)
     worlds = reports(scales, count=count, mechanism=mechanism, victim=victim, others=others, cells=cells)
-    laws = worlds.likelihood(eps) if statistic == "likelihood" else worlds.fixed(statistic)
+    laws = worlds.likelihood(eps) if statistic == "likelihood" else [worlds.fixed()]
     value = max((law.delta(eps) for law in laws), default=0.0)
     if statistic == "likelihood" and worlds.equal:
         value = max(value, worlds.equal_delta(eps))
@@ -333,7 +318,7 @@ def attack_epsilon(
     check.one_of(STATISTICS, statistic=statistic)
     worlds = reports(scales, count=count, mechanism=mechanism, victim=victim, others=others, cells=cells)
     if statistic != "likelihood":
-        value = max(law.epsilon(delta) for law in worlds.fixed(statistic))
+        value = worlds.fixed().epsilon(delta)
     else:
         value, guess = 0.0, gdp_epsilon(delta=delta, mu=min(worlds.mu, 30.0))
         asked = guess

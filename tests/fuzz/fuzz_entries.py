@@ -84,7 +84,7 @@ INSIDE: dict[str, str] = {
             "asymptotic": "cell_masses solve setting",
             "certificates": "on_a_line allocated written",
             "exact": "Crowd tries_all sharper sharper_each",
-            "engine": "named_epsilon named_delta named_per_user discrete_epsilon discrete_delta discrete_round",
+            "engine": "sharpened named_per_user discrete_epsilon discrete_delta discrete_round",
             "inverse": "find solve Unknown",
             "randomizers": "Randomizer",
             "settings": "setting people left_out warnings in_range",
@@ -95,7 +95,7 @@ INSIDE: dict[str, str] = {
             "risk": "attack_rates",
             "blanket_forms": "blanket_moments",
             "closed_forms": "entry clone_slack",
-            "mechanisms": "alone_delta alone_epsilon apart",
+            "mechanisms": "alone_delta alone_epsilon",
             "tradeoff": "gdp_log_delta_end like scaled",
         }.items()
         for part in names.split()
@@ -267,7 +267,7 @@ NAMED: dict[str, Kind] = (
     | {"sigma": number(0.1, 5), "sensitivity": number(0.1, 60), "low": number(0, 1), "high": number(1, 3)}
     | {"reading": name("constants", "ranges"), "scales": array(0.3, 3, most=2), "count": counts(1, 20, most=1)}
     | {"victim": optional(count(0, 1)), "cells": count(20, 60), "both": FLAG}
-    | {"statistic": name("linear", "window"), "others": optional(array(0, 1, most=2)), "local": either(*LOCALS)}
+    | {"statistic": name("linear"), "others": optional(array(0, 1, most=2)), "local": either(*LOCALS)}
     | {"beta": number(0.01, 1), "d": count(5, 30), "attack": FLAG, "pessimistic": FLAG, "folds": count(1, 5)}
     | {"epochs": count(1, 9), "divisor": count(1, 100), "clients": count(2, 20), "clip": number(0.1, 5)}
     | {"config": either(CONFIG), "device": name("cpu"), "randomizer": name(*blanket_forms.RANDOMIZERS)}
