@@ -2,9 +2,8 @@
 
 That is what a training run has which deals its records to t steps, one noisy sum a step. Let z_i be the Gaussian noise
 of step i in units of its standard deviation, f its density, and u, v the contributions of the two records in these
-units, no longer than a = sensitivity/sigma. Against noise alone the t answers have the densities
-(X_1 + ... + X_t)/t, X_i = f(z_i - u)/f(z_i), and the same with v and Y_i. So with L_i = X_i - e^eps Y_i, the z_i
-independent with density f,
+units, no longer than a = sensitivity/sigma. Against noise alone the t answers have the densities (X_1 + ... + X_t)/t,
+X_i = f(z_i - u)/f(z_i), and the same with v and Y_i. So with L_i = X_i - e^eps Y_i, the z_i independent with density f,
 
     delta(eps) = E[(L_1 + ... + L_t)_+]/t
 
@@ -36,6 +35,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -44,11 +44,11 @@ from scipy.special import ndtr
 
 from gspa.accountant import arguments as check
 from gspa.accountant.arguments import Array
-from gspa.accountant.bound import Bound, Ends
+from gspa.accountant.bound import Bound, Ends, enclosed
 from gspa.accountant.errors import InternalError, InvalidValue
 from gspa.accountant.laplace_gaussian import NOT_FOUND
 from gspa.accountant.losses import TAIL, Atoms, dominated, dominating
-from gspa.accountant.mechanisms import alone_delta, alone_epsilon, apart
+from gspa.accountant.mechanisms import alone_delta, alone_epsilon
 from gspa.accountant.random_sum import Bracket, positive_part
 from gspa.accountant.randomizers import Mechanism
 from gspa.accountant.roots import find_root, push_until
@@ -436,7 +436,6 @@ class Allocation(Mechanism):
     """
 
     name = "allocation"
-    line = True
     sigma: float
     steps: int
     direction: str = "both"
@@ -481,7 +480,8 @@ class Allocated:
     @cached_property
     def shift(self) -> float:
         """The largest contribution in units of the noise, rounded up."""
-        one, kept = apart(self.run.sensitivity, self.run.sigma)[1], self.run.kept
+        one = enclosed(Fraction(float(self.run.sensitivity)) / Fraction(float(self.run.sigma)))[1]
+        kept = self.run.kept
         return one * (math.sqrt(kept) * (1 + _UNIT)) if kept > 1 else one
 
     @property

@@ -338,12 +338,7 @@ def attack(
 
 
 def published(
-    *,
-    delta: float,
-    eps: float | None = None,
-    n: int | None = None,
-    budgets: Who = None,
-    mechanism: str | None = None,
+    *, delta: float, eps: float | None = None, n: int | None = None, budgets: Who = None, mechanism: str | None = None
 ) -> list[BoundRow]:
     """Every published bound on the central eps at delta, the smallest first, with what it is valid for.
 

@@ -193,8 +193,7 @@ def edges(victim: Noise, envelope: Envelope, size: int | None = None) -> Array:
         steep += (np.diff(np.exp(log_ratio)) / width) ** 2
         # Where B is all but uncovered, f/omega* spans orders of magnitude and the tilt weighs its upper end.
         parts += [np.exp(victim.log_density(at)), np.abs(np.diff(log_ratio)) / width + 1e-9]
-    # The spread that upper_atoms adds is sum omega* (width dL/dy)^2 / 4, least for widths as
-    # (omega* (dL/dy)^2)^(-1/3).
+    # The spread that upper_atoms adds is sum omega* (width dL/dy)^2 / 4, least for widths as (omega* (dL/dy)^2)^(-1/3).
     parts.append((cover * steep) ** (1 / 3))
     # Where cells are put is a matter of width alone: a part that vanishes on all of these points is left out.
     wanted = [(part * width, float((part * width).sum())) for part in parts]

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Iterable
@@ -83,17 +82,8 @@ class Bound:
         return 0.0 if self.upper == self.lower else (self.upper - self.lower) / self.upper
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields that are set, in order, ready for JSON."""
+        """The fields that are set, in order, ready for `json.dumps`, which keeps every digit."""
         return {name: value for name, value in asdict(self).items() if value is not None and value not in ("", ())}
-
-    def to_json(self) -> str:
-        """`to_dict` as one line of JSON; numbers keep every digit.
-
-        >>> Bound(0.0, 0.0, 0.5, method="pair", valid_for="rr", n=2).to_json()
-        '{"lower": 0.0, "value": 0.0, "upper": 0.5, "method": "pair", "valid_for": "rr", "n": 2, "proved": true, \
-"reached": false}'
-        """
-        return json.dumps(self.to_dict())
 
     def words(self) -> list[str]:
         """What stands beside the number: method, class, neighbouring relation, note and warnings, a line each.

@@ -1,7 +1,6 @@
 """Local privacy budgets: who has which (eps_i, delta_i), and how many of them.
 
-Equal budgets are stored once with a multiplicity, so a billion users in three
-groups costs three numbers:
+Equal budgets are stored once with a multiplicity, so a billion users in three groups costs three numbers:
 
 >>> crowd = constant(0.5, n=10**9)
 >>> crowd.n, crowd.eps.size
@@ -377,9 +376,8 @@ def draw(name: str, *, n: int, rng: Seed) -> Budgets:
 def repeat_first(budgets: Budgets, *, n: int) -> Budgets:
     """The given users over and over until there are n (fewer: the first n).
 
-    Figure 2's "we repeat the first 10^3 parameters": draw 1000 once, then vary n.
-    At an n that is no multiple of `budgets.n` the last copy is cut. The copies of a
-    user are stored together, as a larger count.
+    Figure 2's "we repeat the first 10^3 parameters": draw 1000 once, then vary n. At an n that is no multiple of
+    `budgets.n` the last copy is cut. The copies of a user are stored together, as a larger count.
 
     >>> repeat_first(from_array([0.1, 0.2]), n=5).count.tolist()
     [3, 2]
@@ -405,11 +403,10 @@ def preference_groups(
 ) -> Budgets:
     """Conservative, moderate and liberal users, stored in that order (Figure 3).
 
-    The paper's text reads as one constant per group. Jorgensen et al. 2015, whom it
-    follows, draw conservative users from U[eps_C, eps_M], moderate ones from
-    U[eps_M, eps_L], and give liberal ones eps_L: `reading="ranges"`. The fractions are those of
-    Acquisti and Grossklags 2005. Sizes are by largest remainder: each group gets floor(f n), the users
-    left over go to the largest fractional parts, ties to the earlier group.
+    The paper's text reads as one constant per group. Jorgensen et al. 2015, whom it follows, draw conservative users
+    from U[eps_C, eps_M], moderate ones from U[eps_M, eps_L], and give liberal ones eps_L: `reading="ranges"`. The
+    fractions are those of Acquisti and Grossklags 2005. Sizes are by largest remainder: each group gets floor(f n), the
+    users left over go to the largest fractional parts, ties to the earlier group.
 
     Args:
         n: number of users, >= 1.

@@ -169,13 +169,7 @@ def _reach(variance: float, depth: float) -> float:
 
 
 def clone_law(
-    q: Array,
-    rest: Array,
-    count: Array,
-    *,
-    depth: float = DEPTH,
-    slope: float = 0.0,
-    above: float = _CORE,
+    q: Array, rest: Array, count: Array, *, depth: float = DEPTH, slope: float = 0.0, above: float = _CORE
 ) -> CloneLaw:
     """The law of the sum of independent Bernoulli(q_j), group j taken count[j] times.
 

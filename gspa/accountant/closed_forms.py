@@ -350,9 +350,8 @@ def wang24_epsilon(eps0: float, *, n: int, delta: float) -> float:
 def liu23_clones(budgets: Budgets) -> float:
     """Expected number S of "echoes" of a user with the largest eps, Liu et al. 2023.
 
-    p_i = (1/n) sum_j (eps_i/eps_j) (1-e^{-eps_j})/(1-e^{-eps_i}) e^{-max(eps_i, eps_j)} and S is the
-    sum of p_i over all users but one with the largest eps. O(g log g) for g different budgets.
-    eps_i = 0 is taken as the limit.
+    p_i = (1/n) sum_j (eps_i/eps_j) (1-e^{-eps_j})/(1-e^{-eps_i}) e^{-max(eps_i, eps_j)} and S is the sum of p_i over
+    all users but one with the largest eps. O(g log g) for g different budgets. eps_i = 0 is taken as the limit.
     """
     users = budgets.grouped()
     eps, count = users.eps, users.count.astype(np.float64)
@@ -476,9 +475,8 @@ def girgis21_renyi(eps0: float, *, n: int, order: int) -> float:
     log(1 + C(l,2) (p-1)^2/(m p) + sum_{j=3}^l C(l,j) j Gamma(j/2) ((p^2-1)^2/(2 p^2 m))^{j/2}
     + e^{eps0 l - (n-1)/(8 p)})/(l-1), p = e^{eps0} <= e^700, l = `order` in [2, 2^16], m = floor((n-1)/(2p)) + 1.
 
-    Girgis, Data, Diggavi, Suresh and Kairouz 2021 (CCS 2021, arXiv:2105.05180), upper bound, for any common
-    eps0-LDP randomizer. Stated for every eps0 and n; while n is small the value is above eps0 and says
-    nothing.
+    Girgis, Data, Diggavi, Suresh and Kairouz 2021 (CCS 2021, arXiv:2105.05180), upper bound, for any common eps0-LDP
+    randomizer. Stated for every eps0 and n; while n is small the value is above eps0 and says nothing.
     """
     eps0, n = check.in_range(0, MOST_EXPONENT, eps0=eps0), check.count(2, n=n)
     order = check.count(2, order=order)

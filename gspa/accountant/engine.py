@@ -41,7 +41,7 @@ from gspa.accountant.budgets import Budgets
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.exact import sharper, sharper_each
-from gspa.accountant.one_round import Problem, UserBounds, central_delta, central_epsilon, per_user_epsilon
+from gspa.accountant.one_round import Problem, UserBounds, per_user_epsilon
 from gspa.accountant.pair import BAND, TOP, AtomTable, gaussian_guess, greatest_epsilon, least_epsilon
 from gspa.accountant.randomizers import Randomizer, matrix
 from gspa.accountant.rounds import Round, of_tables
@@ -324,8 +324,11 @@ def _known(budgets: Budgets, mechanism: Randomizer) -> _Crowd | None:
     return _Crowd(tables, budgets.count, ((int(np.argmax(budgets.eps)), 0, 1),))
 
 
-def _sharper(bound: Bound, budgets: Budgets, mechanism: Randomizer) -> Bound:
-    """With the exact law where reports are bits, and with the lower end of an attack where the randomizer is known."""
+def sharpened(bound: Bound, budgets: Budgets, mechanism: Randomizer) -> Bound:
+    """The pair's answer, with the exact law where reports are bits.
+
+    An attack on some data set reaches `lower` where `reached` says so, which is where the randomizer is known.
+    """
     if mechanism.bits:
         bound = sharper(bound, budgets)
     crowd = None if bound.reached else _known(budgets.grouped(), mechanism)
@@ -337,22 +340,8 @@ def _sharper(bound: Bound, budgets: Budgets, mechanism: Randomizer) -> Bound:
     return replace(bound, lower=low, value=0.5 * (low + bound.upper), reached=True)
 
 
-def named_epsilon(budgets: Budgets, *, delta: float, mechanism: Randomizer) -> Bound:
-    """Central eps of shuffled reports at delta: `one_round.central_epsilon` or the exact law of shuffled bits.
-
-    `upper` holds for every data set; an attack on some data set reaches `lower` where `reached` says so, which is
-    where the mechanism is one known randomizer.
-    """
-    return _sharper(central_epsilon(budgets, delta=delta, mechanism=mechanism), budgets, mechanism)
-
-
-def named_delta(budgets: Budgets, *, eps: float, mechanism: Randomizer) -> Bound:
-    """Central delta of shuffled reports at eps >= 0; otherwise as `named_epsilon`."""
-    return _sharper(central_delta(budgets, eps=eps, mechanism=mechanism), budgets, mechanism)
-
-
 def named_per_user(budgets: Budgets, *, delta: float, mechanism: Randomizer) -> UserBounds:
-    """Central eps of each user's own record; otherwise as `named_epsilon` and `one_round.per_user_epsilon`."""
+    """Central eps of each user's own record; otherwise as `sharpened` and `one_round.per_user_epsilon`."""
     found = per_user_epsilon(budgets, delta=delta, mechanism=mechanism)
     if mechanism.bits:
         found = sharper_each(found, budgets)

@@ -68,7 +68,7 @@ def _unknown(runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds
             return Unknown("factor of the noise", base.times, 1e-17, 1e17, grows=False)
         return Unknown("factor of the budgets", base.times, most=MOST_EPS / max(base.top, 1e-300) * often)
 
-    if n is None and (eps is None or runs.line):
+    if n is None and (eps is None or isinstance(runs, Laplace | Gaussian)):
         what = "the largest local eps" if isinstance(runs, Laplace) else "the smallest sigma"
         hint = "give n, eps or both, or budgets" if eps is None else f"calibrate finds {what} for a number of users"
         raise InvalidValue("n", None, "given", hint)

@@ -508,11 +508,7 @@ def blanket_delta(
 
 
 def _answer(
-    crowd: Crowd,
-    victim: int | None,
-    bracket: Callable[[int, Ends], Ends],
-    local: Callable[[int], Ends],
-    **asked: Any,
+    crowd: Crowd, victim: int | None, bracket: Callable[[int, Ends], Ends], local: Callable[[int], Ends], **asked: Any
 ) -> Bound:
     """The largest bracket among the victims; those whose own report already guarantees more are not evaluated."""
     waiting = crowd.candidates(victim)

@@ -15,21 +15,14 @@ False
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 from gspa.accountant import arguments as check
 from gspa.accountant import tradeoff
-from gspa.accountant.bound import Ends, enclosed
+from gspa.accountant.bound import Ends
 from gspa.accountant.roots import crossing
 
 _UNITS = 2.0**-50  # eight roundings
 _LEAST = 1e-323  # two of the smallest doubles: what a number below all others with all their digits may be off by
-
-
-def apart(sensitivity: float, scale: float) -> Ends:
-    """sensitivity / scale, from below and from above."""
-    over, under = check.positive(sensitivity=sensitivity), check.positive(scale=scale)
-    return enclosed(Fraction(over) / Fraction(under))
 
 
 def alone_delta(noise: str, eps: float, gap: Ends) -> Ends:

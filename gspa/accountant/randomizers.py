@@ -43,15 +43,9 @@ _PURE = (
 
 @dataclass(frozen=True)
 class Mechanism:
-    """What every user runs; its own parameters are its fields.
-
-    Attributes:
-        name: the word for it on the command line.
-        line: reports are values of [0, 1] with noise.
-    """
+    """What every user runs; its own parameters are its fields, and `name` is the word for it on the command line."""
 
     name: ClassVar[str] = ""
-    line: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -563,7 +557,6 @@ class Laplace(Mechanism):
     """
 
     name = "laplace"
-    line = True
     scale: float | Sequence[float] | None = None
     sensitivity: float = 1.0
 
@@ -584,7 +577,6 @@ class Gaussian(Mechanism):
     """
 
     name = "gaussian"
-    line = True
     sigma: float | Sequence[float] | None = None
     sensitivity: float = 1.0
 

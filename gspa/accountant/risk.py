@@ -16,13 +16,11 @@ and the largest advantage, TPR - FPR over all attackers (the total variation), i
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from typing import Any
 
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtri
@@ -59,14 +57,6 @@ class Risk:
     valid_for: str
     relation: str
     proved: bool = True
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields, in order, ready for JSON."""
-        return asdict(self)
-
-    def to_json(self) -> str:
-        """`to_dict` as one line of JSON; numbers keep every digit."""
-        return json.dumps(self.to_dict())
 
     def __str__(self) -> str:
         rates = " and ".join(f"<= {_percent(t)} at {100 * f:g}%" for f, t in zip(self.fpr, self.tpr, strict=True))

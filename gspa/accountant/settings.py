@@ -31,7 +31,7 @@ from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.certificates import Certificate
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.one_round import UserBounds, honest_only
+from gspa.accountant.one_round import UserBounds, central_delta, central_epsilon, honest_only
 from gspa.accountant.randomizers import Discrete, Duchi, Gaussian, Laplace, Mechanism, RandomizedResponse, Randomizer
 from gspa.accountant.risk import Risk, attack_rates
 
@@ -160,8 +160,10 @@ class Shuffled(Setting):
         self.runs: Randomizer = runs
         self.people, self.n, self.top = people, people.n, people.eps_max
         self.by_pairs = _BY_PAIRS if runs.bits else ""
-        self.one_epsilon = partial(engine.named_epsilon, people, mechanism=runs)
-        self.one_delta = partial(engine.named_delta, people, mechanism=runs)
+        self.one_epsilon = lambda delta: engine.sharpened(
+            central_epsilon(people, delta=delta, mechanism=runs), people, runs
+        )
+        self.one_delta = lambda eps: engine.sharpened(central_delta(people, eps=eps, mechanism=runs), people, runs)
 
     def proof(self, delta: float) -> Certificate:
         if isinstance(self.runs, Duchi):

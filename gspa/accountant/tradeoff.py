@@ -1,8 +1,7 @@
 """Trade-off functions and f-DP: Facts 1 and 3 of Chen et al. 2024, and two laws on finitely many outcomes.
 
-A trade-off function maps a type I error alpha to the smallest possible type II
-error. G_mu is that of one unit-variance Gaussian against another, mu away; its
-(eps, delta) side is exact in both directions:
+A trade-off function maps a type I error alpha to the smallest possible type II error. G_mu is that of one unit-variance
+Gaussian against another, mu away; its (eps, delta) side is exact in both directions:
 
 >>> delta = gdp_delta(1.0, mu=0.5)
 >>> round(delta, 9)
@@ -186,8 +185,7 @@ def _log_delta_at(a: Array, mu: float) -> Array:
 def gdp_log_delta(eps: Reals, *, mu: float) -> Reals:
     """log delta(eps) of a mu-GDP mechanism, far below where delta underflows.
 
-    Implements Fact 3. Absolute error below 1e-11 for mu in [1e-4, 50] and delta >= 1e-300;
-    may err to either side.
+    Implements Fact 3. Absolute error below 1e-11 for mu in [1e-4, 50] and delta >= 1e-300; may err to either side.
 
     >>> round(gdp_log_delta(100.0, mu=1.0), 6)
     -4960.254554
@@ -205,9 +203,8 @@ def gdp_log_delta(eps: Reals, *, mu: float) -> Reals:
 def gdp_delta(eps: Reals, *, mu: float) -> Reals:
     """delta(eps) of a mu-GDP mechanism.
 
-    Implements Fact 3: Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2), without its
-    cancellation. Relative error below 1e-11 for mu in [1e-4, 50] and delta >= 1e-300; may err
-    to either side.
+    Implements Fact 3: Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2), without its cancellation. Relative error below
+    1e-11 for mu in [1e-4, 50] and delta >= 1e-300; may err to either side.
 
     >>> round(gdp_delta(0.0, mu=1.0), 9)
     0.382924923

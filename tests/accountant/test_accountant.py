@@ -204,7 +204,7 @@ class TestBound:
                 Bound(*numbers, method="m", valid_for="v")
 
     def test_json(self):
-        shown = json.loads(central_epsilon(budgets.constant(0.5, n=100), delta=1e-6).to_json())
+        shown = json.loads(json.dumps(central_epsilon(budgets.constant(0.5, n=100), delta=1e-6).to_dict()))
         assert shown["lower"] <= shown["value"] <= shown["upper"]
         assert (shown["delta"], shown["n"]) == (1e-6, 100)
         assert {"eps", "relation", "warnings"}.isdisjoint(shown)

@@ -229,10 +229,10 @@ class TestBesideTheNumber:
     @pytest.mark.parametrize("door", DOORS)
     def test_relation_and_class_in_every_form(self, door):
         found = door()
-        for text in (repr(found), str(found), found.to_json()):
+        for text in (repr(found), str(found), json.dumps(found.to_dict())):
             assert "replace one user's record" in text
             assert found.valid_for in text
-        assert json.loads(found.to_json())["relation"] == found.relation
+        assert found.to_dict()["relation"] == found.relation
 
     def test_the_first_line_is_the_safe_end(self):
         bound = gspa.epsilon(eps=0.5, n=10_000, delta=1e-5)

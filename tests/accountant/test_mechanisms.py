@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gspa.accountant import mechanisms as m
+from gspa.accountant.bound import enclosed
 from gspa.accountant.errors import InvalidValue
 from gspa.accountant.tradeoff import gdp_delta
 
@@ -85,11 +87,11 @@ def test_what_is_said_to_err_upward_is_above_fifty_digits():
             gap = mpmath.mpf(sensitivity) / mpmath.mpf(scale)
             eps = float(gap) * (1 + 2.0**-53 * int(rng.integers(-4, 5)))
             true = max(1 - mpmath.exp((mpmath.mpf(eps) - gap) / 2), 0)
-            low, high = m.alone_delta("laplace", eps, m.apart(sensitivity, scale))
+            low, high = m.alone_delta("laplace", eps, enclosed(Fraction(sensitivity) / Fraction(scale)))
             assert low <= true <= high <= true + 1e-15 * (1 + gap)
             delta = float(rng.uniform(0, 1))
             for noise, truth in (("laplace", lambda e, g=gap: 1 - mpmath.exp((e - g) / 2)), ("gaussian", None)):
-                low, high = m.alone_epsilon(noise, delta, m.apart(sensitivity, scale))
+                low, high = m.alone_epsilon(noise, delta, enclosed(Fraction(sensitivity) / Fraction(scale)))
                 at = truth or (lambda e, g=gap: gaussian_delta(e, g))
                 assert at(mpmath.mpf(high)) <= delta
                 assert low == 0 or at(mpmath.mpf(low)) >= delta

@@ -84,7 +84,7 @@ INSIDE: dict[str, str] = {
             "asymptotic": "cell_masses solve setting",
             "certificates": "on_a_line allocated written",
             "exact": "Crowd tries_all sharper sharper_each",
-            "engine": "named_epsilon named_delta named_per_user discrete_epsilon discrete_delta discrete_round",
+            "engine": "sharpened named_per_user discrete_epsilon discrete_delta discrete_round",
             "inverse": "find solve Unknown",
             "randomizers": "Randomizer",
             "settings": "setting people left_out warnings in_range",
@@ -95,7 +95,7 @@ INSIDE: dict[str, str] = {
             "risk": "attack_rates",
             "blanket_forms": "blanket_moments",
             "closed_forms": "entry clone_slack",
-            "mechanisms": "alone_delta alone_epsilon apart",
+            "mechanisms": "alone_delta alone_epsilon",
             "tradeoff": "gdp_log_delta_end like scaled",
         }.items()
         for part in names.split()
