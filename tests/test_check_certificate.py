@@ -566,7 +566,10 @@ def test_what_stops_it_is_one_line(tmp_path, capsys, monkeypatch, raised, status
     "fields",
     [
         # Equal rows, of which nothing is summed up: 6,000 pairs of them in each of a hundred values of a round.
-        {"users": [[[[(k + 1) / 1024] * 128 for k in range(78)], 9]], "proof": {"base": [1] * 128}, "rounds": 2},
+        pytest.param(
+            {"users": [[[[(k + 1) / 1024] * 128 for k in range(78)], 9]], "proof": {"base": [1] * 128}, "rounds": 2},
+            marks=pytest.mark.slow,
+        ),
         # A tiny delta needs long numbers, and a few thousand places of them are much memory.
         {"users": [[[[1, 1e-7], [1e-7, 1]], 8]], "proof": {"base": [1, 1e-6]}, "eps": 0.01, "delta": 1e-99},
     ],
@@ -577,7 +580,7 @@ def test_what_takes_long_or_much_memory_is_refused(fields):
 
 
 def test_the_precision_before_does_not_matter(monkeypatch):
-    monkeypatch.setattr(checker, "CELLS", 1_000)
+    monkeypatch.setattr(checker, "CELLS", 200)
     one = certified(
         "allocation",
         [],

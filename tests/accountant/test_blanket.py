@@ -401,7 +401,7 @@ def test_over_rounds_no_single_common_law_is_better_than_what_the_curve_is_made_
 
     together, all_laws = composed(), Crowd.reductions
     alone = []
-    for k in range(len(all_laws(Crowd.of([1.025], 45, "gaussian"), 0, 5e-8)[0])):
+    for k in range(0, len(all_laws(Crowd.of([1.025], 45, "gaussian"), 0, 5e-8)[0]), 3):
 
         def one_law(*asked, k=k, **more):
             laws, mu = all_laws(*asked, **more)

@@ -109,18 +109,6 @@ def test_small_deltas_keep_their_digits_in_both_directions():
     assert [curve(swapped, e) for e in at] == pytest.approx(exact.tolist(), rel=1e-9)
 
 
-def test_randomized_response_comes_back():
-    eps0 = 0.7
-    at = np.array([0.0, 0.2, 0.5, eps0, 1.0])
-    share = math.exp(eps0) / (1 + math.exp(eps0))
-    exact = np.maximum(share - np.exp(at) * (1 - share), 0)
-    pair = dominating(at, exact)
-    used = pair.mass > 1e-12
-    assert pair.loss[used] == pytest.approx([eps0, -eps0])
-    assert pair.mass[used] == pytest.approx([share, 1 - share])
-    assert pair.missing == 0
-
-
 def test_values_that_contradict_each_other_are_repaired():
     # delta(0) = 0.3 with delta(0.1) = 0.01 is impossible for a pair and its mirror image
     pair = dominating(np.array([0.0, 0.1, 0.2]), np.array([0.3, 0.01, 0.02]))

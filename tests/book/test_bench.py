@@ -808,7 +808,8 @@ class TestTheServersEnd:
         assert page.stat().st_mode & 0o777 == 0o600
 
     @pytest.mark.parametrize(
-        "signalled", [signal.SIGKILL, signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+        "signalled",
+        [signal.SIGKILL, *(pytest.param(one, marks=pytest.mark.slow) for one in (signal.SIGTERM, signal.SIGINT))],
     )
     def test_no_orphan_and_nothing_half_done_and_the_next_one_has_what_was_finished(
         self, here, start, instant, signalled
