@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import combinations
 
@@ -195,13 +194,6 @@ class TestBound:
         for numbers in ((1, 0, 2), (0, 3, 2), (0, math.nan, 1)):
             with pytest.raises(InvalidValue, match="value"):
                 Bound(*numbers, method="m", valid_for="v")
-
-    def test_json(self):
-        shown = json.loads(central_epsilon(budgets.constant(0.5, n=100), delta=1e-6).to_json())
-        assert shown["lower"] <= shown["value"] <= shown["upper"]
-        assert (shown["delta"], shown["n"]) == (1e-6, 100)
-        assert {"eps", "relation", "warnings"}.isdisjoint(shown)
-        assert "binary randomized response" in shown["valid_for"]
 
 
 class TestManySettings:

@@ -117,15 +117,6 @@ def test_values_that_contradict_each_other_are_repaired():
     assert curve(pair, 0.2) == pytest.approx(0.01)
 
 
-@pytest.mark.parametrize(("per", "slack"), [(4, 2e-2), (8, 5e-3), (16, 1.5e-3)])
-def test_finer_points_lose_less(per, slack):
-    mu = 0.05
-    at = mu * np.arange(0, 8, 1 / per)
-    exact = gdp_delta(at, mu=mu)
-    for pair in (dominating(at, exact), dominated(at, exact, exact, np.ones_like(at))):
-        assert math.sqrt(pair.mass @ pair.loss**2) == pytest.approx(mu, rel=slack)
-
-
 def test_cap_lowers():
     at = np.linspace(0, 1, 30)
     exact = gdp_delta(at, mu=0.4)

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 import yaml
 
@@ -78,6 +79,9 @@ class TestGrowth:
         assert growth.exponent([1, 10, 100], [2, 2e3, 2e6]) == pytest.approx((3, 0), abs=1e-6)
         slope, error = growth.exponent([1, 10, 100, 1000], [1, 9, 130, 900])
         assert 0 < abs(slope - 1) < 3 * error < 0.2
+
+    def test_the_peak_counts_arrays(self, growth):
+        assert growth.peak(lambda: np.ones(2**20)) == pytest.approx(8, rel=0.01)
 
     def test_each_question_has_an_answer(self, growth):
         for questions, sizes in growth.SERIES.values():

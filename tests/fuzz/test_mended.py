@@ -21,6 +21,7 @@ from gspa.accountant.randomizers import KRR, RandomizedResponse, SubsetSelection
 from gspa.accountant.rounds import gaussian
 from gspa.algorithms import frequency, mean, sgd
 from gspa.algorithms.flame import accounting, attacks
+from gspa.algorithms.flame.aggregation import subsets
 from gspa.algorithms.flame.padded import coordinate
 from gspa.algorithms.flame.randomizers import Laplace
 from gspa.algorithms.sgd_config import SgdConfig
@@ -35,6 +36,9 @@ class TestAnswers:
     def test_the_least_double_as_a_budget(self):
         least = mechanisms.analytic_gaussian_scale(eps=5e-324, delta=0.1)
         assert least == pytest.approx(mechanisms.analytic_gaussian_scale(eps=0.0, delta=0.1))
+
+    def test_whole_numbers_that_are_floats(self):
+        assert subsets(3, 5.0, 2.0, np.random.default_rng(0)).shape == (3, 2)
 
     def test_an_order_that_is_a_fraction(self):
         crowd = budgets.constant(1.0, n=1)
