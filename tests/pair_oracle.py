@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from itertools import product
 
 import mpmath
 import numpy as np
@@ -40,6 +42,22 @@ def pair_law(law_of_c, high, low, neither, half):
 def hockey_stick(table, e):
     """sum max(P0 - e P1, 0), e = exp(eps)."""
     return sum((max(p0 - e * p1, 0) for p0, p1 in table.values()), start=0)
+
+
+def shuffled(reports):
+    """Law of the multiset of reports of independent users; each report law is {symbol: mass}."""
+    law = Counter()
+    for combination in product(*(r.items() for r in reports)):
+        mass = 1.0
+        for _, p in combination:
+            mass *= p
+        law[tuple(sorted(s for s, _ in combination))] += mass
+    return law
+
+
+def law_divergence(first, second, e):
+    """Hockey-stick divergence of two laws given as {outcome: mass}."""
+    return sum(max(first.get(o, 0.0) - e * second.get(o, 0.0), 0.0) for o in set(first) | set(second))
 
 
 def uniform_delta(n, eps_local, eps, number=mpf, exp=mpmath.exp, window=None):

@@ -335,14 +335,6 @@ def test_refusals(arguments, words):
         blanket_epsilon(scales, **arguments)
 
 
-@pytest.mark.slow
-def test_reduction_brackets_over_a_wide_range():
-    """Extreme scales must not crash or cross: warnings are errors here."""
-    for mechanism, scale, n in product(["laplace", "gaussian"], [0.05, 0.3, 30.0, 1e4], [2, 50, 10**6]):
-        found = blanket_epsilon([scale], count=n, delta=1e-5, mechanism=mechanism)
-        assert 0 <= found.lower <= found.upper
-
-
 def test_what_was_measured_is_not_called_proved():
     least = blanket_epsilon([1.0, 2.0], count=[100, 100], delta=1e-3, victim=0)
     more = blanket_epsilon([1.0, 2.0], count=[100, 100], delta=1e-3)

@@ -196,16 +196,6 @@ class TestCalibration:
         assert "65,536 choices" in found.note
         assert "rounds compose pairs" in gspa.calibrate(target_eps=0.3, delta=1e-5, eps=0.2, n=50).note
 
-    @pytest.mark.slow
-    def test_the_pair_needs_more_than_that_but_the_exact_law_does_not(self):
-        users = gspa.calibrate(target_eps=0.0105, delta=1e-5, eps=1.0)
-        assert users.method.startswith("exact law")
-        assert (
-            users.upper
-            <= exact.QUICK
-            < gspa.calibrate(target_eps=0.0105, delta=1e-5, eps=1.0, mechanism="aligned").upper
-        )
-
 
 class TestBesideTheNumber:
     DOORS = (
