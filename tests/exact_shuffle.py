@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise, permutations, product
+from itertools import combinations, combinations_with_replacement, pairwise, permutations, product
 
 import mpmath
 import numpy as np
@@ -139,6 +139,18 @@ def krr(k, eps0, x):
     row = np.ones(k)
     row[x] = math.exp(eps0)
     return row / row.sum()
+
+
+def response(k, eps0):
+    """k-ary randomized response."""
+    return np.array([krr(k, eps0, x) for x in range(k)])
+
+
+def selection(k, size, eps0):
+    """Subset selection."""
+    sets = list(combinations(range(k), size))
+    table = np.array([[math.exp(eps0) if item in one else 1.0 for one in sets] for item in range(k)])
+    return table / table.sum(axis=1, keepdims=True)
 
 
 def clone_pair_delta(eps0, n, eps, r):

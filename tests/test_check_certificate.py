@@ -17,6 +17,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from exact_shuffle import histograms, response, selection
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
@@ -78,17 +79,6 @@ def bound(fields, program=checker):
 # --- The outside values: every randomizer as a matrix ---
 
 
-def items(k, eps):
-    """k-ary randomized response."""
-    return np.where(np.eye(k) == 1, math.exp(eps), 1.0) / (math.exp(eps) + k - 1)
-
-
-def subsets(k, size, eps):
-    sets = list(itertools.combinations(range(k), size))
-    law = np.array([[math.exp(eps) if item in one else 1.0 for one in sets] for item in range(k)])
-    return law / law.sum(axis=1, keepdims=True)
-
-
 def unary(p, q, items=2):
     bits = np.array(list(itertools.product((0, 1), repeat=items)))
     chance = np.where(np.eye(items) == 1, p, q)
@@ -99,7 +89,7 @@ def hashed(g, eps):
     """Of two items: a report is the hash, which is the pair of its values, and a value."""
     rows = []
     for item in range(2):
-        row = [items(g, eps)[h[item]] / g**2 for h in itertools.product(range(g), repeat=2)]
+        row = [response(g, eps)[h[item]] / g**2 for h in itertools.product(range(g), repeat=2)]
         rows.append(np.concatenate(row))
     return np.array(rows)
 
@@ -146,24 +136,15 @@ def truth(victim, others, eps):
     for inputs in itertools.product(*(range(len(one)) for one in others)):
         laws = {(0,) * k: 1.0}
         for one, x in zip(others, inputs, strict=True):
-            laws = added(laws, one[x])
-        seen = [added(laws, row) for row in victim]
+            laws = histograms([one[x]], laws)
+        seen = [histograms([row], laws) for row in victim]
         for one, other in itertools.permutations(seen, 2):
             worst = max(worst, sum(max(mass - math.exp(eps) * other.get(at, 0), 0) for at, mass in one.items()))
     return worst
 
 
-def added(laws, row):
-    found = {}
-    for counts, mass in laws.items():
-        for y, more in enumerate(row):
-            after = (*counts[:y], counts[y] + 1, *counts[y + 1 :])
-            found[after] = found.get(after, 0.0) + mass * more
-    return found
-
-
 def of(local):
-    return items(2, local)
+    return response(2, local)
 
 
 CASES = [
@@ -173,10 +154,10 @@ CASES = [
     ("aligned", [(2.5, 1), (0.5, 2), (0, 2)], {}, 0.8, of),
     ("aligned", [(1, 1)], {}, 0.1, of),
     ("rr", [(4, 4)], {}, 0.0, of),
-    ("krr", [(1, 4)], {"k": 3}, 0.4, lambda eps: items(3, eps)),
-    ("krr", [(1.5, 2), (0.5, 2)], {"k": 5}, 0.8, lambda eps: items(5, eps)),
-    ("subset", [(1, 4)], {"k": 4, "size": 2}, 0.3, lambda eps: subsets(4, 2, eps)),
-    ("subset", [(2, 1), (1, 2)], {"k": 5, "size": 3}, 0.9, lambda eps: subsets(5, 3, eps)),
+    ("krr", [(1, 4)], {"k": 3}, 0.4, lambda eps: response(3, eps)),
+    ("krr", [(1.5, 2), (0.5, 2)], {"k": 5}, 0.8, lambda eps: response(5, eps)),
+    ("subset", [(1, 4)], {"k": 4, "size": 2}, 0.3, lambda eps: selection(4, 2, eps)),
+    ("subset", [(2, 1), (1, 2)], {"k": 5, "size": 3}, 0.9, lambda eps: selection(5, 3, eps)),
     ("local hashing", [(1, 3)], {"g": 3}, 0.2, lambda eps: hashed(3, eps)),
     ("local hashing", [(1, 2), (0.3, 2)], {"g": 2}, 0.2, lambda eps: hashed(2, eps)),
     ("hadamard", [(1, 3), (0.5, 1)], {}, 0.3, halves),
@@ -566,7 +547,10 @@ def test_what_stops_it_is_one_line(tmp_path, capsys, monkeypatch, raised, status
     "fields",
     [
         # Equal rows, of which nothing is summed up: 6,000 pairs of them in each of a hundred values of a round.
-        {"users": [[[[(k + 1) / 1024] * 128 for k in range(78)], 9]], "proof": {"base": [1] * 128}, "rounds": 2},
+        pytest.param(
+            {"users": [[[[(k + 1) / 1024] * 128 for k in range(78)], 9]], "proof": {"base": [1] * 128}, "rounds": 2},
+            marks=pytest.mark.slow,
+        ),
         # A tiny delta needs long numbers, and a few thousand places of them are much memory.
         {"users": [[[[1, 1e-7], [1e-7, 1]], 8]], "proof": {"base": [1, 1e-6]}, "eps": 0.01, "delta": 1e-99},
     ],
@@ -577,7 +561,7 @@ def test_what_takes_long_or_much_memory_is_refused(fields):
 
 
 def test_the_precision_before_does_not_matter(monkeypatch):
-    monkeypatch.setattr(checker, "CELLS", 1_000)
+    monkeypatch.setattr(checker, "CELLS", 200)
     one = certified(
         "allocation",
         [],

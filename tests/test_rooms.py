@@ -55,21 +55,15 @@ def test_imports_go_one_way(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_private_name_of_another_module(path):
-    for module, name in imported(path):
-        if module.startswith("gspa") and name.startswith("_") and name != "__version__":
-            # A module of one's own folder may be private to the folder.
-            own = module == "gspa." + ".".join(path.relative_to(PACKAGE).parts[:-1])
-            assert own, f"imports {name} of {module}"
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_private_module_of_another_folder(path):
+def test_no_private_name_and_no_private_module_of_another_folder(path):
     folder = ".".join(path.relative_to(PACKAGE.parent).parts[:-1])
     for module, name in imported(path):
         home, dot, _ = module.partition("._")
         if module.startswith("gspa") and dot:  # the folders below a private module's own may use it
             assert f"{folder}.".startswith(f"{home}."), f"imports {name} of {module}"
+        if module.startswith("gspa") and name.startswith("_") and name != "__version__":
+            # A module of one's own folder may be private to the folder.
+            assert module == folder, f"imports {name} of {module}"
 
 
 HELPERS = sorted((PACKAGE.parent / "notebooks").glob("*.py"))

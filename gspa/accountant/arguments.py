@@ -99,7 +99,7 @@ def _masked(value: object, depth: int = 3) -> bool:
     if isinstance(value, list | tuple):
         return depth > 0 and any(_masked(part, depth - 1) for part in value)
     mask = getattr(value, "mask", False)
-    return not callable(mask) and bool(np.any(mask))
+    return mask is not False and not callable(mask) and bool(np.any(mask))
 
 
 def array(error: type[InvalidValue] = InvalidValue, /, **argument: object) -> NDArray[Any]:

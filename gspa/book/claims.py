@@ -234,9 +234,10 @@ def _reading(name: str, shared: Mapping[str, Any], own: Mapping[str, Any] | str 
 
 def claim(identifier: str) -> Claim:
     """One claim; the nearest id is suggested when there is none of that name."""
-    if identifier not in registry():
-        raise UnknownName("claim", identifier, registry())
-    return registry()[identifier]
+    known = registry()
+    if identifier not in known:
+        raise UnknownName("claim", identifier, known)
+    return known[identifier]
 
 
 @dataclass(frozen=True)

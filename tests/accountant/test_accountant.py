@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import combinations
 
@@ -126,13 +125,6 @@ class TestAgreement:
         # Where delta is near delta(0) the eps is ill-conditioned, and both say so by their width.
         assert many.value == pytest.approx(one.value, rel=1e-8, abs=one.upper - one.lower + many.upper - many.lower)
 
-    @pytest.mark.parametrize("n", [10**7, 10**9, 10**12])
-    def test_huge_populations_are_sharp(self, n):
-        for crowd in (budgets.constant(1.0, n=n), budgets.from_array([0.5, 1.0, 2.0], count=[n // 2, n // 4, n // 4])):
-            bound = central_epsilon(crowd, delta=1e-12)
-            assert bound.lower > 0
-            assert bound.relative_width < 1e-6
-
 
 class TestCorners:
     @pytest.mark.parametrize("count", [1, 5, 10**9])
@@ -202,13 +194,6 @@ class TestBound:
         for numbers in ((1, 0, 2), (0, 3, 2), (0, math.nan, 1)):
             with pytest.raises(InvalidValue, match="value"):
                 Bound(*numbers, method="m", valid_for="v")
-
-    def test_json(self):
-        shown = json.loads(json.dumps(central_epsilon(budgets.constant(0.5, n=100), delta=1e-6).to_dict()))
-        assert shown["lower"] <= shown["value"] <= shown["upper"]
-        assert (shown["delta"], shown["n"]) == (1e-6, 100)
-        assert {"eps", "relation", "warnings"}.isdisjoint(shown)
-        assert "binary randomized response" in shown["valid_for"]
 
 
 class TestManySettings:

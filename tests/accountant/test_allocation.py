@@ -95,8 +95,7 @@ def test_two_steps_by_quadrature(direction):
 # --- one deal for all epochs ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("direction", ["remove", "add", "replace"])
-@pytest.mark.parametrize("epochs", [2, 3])
+@pytest.mark.parametrize(("direction", "epochs"), [("remove", 2), ("add", 3), ("replace", 2)])
 def test_a_kept_deal_by_quadrature(epochs, direction):
     """The answers' sums say all: two steps with a contribution that is sqrt(epochs) times as large."""
     asked = {"sigma": 2.0, "steps": 2, "direction": direction, "epochs": epochs, "eps": 1.0}

@@ -78,16 +78,6 @@ def test_random_sum_of_any_number_of_copies(m, z):
     assert found.upper - found.lower <= 0.01 * exact
 
 
-def test_random_sum_in_strides():
-    rng = np.random.default_rng(1)
-    values, masses, weights = rng.normal(size=9) - 0.1, rng.dirichlet(np.ones(9)), rng.random(7)
-    one = [positive_part(values, masses, 5 + 3 * i, weights[i : i + 1]) for i in range(7)]
-    found = positive_part(values, masses, 5, weights, stride=3)
-    assert found.lower <= sum(part.upper for part in one)
-    assert found.upper >= sum(part.lower for part in one)
-    assert found.upper == pytest.approx(sum(part.upper for part in one), rel=5e-3)
-
-
 @pytest.mark.parametrize(("n", "c"), [(300, 0.4), (700, 0.2)])
 @pytest.mark.parametrize("size", [4, 100])
 def test_random_sum_among_equal_users_against_convolution(n, c, size):
@@ -213,32 +203,6 @@ def test_few_users_and_a_tiny_delta():
 
 
 # --- numbers ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "scales", "arguments", "value"),
-    [
-        ("one eps = 2 among 9,999 at 0.01", [0.5, 100.0], {"count": [1, 9999], "delta": 1e-4}, 0.3082),
-        ("ten thousand scales", 1 / np.linspace(0.01, 1, 10_000), {"delta": 1e-4, "victim": 9_999}, 0.0251),
-        ("Gaussian", [1.0], {"count": 10_000, "delta": 1e-6, "mechanism": "gaussian"}, 0.0601),
-        ("groups, 1e-4", GROUPS[0], {"count": GROUPS[1], "delta": 1e-4, "victim": 2}, 0.0288),
-        ("groups, 1e-6", GROUPS[0], {"count": GROUPS[1], "delta": 1e-6}, 0.04819),
-        ("equal", [1.0], {"count": 10_000, "delta": 1e-6}, 0.03784),
-        ("ten million", [1.0], {"count": 10**7, "delta": 1e-6}, 0.000841),
-        ("tiny delta", [1.0], {"count": 10_000, "delta": 1e-12}, 0.0679),
-    ],
-)
-def test_settings(name, scales, arguments, value):
-    found = blanket_epsilon(scales, **arguments)
-    # Recorded from this engine: a guard against silent change. The evidence is the attack below it, the local
-    # guarantee above it, and the way back.
-    assert found.upper == pytest.approx(value, rel=3e-3), name
-    if len(scales) <= 3:
-        assert audit.attack_epsilon(scales, **arguments).lower <= found.upper
-    assert found.relative_width < 1e-3
-    assert found.delta == arguments["delta"]
-    back = blanket_delta(scales, eps=found.upper, **{k: v for k, v in arguments.items() if k != "delta"})
-    assert back.upper == pytest.approx(arguments["delta"], rel=0.05)  # another B is chosen for it
 
 
 @pytest.mark.parametrize(
@@ -371,14 +335,6 @@ def test_refusals(arguments, words):
         blanket_epsilon(scales, **arguments)
 
 
-@pytest.mark.slow
-def test_reduction_brackets_over_a_wide_range():
-    """Extreme scales must not crash or cross: warnings are errors here."""
-    for mechanism, scale, n in product(["laplace", "gaussian"], [0.05, 0.3, 30.0, 1e4], [2, 50, 10**6]):
-        found = blanket_epsilon([scale], count=n, delta=1e-5, mechanism=mechanism)
-        assert 0 <= found.lower <= found.upper
-
-
 def test_what_was_measured_is_not_called_proved():
     least = blanket_epsilon([1.0, 2.0], count=[100, 100], delta=1e-3, victim=0)
     more = blanket_epsilon([1.0, 2.0], count=[100, 100], delta=1e-3)
@@ -401,7 +357,7 @@ def test_over_rounds_no_single_common_law_is_better_than_what_the_curve_is_made_
 
     together, all_laws = composed(), Crowd.reductions
     alone = []
-    for k in range(len(all_laws(Crowd.of([1.025], 45, "gaussian"), 0, 5e-8)[0])):
+    for k in range(0, len(all_laws(Crowd.of([1.025], 45, "gaussian"), 0, 5e-8)[0]), 3):
 
         def one_law(*asked, k=k, **more):
             laws, mu = all_laws(*asked, **more)

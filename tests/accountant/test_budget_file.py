@@ -150,7 +150,7 @@ class TestManyRows:
             ("0.5,0,1", " = '0.5,0,1': must be 2 values: eps,delta; decimal commas need semicolons"),
         ],
     )
-    @pytest.mark.parametrize("at", [0, BLOCK - 1, BLOCK, BLOCK + 1, 4 * BLOCK, SIZE - 1])
+    @pytest.mark.parametrize("at", [0, BLOCK - 1, BLOCK, SIZE - 1])
     def test_the_first_bad_row_is_named(self, tmp_path, bad, words, at):
         rows = ["0.5,1e-6"] * self.SIZE
         rows[at] = bad

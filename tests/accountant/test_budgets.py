@@ -7,13 +7,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gspa.accountant import budgets as b
 from gspa.accountant.errors import InvalidBudget, InvalidValue, UnknownName
 
-EPS = st.floats(0, 700)
 GROUPS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.1, 0.5, 2.0]), st.sampled_from([0.0, 1e-5]), st.integers(1, 50)),
     min_size=1,
@@ -204,14 +203,3 @@ class TestPreferences:
         with pytest.raises((InvalidValue, UnknownName)) as refusal:
             b.preference_groups(n=10, **arguments)
         assert words in str(refusal.value)
-
-
-class TestCsv:
-    @settings(max_examples=20)
-    @given(st.lists(st.tuples(EPS, st.floats(0, 0.5), st.integers(1, 10**9)), min_size=1))
-    def test_round_trip(self, tmp_path_factory, groups):
-        rows = [f"{eps!r},{delta!r},{count}" for eps, delta, count in groups]
-        path = tmp_path_factory.mktemp("csv") / "users.csv"
-        path.write_text("\n".join(["eps,delta,count", *rows]))
-        found = b.from_csv(path)
-        assert list(zip(found.eps, found.delta, found.count, strict=True)) == groups

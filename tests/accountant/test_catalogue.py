@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 
 import pytest
 from exact_shuffle import (
@@ -42,7 +40,7 @@ def exact(family, eps0, n, eps):
     return max(rr_delta(eps0, n, eps, ones) for ones in (0, n // 3, n - 1))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.sampled_from(sorted(FAMILIES)), st.floats(0.02, 4.5), st.integers(50, 20_000), st.floats(1e-10, 0.2))
 def test_a_rigorous_bound_is_never_below_an_exact_protocol_of_its_class(family, eps0, n, delta):
     for row in compare(budgets.constant(eps0, n=n), delta=delta, mechanism=family):
@@ -141,14 +139,6 @@ class TestRows:
         with pytest.raises(UnknownName, match=words):
             compare(budgets.constant(0.5, n=10), delta=1e-4, **asked)
 
-    def test_import_needs_neither_torch_nor_pandas_nor_stats(self):
-        code = (
-            "import sys, gspa.accountant.published; "
-            "print(sorted({'torch', 'pandas', 'scipy.stats', 'matplotlib', 'yaml'} & set(sys.modules)))"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert done.stdout.strip() == "[]"
-
 
 class TestFamilies:
     @pytest.mark.parametrize(
@@ -216,7 +206,7 @@ class TestDifferentBudgets:
 
 
 class TestValuesAboveEps0:
-    @settings(max_examples=40)
+    @settings(max_examples=15)
     @given(st.floats(0, 6), st.integers(1, 3000), st.floats(1e-10, 0.5))
     def test_are_flagged(self, eps0, n, delta):
         for row in compare(budgets.constant(eps0, n=n), delta=delta):

@@ -260,7 +260,7 @@ def test_what_is_not_covered_is_said(asked, words):
     ],
 )
 def test_the_command_for_other_methods(tmp_path, capsys, monkeypatch, options):
-    monkeypatch.setattr(check_certificate, "CELLS", 4_000)
+    monkeypatch.setattr(check_certificate, "CELLS", 1_000)
     path, matrix = tmp_path / "cert.json", tmp_path / "a.csv"
     matrix.write_text("0.75,0.25\n0.25,0.75\n", encoding="utf-8")
     assert run(f"certify {options.format(matrix)} --delta 1e-4 -o {path}".split()) == 0

@@ -173,14 +173,6 @@ class TestFourier:
             exact = sum(two_groups(int(law.edges[j]) + i, 10**7, 0.3, 10**7, 0.31) for i in range(size))
             assert abs(law.mass[j] - exact) <= law.error[j]
 
-    def test_a_million_different_users_agree_with_their_product_of_groups(self):
-        # The same population as 1000 groups and as a million single entries.
-        q = np.linspace(0.05, 0.95, 1000)
-        grouped = clone_law.clone_law(*spread(q, np.full(1000, 1000)))
-        single = clone_law.clone_law(*spread(np.repeat(q, 1000)))
-        np.testing.assert_array_equal(grouped.edges, single.edges)
-        np.testing.assert_allclose(grouped.mass, single.mass, rtol=1e-11, atol=1e-13 * grouped.mass.max())
-
 
 class TestBlocks:
     @settings(max_examples=40, deadline=None)

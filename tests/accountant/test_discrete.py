@@ -89,16 +89,3 @@ class TestExact:
         with pytest.raises(InvalidValue) as refusal:
             call()
         assert words in str(refusal.value)
-
-
-class TestGeneralTheory:
-    """What `gspa.accountant.tradeoff` says of every pair of laws, on pairs where all is known exactly."""
-
-    @settings(max_examples=60)
-    @given(PAIRS, st.floats(0, 4))
-    def test_delta_of_a_trade_off_function(self, pair, eps):
-        p, q = pair
-        # sup_alpha 1 - T(P,Q)(alpha) - e^eps alpha = sup over tests of E_Q - e^eps E_P = H_eps(Q, P).
-        curve, exact = d.neyman_pearson(p, q), d.hockey_stick(q, p, eps)
-        found = (1 - curve.beta - math.exp(eps) * curve.alpha).max()
-        assert found == pytest.approx(exact, abs=1e-12)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import pytest
-from exact_shuffle import curves, krr, truth
+from exact_shuffle import curves, response, selection, truth
 
 import gspa
 from gspa.accountant import exact
@@ -19,19 +18,8 @@ from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.randomizers import read_matrix
 
 
-def response(k, eps):
-    return np.array([krr(k, eps, x) for x in range(k)])
-
-
 def enumerated(tables, counts, factor):
     return truth(curves([table for table, count in zip(tables, counts, strict=True) for _ in range(count)]), factor)
-
-
-def selection(k, size, eps):
-    """Subset selection."""
-    sets = list(combinations(range(k), size))
-    table = np.array([[math.exp(eps) if item in one else 1.0 for one in sets] for item in range(k)])
-    return table / table.sum(axis=1, keepdims=True)
 
 
 def drawn(rng):
@@ -107,11 +95,6 @@ class TestNamed:
         eps = math.log(table.max() / table.min())
         assert found.lower <= found.upper <= gspa.epsilon(eps=eps, n=n, delta=1e-6, mechanism=named).upper * (1 + 1e-3)
         assert found.reached
-
-    def test_several_attacks_stay_below_one_bound(self):
-        """A histogram's exact law of a few users, by the package's other attack."""
-        found = gspa.attack(eps=1.0, n=4, delta=0.01, mechanism=gspa.KRR(k=3))
-        assert found.lower <= discrete_epsilon([(response(3, 1.0), 4)], delta=0.01).upper
 
 
 class TestPopulations:

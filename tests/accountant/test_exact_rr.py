@@ -108,12 +108,6 @@ def test_properties_of_random_crowds(eps, share, seed):
     assert worst.lower <= louder.upper  # a larger eps_j is worse for everybody
 
 
-def test_given_inputs_are_both_orders():
-    crowd = budgets.from_array([1.0, 0.5], count=[3, 4])
-    one, other = (at_inputs(crowd, 0.2, x).value for x in ([2, 1], [0, 3]))
-    assert one == pytest.approx(other, rel=ROUND)
-
-
 def test_too_many_inputs_is_an_attack_and_the_pair(monkeypatch):
     crowd = budgets.from_array([0.2, 0.5, 1.0], count=[7, 8, 9])
     full, pair = exact_delta(crowd, eps=0.2), central_delta(crowd, eps=0.2)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
 
 import numpy as np
 import pytest
-from exact_shuffle import krr
-from pair_oracle import hockey_stick, law_divergence, pair_law, shuffled, sum_of_bernoullis
+from exact_shuffle import histogram_delta, krr
+from pair_oracle import hockey_stick, pair_law, sum_of_bernoullis
 
 from gspa.accountant import api, budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity, UnknownName
@@ -47,15 +46,6 @@ class TestMasses:
         q, rest = family.clones(np.array([0.0, eps / 2, eps]))
         np.testing.assert_allclose(q + rest, 1, rtol=1e-13)
 
-    @pytest.mark.parametrize(("k", "size"), [(3, 1), (4, 2), (5, 3), (6, 5)])
-    def test_subset_selection_by_listing(self, k, size):
-        weights = np.array([[3.0 if x in one else 1.0 for one in combinations(range(k), size)] for x in range(3)])
-        columns, times = np.unique(weights, axis=1, return_counts=True)
-        found = SubsetSelection(k, size).rows(math.log(3.0))
-        both = [(columns * times / weights[0].sum()).T, found.T[found.any(axis=0)]]
-        first, second = (np.array(sorted(map(tuple, np.round(one, 12)))) for one in both)
-        np.testing.assert_allclose(first, second, rtol=1e-10)
-
     def test_total_variation_at_its_largest_is_binary(self):
         crowd = budgets.constant(1.0, n=200)
         rr = central_epsilon(crowd, delta=1e-5)
@@ -77,9 +67,8 @@ class TestShuffledLawsLieBelow:
         # Two users of 3-ary response at p = e, the other's input equal to the victim's first. The reports
         # {0, 0} alone give p (p - e^eps)/(p+2)^2; the pair that hides "neither" gives 1/p of that.
         p, e = math.e, 2.5
-        rows = [dict(enumerate(krr(3, 1.0, x))) for x in (0, 1)]
-        laws = [shuffled([row, rows[0]]) for row in rows]
-        exact = law_divergence(*laws, e)
+        rows = [krr(3, 1.0, x) for x in (0, 1)]
+        exact = histogram_delta(rows, [(rows[0], 1)], math.log(e))
         assert exact == pytest.approx(p * (p - e) / (p + 2) ** 2, rel=1e-12)
         low = 1 / (p + 2)
         hidden = hockey_stick(pair_law(sum_of_bernoullis([2 * low]), p * low, low, low, 0.5), e)
@@ -115,17 +104,7 @@ class TestRefusals:
         with pytest.raises(UnknownName, match="did you mean 'subset'"):
             api.mechanism("subse")
 
-    def test_every_name_is_known(self):
-        parameters = {"krr": {"k": 3}, "subset": {"k": 4, "size": 2}, "tv": {"tv": 0.1}, "gaussian": {"sigma": 1.0}}
-        for name in ("rr", "aligned", "krr", "subset", "common", "tv", "laplace", "gaussian"):
-            found = api.mechanism(name, **parameters.get(name, {}))
-            assert found.name == name
-
     @pytest.mark.parametrize("wrong", ["krr", api.Gaussian(1.0), api.Discrete([[1.0], [1.0]]), None, KRR])
     def test_names_noise_and_matrices(self, wrong):
         with pytest.raises(InvalidValue, match=r"^mechanism = .*must be a randomizer with clones"):
             central_delta(budgets.constant(1.0, n=10), eps=0.1, mechanism=wrong)
-
-    def test_words(self):
-        assert SubsetSelection(6, 4).label == "subset selection, 4 of 6"
-        assert api.Rappor(3).label == "unary encoding of 3 items, symmetric"

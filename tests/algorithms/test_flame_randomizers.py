@@ -70,11 +70,6 @@ class TestBuckets:
         one = Buckets(1.0, 4)
         assert float(one.estimate(2 * 5, users=0, dummies=5)) == pytest.approx(0.0, abs=1e-15)
 
-    def test_estimate_takes_arrays_of_coordinates(self):
-        one = Buckets(1.0, 4)
-        found = one.estimate(np.array([3.0, 8.0]), users=np.array([1, 2]), dummies=np.array([0, 1]))
-        assert found == pytest.approx([float(one.estimate(3, users=1)), float(one.estimate(8, users=2, dummies=1))])
-
     def test_same_seed_same_reports_and_shape_kept(self):
         x = np.linspace(0, 1, 12).reshape(3, 4)
         one = Buckets(0.5, 2)

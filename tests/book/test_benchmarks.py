@@ -63,18 +63,6 @@ def test_the_figure_is_made_from_the_record(scripts, name, tmp_path):
     assert marks[0] == marks[1] != []
 
 
-def test_the_table_holds_every_measured_number(scripts):
-    rows = [{"part": "p", "what": "ours", "ms": 2.5, "ratio": 1.0, "to": "ours"}]
-    text = scripts("accountant").table({"rows": rows, "measured": "2000-01", "cores": 3, "versions": {"numpy": "9"}})
-    assert "| ours | 2.5 | 1 x ours |" in text
-    assert "Measured 2000-01 on 3 shared cores; numpy 9." in text
-
-
-def test_a_larger_installation_is_larger(scripts):
-    alone, book, tests = (row["mb"] for row in recorded(scripts("install"))["rows"])
-    assert alone < book <= tests
-
-
 class TestGrowth:
     @pytest.fixture
     def growth(self, scripts):
@@ -231,30 +219,18 @@ class TestPeers:
         assert sorted(rows, key=str) == sorted(expected, key=str)
         assert all(one["version"] for one in recorded)
 
-    def test_our_numbers_are_what_the_package_computes(self, peers, compared):
+    @pytest.mark.parametrize("liew", [False, pytest.param(True, marks=pytest.mark.slow)])  # whose sums take seconds
+    def test_our_numbers_are_what_the_package_computes(self, peers, compared, liew):
         kept = {(row["setting"], row["who"]): (row["lower"], row["upper"]) for row in compared["rows"]}
         for setting in peers.SETTINGS:
             for answer in setting.answers:
+                if answer.who.startswith("Liew22") != liew:
+                    continue
                 if answer.who.startswith("dp_accounting"):
                     pytest.importorskip("dp_accounting")
                 for found, before in zip(answer.ends(), kept[setting.words, answer.who], strict=True):
                     assert (found is None) == (before is None)
                     assert found is None or found == pytest.approx(before, rel=1e-6), setting.key
-
-    def test_what_the_notes_say_is_so(self, peers, compared):
-        rows = {(row["setting"], row["who"]): row for row in compared["rows"]}
-        words = {setting.key: setting.words for setting in peers.SETTINGS}
-
-        def ends(key, who):
-            row = rows[words[key], who]
-            return row["lower"], row["upper"]
-
-        # GPARV and this package hold the same number.
-        for key in ("laplace-small", "laplace-large"):
-            assert ends(key, "GPARV, Su et al.")[0] < ends(key, peers.OURS)[0]
-            assert ends(key, peers.OURS)[1] < ends(key, "GPARV, Su et al.")[1]
-        least = ends("gaussian-readme", "Liew22, our evaluation")[1]
-        assert least < ends("gaussian-readme", "shuffgauss, Liew et al.")[1]
 
     def test_every_promise_below_our_lower_end_is_flagged_and_no_other(self, peers, compared):
         assert compared["rows"] == peers.flagged(
@@ -268,12 +244,6 @@ class TestPeers:
         number = next(line.split(".")[0] for line in peers.table(compared).splitlines() if peers.BROKEN in line)
         marked = [line for line in peers.table(compared).splitlines() if f"({number})" in line]
         assert len(marked) == len(below)
-
-    def test_what_is_said_of_a_code_is_said_wherever_it_stands(self, peers):
-        """A note on the code, and not on one setting, stands with each of its numbers."""
-        for who in ("GPARV, Su et al.", "HPS, Liu et al. 2024", "PLD_accounting, Feldman and Shenfeld"):
-            recorded = yaml.safe_load(peers.PEERS.read_text(encoding="utf-8"))
-            assert len({entry.get("note") for entry in recorded if entry["who"] == who}) == 1
 
     def test_a_row_for_every_answer_and_ends_rounded_outwards(self, peers):
         row = dict.fromkeys(peers.COLUMNS, "") | {"setting": "s", "who": "gspa", "origin": "computed", "seconds": None}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -87,11 +86,6 @@ class TestAFinishedNotebook:
         assert set(recorded) == {"parameters", "version"}
         assert str(finished[0].path.parents[1]) not in text
         assert OWN not in text
-
-    def test_ids_are_place_and_source(self, finished, cells):
-        sources = [cell.source for cell in nbformat.read(finished[0].path, as_version=4).cells]
-        for place, source in [(0, sources[0]), (1, sources[1]), (3, sources[2]), (8, sources[7])]:
-            assert cells[place]["id"] == f"c{place:03d}-{hashlib.sha256(source.encode()).hexdigest()[:8]}"
 
     def test_what_is_said_above_its_numbers_holds_them(self, cells):
         assert cells[5]["outputs"][0]["data"]["text/markdown"] == ["There are 7,000 of them."]

@@ -193,11 +193,7 @@ def test_the_command_of_a_refusal_can_be_copied(page: Page, address: str, asked:
 
 SETTINGS = {
     "one": "eps=0.5&n=1000&delta=1e-4&mechanism=rr&rounds=1",
-    "many": "eps=0.5&n=200,000&delta=1e-6&mechanism=rr&rounds=1",
-    "aligned": "eps=0.5&n=10000&delta=1e-6&mechanism=aligned&rounds=1",
-    "common": "eps=2&n=100000&delta=1e-8&mechanism=common&rounds=1",
     "two": "budgets=0.1,190;1,100&delta=1e-5&mechanism=rr&rounds=1",
-    "often": "eps=0.5&n=2000&delta=1e-5&mechanism=common&rounds=3",
     "list": "budgets=0.1,5400;0.5,3700;1,900&delta=1e-4&mechanism=rr&rounds=3",
     "file": f"budgets={';'.join(f'0.{i:03d}' for i in range(100, 130))}&delta=1e-4&mechanism=aligned&rounds=1",
     "krr": "eps=1&n=1000&delta=1e-6&mechanism=krr&k=4&rounds=1",
@@ -207,7 +203,6 @@ SETTINGS = {
     "weekly": "budgets=0.5,500;1,4500&delta=1e-6&mechanism=laplace&rounds=5",
     "unary": "eps=1&n=1000&delta=1e-6&mechanism=unary&k=4&kind=symmetric&rounds=1",
     "hashing": "eps=1&n=1000&delta=1e-6&mechanism=hashing&k=9&g=4&rounds=2",
-    "duchi": "eps=1&n=500&delta=1e-6&mechanism=duchi&rounds=1",
     "matrix": "n=1000&delta=1e-6&mechanism=discrete&matrix=0.5,0.25,0.25;0.25,0.5,0.25&rounds=1",
 }
 
@@ -550,10 +545,8 @@ def test_without_javascript(scriptless: Page, address: str) -> None:
     "asked",
     [
         "n=1000",
-        "budgets=two&n=1000",
         "budgets=list",
         "n=1000&mechanism=gaussian&delta=1e-6",
-        "n=100&mechanism=discrete",
     ],
 )
 def test_a_narrow_screen(other_tab: tuple[Page, list[str]], turned: Turn, asked: str) -> None:

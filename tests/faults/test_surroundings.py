@@ -145,7 +145,9 @@ NEEDS = dict.fromkeys(("build", "run", "verify", "sweep", "serve"), "book")
 NEEDS |= {"certify": "certify", "data status": "learn", "data fetch": "learn"}
 
 
-@pytest.mark.parametrize("extras", [["cli"], ["cli", "learn", "crypto"]], ids=",".join)
+@pytest.mark.parametrize(
+    "extras", [["cli"], pytest.param(["cli", "learn", "crypto"], marks=pytest.mark.slow)], ids=",".join
+)
 def test_what_is_not_installed_is_named_with_the_extra_that_brings_it(tmp_path, extras):
     """`pip install '.[cli]'` alone, without a network: every other module is hidden."""
     here = make(tmp_path)

@@ -23,7 +23,7 @@ from gspa.algorithms import frequency, mean, sgd
 from gspa.algorithms.flame import accounting, attacks
 from gspa.algorithms.flame.aggregation import subsets
 from gspa.algorithms.flame.padded import coordinate
-from gspa.algorithms.flame.randomizers import Buckets, Laplace
+from gspa.algorithms.flame.randomizers import Laplace
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.book import sweep
 
@@ -65,10 +65,6 @@ class TestAnswers:
     def test_an_attack_where_e_to_the_eps_is_no_double(self):
         assert attacks.sum_delta(Laplace(0.5), real=7, padded=7, eps=1e308) == 0
 
-    def test_a_budget_that_is_a_fraction(self):
-        assert Laplace(Fraction(7, 2)) == Laplace(3.5)
-        assert Buckets(Fraction(7, 2), 2.0) == Buckets(3.5, 2)
-
     def test_a_budget_for_the_least_target(self):
         found = api.calibrate(target_eps=5e-324, delta=0.49, n=812, mechanism="common")
         assert 0 < found.lower <= found.value <= found.upper
@@ -101,13 +97,6 @@ class TestNumbers:
         ):
             with pytest.raises(InvalidValue):
                 refused()
-
-    def test_counts_end_where_doubles_skip_one(self):
-        assert check.count(n=2**53 - 1) == 2**53 - 1 == check.whole(n=[2**53 - 1])
-        for beyond in (2**53, 2**53 + 1, float(2**53), 2**63 - 1, 2**64):
-            with pytest.raises(InvalidValue, match=r"an integer from 1 to 2\^53 - 1"):
-                check.count(n=beyond)
-        assert check.seed(seed=2**127) == 2**127  # a seed only starts a generator
 
     def test_the_largest_number_of_rounds_is_looked_at_at_once(self, monkeypatch):
         asked, real = [], settings.Setting.epsilon

@@ -18,6 +18,7 @@ from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 240
@@ -115,6 +116,11 @@ def _run_page(
             assert getattr(figure, "gspa_tables", None), f"{name}: no data; is the function marked keeps_data?"
             plt.close(figure)
 
+    def undrawn(figure: Any, *, tight: bool = True) -> tuple[str, list[Any]]:
+        """A frame of a figure that moves, without its picture."""
+        plt.close(figure)
+        return "", []
+
     later = []
     for number, cell in enumerate(cells):
         if cell["cell_type"] != "code":
@@ -125,7 +131,8 @@ def _run_page(
             body, waits = say.spoken(first.removeprefix("%%say"), body)
             later.append(body) if waits else said.append(say.render(body, names))
             continue
-        exec(compile(source, f"{name}, cell {number}", "exec"), names)
+        with patch.object(figures, "as_svg", undrawn):
+            exec(compile(source, f"{name}, cell {number}", "exec"), names)
         if "parameters" in cell.get("metadata", {}).get("tags", []):
             names |= values | dict(made or {})
         if "Page" in names:

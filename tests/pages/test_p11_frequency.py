@@ -120,7 +120,7 @@ def test_bias(ran, change, readings):
 def test_lines_decide_the_panels(page, name, claimed):
     sweep, way = ("by_share", "rises") if name == "share_fits" else ("by_budget", "falls")
     names = run_page(page).names
-    made = {given: names[given] for given in (name, sweep)} | {"repeats": 2}  # of the other sweep
+    made = {given: names[given] for given in (name, sweep)} | {"repeats": 2, "points": 3}  # of the other sweep
     straight = made[name].assign(error=0.995)
     assert settle(claimed, **made | {name: straight}).verdict == "verified"
     assert settle(claimed, **made | {name: straight.assign(error=0.985)}).verdict == "not reproduced"

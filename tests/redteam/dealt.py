@@ -232,7 +232,7 @@ def sampled(one, eps, rng, size=200_000):
     return float(found.mean()), float(found.std() / math.sqrt(size))
 
 
-def epochs_sampled(one, times, eps, rng, size=400_000):
+def epochs_sampled(one, times, eps, rng, size):
     """Mean and standard error of delta(eps) of several epochs, every answer drawn with the record at the first step."""
     loss = np.zeros(size)
     for _ in range(times):

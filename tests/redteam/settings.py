@@ -147,20 +147,6 @@ def _krr(k):
     return law
 
 
-def krr(rng, most):
-    """k-ary randomized response, own budgets, others at either input or at a third."""
-    k = int(rng.choice([2, 3, 3, 4, 5, 8, 20, 100]))
-    eps, count = _budgets(rng, most)
-    count[0] += count.sum() == 1
-    law = _krr(k)
-    laws, many = _held(rng, law, eps, _alone(count), list(range(min(k, 3))))
-    table = attack.Table(np.array([law(eps[0], 0), law(eps[0], 1)]), laws[many > 0], many[many > 0])
-    people = budgets.from_array(eps, count=count)
-    held = laws.argmax(axis=1).tolist()
-    text = f"{k}-ary eps {eps.tolist()} count {count.tolist()} others hold {held}, {many.tolist()}"
-    return _against(rng, table, randomizers.KRR(k), text, people, eps[0])
-
-
 def _subsets(k, size):
     """Sets by which of the items 0, 1 and 2 they contain: eight answers and how many sets each stands for."""
     rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
@@ -172,20 +158,6 @@ def _subsets(k, size):
         return (weight / weight.sum())[ways > 0]
 
     return law
-
-
-def subset(rng, most):
-    """Subset selection, own budgets."""
-    k = int(rng.choice([3, 4, 5, 8, 16, 50]))
-    size = int(rng.integers(1, k))
-    eps, count = _budgets(rng, most)
-    count[0] += count.sum() == 1
-    law = _subsets(k, size)
-    laws, many = _held(rng, law, eps, _alone(count), [0, 1, 2])
-    table = attack.Table(np.array([law(eps[0], 0), law(eps[0], 1)]), laws[many > 0], many[many > 0])
-    people = budgets.from_array(eps, count=count)
-    text = f"subset {size} of {k} eps {eps.tolist()} count {count.tolist()} {laws.tolist()} {many.tolist()}"
-    return _against(rng, table, randomizers.SubsetSelection(k, size), text, people, eps[0])
 
 
 # Three items, of whom an output is told by what it says of each; a row of weights is of one item.
@@ -242,16 +214,29 @@ def _densities(values):
     return law
 
 
-def _of_items(rng, most, law, mechanism, text):
-    """Others who hold any of three items; own budgets where the mechanism has them."""
+def _of_items(rng, most, law, mechanism, text, items=(0, 1, 2)):
+    """Others who hold any of these items; own budgets where the mechanism has them."""
     eps, count = _budgets(rng, most)
     if mechanism.common:
         eps, count = eps[:1], count[:1]
     count[0] += count.sum() == 1
-    laws, many = _held(rng, law, eps, _alone(count), [0, 1, 2])
+    laws, many = _held(rng, law, eps, _alone(count), items)
     table = attack.Table(np.array([law(eps[0], 0), law(eps[0], 1)]), laws[many > 0], many[many > 0])
     text = f"{text} eps {eps.tolist()} count {count.tolist()} {laws.tolist()} {many.tolist()}"
     return _against(rng, table, mechanism, text, budgets.from_array(eps, count=count), eps[0])
+
+
+def krr(rng, most):
+    """k-ary randomized response, own budgets, others at either input or at a third."""
+    k = int(rng.choice([2, 3, 3, 4, 5, 8, 20, 100]))
+    return _of_items(rng, most, _krr(k), randomizers.KRR(k), f"{k}-ary", range(min(k, 3)))
+
+
+def subset(rng, most):
+    """Subset selection, own budgets."""
+    k = int(rng.choice([3, 4, 5, 8, 16, 50]))
+    size = int(rng.integers(1, k))
+    return _of_items(rng, most, _subsets(k, size), randomizers.SubsetSelection(k, size), f"subset {size} of {k}")
 
 
 def unary(rng, most):

@@ -61,7 +61,7 @@ def test_several_epochs_against_all_of_their_answers(direction, steps, times, si
     bound = allocation_epsilon(**asked, delta=1e-2)
     assert bound.relative_width < 1e-3
     one = dealt.steps(direction, 1 / sigma, steps)
-    value, error = dealt.epochs_sampled(one, times, bound.value, np.random.default_rng(3))
+    value, error = dealt.epochs_sampled(one, times, bound.value, np.random.default_rng(3), 100_000)
     assert abs(value - 1e-2) < 4 * error < 1e-3
 
 

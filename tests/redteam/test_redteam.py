@@ -37,7 +37,7 @@ def test_no_attack_reaches_more_than_is_claimed(name, start):
 
 @pytest.mark.parametrize("name", settings.FAMILIES)
 def test_nor_in_some_of_the_settings(name):
-    number = settings.FAMILIES[name][1] // 100
+    number = settings.FAMILIES[name][1] // 200 + 1
     assert not list(_lost(name, range(10_000, 10_000 + number), FEW))
 
 
