@@ -117,7 +117,8 @@ def fits(value: Any, name: str, kind: Any) -> None:
     """
     if isinstance(kind, list):
         one, least, most = kind
-        need(isinstance(value, list) and least <= len(value) <= most, f"{name}: must be a list, of {least} to {most}")
+        long = f"{least} to {most}" if least < most else f"{least}"
+        need(isinstance(value, list) and least <= len(value) <= most, f"{name}: must be a list of {long}")
         for i, each in enumerate(value):
             fits(each, f"{name}[{i}]", one)
     elif isinstance(kind, dict):
@@ -126,9 +127,8 @@ def fits(value: Any, name: str, kind: Any) -> None:
             fits(value[field], field, kind[field])
     elif kind:
         low, high = kind
-        whole = isinstance(low, int)
-        right = type(value) is int or (type(value) is Decimal and not whole)
-        need(right, f"{name}: must be a {'whole ' * whole}number")
+        types = [int] if isinstance(low, int) else [int, Decimal]
+        need(type(value) in types, f"{name}: must be a {'number' if Decimal in types else 'whole number'}")
         found = Decimal(value)
         need(len(found.as_tuple().digits) <= 30, f"{name}: a number of at most 30 digits")
         need(abs(found.adjusted()) <= 1000, f"{name}: an exponent from -1000 to 1000")
