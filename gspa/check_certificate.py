@@ -422,10 +422,10 @@ def discrete(found: dict[str, Any]) -> Iterator[Victim]:
     need(sum(map(len, rows)) <= MOST_NUMBERS, f"at most {MOST_NUMBERS} probabilities")
     need(all(len(row) == len(given) for row in rows), f"a law: must be {len(given)} probabilities, as base is")
     need(all(sum(row) > 0 for row in [given, *rows]), "a law: must have a sum above 0")
-    base, tables = shares(given), [[shares(row) for row in matrix] for matrix, _, _ in users]
-    ratios = [[x / b for row in table for x, b in zip(row, base, strict=True) if b > 0] for table in tables]
-    draws = [(n, reduce(arb.min, ratio, arb(1))) for ratio, (_, n, _) in zip(ratios, users, strict=True)]
-    seen = set()
+    base, seen = shares(given), set()
+    tables = [[[(x, x / b) for x, b in zip(shares(row), base, strict=True)] for row in matrix] for matrix, *_ in users]
+    ratios = ([r for row in table for (_, r), b in zip(row, base, strict=True) if b > 0] for table in tables)
+    draws = [(n, reduce(arb.min, of, arb(1))) for of, (_, n, _) in zip(ratios, users, strict=True)]
     for g, (matrix, _, _) in enumerate(users):
         others = [(n - (i == g), c) for i, (n, c) in enumerate(draws)]
         for one, other in permutations(range(len(matrix)), 2):
@@ -434,8 +434,8 @@ def discrete(found: dict[str, Any]) -> Iterator[Victim]:
             if key not in seen:
                 seen.add(key)
                 laws = list(zip(base, tables[g][one], tables[g][other], strict=True))
-                pieces = [(b, x, y, x / b, y / b) for b, x, y in laws if b > 0]
-                outside = [(x, y) for b, x, y in laws if b == 0]
+                pieces = [(b, x, y, r0, r1) for b, (x, r0), (y, r1) in laws if b > 0]
+                outside = [(x, y) for b, (x, _), (y, _) in laws if b == 0]
                 yield Victim(pieces, others, partial(bare, outside))
 
 
@@ -450,15 +450,15 @@ class Curve:
 
     def __init__(self, power: int, kappa: arb, height: arb | None = None) -> None:
         self.power, self.kappa = power, kappa
-        self.half = 1 / kappa if power == 1 else (arb.pi() / kappa).sqrt() / 2  # int of e^(-kappa t^power) over t > 0
-        self.height = 1 / (2 * self.half) if height is None else height
+        half = 1 / kappa if power == 1 else (arb.pi() / kappa).sqrt() / 2  # int of e^(-kappa t^power) over t > 0
+        self.height = 1 / (2 * half) if height is None else height
+        self.right = self.height if kappa == 0 else self.height * half
 
-    def area(self, t: arb) -> arb:
-        """The integral from 0 to t."""
+    def share(self, t: arb) -> arb:
+        """Times `right` this is the integral from 0 to t."""
         if self.kappa == 0:
-            return self.height * t
-        share = (self.kappa.sqrt() * t).erf() if self.power == 2 else t.sgn() * (1 - (-self.kappa * abs(t)).exp())
-        return self.height * self.half * share
+            return t
+        return (self.kappa.sqrt() * t).erf() if self.power == 2 else t.sgn() * (1 - (-self.kappa * abs(t)).exp())
 
     def over(self, base: "Curve", t: arb, shift: arb) -> arb:
         """This curve at t - shift, over another of this power at t, which may be a wide ball."""
@@ -470,7 +470,7 @@ class Curve:
 
     def below(self, t: arb) -> arb:
         """P(noise <= t)."""
-        return 0.5 + self.area(t)
+        return 0.5 + self.right * self.share(t)
 
     def left(self, edge: arb, e: arb) -> arb:
         """int (f0 - e f1)_+ left of a place: f0/f1 falls, and is e where the two cross, or less everywhere."""
@@ -482,11 +482,11 @@ def cut(base: Curve, noise: Curve, shifts: tuple[arb, arb], ends: tuple[arb, arb
     """So many pieces between two ends, of B with the density base, P0 and P1 with those of the noise, shifted."""
     start, end = ends
     places = [start + (end - start) * k / many for k in range(many + 1)]
-    masses = [(base.area(t), *(noise.area(t - shift) for shift in shifts)) for t in places]
-    for (t, after), (less, more) in zip(pairwise(places), pairwise(masses), strict=True):
+    below = [(base.share(t), *(noise.share(t - shift) for shift in shifts)) for t in places]
+    for (t, after), (less, more) in zip(pairwise(places), pairwise(below), strict=True):
         inside = t.union(after)
         r0, r1 = (noise.over(base, inside, shift) for shift in shifts)
-        mass, p0, p1 = (y - x for x, y in zip(less, more, strict=True))
+        mass, p0, p1 = (one.right * (y - x) for one, x, y in zip((base, noise, noise), less, more, strict=True))
         yield mass, p0, p1, r0, r1
 
 
@@ -502,7 +502,7 @@ def cover(noise: Curve, given: dict[str, Any]) -> list[tuple[Curve, arb, arb]]:
     ends = [*pairwise(u if power == 1 else [x.sqrt() for x in u])]
     turns = ((more - less) * x for (less, more), x in zip(pairwise(slopes), u[1:-1], strict=True))
     q = [Curve(power, slope, log.exp()) for slope, log in zip(slopes, accumulate(turns, initial=arb(0)), strict=True)]
-    z: arb = 2 * sum((one.area(end) - one.area(start) for one, (start, end) in zip(q, ends, strict=True)), arb(0))
+    z: arb = 2 * sum((one.right * (one.share(y) - one.share(x)) for one, (x, y) in zip(q, ends, strict=True)), arb(0))
     return [(Curve(power, one.kappa, one.height / z), *of) for one, of in zip(q, ends, strict=True)]
 
 
