@@ -74,6 +74,7 @@ GAUSSIAN = "Gaussian reports of values in [0, 1]"
 ALLOCATION = """A record contributes a vector of norm at most 1 to one of {steps} sums, chosen uniformly at random and
 by itself. All sums together, each with independent Gaussian noise of standard deviation {sigma} a coordinate"""
 ARBITRARY = " except with probability {}, when a report is arbitrary, but independent of all others"
+ONE = (1, 1)
 LAW = [("0", "1"), 1, MOST_NUMBERS]
 STEEP = ("0", "1e12")
 COVER = {"radius": ("0.5", "1000000"), "slopes": [STEEP, 1, MOST_SLOPES], "breaks": [STEEP, 0, MOST_SLOPES]}
@@ -82,19 +83,15 @@ DEALT = {"sigma": ("0.01", "1000000"), "steps": (1, 10**8)}
 FAMILIES = {
     "rr": Family("binary randomized response (the true bit with odds e^eps), own eps each"),
     "aligned": Family(ALIGNED),
-    "common": Family(ANY, groups=(1, 1)),
-    "tv": Family(
-        ANY + ", of total variation at most {tv} between any two inputs", {"tv": ("1e-30", "1")}, groups=(1, 1)
-    ),
+    "common": Family(ANY, groups=ONE),
+    "tv": Family(ANY + ", of total variation at most {tv} between any two inputs", {"tv": ("1e-30", "1")}, groups=ONE),
     "krr": Family(KRR, {"k": (3, 10**6)}),
     "subset": Family(SUBSET, {"k": (3, 10**6), "size": (1, 10**6)}),
     "local hashing": Family(HASHING, {"g": (2, 10**6)}),
     "hadamard": Family(HADAMARD),
-    "piecewise": Family(
-        "the piecewise mechanism of Wang et al. 2019 for values in [-1, 1], of this eps", groups=(1, 1)
-    ),
-    "unary": Family("symmetric " + UNARY.format("1/(1 + e^(-eps/2))", "1/(1 + e^(eps/2))"), groups=(1, 1)),
-    "optimized unary": Family("optimized " + UNARY.format("1/2", "1/(1 + e^eps)"), groups=(1, 1)),
+    "piecewise": Family("the piecewise mechanism of Wang et al. 2019 for values in [-1, 1], of this eps", groups=ONE),
+    "unary": Family("symmetric " + UNARY.format("1/(1 + e^(-eps/2))", "1/(1 + e^(eps/2))"), groups=ONE),
+    "optimized unary": Family("optimized " + UNARY.format("1/2", "1/(1 + e^eps)"), groups=ONE),
     "discrete": Family(MATRICES, unit="matrix", scale=[LAW, 2, MOST_NUMBERS], local="0", proof={"base": LAW}),
     "laplace": Family(LAPLACE, scale=("0.001", MOST_EPS), **ON_A_LINE),
     "gaussian": Family(GAUSSIAN, unit="standard deviation", scale=("0.01", MOST_EPS), **ON_A_LINE),
@@ -617,8 +614,10 @@ def main(arguments: list[str]) -> int:
         return 130
     except Refused as wrong:
         reason = str(wrong)
-    except (OSError, MemoryError, ArithmeticError, ValueError, RecursionError):
-        reason = "out of memory, numbers too far apart for this program, or the answer could not be written"
+    except OSError:
+        reason = "the answer could not be written"
+    except (MemoryError, ArithmeticError, ValueError, RecursionError):
+        reason = "numbers too far apart for this program, or out of memory"
     print(f"REFUSED: {reason}", file=sys.stderr)
     return 2
 
