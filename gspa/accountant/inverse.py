@@ -26,6 +26,7 @@ from gspa.accountant.settings import REPLACE, OnLine, Setting, Shuffled, Who, se
 MOST_EPS = 600.0  # of a local report: what is looked for hides something
 MOST_USERS, MOST_ROUNDS = 10**15, 10**6
 _NEAR = 1e-3  # relative, of where the target is missed
+_OVER_ROUNDS = 2e-5  # of reports on a line
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,16 @@ def _unknown(runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds
         raise InvalidValue("mechanism", runs.name, "one of users who report", "a training run has steps, not users")
     often = check.count(rounds=1 if rounds is None else rounds)
     noise = getattr(runs, "scale", None) or getattr(runs, "sigma", None)
+    # What is summed up on a grid, or attacked, is itself known to about 1e-6, and a curve over rounds to less.
+    close = _OVER_ROUNDS if often > 1 and isinstance(runs, Laplace | Gaussian) else 1e-6
 
     if who is not None or isinstance(noise, tuple):
         base = setting(runs, eps, n, who, often)
         assert isinstance(base, Shuffled | OnLine)  # others have no budgets
         if base.top == math.inf:
-            return Unknown("factor of the noise", base.times, 1e-17, 1e17, grows=False)
-        return Unknown("factor of the budgets", base.times, most=MOST_EPS / max(base.top, 1e-300) * often)
+            return Unknown("factor of the noise", base.times, 1e-17, 1e17, close=close, grows=False)
+        most = MOST_EPS / max(base.top, 1e-300) * often
+        return Unknown("factor of the budgets", base.times, most=most, close=close)
 
     if n is None and (eps is None or isinstance(runs, Laplace | Gaussian)):
         what = "the largest local eps" if isinstance(runs, Laplace) else "the smallest sigma"
@@ -89,10 +93,10 @@ def _unknown(runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds
         def noisy(x: float) -> Setting:
             return setting(replace(runs, sigma=x), None, n, None, often)
 
-        return Unknown("sigma", noisy, width / MOST_EPS, width * 1e17, width, grows=False)
+        return Unknown("sigma", noisy, width / MOST_EPS, width * 1e17, width, close=close, grows=False)
 
-    # What is summed up on a grid, or attacked, is itself known to about 1e-6.
-    close = 1e-10 if isinstance(runs, Randomizer) and often == 1 and (runs.bits or not runs.known) else 1e-6
+    if isinstance(runs, Randomizer) and often == 1 and (runs.bits or not runs.known):
+        close = 1e-10
     least = max(1e-300, getattr(runs, "least", 0.0))
     return Unknown("eps", lambda x: setting(runs, x, n, None, often), least, close=close)
 
