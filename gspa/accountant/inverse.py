@@ -61,7 +61,7 @@ def _unknown(runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds
         raise InvalidValue("mechanism", runs.name, "one of users who report", "a training run has steps, not users")
     often = check.count(rounds=1 if rounds is None else rounds)
     noise = getattr(runs, "scale", None) or getattr(runs, "sigma", None)
-    # What is summed up on a grid, or attacked, is itself known to about 1e-6, and a curve over rounds to less.
+    # What is summed up on a grid, or attacked, is itself known to about 1e-6, and a curve over rounds less closely.
     close = _OVER_ROUNDS if often > 1 and isinstance(runs, Laplace | Gaussian) else 1e-6
 
     if who is not None or isinstance(noise, tuple):

@@ -45,15 +45,6 @@ def html(page):
     return BeautifulSoup("".join(blocks), "html.parser")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_registry():
-    """Nobody changes folders here, and to look for the project at each claim takes most of the time."""
-    kept = claims.registry()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(claims, "registry", lambda: kept)
-        yield
-
-
 @pytest.fixture(scope="module")
 def parts():
     return cards.parts(Found(FOUND, {"08_comparison"}), [])

@@ -22,7 +22,7 @@ from test_recipe import PRINTED
 
 import gspa
 from gspa.accountant.errors import CheckFailed
-from gspa.book import build_record, claims, recipe, say, site, sitecheck
+from gspa.book import build_record, recipe, say, site, sitecheck
 from gspa.book.claims import Outcome, registry
 from gspa.book.figures import MIME
 from gspa.book.project import Project
@@ -135,15 +135,6 @@ def real_book(root, *, url="", api=False):
         "17_exact_accounting": {"cells": [said]},
     }
     return project, [executed(project, name, **extras.get(name, {})) for name in names]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_registry():
-    """Nobody changes folders here, and to look for the project at each claim takes most of the time."""
-    kept = claims.registry()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(claims, "registry", lambda: kept)
-        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

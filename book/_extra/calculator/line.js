@@ -128,7 +128,7 @@
     return cut.slice(1).map((r, i) => {
       const start = cut[i], width = r - start, { slope } = piece(start + width / 2), [a, b] = [at(start), at(r)];
       const bulge = power === 2 ? abs(slope - kappa) * width * width / 4 : 0; // of a quadratic log ratio above its ends
-      const side = (x, y, input) => { // of a report at these distances from an input on the same axis as r
+      const side = (x, y, input) => { // of an input, as r measures it: the logarithms of its report's density at both ends
         const far = [start - input, r - input], near = min(...far.map(abs)), ends = [exp(x - a.b), exp(y - b.b)], low = min(...ends) * exp(-bulge), high = max(...ends) * exp(bulge);
         const turn = Math.sign(far[0] + far[1]), steep = far.map((d) => power * (slope * (d + input + 0.5) ** (power - 1) - turn * kappa * abs(d) ** (power - 1)));
         const rises = [low, high].flatMap((ratio) => steep.map((rise) => rise * ratio * width));
@@ -152,7 +152,10 @@
     const cover = found.cover(others), cut = cells(victim, found, size), whole = 2 * cut.reduce((sum, { base }) => sum + base, 0);
     return (asked) => {
       const eps = min(asked, LARGEST), grown = exp(eps), values = [], masses = [];
-      const put = (value, mass) => masses.push(mass) && values.push(value);
+      const put = (value, mass) => {
+        values.push(value);
+        masses.push(mass);
+      };
       for (const [one, other] of [["zero", "one"], ["one", "zero"]]) {
         let edge = -Infinity, held = 0; // the end that is shared with the next cell, and the mass there
         for (const cell of cut) {
@@ -162,15 +165,14 @@
           const mean = min(max((first.mass - grown * second.mass) / cell.base, least), most), share = most > least ? (mean - least) / (most - least) : 0.5;
           const mass = cell.base / whole, up = mass * share;
           if (over > 0) {
+            if (held > 0) put(edge, held);
             put(least + pad, mass - up);
             put(most + pad, up);
+            [edge, held] = [-Infinity, 0];
           } else {
             put(max(edge, start + pad), held + (start < end ? mass - up : up));
             [edge, held] = [end + pad, start < end ? up : mass - up];
-            continue;
           }
-          if (held > 0) put(edge, held);
-          [edge, held] = [-Infinity, 0];
         }
         if (held > 0) put(edge, held);
       }
