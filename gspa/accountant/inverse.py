@@ -26,7 +26,8 @@ from gspa.accountant.settings import REPLACE, OnLine, Setting, Shuffled, Who, se
 MOST_EPS = 600.0  # of a local report: what is looked for hides something
 MOST_USERS, MOST_ROUNDS = 10**15, 10**6
 _NEAR = 1e-3  # relative, of where the target is missed
-_OVER_ROUNDS = 2e-5  # of reports on a line
+_ROUGH = 0.02  # the same where an estimate starts the search
+_ON_A_LINE = 2e-5  # relative, of the central eps to the target: closer than an eps there is known itself
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ def _unknown(runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds
         raise InvalidValue("mechanism", runs.name, "one of users who report", "a training run has steps, not users")
     often = check.count(rounds=1 if rounds is None else rounds)
     noise = getattr(runs, "scale", None) or getattr(runs, "sigma", None)
-    # What is summed up on a grid, or attacked, is itself known to about 1e-6, and a curve over rounds less closely.
-    close = _OVER_ROUNDS if often > 1 and isinstance(runs, Laplace | Gaussian) else 1e-6
+    # What is summed up on a grid, or attacked, is itself known to about 1e-6, and reports on a line less closely.
+    close = _ON_A_LINE if isinstance(runs, Laplace | Gaussian) else 1e-6
 
     if who is not None or isinstance(noise, tuple):
         base = setting(runs, eps, n, who, often)
@@ -135,18 +136,22 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
     def gap(value: float) -> float:
         return math.log(eps) - math.log(value) if 0 < value < math.inf else math.inf if value == 0 else -math.inf
 
-    def root(end: Callable[[float], float], y: float, close: float, slope: float) -> tuple[float, float]:
-        """About where an end of the central eps is the target, and the slope of its logarithm there."""
+    def root(end: Callable[[float], float], y: float, side: int, close: float, slope: float) -> tuple[float, float]:
+        """Where an end of the central eps meets the target (side 1) or misses it (-1), by `close` at most, as a rule.
+
+        And the slope of its logarithm there.
+        """
         bracket = [-math.inf, math.inf]
 
         def spare(y: float) -> float:
             found = gap(end(number(y)))
-            bracket[0 if found > 0 else 1] = y
+            aimed = found - side * 0.5 * asked.close
+            bracket[0 if aimed > 0 else 1] = y
             # Close enough, or between two numbers at which it jumps: the ends are proved by themselves.
-            return found if abs(found) > close and bracket[1] - bracket[0] > close else 0.0
+            return 0.0 if 0 <= side * found <= close or bracket[1] - bracket[0] <= close else aimed
 
         first = spare(y)
-        step = min(max(-first / slope, -5.0), 14.0)
+        step = min(max(-first / (slope or -1 / power), -5.0), 14.0)
         if step == 0:
             return y, slope
         second = spare(y + step)
@@ -160,7 +165,10 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
         needs = f"a target that {asked.name} = {limit:g} {verb}"
         return OutsideValidity("calibration", needs, f"eps = {eps:g}, delta = {delta:g}")
 
-    y, slope = root(high, sign * math.log(asked.start), asked.close, -1 / power)
+    y, slope = sign * math.log(asked.start), 0.0
+    if users(asked.start).about(delta) is not None:
+        y, slope = root(lambda x: users(x).about(delta) or 0.0, y, 1, _ROUGH, slope)
+    y, slope = root(high, y, 1, asked.close, slope)
     if asked.whole:
         safe = float(_last(met, round(number(y)), sign, asked))
     else:
@@ -172,9 +180,8 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
     if asked.whole:
         other = float(_last(lambda x: low(x) <= eps, int(safe), sign, asked))
     else:
-        y, _ = root(low, y, _NEAR, slope or -1 / power)
-        push = min(max(1.1 * abs(gap(low(number(y)))), asked.close), 1.0)
-        other = number(push_until(lambda y: low(number(y)) > eps, y, push, sign * math.log(worst)))
+        y, _ = root(low, y, -1, _NEAR, slope)
+        other = number(push_until(lambda y: low(number(y)) > eps, y, asked.close, sign * math.log(worst)))
     one = at(max(safe, asked.least))
     ends = sorted((safe, other))
     n = None if asked.whole and not asked.grows else one.n

@@ -34,6 +34,7 @@ from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.one_round import UserBounds, central_delta, central_epsilon, honest_only
 from gspa.accountant.randomizers import Discrete, Duchi, Gaussian, Laplace, Mechanism, RandomizedResponse, Randomizer
 from gspa.accountant.risk import Risk, attack_rates
+from gspa.accountant.tradeoff import gdp_epsilon
 
 Who = Budgets | ArrayLike | str | PathLike[str] | None
 Population = Sequence[tuple[Discrete, int]]
@@ -104,6 +105,10 @@ class Setting:
 
     def quick(self, end: str, delta: float) -> float | None:
         """Its "lower" or "upper" end alone, where that takes less time: for a search, it may differ by rounding."""
+        return None
+
+    def about(self, delta: float) -> float | None:
+        """An estimate of the central eps, where that takes much less time: for a search to start from."""
         return None
 
     def delta(self, eps: float) -> Bound:
@@ -247,6 +252,11 @@ class OnLine(Setting):
         if end == "upper" and self.rounds > 1:
             return composition.compose([(self.law(both=False), self.rounds)], delta=delta).upper
         return None
+
+    def about(self, delta: float) -> float | None:
+        crowd = laplace_gaussian.Crowd.of(**self.line)
+        mu = max((crowd.envelopes(i, delta / self.rounds)[1] for i in crowd.candidates(None)[:1]), default=0.0)
+        return gdp_epsilon(delta=delta, mu=mu * math.sqrt(self.rounds)) if mu < math.inf else math.inf
 
     def proof(self, delta: float) -> Certificate:
         return certificates.on_a_line(laplace_gaussian.Crowd.of(**self.line), delta=delta)
