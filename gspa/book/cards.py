@@ -127,8 +127,9 @@ class Found:
 
     def weighed(self, paper: str) -> list[Claim]:
         """Its other claims that a page settles, those first whose error changes a conclusion."""
-        rest = [one for one in self.of(paper) if not one.reason and one not in self.grave(paper)]
-        return sorted(rest, key=lambda one: one.id not in _conclusions())
+        grave, changing = self.grave(paper), _conclusions()
+        rest = [one for one in self.of(paper) if not one.reason and one not in grave]
+        return sorted(rest, key=lambda one: one.id not in changing)
 
     def corrected(self, paper: str = "") -> list[tuple[Claim, Outcome]]:
         """Claims that hold with a correction."""

@@ -106,7 +106,7 @@ class TestFrontDoor:
         assert below > 0.999 * bound.lower
 
     def test_a_matrix_is_between_the_ends_too(self):
-        asked = {"n": 40, "rounds": 2, "mechanism": gspa.Discrete([[0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.3, 0.1, 0.6]])}
+        asked = {"n": 20, "rounds": 2, "mechanism": gspa.Discrete([[0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.3, 0.1, 0.6]])}
         bound = gspa.epsilon(delta=1e-5, **asked)
         low, high = (gspa.to_dp_accounting(**asked, pessimistic=side) for side in (False, True))
         assert 0.999 * bound.lower < low.get_epsilon_for_delta(1e-5) <= bound.upper

@@ -222,7 +222,7 @@ class TestLines:
     @pytest.mark.parametrize("command", OPTIONS, ids=" ".join)
     def test_a_few_lines_for_every_command(self, command):
         wrong: list[str] = []
-        drawn(command, 3 if command[0] in ("epsilon", "calibrate") else 12, Counter(), wrong)  # seconds a line
+        drawn(command, {"calibrate": 2, "epsilon": 3}.get(command[0], 12), Counter(), wrong)  # seconds a line
         assert not wrong, "\n".join(wrong)
 
     @pytest.mark.slow

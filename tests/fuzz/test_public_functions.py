@@ -132,7 +132,7 @@ def test_a_few_inputs_for_every_door(part):
     wrong: list[str] = []
     for key in KEYS[part::6]:
         found: Counter[str] = Counter()
-        drawn(key, 4, 0.15, found, wrong)
+        drawn(key, 3, 0.15, found, wrong)
         total += found
     assert not wrong, "\n".join(wrong[:40])
     assert min(total["answered"], total["refused"]) > 20

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import CodeType
 from typing import Any
 from unittest.mock import patch
 
@@ -82,16 +83,9 @@ def _run_page(
 
     from gspa.book import claims, figures, say
     from gspa.book.page import Page
-    from gspa.book.parameters import select
-    from gspa.book.project import Project
 
-    values = select(Project(ROOT), name).validate(parameters, profile=profile)
-    cells = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
-    for planted in _in_cells:
-        if planted.imported == name:
-            cells = [cell | {"source": ["".join(cell["source"]).replace(planted.old, planted.new)]} for cell in cells]
-    if only:
-        cells = needed(cells, only, frozenset(made or ()))
+    values = _form(name).validate(parameters, profile=profile)
+    planted = tuple((one.old, one.new) for one in _in_cells if one.imported == name)
     names: dict[str, Any] = {"__name__": name}
     outcomes, said = {}, []
 
@@ -122,24 +116,50 @@ def _run_page(
         return "", []
 
     later = []
-    for number, cell in enumerate(cells):
-        if cell["cell_type"] != "code":
-            continue
-        source = "".join(cell["source"])
-        if source.startswith("%%say"):
-            first, _, body = source.partition("\n")
+    for cell, parametric in _cells(name, only, frozenset(made or ()), planted):
+        if isinstance(cell, str):
+            first, _, body = cell.partition("\n")
             body, waits = say.spoken(first.removeprefix("%%say"), body)
             later.append(body) if waits else said.append(say.render(body, names))
             continue
         with patch.object(figures, "as_svg", undrawn):
-            exec(compile(source, f"{name}, cell {number}", "exec"), names)
-        if "parameters" in cell.get("metadata", {}).get("tags", []):
+            exec(cell, names)
+        if parametric:
             names |= values | dict(made or {})
         if "Page" in names:
             names["Page"] = Quiet
     said += [say.render(body, names) for body in later]
     assert set(outcomes) <= set(claims.registry())
     return Ran(names, outcomes, said)
+
+
+@cache
+def _form(name: str) -> Any:
+    """The parameters of a page."""
+    from gspa.book.parameters import select
+    from gspa.book.project import Project
+
+    return select(Project(ROOT), name)
+
+
+@cache
+def _cells(
+    name: str, only: frozenset[str], made: frozenset[str], planted: tuple[tuple[str, str], ...]
+) -> list[tuple[CodeType | str, bool]]:
+    """A page's code, compiled, and what is said between, as it is written; with each whether parameters follow it."""
+    cells = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    for old, new in planted:
+        cells = [cell | {"source": ["".join(cell["source"]).replace(old, new)]} for cell in cells]
+    if only:
+        cells = needed(cells, only, made)
+    found: list[tuple[CodeType | str, bool]] = []
+    for number, cell in enumerate(cells):
+        if cell["cell_type"] == "code":
+            source = "".join(cell["source"])
+            said = source.startswith("%%say")
+            ready = source if said else compile(source, f"{name}, cell {number}", "exec")
+            found.append((ready, "parameters" in cell.get("metadata", {}).get("tags", [])))
+    return found
 
 
 def needed(cells: list[dict[str, Any]], claims: frozenset[str], made: frozenset[str]) -> list[dict[str, Any]]:
