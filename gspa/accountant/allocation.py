@@ -49,9 +49,9 @@ from gspa.accountant.errors import InternalError, InvalidValue
 from gspa.accountant.laplace_gaussian import NOT_FOUND
 from gspa.accountant.losses import TAIL, Atoms, dominated, dominating
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon
+from gspa.accountant.pair import greatest_epsilon, least_epsilon
 from gspa.accountant.random_sum import Bracket, positive_part
 from gspa.accountant.randomizers import Mechanism
-from gspa.accountant.roots import find_root, push_until
 from gspa.accountant.rounds import Round, Rounds, compose, compose_delta
 from gspa.accountant.tradeoff import gdp_epsilon
 
@@ -258,12 +258,9 @@ class Dealt:
 
 # --- eps and delta -------------------------------------------------------------------------------------------
 
-_PUSH = 2e-6  # relative, in eps: where its ends are tried
-_CLOSE = 5e-4  # of log delta: how near its ends are sought,
-_STEPS = 4  # in so many steps
-_NO_LOG = -800.0  # below that of any double
+_CLOSE = 2e-4  # relative, in delta: how near its ends are sought
 _NARROW = 1e-3  # relative, in delta: a wider bracket is refined once
-_ANEW = 0.05  # relative, in eps: where no cut is narrow (large shifts), none is at an eps so near
+_ANEW = (0.01, 0.05)  # relative, in eps: where no cut is narrow, none is at an eps so near; of many points, nearer
 _MOST_STEPS = 10**12
 _FINE = (1.5,)  # of many points near each other,
 _SAME_CUT = 6  # as many of which share a cut, where
@@ -326,7 +323,7 @@ class _Curve:
             return best
 
         best = nearby(min(self._best, len(offers) - 1))
-        if abs(eps - self._looked) > _ANEW * eps and width(best) > 0.2 * seen[best].upper:
+        if abs(eps - self._looked) > _ANEW[self.finer == _FINE] * eps and width(best) > 0.2 * seen[best].upper:
             self._looked = eps
             best = nearby(min(range(0, len(offers), 3), key=width))
         self._best = best
@@ -344,37 +341,12 @@ class _Curve:
         if self._rough(0.0)[0].lower <= delta and self.delta(0.0).upper <= delta:
             return Bracket(0.0, 0.0)
 
-        def excess(log_eps: float) -> float:
-            low, high = self._rough(math.exp(log_eps))[0]
-            middle = math.sqrt(low) * math.sqrt(high) if low > 0.3 * high else high
-            return (math.log(middle) if middle > 0 else _NO_LOG) - math.log(delta)
-
         # As if the sum were Gaussian, where that is any guide.
         spread_out = math.sqrt(dealt.variance(0.0) / dealt.t)
         guess = min(max(gdp_epsilon(delta=delta, mu=min(spread_out, 20.0)), 1e-12), 0.5 * top)
-        root, _ = find_root(excess, math.log(guess), math.log(top))
-        at, slope = min(math.exp(root), top), (excess(root + 1e-3) - excess(root - 1e-3)) / 2e-3
-        ends = [self._end(side, delta, at, min(slope, -0.1), top) for side in (1, -1)]
-        return Bracket(min(max(ends[1], told), ends[0]), ends[0])
-
-    def _end(self, side: int, delta: float, at: float, slope: float, top: float) -> float:
-        """Near `at`, an eps at which the upper (side 1) or lower (-1) end of delta(eps) is at the right side of it."""
-
-        def excess(eps: float) -> float:
-            found = self.delta(eps)
-            there = found.upper if side > 0 else found.lower
-            return side * ((math.log(there) if there > 0 else _NO_LOG) - math.log(delta))
-
-        last = top if side > 0 else 0.0
-        end = last
-        for _ in range(_STEPS):
-            here = excess(at)
-            if here <= 0:
-                end = min(end, at) if side > 0 else max(end, at)
-            if -_CLOSE <= here <= 0:
-                return end
-            at = min(at * math.exp(side * min((here + 0.5 * _CLOSE) / -slope, 1.0)), top)
-        return end if end != last else push_until(lambda eps: excess(eps) <= 0, at, side * _PUSH * at, last)
+        high = least_epsilon(lambda eps: self.delta(eps).upper, delta, guess, top, _CLOSE)
+        low = greatest_epsilon(lambda eps: self.delta(eps).lower, delta, high, _CLOSE)
+        return Bracket(min(max(low, told), high), high)
 
 
 # --- several blocks and epochs -------------------------------------------------------------------------------

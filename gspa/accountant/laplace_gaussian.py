@@ -389,7 +389,7 @@ def reports_pair(
 
 # --- certified eps and delta ---------------------------------------------------------------------------------
 
-_BAND = 2e-3  # relative, in delta: where the search for eps stops
+_BAND = 5e-4  # relative, in delta: where the search for eps stops
 
 
 def blanket_epsilon(

@@ -35,7 +35,7 @@ from gspa.accountant.arguments import MOST_EXPONENT, UNIT, Array
 from gspa.accountant.clones import CloneLaw
 from gspa.accountant.random_sum import expectation_above, expectation_below
 from gspa.accountant.roots import find_root, push_until
-from gspa.accountant.tradeoff import gdp_epsilon, gdp_log_delta
+from gspa.accountant.tradeoff import gdp_epsilon
 
 # --- the pair's divergence -----------------------------------------------------------------------------------
 
@@ -307,66 +307,41 @@ def epsilon_interval(
     return Interval(lower, min(max(at(y), lower), upper), upper)
 
 
-# --- the same where a value costs much and the curve is nearly a Gaussian's -----------------------------------
+# --- the same where a value costs much -----------------------------------------------------------------------
 
-_STEPS = 40
 BAND = 1e-4  # of delta, in which an end is good enough
 TOP = 700.0  # an eps that is as good as none
-
-
-def fitted_mu(eps: float, log_delta: float) -> float:
-    """The mu at which a Gaussian has that delta at eps: bisection, 1e-4 relative is plenty."""
-    # Halving, because where it ends decides which eps `_Search` asks, and so what is returned.
-    low, high = 1e-6, 100.0
-    while high / low > 1.0001:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if gdp_log_delta(eps, mu=middle) > log_delta else (middle, high)
-    return high
-
-
-def _next_eps(seen: list[tuple[float, float]], target: float, low: float, high: float) -> float:
-    """Where to look after these (eps, log delta), for a delta that falls: between low and high.
-
-    A Gaussian through the last value; every third time, or if that is no help, secant or bisection.
-    """
-    if len(seen) % 3 != 0:
-        aim = gdp_epsilon(delta=target, mu=fitted_mu(*seen[-1]))
-        if low < aim < high:
-            return aim
-    ends = {e: v for e, v in seen if e in (low, high)}
-    middle = 0.5 * (low + high)
-    if len(seen) % 2 or len(ends) < 2 or ends[low] <= ends[high]:
-        return middle
-    share = (ends[low] - math.log(target)) / (ends[low] - ends[high])
-    return low + min(max(share, 0.05), 0.95) * (high - low)
+_LAST, _BELOW = 0.94, 1 - 1e-6  # of the largest eps: from where on it is likely that nothing below it will do
+_LITTLE = 0.03  # of what is aimed at: how much less it is does not matter, and a jump to 0 would mislead a secant
+_APART = 1e-7  # relative: eps that need not be told apart, where delta jumps
 
 
 def _searched(
     delta_at: Callable[[float], float], target: float, start: float, top: float, band: float, side: int
 ) -> float:
     """`least_epsilon` (side 1) or `greatest_epsilon` (-1), whose high end is `top`."""
-    # A loop of its own: a value costs so much that the first one within the band is taken, and no root is needed.
-    low, eps = (-math.inf, min(start, 0.95 * top)) if side > 0 else (0.0, top)
-    high, gap = top, 1e-3
     aim, enough = min(target * (1 - side * 0.5 * band), 1 - 2.0**-53), target * (1 - side * band)
-    seen: list[tuple[float, float]] = []
-    for _ in range(_STEPS):
+    unit = min(start, 0.95 * top) if side > 0 else top
+    good, bad = (top, 0.0) if side > 0 else (0.0, top)
+
+    def excess(place: float) -> float:
+        """log of delta over what is aimed at, at so many units of eps; 0 where the search may end."""
+        nonlocal good, bad
+        eps = min(max(place, 0.0) * unit, top)
         found = delta_at(eps)
-        seen.append((eps, math.log(max(found, 1e-300))))
-        good = side * found <= side * target
-        low, high = (low, eps) if good == (side > 0) else (eps, high)
-        if good and (eps == 0 or side * found > side * enough):
-            break
-        if low >= 0 and high - low <= 1e-9 * high:
-            break
-        if low < 0:  # no eps that is too small yet: halve, then try 0 itself
-            eps = 0.0 if eps < 1e-3 * start else 0.5 * eps
-            continue
-        eps = _next_eps(seen, aim, low, high)
-        if side < 0 and low == 0:
-            # Until there is one that is large enough, stay close: the bracket is widest far from the target.
-            eps, gap = max(eps, high * (1 - gap)), min(4 * gap, 1.0)
-    return high if side > 0 else low
+        if side * found <= side * target:
+            good = eps
+            done = side * found > side * enough or (eps == 0 and side > 0)
+        elif side > 0:
+            bad, done = eps, good == top and eps > _LAST * top and delta_at(_BELOW * top) > target
+        else:
+            bad, done = eps, eps == 0
+        return 0.0 if done or abs(good - bad) <= _APART * max(good, bad) else math.log(max(found / aim, _LITTLE))
+
+    if unit > 0:
+        # Of a Gaussian's delta that is small, the logarithm falls about so fast.
+        find_root(excess, 1.0, top / unit, min(1.5 * math.log(target / unit), -1.0))
+    return good
 
 
 def least_epsilon(delta_at: Callable[[float], float], target: float, start: float, top: float, band: float) -> float:
