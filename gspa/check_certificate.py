@@ -264,7 +264,7 @@ class Law(NamedTuple):
 
 def step_for(cells: list[Cell], draws: Draws, places: int, fewest: int) -> arb:
     """Of the lattice: so fine as the places allow, and with few atoms near them. Any step will do."""
-    values = [(float(mass), float(total / mass)) for mass, total, _, _ in cells if mass > 0]
+    values = [(float(mass), min(max(float(total / mass), -1e150), 1e150)) for mass, total, _, _ in cells if mass > 0]
     mean, square = (sum(mass * x**power for mass, x in values) for power in (1, 2))
     many, squares = (sum(n * float(c) ** power for n, c in draws) for power in (1, 2))
     deviation = max(square - (squares / many if many else 1) * mean**2, 0) ** 0.5  # of one of the others

@@ -260,7 +260,7 @@ class Dealt:
 
 _CLOSE = 2e-4  # relative, in delta: how near its ends are sought
 _NARROW = 1e-3  # relative, in delta: a wider bracket is refined once
-_ANEW = (0.01, 0.05)  # relative, in eps: where no cut is narrow, none is at an eps so near; of many points, nearer
+_ANEW = (0.01, 0.05)  # relative, in eps, of one and of many points: where no cut is narrow, none is at an eps so near
 _MOST_STEPS = 10**12
 _FINE = (1.5,)  # of many points near each other,
 _SAME_CUT = 6  # as many of which share a cut, where

@@ -88,7 +88,7 @@ class _Crowd:
         """The largest log-ratio of two rows, rounded up; infinity where one has a zero that another has not."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = max(float(np.nanmax(table.max(axis=0) / table.min(axis=0))) for table in self.tables)
-        return math.log(ratio * (1 + 4 * UNIT)) + 2 * UNIT
+        return math.log(ratio * (1 + 4 * UNIT)) * (1 + 2 * UNIT) + 2 * UNIT
 
     def others(self, group: int) -> Array:
         """How many users of each randomizer there are beside a victim of that group."""
@@ -226,7 +226,8 @@ def _attacks(crowd: _Crowd, group: int, laws: Array, victim: Array) -> list[Delt
         n, size = float(count.sum()), laws[0].size
 
         def gain(eps: float, sent: Array) -> Array:
-            large = math.exp(min(eps, MOST_EXPONENT)) * sent * (1 + 8 * UNIT)
+            with np.errstate(over="ignore"):
+                large = math.exp(min(eps, MOST_EXPONENT)) * sent * (1 + 8 * UNIT)
             return np.asarray(np.maximum(victim[0] * (1 - 4 * UNIT) - large, 0.0))
 
         def rare(eps: float) -> float:

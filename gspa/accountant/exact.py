@@ -37,7 +37,7 @@ from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.one_round import UserBounds, central_delta, central_epsilon
-from gspa.accountant.pair import SURELY_ALL, SURELY_ZERO, Victim, gaussian_guess
+from gspa.accountant.pair import Victim, gaussian_guess
 from gspa.accountant.roots import find_root, push_until
 
 # --- the number of ones: delta(eps) at many inputs of the others at once -------------------------------------
@@ -192,6 +192,7 @@ _MOST_GROUPS = 20_000
 _KEPT = 64  # best choices of inputs that the search for eps looks at
 _MOVED = 1024  # groups whose inputs one step of the ascent tries to change
 _STEPS = 40
+_SURELY_ZERO, _SURELY_ALL = -800.0, 40.0  # where the logistic function is 0 and 1
 _NEAR = 256  # ones that are tried on either side of what the ascent finds
 
 
@@ -402,10 +403,10 @@ def _epsilon(crowd: Crowd, inputs: Inputs | None, delta: float) -> _Found:
         y, push = root(y)
         last = excess(y)
     worst = _best(crowd, at(y), [rows])
-    above, most, least = SURELY_ALL, delta * (1 - 4e-16), delta * (1 + 4e-16)
+    above, most, least = _SURELY_ALL, delta * (1 - 4e-16), delta * (1 + 4e-16)
     if whole:  # else the pair's eps is the upper end
-        above = push_until(lambda y: everywhere(y).upper <= most, y + push, push, SURELY_ALL)
-    below = push_until(lambda y: _best(crowd, at(y), [rows]).lower >= least, y - push, -push, SURELY_ZERO)
+        above = push_until(lambda y: everywhere(y).upper <= most, y + push, push, _SURELY_ALL)
+    below = push_until(lambda y: _best(crowd, at(y), [rows]).lower >= least, y - push, -push, _SURELY_ZERO)
     lower, upper = at(below), at(above)
     return _Found(lower, min(max(at(y), lower), upper), upper, worst.ones)
 

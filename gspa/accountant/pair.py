@@ -24,17 +24,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit
 
 from gspa.accountant import binomial
 from gspa.accountant.arguments import MOST_EXPONENT, UNIT, Array
 from gspa.accountant.clones import CloneLaw
 from gspa.accountant.random_sum import expectation_above, expectation_below
-from gspa.accountant.roots import find_root, push_until
+from gspa.accountant.roots import find_root
 from gspa.accountant.tradeoff import gdp_epsilon
 
 # --- the pair's divergence -----------------------------------------------------------------------------------
@@ -93,7 +92,7 @@ class AtomTable:
         base: shape (k,), > 0, B.
         first: shape (k,), P0/B.
         second: shape (k,), P1/B.
-        bare: shape (2, l), P0 and P1 where B has no mass, or as good as none.
+        bare: shape (3, l), P0, P1 and B where B has no mass, or as good as none.
     """
 
     eps: float
@@ -107,7 +106,7 @@ class AtomTable:
         """From three laws of shape (k,), of which B's sum may be off by a rounding."""
         covered = base > _SEEN
         inside = base[covered] / (base.sum() or 1.0)
-        bare = np.array([first[~covered], second[~covered]])
+        bare = np.array([first[~covered], second[~covered], base[~covered]])
         return cls(eps, inside, first[covered] / inside, second[covered] / inside, bare)
 
     @property
@@ -118,7 +117,7 @@ class AtomTable:
     @property
     def exchanged(self) -> AtomTable:
         """The same of the two inputs exchanged."""
-        return AtomTable(self.eps, self.base, self.second, self.first, self.bare[::-1])
+        return AtomTable(self.eps, self.base, self.second, self.first, self.bare[[1, 0, 2]])
 
     @property
     def mirrored(self) -> bool:
@@ -139,10 +138,14 @@ class AtomTable:
         off = 8 * UNIT * self.first + 8 * UNIT * np.minimum(large, np.finfo(np.float64).max)
         return self.first - large + (off if up else -off)
 
-    def outside(self, eps: float, *, up: bool) -> float:
-        """What the reports cost that nobody else sends, rounded to one side, each term for its own cancellation."""
-        side, (first, second) = 4 * UNIT if up else -4 * UNIT, self.bare
-        gap = np.maximum(first * (1 + side) - math.exp(min(eps, MOST_EXPONENT)) * second * (1 - side), 0.0)
+    def outside(self, eps: float, *, up: bool, others: float = 0.0) -> float:
+        """What the reports cost that nobody else sends, rounded to one side, each term for its own cancellation.
+
+        Downward, what so many others rarely send counts as the victim's.
+        """
+        side, (first, second, rare) = 4 * UNIT if up else -4 * UNIT, self.bare
+        sent = second if up else second + others * rare
+        gap = np.maximum(first * (1 + side) - math.exp(min(eps, MOST_EXPONENT)) * sent * (1 - side), 0.0)
         return float(gap.sum() * (1 + side * (1 + first.size)))
 
     def alone(self, eps: float) -> float:
@@ -159,7 +162,7 @@ class AtomTable:
         return self._end(law, eps, up=False)
 
     def _end(self, law: CloneLaw, eps: float, *, up: bool) -> float:
-        bare = self.outside(eps, up=up)
+        bare = self.outside(eps, up=up, others=float(law.edges[-1]))
         if not self.base.size:
             return bare
         # A mass of B that is off by 3 units puts up to (1 + 3 u)^m on m draws.
@@ -225,11 +228,13 @@ def divergence(law: CloneLaw, victim: Victim | AtomTable, eps: float) -> tuple[f
     return lower, min(max(value, lower), upper), upper
 
 
-# --- eps from delta: a cheap root, then a proof of both ends -------------------------------------------------
+# --- eps from delta ------------------------------------------------------------------------------------------
 
-_COARSE = 300  # counts that the search for the root looks at
-_FULL = 500  # up to this many it looks at all
-SURELY_ZERO, SURELY_ALL = -800.0, 40.0  # where the logistic function is 0 and 1
+BAND, _SHARP = 1e-4, 1e-9  # of delta, in which an end is good enough; the same of a closed form
+TOP = 700.0  # an eps that is as good as none
+_LAST = 0.94  # of the largest eps, from where on it is likely that nothing below it will do
+_NOTHING = 1e-6  # of where the search starts: a smaller eps counts as 0
+_LITTLE = 0.03  # of what is aimed at: how much less it is does not matter, and a jump to 0 would mislead a secant
 
 
 class Interval(NamedTuple):
@@ -260,60 +265,17 @@ def epsilon_interval(
     """
     least, most = target * (1 + slack), target * (1 - slack)
     fewer = law if law_of_lower is None else law_of_lower
+    above: Callable[[float], float]
+    below: Callable[[float], float]
     if isinstance(victim, AtomTable):
-        guess = gaussian_guess(victim, law.mean + 1, target)
-        high = least_epsilon(lambda eps: victim.above(law, eps), most, guess, victim.eps, BAND)
-        low = min(greatest_epsilon(lambda eps: victim.below(fewer, eps), least, high, BAND), high)
-        return Interval(low, 0.5 * (low + high), high)
-    # Blocks of an odd number have a middle, which is the mean count.
-    search = law if law.mass.size <= _FULL else law.merged(-(-law.mass.size // _COARSE) | 1)
-    middle = np.floor((search.edges[:-1] + search.edges[1:] - 1) / 2)
-
-    def estimate(eps: float) -> float:
-        return float(np.sum(search.mass * clone_divergence(middle, victim, eps)))
-
-    at_zero = estimate(0.0)
-    low0 = 1.0
-    if at_zero < 1.1 * target:  # else the sums below find a positive eps anyway
-        low0 = divergence(fewer, victim, 0.0)[0]
-        if divergence(law, victim, 0.0)[2] <= most:
-            return Interval(0.0, 0.0, 0.0)
-
-    def at(y: float) -> float:
-        return victim.eps * float(expit(y))
-
-    def excess(y: float) -> float:
-        delta = estimate(at(y))
-        return math.log(delta / target) if delta > 0 else -math.inf
-
-    y, slope = -36.0, 0.0
-    if at_zero > target:
-        y, slope = find_root(excess, float(logit(gaussian_guess(victim, law.mean, target) / victim.eps)))
-    low, value, high = divergence(law, victim, at(y))
-    if fewer is not law:
-        low = divergence(fewer, victim, at(y))[0]
-    forth = back = 1e-9
-    if value > 0 and slope < 0:
-        # One Newton step from the coarse root; then steps outwards that should just suffice.
-        residual = math.log(value / target)
-        y -= residual / slope
-        spare = 0.02 * abs(residual) + 4 * slack
-        push = [(math.log(wide) + spare) / -slope for wide in (high / value, value / max(low, 1e-300))]
-        forth, back = (min(max(1.01 * p, 0.0) + 1e-12, 1.0) for p in push)
-    upper = at(push_until(lambda y: divergence(law, victim, at(y))[2] <= most, y + forth, forth, SURELY_ALL))
-    lower = 0.0
-    if low0 >= least:
-        lower = at(push_until(lambda y: divergence(fewer, victim, at(y))[0] >= least, y - back, -back, SURELY_ZERO))
-    return Interval(lower, min(max(at(y), lower), upper), upper)
-
-
-# --- the same where a value costs much -----------------------------------------------------------------------
-
-BAND = 1e-4  # of delta, in which an end is good enough
-TOP = 700.0  # an eps that is as good as none
-_LAST, _BELOW = 0.94, 1 - 1e-6  # of the largest eps: from where on it is likely that nothing below it will do
-_LITTLE = 0.03  # of what is aimed at: how much less it is does not matter, and a jump to 0 would mislead a secant
-_APART = 1e-7  # relative: eps that need not be told apart, where delta jumps
+        band, guess = BAND, gaussian_guess(victim, law.mean + 1, target)
+        above, below = partial(victim.above, law), partial(victim.below, fewer)
+    else:
+        band, guess, at = _SHARP, gaussian_guess(victim, law.mean, target), cache(partial(divergence, victim=victim))
+        above, below = (lambda eps: at(law, eps=eps)[2]), (lambda eps: at(fewer, eps=eps)[0])
+    high = least_epsilon(above, most, guess, victim.eps, band)
+    low = min(greatest_epsilon(below, least, high, band), high)
+    return Interval(low, 0.5 * (low + high), high)
 
 
 def _searched(
@@ -327,16 +289,17 @@ def _searched(
     def excess(place: float) -> float:
         """log of delta over what is aimed at, at so many units of eps; 0 where the search may end."""
         nonlocal good, bad
-        eps = min(max(place, 0.0) * unit, top)
+        eps = min(place * unit, top) if place > _NOTHING else 0.0
         found = delta_at(eps)
         if side * found <= side * target:
             good = eps
             done = side * found > side * enough or (eps == 0 and side > 0)
         elif side > 0:
-            bad, done = eps, good == top and eps > _LAST * top and delta_at(_BELOW * top) > target
+            bad, done = eps, good == top and eps > _LAST * top and delta_at((1 - 0.01 * band) * top) > target
         else:
             bad, done = eps, eps == 0
-        return 0.0 if done or abs(good - bad) <= _APART * max(good, bad) else math.log(max(found / aim, _LITTLE))
+        jump = abs(good - bad) <= 1e-5 * band * max(good, bad)
+        return 0.0 if done or jump else math.log(max(found / aim, _LITTLE))
 
     if unit > 0:
         # Of a Gaussian's delta that is small, the logarithm falls about so fast.

@@ -105,7 +105,7 @@ class Randomizer(Mechanism):
                 self.label, f"eps <= {MOST_EXPONENT:g} of the victim", f"got {eps:g}, which hides nothing"
             )
         base, relative = self.atoms(eps)
-        return AtomTable(eps, base, relative[0], relative[1], np.empty((2, 0)))
+        return AtomTable(eps, base, relative[0], relative[1], np.empty((3, 0)))
 
     def rows(self, eps: float) -> Array:
         """The laws of a report, shape (r, k)."""
@@ -472,6 +472,7 @@ class TotalVariation(Randomizer):
 # --- mechanisms that are no tables of one local eps ----------------------------------------------------------
 
 _SUM = 1e-9  # how far a row may be from 1; it is divided by its sum
+_SMALLEST = 1e-300  # of a probability that is not 0: a double with all its digits, also divided by others
 _MOST_CELLS = 10**6
 _LONGEST = 1 << 25  # bytes of a file
 _DECIMAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|nan|[-+]?inf", re.ASCII | re.IGNORECASE)
@@ -489,6 +490,9 @@ def matrix(given: ArrayLike) -> Array:
         bad = np.flatnonzero(~(np.isfinite(row) & (row >= 0)))
         if bad.size:
             raise InvalidValue(f"matrix[{i}, {bad[0]}]", float(row[bad[0]]), "a probability >= 0")
+        small = np.flatnonzero((row > 0) & (row < _SMALLEST))
+        if small.size:
+            raise InvalidValue(f"matrix[{i}, {small[0]}]", float(row[small[0]]), f"0, or at least {_SMALLEST:g}")
         if not abs(sums[i] - 1) <= _SUM:
             found = f"a row that sums to {sums[i]:.12g}"
             raise InvalidValue(f"matrix[{i}]", found, f"a law: its sum is 1 within {_SUM:g}")

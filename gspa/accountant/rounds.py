@@ -118,6 +118,10 @@ def shuffled(budgets: Budgets, *, mechanism: Randomizer = BINARY, victim: int | 
     if not problems:
         return silent(label, words, local)
     most = max(problem.victim.eps for problem in problems)
+    if most < _LEAST_LOSS:
+        raise OutsideValidity(
+            "composition", f"a local eps of 0, or at least {_LEAST_LOSS:g}", f"the largest is {most:g}"
+        )
     if isinstance(problems[0].victim, AtomTable):
         if len(problems) > 1:
             raise OutsideValidity("composition", "one local delta for all", "which user is the worst is not known")
@@ -162,7 +166,7 @@ def of_tables(
 
     @cache
     def about(delta: float, times: int) -> tuple[Atoms, Atoms]:
-        depth = 40 - math.log(delta / times)
+        depth = 40 + math.log(times) - math.log(delta)
         crowd = [(victim.table, victim.law(depth=depth)) for victim in victims]
         table, law = one.table, one.law(depth=depth)
         back = None if table.mirrored else table.exchanged
@@ -176,7 +180,10 @@ def of_tables(
 
         mu = max(math.sqrt(victim.victim.square / (victim.mean + 1)) for victim in victims)
         if len(crowd) == 1 and law.edges[-1] == 1 and not table.bare.size:  # nobody hides anybody
-            return (Atoms(*table.losses, 0.0).or_revealed(local_delta),) * 2
+            loss, mass = table.losses
+            near = (np.clip(loss + side * _ROUNDED_LOSS, -most, most) for side in (1, -1))
+            above, below = (Atoms(one, mass, 0.0).or_revealed(local_delta) for one in near)
+            return above, below
         width = min(one for one in (mu, most, LARGEST) if one > 0)  # mu is 0 where nobody hides what differs
         corners = [most] if most < math.inf else []
         found = losses.on_curve(at, width=width, per=_PER_DEVIATION, corners=corners, floor=TAIL * delta / times)
@@ -250,6 +257,8 @@ _POINTS = 1 << 20  # about as many in the sum's window, at most
 _MOST_CELLS = 2e6  # of one round's grid
 _MOST_ROUNDS = 10**8
 _LEAST_DELTA = 1e-20
+_LEAST_LOSS = 1e-100  # whose square is a double
+_ROUNDED_LOSS = 16 * check.UNIT  # of a loss that is a difference of two logarithms near 0
 _ROUNDED = 1e-12  # allowance for rounding where no transform is needed
 
 
@@ -289,7 +298,7 @@ def _sides(rounds: Merged, victim: int, target: float) -> Sides | None:
     spreads = [max(_variance(above), _variance(below), above.missing) for above, below, _ in found]
     # A loss that hardly varies may be large.
     widest = max(float(np.abs(law.loss).max()) for above, below, _ in found for law in (above, below))
-    if widest == 0:
+    if widest == 0 and not any(above.missing or below.missing for above, below, _ in found):
         return None
     total = sum(times * spread_out for (*_, times), spread_out in zip(found, spreads, strict=True))
     count = sum(times for (*_, times), spread_out in zip(found, spreads, strict=True) if spread_out > 0) or 1
@@ -384,11 +393,13 @@ def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
     eps = check.nonnegative(eps=eps)
     merged = checked(rounds)
     local = _local(merged)
-    if eps >= _largest(merged):
+    if eps >= (largest := _largest(merged)):
         told = Interval(local * (1 - _ROUNDED), local, min(local * (1 + _ROUNDED), 1.0))
         return _worst(merged, lambda victim: told, 1.0, eps=eps)
     mu = _told(merged)
     most = alone_delta("gaussian", eps, (mu, mu))[1] if mu < math.inf else 1.0
+    if local == 0:  # log P0/P1 is at most the largest loss
+        most = min(most, -math.expm1(eps - largest) * (1 + _ROUNDED))
     return _worst(merged, lambda victim: _delta_interval(merged, victim, eps, local), most, eps=eps)
 
 

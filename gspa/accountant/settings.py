@@ -101,7 +101,7 @@ class Setting:
         delta = check.probability(allow_zero=False, delta=delta)
         if self.rounds == 1:
             return self.stated(self.one_epsilon(delta=delta), delta)
-        return self.stated(composition.compose(self.laws(delta / self.rounds), delta=delta), delta)
+        return self.stated(composition.compose(self.laws(max(delta / self.rounds, 1e-300)), delta=delta), delta)
 
     def quick(self, end: str, delta: float) -> float | None:
         """Its "lower" or "upper" end alone, where that takes less time: for a search, it may differ by rounding."""

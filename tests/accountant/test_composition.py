@@ -178,6 +178,24 @@ class TestNobodyHides:
             assert at_ends[0] >= target >= at_ends[1]
             assert found.relative_width < 1e-6
 
+    @pytest.mark.parametrize("eps", [1e-7, 1e-9, 1e-13, 1e-15, 1e-17, 1e-90])
+    @pytest.mark.parametrize("n", [1, 3])
+    def test_hardly_any_loss(self, n, eps):
+        """The others' reports say nothing of the victim's: of k-ary response, all laws of two rounds by hand."""
+        with mpmath.workdps(400):
+            row = [mpmath.exp(mpmath.mpf(eps)), mpmath.mpf(1), mpmath.mpf(1)]
+            one, other = ([p / sum(row) for p in row[i:] + row[:i]] for i in (0, 2))
+            pairs = [(a * c, b * d) for a, b in zip(one, other, strict=True) for c, d in zip(one, other, strict=True)]
+            alone = {at: float(sum(max(p - mpmath.exp(at) * q, 0) for p, q in pairs)) for at in (0.0, eps, 1.5 * eps)}
+        crowd = shuffled(budgets.constant(eps, n=n), mechanism=KRR(3))
+        for at, true in alone.items():
+            found = compose_delta([(crowd, 2)], eps=at)
+            assert found.lower <= true
+            if n == 1:
+                assert found.upper >= true
+            else:
+                assert found.upper > 0
+
     def test_many_rounds(self):
         found = compose([(shuffled(budgets.constant(30.0, n=100)), 1000)], delta=1e-6)
         assert found.lower <= 30_000 + math.log1p(-1e-6) <= found.upper
@@ -205,6 +223,10 @@ class TestRefusals:
     def test_bad_values(self, ask, words):
         with pytest.raises(InvalidValue, match=words):
             ask()
+
+    def test_losses_whose_squares_are_no_doubles(self):
+        with pytest.raises(OutsideValidity, match="a local eps of 0, or at least 1e-100"):
+            shuffled(budgets.constant(1e-300, n=2))
 
     def test_unknown_worst_user(self):
         crowd = budgets.from_array([0.5, 1.0], [1e-9, 0.0])

@@ -111,7 +111,7 @@ class TestEachUser:
         assert "[0, 2]" in given_as.valid_for
         assert "0 and 2 as the worst values" in given_as.valid_for
         laplace = gspa.per_user(budgets=budgets.from_array([1.0, 0.5], count=[30, 70]), delta=1e-2, mechanism="laplace")
-        assert laplace.upper[0] == blanket_epsilon([1.0, 2.0], count=[30, 70], delta=1e-2, victim=0).upper
+        assert laplace.upper[0] == blanket_epsilon([2.0, 1.0], count=[70, 30], delta=1e-2, victim=1).upper
 
 
 class TestOnALine:
