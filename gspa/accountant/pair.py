@@ -234,7 +234,6 @@ BAND, _SHARP = 1e-4, 1e-9  # of delta, in which an end is good enough; the same 
 TOP = 700.0  # an eps that is as good as none
 _LAST = 0.94  # of the largest eps, from where on it is likely that nothing below it will do
 _NOTHING = 1e-6  # of where the search starts: a smaller eps counts as 0
-_LITTLE = 0.03  # of what is aimed at: how much less it is does not matter, and a jump to 0 would mislead a secant
 
 
 class Interval(NamedTuple):
@@ -284,11 +283,11 @@ def _searched(
     """`least_epsilon` (side 1) or `greatest_epsilon` (-1), whose high end is `top`."""
     aim, enough = min(target * (1 - side * 0.5 * band), 1 - 2.0**-53), target * (1 - side * band)
     unit = min(start, 0.95 * top) if side > 0 else top
-    good, bad = (top, 0.0) if side > 0 else (0.0, top)
+    good, bad, height = *((top, 0.0) if side > 0 else (0.0, top)), 1.0
 
     def excess(place: float) -> float:
         """log of delta over what is aimed at, at so many units of eps; 0 where the search may end."""
-        nonlocal good, bad
+        nonlocal good, bad, height
         eps = min(place * unit, top) if place > _NOTHING else 0.0
         found = delta_at(eps)
         if side * found <= side * target:
@@ -299,7 +298,9 @@ def _searched(
         else:
             bad, done = eps, eps == 0
         jump = abs(good - bad) <= 1e-5 * band * max(good, bad)
-        return 0.0 if done or jump else math.log(max(found / aim, _LITTLE))
+        spare = math.log(found / aim) if found > 0 else -height  # a jump to 0 is halved
+        height = max(spare, 0.0) or height
+        return 0.0 if done or jump else spare
 
     if unit > 0:
         # Of a Gaussian's delta that is small, the logarithm falls about so fast.

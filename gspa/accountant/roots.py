@@ -31,7 +31,7 @@ def find_root(
         highest: f is negative from there on.
         slope: about f' at x, <= 0; 0 where it is not known.
     """
-    left, right = -math.inf, highest
+    left, right, widths = -math.inf, highest, [math.inf] * 3
     y = f(x)
     step = 5e-4
     for _ in range(100):
@@ -48,7 +48,8 @@ def find_root(
         else:
             step = math.copysign(1.0, y)
         new = x + step
-        if not left < new < right:
+        stuck, widths = right - left > 0.5 * widths[0], [*widths[1:], right - left]
+        if stuck or not left < new < right:
             open_ended = math.isinf(left) or math.isinf(right)
             new = x + math.copysign(2 * abs(step), y) if open_ended else (left + right) / 2
         if abs(new - x) < 1e-12 * max(1.0, abs(x)):
