@@ -33,7 +33,7 @@ from gspa.accountant import binomial
 from gspa.accountant.arguments import MOST_EXPONENT, UNIT, Array
 from gspa.accountant.clones import CloneLaw
 from gspa.accountant.random_sum import expectation_above, expectation_below
-from gspa.accountant.roots import find_root
+from gspa.accountant.roots import find_root, push_until
 from gspa.accountant.tradeoff import gdp_epsilon
 
 # --- the pair's divergence -----------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def divergence(law: CloneLaw, victim: Victim | AtomTable, eps: float) -> tuple[f
 
 # --- eps from delta ------------------------------------------------------------------------------------------
 
-BAND, _SHARP = 1e-4, 1e-9  # of delta, in which an end is good enough; the same of a closed form
+BAND, _SHARP = 1e-4, 1e-10  # of delta, in which an end is good enough; the same of a closed form
 TOP = 700.0  # an eps that is as good as none
 _LAST = 0.94  # of the largest eps, from where on it is likely that nothing below it will do
 _NOTHING = 1e-6  # of where the search starts: a smaller eps counts as 0
@@ -284,10 +284,11 @@ def _searched(
     aim, enough = min(target * (1 - side * 0.5 * band), 1 - 2.0**-53), target * (1 - side * band)
     unit = min(start, 0.95 * top) if side > 0 else top
     good, bad, height = *((top, 0.0) if side > 0 else (0.0, top)), 1.0
+    over = False
 
     def excess(place: float) -> float:
         """log of delta over what is aimed at, at so many units of eps; 0 where the search may end."""
-        nonlocal good, bad, height
+        nonlocal good, bad, height, over
         eps = min(place * unit, top) if place > _NOTHING else 0.0
         found = delta_at(eps)
         if side * found <= side * target:
@@ -297,14 +298,17 @@ def _searched(
             bad, done = eps, good == top and eps > _LAST * top and delta_at((1 - 0.01 * band) * top) > target
         else:
             bad, done = eps, eps == 0
-        jump = abs(good - bad) <= 1e-5 * band * max(good, bad)
+        over = done or abs(good - bad) <= 1e-5 * band * max(good, bad)
         spare = math.log(found / aim) if found > 0 else -height  # a jump to 0 is halved
         height = max(spare, 0.0) or height
-        return 0.0 if done or jump else spare
+        return 0.0 if over else spare
 
     if unit > 0:
         # Of a Gaussian's delta that is small, the logarithm falls about so fast.
-        find_root(excess, 1.0, top / unit, min(1.5 * math.log(target / unit), -1.0))
+        place, _ = find_root(excess, 1.0, top / unit, min(1.5 * math.log(target / unit), -1.0))
+        if not over:  # it ended beside the band
+            push, near = side * 1e-5 * band * unit, min(place * unit, top)
+            good = push_until(lambda eps: side * delta_at(eps) <= side * target, near, push, good)
     return good
 
 

@@ -48,7 +48,8 @@ def find_root(
         else:
             step = math.copysign(1.0, y)
         new = x + step
-        stuck, widths = right - left > 0.5 * widths[0], [*widths[1:], right - left]
+        width = right - left if right < highest else math.inf  # of what was evaluated
+        stuck, widths = width > 0.5 * widths[0], [*widths[1:], width]
         if stuck or not left < new < right:
             open_ended = math.isinf(left) or math.isinf(right)
             new = x + math.copysign(2 * abs(step), y) if open_ended else (left + right) / 2
