@@ -27,7 +27,7 @@ MOST_EPS = 600.0  # of a local report: what is looked for hides something
 MOST_USERS, MOST_ROUNDS = 10**15, 10**6
 _NEAR = 1e-3  # relative, of where the target is missed
 _ROUGH = 0.02  # the same where an estimate starts the search
-_ON_A_LINE = 2e-5  # relative, of the central eps to the target: closer than an eps there is known itself
+_ON_A_LINE = 1e-5  # relative, of the central eps to the target: closer than an eps there is known itself
 
 
 @dataclass(frozen=True)

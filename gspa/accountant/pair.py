@@ -283,8 +283,8 @@ def _searched(
     """`least_epsilon` (side 1) or `greatest_epsilon` (-1), whose high end is `top`."""
     aim, enough = min(target * (1 - side * 0.5 * band), 1 - 2.0**-53), target * (1 - side * band)
     unit = min(start, 0.95 * top) if side > 0 else top
-    good, bad, height = *((top, 0.0) if side > 0 else (0.0, top)), 1.0
-    over = False
+    good, bad = (top, 0.0) if side > 0 else (0.0, top)
+    height, over = 1.0, False
 
     def excess(place: float) -> float:
         """log of delta over what is aimed at, at so many units of eps; 0 where the search may end."""
@@ -305,7 +305,7 @@ def _searched(
 
     if unit > 0:
         # Of a Gaussian's delta that is small, the logarithm falls about so fast.
-        place, _ = find_root(excess, 1.0, top / unit, min(1.5 * math.log(target / unit), -1.0))
+        place, _ = find_root(excess, 1.0, top / unit, min(1.5 * (math.log(target) - math.log(unit)), -1.0))
         if not over:  # it ended beside the band
             push, near = side * 1e-5 * band * unit, min(place * unit, top)
             good = push_until(lambda eps: side * delta_at(eps) <= side * target, near, push, good)
@@ -315,8 +315,8 @@ def _searched(
 def least_epsilon(delta_at: Callable[[float], float], target: float, start: float, top: float, band: float) -> float:
     """The least eps found with delta_at(eps) <= target: 0, or a delta within the relative `band` below the target.
 
-    Every returned value was evaluated, except `top`, which is returned if nothing below it will do. Two or
-    three steps are enough when the law is close to a Gaussian.
+    Every returned value was evaluated, except `top`, which is returned if nothing below it will do. Three or four
+    values are enough where delta is near that of a Gaussian.
     """
     return _searched(delta_at, target, start, top, band, 1)
 

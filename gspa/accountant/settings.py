@@ -247,7 +247,7 @@ class OnLine(Setting):
         return replace(bound, lower=low, value=0.5 * (low + bound.upper), reached=True)
 
     def quick(self, end: str, delta: float) -> float | None:
-        if end == "lower" and self.rounds == 1 and self.n <= _SUMMED:
+        if end == "lower" and self.rounds == 1 and 1 < self.n <= _SUMMED:
             return attack_epsilon(delta=delta, **self._coarse).lower
         if end == "upper" and self.rounds > 1:
             return composition.compose([(self.law(both=False), self.rounds)], delta=delta).upper

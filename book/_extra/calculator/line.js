@@ -187,8 +187,9 @@
   }
 
   // Of groups {gap, count}, the victims with the B's for about a delta of so many rounds, the one with the least noise
-  // first: {top, mu, delta(eps)} each, as `hidden` in families.js. With `only`, that group alone; `asks` names what is computed how finely. With `chosen`, the B's
-  // of another scale of all noise, near this one, serve again; those chosen here are added.
+  // first: {top, mu, delta(eps)} each, as `hidden` in families.js. With `only`, that group alone; `asks` says how finely
+  // it is summed. With `chosen`, the B's of another scale of all noise, near this one, serve again; those chosen here
+  // are added.
   function lineVictims(kind, groups, delta, rounds, only = null, chosen = [], asks = rounds > 1 ? "many" : "one") {
     const users = groups.map(({ gap, count }) => noiseOf(kind, gap, count));
     const asked = users.filter((one, i) => one.gap > 0 && (only === null || i === only)).sort((a, b) => b.gap - a.gap);
