@@ -3,9 +3,8 @@
 (self.gspaParts = self.gspaParts || []).push(function (gspa) {
   const { exp, log, max, min } = Math;
   const POINTS = { exact: 30 * 8192, noise: 25, table: 60 }; // of the curve; for the exact law, over the choices of inputs
-  const PER = { noise: 10, far: 4, table: 20 }; // values of a round's curve in a standard deviation of its loss; far from what is looked for
+  const PER = { noise: 10, table: 20 }; // values of a round's curve in a standard deviation of its loss
   const CLOSE = 1e-4, NARROW = 5e-4, TRIED = 60, STEADY = 0.015; // of calibrating: relative to eps; to the number, as the choice of B makes eps jump; settings; so near the same B serve
-  const NEARER = 0.1; // relative to eps: until then few values are computed
   const MOST_MU = 40, MOST_EPS = 600; // of the limit, which says little beyond; of a local eps
   const EACH = 8; // groups of which each one's own eps is found
   const RATES = [0.01, 0.001]; // false-positive rates
@@ -25,12 +24,12 @@
 
   // {kind, exact, top, victims(about, only), alone(delta, only)}: the victims, or the one of a group, for about a delta;
   // what reports with Gaussian noise guarantee if nobody hides them.
-  function problemOf({ mechanism, own, people, n, delta, rounds, chosen, asks }) {
+  function problemOf({ mechanism, own, people, n, delta, rounds, chosen }) {
     const known = new Map(), noise = mechanism === "laplace" || mechanism === "gaussian", bits = gspa.isBits({ mechanism, own });
     const gap = (one) => (mechanism === "laplace" ? one.eps : own.sensitivity / one.sigma);
     const exact = bits && rounds === 1 ? gspa.exactProblem(people) : null;
     const make = (about, only) => {
-      if (noise) return gspa.lineVictims(mechanism, people.map((one) => ({ gap: gap(one), count: one.count })), about, rounds, only, chosen, asks);
+      if (noise) return gspa.lineVictims(mechanism, people.map((one) => ({ gap: gap(one), count: one.count })), about, rounds, only, chosen);
       if (mechanism === "discrete") return [gspa.matrixProblem(own.matrix, n)];
       if (exact) return [only === null ? exact : gspa.exactProblem(people, only)];
       return [gspa.namedProblem(people, bits ? "rr" : mechanism, own, only ?? undefined)];
@@ -42,7 +41,7 @@
     };
     const kind = exact ? "exact" : noise ? "noise" : mechanism === "discrete" ? "discrete" : bits || ["aligned", "common"].includes(mechanism) ? "pair" : "table";
     return {
-      kind, exact, victims, rounds, asks, top: rounds * victims(delta).reduce((most, one) => max(most, one.top), 0),
+      kind, exact, victims, rounds, top: rounds * victims(delta).reduce((most, one) => max(most, one.top), 0),
       alone: (delta, only = null) => (mechanism === "gaussian"
         ? gspa.gdpEpsilon(delta, Math.sqrt(rounds) * max(...(only === null ? people : [people[only]]).map(gap))) * (1 + 1e-9) : Infinity),
     };
@@ -50,9 +49,9 @@
 
   // A generator of {epsilon, delta(eps), deltas(list)} of a problem at about a delta: upper ends.
   function* solved(problem, delta, only = null) {
-    const { victims, rounds, kind, asks = kind } = problem;
+    const { victims, rounds, kind } = problem;
     if (rounds > 1) {
-      const all = yield* gspa.composed(victims(delta, only), rounds, delta, PER[asks] ?? PER.table), deltas = (list) => gspa.composedDeltas(all, list);
+      const all = yield* gspa.composed(victims(delta, only), rounds, delta, PER[kind] ?? PER.table), deltas = (list) => gspa.composedDeltas(all, list);
       return { epsilon: () => min(gspa.composedEpsilon(all, delta), problem.alone(delta, only)), delta: (eps) => deltas([eps])[0], deltas };
     }
     const at = (eps) => {
@@ -96,9 +95,9 @@
   // time, tells where to look.
   function* calibrated({ target, ...setting }) {
     const { people, delta, n, rounds, mechanism } = setting, column = gspa.columnOf(setting), sign = column === "eps" ? 1 : -1;
-    const scaled = (y, chosen, asks) => {
+    const scaled = (y, chosen) => {
       const x = exp(sign * y), given = people.length > 1 ? people.map((one) => ({ ...one, [column]: one[column] * x })) : [{ [column]: x, count: n }];
-      return problemOf({ ...setting, people: given, chosen, asks });
+      return problemOf({ ...setting, people: given, chosen });
     };
     const limit = ({ top, alone, victims }) => {
       const mu = victims(delta).reduce((most, one) => max(most, one.mu), 0);
@@ -106,21 +105,10 @@
     };
     const most = column === "eps" ? log(MOST_EPS / max(1e-300, ...(people.length > 1 ? people.map(({ eps }) => eps) : [1]))) : Infinity;
     let low = { y: -Infinity, spare: Infinity }, high = { y: Infinity, spare: -Infinity }, y = min(most, root((at) => limit(scaled(at)), people.length > 1 ? 0 : sign * log(target)));
-    const line = rounds > 1 && ["laplace", "gaussian"].includes(mechanism);
     for (let i = 1, last = null, kept = null; i < TRIED && high.y - low.y > NARROW; i++) {
-      const far = line && !(Math.abs(last?.spare) < 3 * NEARER);
-      let problem = null, spare = 0;
-      if (far) {
-        problem = scaled(y, [], "far");
-        spare = yield* spared(problem, target, delta);
-      }
-      if (Math.abs(spare) < NEARER) {
-        if (!(Math.abs(y - kept?.y) < STEADY)) kept = { y, chosen: [] };
-        problem = scaled(y, kept.chosen);
-        spare = yield* spared(problem, target, delta);
-      }
-      const here = limit(problem);
-      const now = { y, spare, beyond: spare - here, forward: rounds > 1 && kept?.y === y };
+      if (!(Math.abs(y - kept?.y) < STEADY)) kept = { y, chosen: [] };
+      const problem = scaled(y, kept.chosen), spare = yield* spared(problem, target, delta), here = limit(problem);
+      const now = { y, spare, beyond: spare - here, forward: rounds > 1 && kept.y === y };
       if (spare >= 0) low = now;
       else high = now;
       if (low.spare < CLOSE || low.y === most) break;

@@ -11,8 +11,8 @@
   const LEVELS = 5, BREAKS = 12, NEAREST = 0.02; // slopes of log q, and places looked at for where it has them
   const SEARCH = [Infinity, Infinity, 2, 1.2]; // sweep after sweep, either way by at most this factor
   const POINTS = 400; // of r: where densities are looked at
-  const ROUGH = { one: 120, many: 50, far: 50 }, FINE = { one: 960, many: 240, far: 120 }, CLOSEST = 6; // cells in which they are summed, of every B, roughly, and of the best ones
-  const NEARBY = { one: [0.05, 0], many: [0.1, 0.35], far: [0.5, 2] }; // relative, or in mu: so far the best B stays what it is; many rounds ask for many values, and far from what is looked for little is at stake
+  const ROUGH = { one: 120, many: 50 }, FINE = { one: 960, many: 240 }, CLOSEST = 3; // cells in which they are summed, of every B and of the best ones
+  const NEARBY = { one: [0.05, 0], many: [0.3, 1] }; // relative, or in mu: so far the best B stays what it is; many rounds ask for many values
   const FAR = 1.02, DEEPEST = 200; // times the limit's eps: beyond it other B are tried; and as log q falls no lower
   const PAD = 1e-11, COUNTED = 2e-12; // allowances for the roundings of densities and of masses
   const LARGEST = 200, MOST_MU = 40; // of a central eps; of the limit's mu: beyond it the report's own guarantee is the answer
@@ -148,7 +148,7 @@
   // An upper end of delta(eps) from one B: each cell's mass moves to the extreme values of L there, its mean kept, which
   // makes L larger in the convex order. Where L rises throughout a cell, or falls, these are its values at the ends,
   // which neighbours share; else it is beyond them by no more than it can turn back in the cell.
-  function upper(victim, others, found, size, rough = false) {
+  function upper(victim, others, found, size) {
     const cover = found.cover(others), cut = cells(victim, found, size), whole = 2 * cut.reduce((sum, { base }) => sum + base, 0);
     return (asked) => {
       const eps = min(asked, LARGEST), grown = exp(eps), values = [], masses = [];
@@ -176,7 +176,7 @@
         }
         if (held > 0) put(edge, held);
       }
-      return gspa.expectation({ values: Float64Array.from(values), masses }, cover, rough) + leak(victim, found.radius, eps);
+      return gspa.expectation({ values: Float64Array.from(values), masses }, cover) + leak(victim, found.radius, eps);
     };
   }
 
@@ -187,11 +187,10 @@
   }
 
   // Of groups {gap, count}, the victims with the B's for about a delta of so many rounds, the one with the least noise
-  // first: {top, mu, delta(eps)} each, as `hidden` in families.js. With `only`, that group alone; `asks` says how finely
-  // it is summed. With `chosen`, the B's of another scale of all noise, near this one, serve again; those chosen here
-  // are added.
-  function lineVictims(kind, groups, delta, rounds, only = null, chosen = [], asks = rounds > 1 ? "many" : "one") {
-    const users = groups.map(({ gap, count }) => noiseOf(kind, gap, count));
+  // first: {top, mu, delta(eps)} each, as `hidden` in families.js. With `only`, that group alone. With `chosen`, the B's
+  // of another scale of all noise, near this one, serve again; those chosen here are added.
+  function lineVictims(kind, groups, delta, rounds, only = null, chosen = []) {
+    const users = groups.map(({ gap, count }) => noiseOf(kind, gap, count)), asks = rounds > 1 ? "many" : "one";
     const asked = users.filter((one, i) => one.gap > 0 && (only === null || i === only)).sort((a, b) => b.gap - a.gap);
     return asked.map((one, i) => {
       const before = (chosen[i] ??= []), [part, far] = NEARBY[asks];
@@ -200,22 +199,8 @@
       const prepared = () => {
         if (known) return known;
         const { mu, tried, straight = [] } = others.length ? candidates(one, others, delta / rounds) : { mu: Infinity, tried: [] };
-        return (known = { mu, curves: tried.map(evaluated), more: () => straight.map(evaluated) });
-      };
-      const evaluated = (found) => {
-        let finer = null;
-        const fine = (eps) => (finer ??= upper(one, others, found, FINE[asks]))(eps);
-        return { found, rough: upper(one, others, found, ROUGH[asks], true), fine, least: (eps) => leak(one, found.radius, eps) };
-      };
-      // From the least rough value up. One that what B misses puts behind the best ones is not summed.
-      const ranked = (curves, eps) => {
-        let found = [];
-        for (const curve of curves) {
-          const least = curve.least(eps);
-          found.push({ curve, value: least >= found[CLOSEST - 1]?.value ? least : curve.rough(eps) });
-          found.sort((a, b) => a.value - b.value);
-        }
-        return found;
+        const evaluated = (some) => some.map((found) => ({ found, rough: upper(one, others, found, ROUGH[asks]), fine: null, refined: () => upper(one, others, found, FINE[asks]) }));
+        return (known = { mu, curves: evaluated(tried), more: () => evaluated(straight) });
       };
       return {
         top: kind === "laplace" ? one.gap : Infinity,
@@ -231,22 +216,22 @@
           if (!near(looked)) { // the best near here is not known
             const again = before.find((each) => near(each.eps));
             looked = again?.eps ?? eps;
-            let found;
-            if (again) found = [evaluated(rescaled(again.found, again.noise, one))];
-            else {
-              found = ranked(curves, eps);
-              if (known.more && found[0].value > gspa.gdpDelta(eps / FAR, known.mu)) {
-                found = ranked([...curves, ...known.more()], eps);
-                known.more = null;
-              }
-              known.curves = found.map(({ curve }) => curve);
-              found = found.slice(0, CLOSEST).filter(({ value }) => value < 2 * found[0].value).map(({ curve }) => curve);
+            if (again) {
+              const found = rescaled(again.found, again.noise, one);
+              known.best = { found, fine: upper(one, others, found, FINE[asks]) };
+              return min(1, alone, known.best.fine(eps));
             }
-            found = [...new Set([...found, known.best ?? found[0]])];
-            const values = found.map((curve) => curve.fine(eps)), least = min(...values);
-            known.best = found[values.indexOf(least)];
-            if (!again) before.push({ eps, found: known.best.found, noise: one });
-            return min(1, alone, least);
+            const ranked = (some, by) => some.map((curve) => ({ curve, value: by(curve) })).sort((a, b) => a.value - b.value);
+            let found = ranked(curves, (one) => one.rough(eps));
+            if (known.more && found[0].value > gspa.gdpDelta(eps / FAR, known.mu)) {
+              found = ranked([...curves, ...known.more()], (one) => one.rough(eps));
+              known.more = null;
+            }
+            known.curves = found.map(({ curve }) => curve);
+            found = ranked([...new Set([...known.curves.slice(0, CLOSEST), known.best ?? found[0].curve])], (one) => (one.fine ??= one.refined())(eps));
+            known.best = found[0].curve;
+            before.push({ eps, found: known.best.found, noise: one });
+            return min(1, alone, found[0].value);
           }
           return min(1, alone, known.best.fine(eps));
         },

@@ -209,16 +209,7 @@
   function* composed(victims, times, delta, per) {
     const top = victims.reduce((most, one) => max(most, one.top), 0), mu = victims.reduce((most, one) => max(most, one.mu), 0);
     if (!(top > 0 && mu > 0)) return null;
-    let order = victims; // whoever was the worst off last time first: of the others it is enough to know that they are below
-    const worst = (eps) => {
-      let most = 0, lead = order[0];
-      for (const one of order) {
-        const value = eps < one.top ? one.delta(eps, most) : 0;
-        if (value > most) [most, lead] = [value, one];
-      }
-      order = [lead, ...order.filter((one) => one !== lead)];
-      return most;
-    };
+    const worst = (eps) => victims.reduce((most, one) => (eps < one.top ? max(most, one.delta(eps, most)) : most), 0);
     const curve = yield* sampled(worst, min(mu, top, LARGEST), per, top, LEFT * delta / times), law = gridOf(dominating(curve), times, top);
     return law && { law, most: times * top };
   }

@@ -15,8 +15,6 @@
   const MULTIPLES = [1.1, 1.25, 1.5, 2, 3, 5]; // for Chernoff's bound
   const FEW = 64, FINE = 0.01, COARSE = 0.04; // smoothing of laws of few values, and of many
   const DEPTH = 14, DEEPER = 8, DEEPEST = 30; // e^-depth of an expectation may be left to crude bounds
-  const RARE = 1e3; // times e^-depth: a smaller expectation is summed deeper
-  const ROUGHLY = { smoothing: 0.16, depth: 8, rare: 30 }; // where a larger value does: to compare, or to show that it is below another
   const LITTLE = 2, POWERS = 26; // a turn, and the powers of it that matter: 2^26/26! is below 2^-52
   const BAND = 1e-4; // of delta, in which an eps is good enough
   const FARTHEST = 1e300; // of a value: e^eps times a ratio may be no double
@@ -110,8 +108,7 @@
   //   lambda E[S_+/m] <= (1/P) sum_k H(lambda z_k) e^(spread z_k^2/2) / z_k^2,   H(z) = E[e^(z S)/m],
   // because the other periods' terms are positive, and so is what a small independent Gaussian adds. What the sum
   // leaves out at its end, and roundings, are added. Nobody hides the victim with probability g(0), which needs no sum.
-  // With `rough` the same in a tenth of the time, and larger.
-  function expectation(table, others, rough = false, depth = rough ? ROUGHLY.depth : DEPTH) {
+  function expectation(table, others, depth = DEPTH) {
     const { values, masses } = table, size = values.length;
     let top = 0, far = 0, alone = 0;
     for (let i = 0; i < size; i++) {
@@ -126,7 +123,7 @@
     let period = max(20, 12 - height);
     if (period > LONGEST) return min(alone, exp(height - 1) / tilt); // x_+ <= e^(lambda x)/(e lambda)
     while (min(...MULTIPLES.map((a, i) => images[i] - (a - 1) * period - 1)) > -depth && period < LONGEST) period *= 1.25;
-    const smoothing = rough ? ROUGHLY.smoothing : (size > FEW ? COARSE : FINE) * (period > 150 ? 2 : 1), spread = smoothing * smoothing;
+    const smoothing = (size > FEW ? COARSE : FINE) * (period > 150 ? 2 : 1), spread = smoothing * smoothing;
     const step = 2 * Math.PI / period, scale = 1 / (1 + gain);
     const terms = Math.ceil(Math.sqrt(2 * depth + 2) / (smoothing * step)) + 1; // e^-(depth + 1) ends the Fourier sum
     const x = values.map((value) => tilt * value), p = new Float64Array(size);
@@ -173,7 +170,7 @@
     const sum = (value + error + cut) / period + terms * exp(10 - DROPPED);
     const found = min(alone, (max(sum, 0) * exp(height) / tilt + outside) * (1 + 1e-10 + 8 * UNIT * copies));
     // Where a rare large value decides, the images are not small beside it: a longer period may be better.
-    return value < (rough ? ROUGHLY.rare : RARE) * exp(-depth) * period && depth < DEEPEST ? min(found, expectation(table, others, rough, depth + DEEPER)) : found;
+    return value < 1e3 * exp(-depth) * period && depth < DEEPEST ? min(found, expectation(table, others, depth + DEEPER)) : found;
   }
 
   // Not below delta(eps) for a table {base, first, second} of B, P0/B and P1/B, and [P0, P1] of what B misses.
