@@ -129,7 +129,7 @@ class AtomTable:
     @property
     def losses(self) -> tuple[Array, Array]:
         """log P0/P1 of one report that nobody hides, and its mass under P0; B covers it."""
-        return np.log(self.first) - np.log(self.second), self.base * self.first
+        return np.log(self.first / self.second), self.base * self.first
 
     def values(self, eps: float, *, up: bool) -> Array:
         """L, rounded to one side."""

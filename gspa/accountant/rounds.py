@@ -181,7 +181,7 @@ def of_tables(
         mu = max(math.sqrt(victim.victim.square / (victim.mean + 1)) for victim in victims)
         if len(crowd) == 1 and law.edges[-1] == 1 and not table.bare.size:  # nobody hides anybody
             loss, mass = table.losses
-            near = (np.clip(loss + side * _ROUNDED_LOSS, -most, most) for side in (1, -1))
+            near = (np.clip(loss + side * _ROUNDED_LOSS * (1 + np.abs(loss)), -most, most) for side in (1, -1))
             above, below = (Atoms(one, mass, 0.0).or_revealed(local_delta) for one in near)
             return above, below
         width = min(one for one in (mu, most, LARGEST) if one > 0)  # mu is 0 where nobody hides what differs
@@ -258,7 +258,7 @@ _MOST_CELLS = 2e6  # of one round's grid
 _MOST_ROUNDS = 10**8
 _LEAST_DELTA = 1e-20
 _LEAST_LOSS = 1e-100  # whose square is a double
-_ROUNDED_LOSS = 16 * check.UNIT  # of a loss that is a difference of two logarithms near 0
+_ROUNDED_LOSS = 16 * check.UNIT  # of one report's loss, and relative to it: the logarithm of a ratio
 _ROUNDED = 1e-12  # allowance for rounding where no transform is needed
 
 

@@ -255,7 +255,8 @@ class OnLine(Setting):
 
     def about(self, delta: float) -> float | None:
         crowd = laplace_gaussian.Crowd.of(**self.line)
-        mu = max((crowd.envelopes(i, delta / self.rounds)[1] for i in crowd.candidates(None)[:1]), default=0.0)
+        victims = crowd.candidates(None)
+        mu = crowd.envelopes(victims[0], delta / self.rounds)[1] if victims else 0.0
         return gdp_epsilon(delta=delta, mu=mu * math.sqrt(self.rounds)) if mu < math.inf else math.inf
 
     def proof(self, delta: float) -> Certificate:

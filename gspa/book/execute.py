@@ -107,7 +107,8 @@ class _Manager(AsyncKernelManager):
     """Starts this installation's kernel, whatever kernels a user has; a kernel that is to stop counts as dead."""
 
     def __init__(self, stopped: Callable[[], bool], **options: Any) -> None:
-        super().__init__(**options)
+        # After half of it a kernel is terminated and tells nothing of what it used: on a busy machine it ends slowly.
+        super().__init__(shutdown_wait_time=20.0, **options)
         self._stopped = stopped
 
     @property

@@ -103,7 +103,7 @@ def test_a_kept_deal_by_quadrature(epochs, direction):
     kept = allocation_delta(**asked, deal="once")
     assert kept.lower * (1 - 1e-8) <= truth <= kept.upper * (1 + 1e-8)
     assert kept.relative_width < 0.02
-    if direction == "add":  # replacing, deals that are drawn anew come too close; one direction takes seconds
+    if direction == "add":  # replacing, the two come too close; removing is as adding, and takes seconds
         assert allocation_delta(**asked).upper < truth
 
 
