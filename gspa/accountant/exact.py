@@ -286,7 +286,7 @@ def tries_all(budgets: Budgets, *, most: int = QUICK) -> bool:
 
 def _asked(budgets: Budgets, victim: int | None = None) -> tuple[Crowd, Inputs | None]:
     """The others, and all their inputs, unless they are too many to try."""
-    if victim is not None and check.count(0, victim=victim) >= budgets.eps.size:
+    if victim is not None and (victim := check.count(0, victim=victim)) >= budgets.eps.size:
         raise InvalidValue("victim", victim, f"an index of the budgets' groups, 0 to {budgets.eps.size - 1}")
     people = budgets.grouped()
     crowd = _crowd(people, None if victim is None else int(np.searchsorted(people.eps, budgets.eps[victim])))

@@ -43,7 +43,7 @@ from gspa.accountant.blanket import LEAST_TAIL, POWER, Envelope, Noise, Reductio
 from gspa.accountant.bound import Bound, Ends, enclosed
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.losses import LARGEST, TAIL, Atoms, Values, on_curve
+from gspa.accountant.losses import FLAT, LARGEST, TAIL, Atoms, Values, on_curve
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon
 from gspa.accountant.pair import greatest_epsilon, least_epsilon
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
@@ -324,29 +324,55 @@ _PER_GAP = 80  # the same where a report has nobody to hide among, in the larges
 _FEW, _CELLS = 240, 600  # in which all B are evaluated, and the best ones: coarser by 1e-6 of eps
 _NEARBY, _STEP = 0.3, 1.0  # relative, or in the limit's mu: so far the best B stays what it is
 _LEAST_DELTA = 1e-30
+_APART, _FALLEN = 2.0, 1e-2  # decades of delta for which the same B are tried; a value so much less asks again
 
 
 class _Victim:
-    """A user, and those (B, omega*) for about a delta that may be the best at some eps."""
+    """A user, and the (B, omega*) that may be the best at some eps: those for about the delta that comes out there.
+
+    Asked at one eps after the other, each larger than the one before.
+    """
 
     def __init__(self, crowd: Crowd, who: int, delta: float) -> None:
-        self.crowd, self.who, self.delta = crowd, who, delta
-        self.laws, self.mu = crowd.reductions(who, delta, _FEW)
-        self._more, self._looked = True, math.nan
+        self.crowd, self.who = crowd, who
+        laws, self.mu = crowd.reductions(who, delta, _FEW)
+        self.hidden = bool(laws)
+        self.known = 1.0  # not below delta at the last eps, nor at any larger one
+        self._place, self._last = 0, math.floor(math.log10(delta) / _APART)  # on a scale of deltas
+        self._laws, self._straight = {self._last: laws}, list[Reduction]()
         self._best: Reduction | None = None
+        self._chosen = math.nan, 1.0  # at which eps, and its value there
         self._refined = cache(lambda one: _fine(crowd, who, one, delta, _CELLS))
+
+    def _ranked(self, eps: float) -> list[Reduction]:
+        """Those of this place, the best at this eps first."""
+        if self._place not in self._laws:
+            laws, _ = self.crowd.reductions(self.who, 10.0 ** (_APART * self._place), _FEW)
+            self._laws[self._place] = laws or self._laws[self._last]
+        ranked = _ranked(self._laws[self._place], eps)
+        if ranked[0][0] > gdp_delta(eps / _NEAR, mu=self.mu):
+            if not self._straight:
+                self._straight, _ = self.crowd.reductions(self.who, 10.0 ** (_APART * self._last), _FEW, straight=True)
+            ranked = sorted([*ranked, *_ranked(self._straight, eps)], key=lambda found: found[0])
+        return [one for _, one in ranked]
 
     def at(self, eps: float) -> tuple[Reduction, Callable[[float], float]]:
         """The one that is the best at this eps or was nearby, and its upper values."""
-        if self._best is not None and abs(eps - self._looked) <= max(_NEARBY * self._looked, _STEP * self.mu):
-            return self._refined(self._best)
-        ranked = _ranked(self.laws, eps)
-        if self._more and ranked[0][0] > gdp_delta(eps / _NEAR, mu=self.mu):
-            others, _ = self.crowd.reductions(self.who, self.delta, _FEW, straight=True)
-            ranked, self._more = sorted([*ranked, *_ranked(others, eps)], key=lambda found: found[0]), False
-        self.laws = [one for _, one in ranked]
-        asked = [*self.laws[:_CLOSEST], *([] if self._best is None else [self._best])]
-        self._looked, self._best = eps, min(asked, key=lambda one: self._refined(one)[1](eps))
+        value, most, kept = gdp_delta(eps, mu=self.mu), -1, list[Reduction]()
+        if self._best is not None:
+            kept, value, (looked, there) = [self._best], self._refined(self._best)[1](eps), self._chosen
+            stands = eps > 3 * self.mu and value > FLAT * self.known  # at what this B misses, perhaps
+            self.known = value
+            if stands and self._place > self._last:
+                most = self._place - 1
+            elif value > _FALLEN * there and eps - looked <= max(_NEARBY * looked, _STEP * self.mu):
+                return self._refined(self._best)
+        about = math.floor(math.log10(max(value, LEAST_TAIL)) / _APART)
+        self._place = max(min(about, most), self._last)
+        asked = [*self._ranked(eps)[:_CLOSEST], *kept]
+        self._best = min(asked, key=lambda one: self._refined(one)[1](eps))
+        self.known = self._refined(self._best)[1](eps)
+        self._chosen = eps, self.known
         return self._refined(self._best)
 
 
@@ -365,19 +391,19 @@ def reports_pair(
     victims = [_Victim(crowd, index, max(delta / times, _LEAST_DELTA)) for index in crowd.candidates(victim)]
     first = victims[0]
     gap = crowd.gap(first.who)[1]
-    hidden = [one.mu for one in victims if one.laws]
+    hidden = [one.mu for one in victims if one.hidden]
     width = min(gap, max(hidden, default=gap), LARGEST)
     corners = [crowd.gap(one.who)[1] for one in victims] if crowd.mechanism == "laplace" else []
 
     def at(eps: float) -> Values:
         least, alone = crowd.local_delta(first.who, eps)
-        found, upper = first.at(eps) if first.laws else (None, None)
+        found, upper = first.at(eps) if first.hidden else (None, None)
         own = alone if upper is None else upper(eps)
         worst = min(own, alone)
         for one in victims[1:]:
             local = crowd.local_delta(one.who, eps)[1]
-            if local > worst:
-                worst = max(worst, min(one.at(eps)[1](eps), local) if one.laws else local)
+            if min(local, one.known) > worst:  # delta falls with eps
+                worst = max(worst, min(one.at(eps)[1](eps), local) if one.hidden else local)
         if not both:
             return Values(worst, 0.0, own, alone)
         return Values(worst, least if found is None else found.lower(eps), own, alone)
@@ -476,30 +502,32 @@ def blanket_delta(
     eps = check.nonnegative(eps=eps)
 
     def bracket(index: int, local: Ends) -> Ends:
-        guess = 1e-6
         best: Reduction | None = None
         least = math.inf
 
-        def look(straight: bool) -> None:
-            """Whether one of the B for the delta guessed is better."""
+        def look(about: float, *, straight: bool = False) -> None:
+            """Whether one of the B for about this delta is better."""
             nonlocal best, least
-            some = crowd.reductions(index, guess, _ROUGH, straight=straight)[0]
+            some = crowd.reductions(index, about, _ROUGH, straight=straight)[0]
             for _, rough in _ranked(some, eps)[:_CLOSEST]:
-                one, upper = _fine(crowd, index, rough, guess)
+                one, upper = _fine(crowd, index, rough, about)
                 if upper(eps) < least:
                     best, least = one, upper(eps)
 
-        some, mu = crowd.envelopes(index, guess)
+        some, mu = crowd.envelopes(index, 1e-6)
         if not some or local[1] == 0:
             return local
-        guess = min(max(gdp_delta(eps, mu=mu), _LEAST_DELTA), 0.25)  # nothing is known yet: the limit's delta first
+        first = guess = min(max(gdp_delta(eps, mu=mu), _LEAST_DELTA), 0.25)  # nothing is known yet: the limit's delta
         for _ in range(3):  # the best B depends on the delta that comes out
-            look(straight=False)
+            look(guess)
             if best is None or 0.3 * guess < least < 3 * guess or least < guess == _LEAST_DELTA:
                 break
             guess = min(max(least, _LEAST_DELTA), 0.25)
-        if least > 3 * gdp_delta(eps, mu=mu):
-            look(straight=True)
+        if best is not None and least > 3 * first:  # the limit says little: all deltas between are asked
+            for about in np.geomspace(least, first, 2 + int(math.log10(least / first) / _APART))[1:-1]:
+                if about < least:
+                    look(float(about))
+            look(min(least, 0.25), straight=True)
         if best is None or least >= local[1]:
             return local
         return min(best.lower(eps), least), least

@@ -422,8 +422,8 @@ def _below(x: Array, given: tuple[Array, Array], exchanged: tuple[Array, Array],
 TAIL = 2e-4  # of the rounds' share of delta: what may be left to the infinite loss
 LARGEST = 500.0
 _MOST_VALUES = 400
-_GROWTH = 1.02  # of the distance between points, beyond three deviations
-_FLAT = 0.99
+_GROWTH, _STRIDE = 1.02, 1.5  # of the distance between points, beyond three deviations, and where the curve is flat
+FLAT = 0.99  # of a value to the one before it
 
 
 class Values(NamedTuple):
@@ -457,20 +457,15 @@ def on_curve(
         floor: of delta, what may be left to the infinite loss.
     """
     eps, step, found = 0.0, width / per, dict[float, Values]()
-    before = 1.0
+    least = 1.0
     while len(found) < _MOST_VALUES:
         found[eps] = at(eps)
         worst = found[eps].above
-        if worst <= floor and len(found) > 3:
-            break
-        flat = eps > 3 * width and worst > _FLAT * before  # what nobody covers remains
-        if flat or eps > LARGEST:
-            if corners and eps < (top := max(corners)) < LARGEST:
-                found[top] = Values(0.0, 0.0, 0.0, 0.0)
+        if (worst <= floor and len(found) > 3) or eps > LARGEST:
             break
         if eps > 3 * width:
-            step *= _GROWTH
-        before, eps = worst, min([eps + step, *(one for one in corners if one > eps)])
+            step *= _GROWTH if worst <= FLAT * least else _STRIDE
+        least, eps = min(least, worst), min([eps + step, *(one for one in corners if one > eps)])
     points = np.array(list(found))
     above, low, high, cap = np.array([one[:4] for one in found.values()]).T
     behind = [one.behind or (one.lower, one.upper) for one in found.values()]

@@ -39,7 +39,7 @@ from gspa.accountant.errors import InternalError
 Complex = NDArray[np.complex128]
 
 _COARSE, _FINE, _FEW = 0.04, 0.01, 64  # smoothing of laws of many values, and of few
-_FAR = 1e100  # of a value whose square is no double
+_FAR, _NEAR = 1e100, 1e-290  # of a value whose square is no double, and of one whose inverse hardly is
 _REACH = 7.0  # e^(-7^2 / 2) = 2e-11 ends the Fourier sum
 _DROPPED = 60.0  # terms below e^-60 of the largest are not formed
 _ALIAS = 1e-4  # relative size of the images that is worth a longer period
@@ -156,7 +156,7 @@ def positive_part(
     masses = masses / total
     if float(values.max()) <= 0:
         return Bracket(0.0, 0.0)
-    if float(np.abs(values).max()) > _FAR:
+    if float(np.abs(values).max()) > _FAR or float(values.max()) < _NEAR:
         return Bracket(0.0, math.inf)
     copies = first + stride * np.arange(weights.size, dtype=np.float64)
     last = float(copies[-1])

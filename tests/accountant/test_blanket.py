@@ -359,11 +359,38 @@ def test_over_rounds_no_single_common_law_is_better_than_what_the_curve_is_made_
     alone = []
     for k in range(0, len(all_laws(Crowd.of([1.025], 45, "gaussian"), 0, 5e-8)[0]), 3):
 
-        def one_law(*asked, k=k, **more):
-            laws, mu = all_laws(*asked, **more)
+        def one_law(crowd, who, _, *asked, k=k, **more):
+            laws, mu = all_laws(crowd, who, 5e-8, *asked, **more)
             return laws[k : k + 1], mu
 
         monkeypatch.setattr(Crowd, "reductions", one_law)
         alone.append(composed().upper)
     assert together.lower <= together.upper <= min(alone) * (1 + 1e-9)
     assert max(alone) > min(alone) * 1.01  # it matters which
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "groups", "times", "delta", "most"),
+    [
+        (
+            "laplace",
+            {6.15: 20, 3.684: 13_672, 1.911: 320},
+            81,
+            5.5e-9,
+            1.2,
+        ),  # few with little noise among many with more
+        ("gaussian", {0.3372: 35, 0.4525: 3127, 0.7142: 9262, 0.8508: 254}, 36, 5.8e-7, 3.1),
+    ],
+)
+def test_over_rounds_of_unequal_noise_the_blanket_costs_little(mechanism, groups, times, delta, most):
+    """Where a rare report gives much away, another (B, omega*) is needed for each size of delta."""
+    crowd = rounds.shuffled_reports(list(groups), count=list(groups.values()), mechanism=mechanism)
+    found = rounds.compose([(crowd, times)], delta=delta)
+    assert 0 < found.lower <= found.upper < most * found.lower
+
+
+def test_a_delta_that_the_gaussian_limit_says_little_of():
+    """Of a victim with much noise among others with less: the limit's delta is 1e-36."""
+    scales, count = [0.7306, 0.9805, 1.5476, 1.8436], [35, 3127, 9262, 254]
+    over, under = (blanket_delta(scales, count=count, mechanism="gaussian", victim=3, eps=eps) for eps in (0.19, 0.39))
+    assert under.upper < 1e-12 < 1e-9 < over.upper

@@ -39,9 +39,9 @@ html_static_path = ["_static"]
 html_css_files = ["gspa.css"]
 html_extra_path = ["_extra"]
 """
-DEFAULT = gspa.epsilon(eps=0.5, n=10_000, delta=1e-4)
+DEFAULT = gspa.epsilon(eps=0.5, n=10_000, delta=1e-6)
 # Half of the default's time is the law of 10,000 bits; what the numbers are does not matter to all tests.
-FEWER = gspa.epsilon(eps=0.5, n=1_000, delta=1e-4)
+FEWER = gspa.epsilon(eps=0.5, n=1_000, delta=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -138,11 +138,11 @@ def shown(page: Page, name: str) -> str:
 def test_the_first_answer(page: Page, address: str) -> None:
     opened(page, address)
     assert len(page.workers) == 1  # where the work is done
-    assert answers(page, DEFAULT, "delta = 1e-4")
+    assert answers(page, DEFAULT, "delta = 1e-6")
     assert said(page) == pytest.approx(DEFAULT.upper, rel=1e-6)
     people = constant(0.5, n=10_000)
     assert page.inner_text("#calc-mu") == f"{bounds.gspa_mu(people):.6g}"
-    assert page.inner_text("#calc-paper") == f"{bounds.gspa_epsilon(people, delta=1e-4):.6g}"
+    assert page.inner_text("#calc-paper") == f"{bounds.gspa_epsilon(people, delta=1e-6):.6g}"
     assert f"eps <= {said(page)}" in (page.get_attribute("#calc-curve", "aria-label") or "")
     assert page.locator("#calc-curve polyline").count() == 2
 
@@ -192,10 +192,10 @@ def test_the_command_of_a_refusal_can_be_copied(page: Page, address: str, asked:
 
 
 SETTINGS = {
-    "one": "eps=0.5&n=1000&delta=1e-4&mechanism=rr&rounds=1",
+    "one": "eps=0.5&n=1000&delta=1e-6&mechanism=rr&rounds=1",
     "two": "budgets=0.1,190;1,100&delta=1e-5&mechanism=rr&rounds=1",
-    "list": "budgets=0.1,5400;0.5,3700;1,900&delta=1e-4&mechanism=rr&rounds=3",
-    "file": f"budgets={';'.join(f'0.{i:03d}' for i in range(100, 130))}&delta=1e-4&mechanism=aligned&rounds=1",
+    "list": "budgets=0.1,5400;0.5,3700;1,900&delta=1e-6&mechanism=rr&rounds=3",
+    "file": f"budgets={';'.join(f'0.{i:03d}' for i in range(100, 130))}&delta=1e-6&mechanism=aligned&rounds=1",
     "krr": "eps=1&n=1000&delta=1e-6&mechanism=krr&k=4&rounds=1",
     "laplace": "eps=1&n=10000&delta=1e-6&mechanism=laplace&rounds=1",
     "gaussian": "sigma=3&n=10000&delta=1e-6&mechanism=gaussian&sensitivity=2&rounds=1",
@@ -382,8 +382,8 @@ def test_by_keyboard_alone(turned: Turn) -> None:
     assert page.input_value("#calc-eps") == "0.5"
     settled(page)
     n = int(page.input_value("#calc-n"))
-    wanted = gspa.epsilon(eps=0.5, n=n, delta=1e-4)
-    assert answers(page, wanted, "delta = 1e-4")
+    wanted = gspa.epsilon(eps=0.5, n=n, delta=1e-6)
+    assert answers(page, wanted, "delta = 1e-6")
     for _ in range(20):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.id") == "calc-copy":
@@ -398,7 +398,7 @@ def test_by_keyboard_alone(turned: Turn) -> None:
     [
         "budgets=0.2,3500;2,1500&delta=1e-6&mechanism=rr&rounds=1",
         "eps=2&n=1e6&delta=1e-8&mechanism=common&rounds=10",
-        "budgets=0.1,5400;0.5,3700;1,900&delta=1e-4&mechanism=rr&rounds=1",
+        "budgets=0.1,5400;0.5,3700;1,900&delta=1e-6&mechanism=rr&rounds=1",
     ],
 )
 def test_the_address_keeps_the_setting(page: Page, address: str, setting: str) -> None:
@@ -426,7 +426,7 @@ def test_the_back_button_brings_the_setting_of_before(page: Page, address: str) 
     first, kept = headline(page), page.url
     page.evaluate("hash => { location.hash = hash; }", f"#{SETTINGS['one']}")
     settled(page)
-    assert answers(page, FEWER, "delta = 1e-4")
+    assert answers(page, FEWER, "delta = 1e-6")
     assert headline(page) != first
     page.go_back()
     settled(page)
@@ -452,8 +452,8 @@ def test_the_fields_are_named_as_the_arguments_are(turned: Turn) -> None:
 def test_where_the_paper_promises_too_much(turned: Turn) -> None:
     page = turned("n=1000&eps=5")
     people = constant(5.0, n=1000)
-    paper = bounds.gspa_epsilon(people, delta=1e-4)
-    exact = gspa.epsilon(budgets=people, delta=1e-4)
+    paper = bounds.gspa_epsilon(people, delta=1e-6)
+    exact = gspa.epsilon(budgets=people, delta=1e-6)
     assert paper < exact.lower
     assert f"only {paper / exact.upper:.3g} of the certified one" in page.inner_text("#calc-verdict")
 
@@ -469,7 +469,7 @@ def test_a_list_too_long_for_an_address(turned: Turn) -> None:
 
 def test_an_address_that_makes_no_sense(page: Page, address: str) -> None:
     opened(page, f"{address}#n=1000&delta=%E0%A4%A&what=1&eps")
-    assert answers(page, FEWER, "delta = 1e-4")
+    assert answers(page, FEWER, "delta = 1e-6")
 
 
 @pytest.mark.parametrize(
@@ -496,13 +496,13 @@ def test_bad_input(turned: Turn) -> None:
     assert page.inner_text("#calc-eps-error") == "eps = 'fifty': must be a number in [0.001, 20]"
     assert page.get_attribute("#calc-eps", "aria-invalid") == "true"
     assert page.locator("#calc-result.calc-stale").count() == 1
-    assert answers(page, FEWER, "delta = 1e-4")  # the last good one stays, greyed
+    assert answers(page, FEWER, "delta = 1e-6")  # the last good one stays, greyed
     assert page.is_disabled("#calc-copy")
     page.fill("#calc-eps", "1")
     settled(page)
     assert page.locator(".calc-error:not(:empty), .calc-stale").count() == 0
-    wanted = gspa.epsilon(eps=1.0, n=1_000, delta=1e-4)
-    assert answers(page, wanted, "delta = 1e-4")
+    wanted = gspa.epsilon(eps=1.0, n=1_000, delta=1e-6)
+    assert answers(page, wanted, "delta = 1e-6")
 
 
 def test_the_last_of_many_changes_is_answered(turned: Turn) -> None:
@@ -531,7 +531,7 @@ def test_without_workers(fresh: Page, address: str, missing: str) -> None:
     fresh.add_init_script(missing)
     opened(fresh, f"{address}#n=1000")
     assert fresh.workers == []
-    assert answers(fresh, FEWER, "delta = 1e-4")
+    assert answers(fresh, FEWER, "delta = 1e-6")
     assert fresh.locator("#calc-curve polyline").count() == 2
 
 

@@ -69,6 +69,14 @@ class TestAnswers:
         found = api.calibrate(target_eps=5e-324, delta=0.49, n=812, mechanism="common")
         assert 0 < found.lower <= found.value <= found.upper
 
+    def test_a_victim_whose_index_is_a_whole_float(self):
+        people = budgets.from_array([0.5, 0.7])
+        assert exact.exact_epsilon(people, delta=0.1, victim=0.0) == exact.exact_epsilon(people, delta=0.1, victim=0)
+
+    def test_values_whose_inverses_are_no_doubles(self):
+        found = api.per_user(budgets=budgets.from_array([700.0], count=[3]), mechanism=KRR(3), delta=0.25, rounds=3)
+        assert 0 < found.lower[0] <= found.upper[0] <= 2100
+
     def test_seeds_of_a_training_fit_into_its_table(self):
         with pytest.raises(InvalidValue, match=r"seeds\[0\]"):
             sgd.train(None, None, SgdConfig(), seeds=[2**63])

@@ -4,7 +4,10 @@
   const { exp, log, max, min } = Math;
   const POINTS = { exact: 30 * 8192, noise: 25, table: 60 }; // of the curve; for the exact law, over the choices of inputs
   const PER = { noise: 10, table: 20 }; // values of a round's curve in a standard deviation of its loss
-  const CLOSE = 1e-4, NARROW = 5e-4, TRIED = 60, STEADY = 0.015; // of calibrating: relative to eps; to the number, as the choice of B makes eps jump; settings; so near the same B serve
+  // Of calibrating without noise, with it, and with several groups' over rounds, where each value is dear and eps jumps by
+  // 1% with the choice of B: how close it is, relative to eps, and to the number; and so near the same B serve.
+  const CLOSE = { exact: 1e-4, one: 1e-4, many: 0.01 }, NARROW = { exact: 1e-6, one: 5e-4, many: 2e-3 }, STEADY = { exact: 0, one: 0.015, many: 0.1 };
+  const TRIED = 60, FAR = 0.1, FEW = 0.4; // settings; so far from the target, that part of a curve's values
   const MOST_MU = 40, MOST_EPS = 600; // of the limit, which says little beyond; of a local eps
   const EACH = 8; // groups of which each one's own eps is found
   const RATES = [0.01, 0.001]; // false-positive rates
@@ -22,10 +25,12 @@
     rounds: "the dominating pair, because rounds compose pairs, not the exact law",
   };
 
+  const isNoise = (mechanism) => mechanism === "laplace" || mechanism === "gaussian";
+
   // {kind, exact, top, victims(about, only), alone(delta, only)}: the victims, or the one of a group, for about a delta;
   // what reports with Gaussian noise guarantee if nobody hides them.
   function problemOf({ mechanism, own, people, n, delta, rounds, chosen }) {
-    const known = new Map(), noise = mechanism === "laplace" || mechanism === "gaussian", bits = gspa.isBits({ mechanism, own });
+    const known = new Map(), noise = isNoise(mechanism), bits = gspa.isBits({ mechanism, own });
     const gap = (one) => (mechanism === "laplace" ? one.eps : own.sensitivity / one.sigma);
     const exact = bits && rounds === 1 ? gspa.exactProblem(people) : null;
     const make = (about, only) => {
@@ -48,10 +53,10 @@
   }
 
   // A generator of {epsilon, delta(eps), deltas(list)} of a problem at about a delta: upper ends.
-  function* solved(problem, delta, only = null) {
+  function* solved(problem, delta, only = null, share = 1) {
     const { victims, rounds, kind } = problem;
     if (rounds > 1) {
-      const all = yield* gspa.composed(victims(delta, only), rounds, delta, PER[kind] ?? PER.table), deltas = (list) => gspa.composedDeltas(all, list);
+      const all = yield* gspa.composed(victims(delta, only), rounds, delta, share * (PER[kind] ?? PER.table)), deltas = (list) => gspa.composedDeltas(all, list);
       return { epsilon: () => min(gspa.composedEpsilon(all, delta), problem.alone(delta, only)), delta: (eps) => deltas([eps])[0], deltas };
     }
     const at = (eps) => {
@@ -75,7 +80,7 @@
   function root(of, y) {
     for (let i = 0, last = null; i < 8; i++) {
       const now = { y, value: of(y) }, slope = last ? (last.value - now.value) / (y - last.y) : 1;
-      if (Math.abs(now.value) < 0.1 * CLOSE) break;
+      if (Math.abs(now.value) < 0.1 * CLOSE.one) break;
       y += max(-1, min(1, now.value / (slope > 0.1 && slope < 10 ? slope : 1)));
       last = now;
     }
@@ -84,8 +89,8 @@
 
   // About the logarithm of how much larger eps might be; below 0 where the target is missed. One round is asked for its
   // delta at the target, which is a single value, and Gaussians with that delta and the asked one are compared.
-  function* spared(problem, target, delta) {
-    if (problem.rounds > 1) return log(target / (yield* solved(problem, delta)).epsilon());
+  function* spared(problem, target, delta, share) {
+    if (problem.rounds > 1) return log(target / (yield* solved(problem, delta, null, share)).epsilon());
     const found = problem.victims(delta).reduce((most, one) => max(most, one.delta(target, most)), 0);
     return log(gspa.fitted(target, delta) / gspa.fitted(target, found));
   }
@@ -95,6 +100,7 @@
   // time, tells where to look.
   function* calibrated({ target, ...setting }) {
     const { people, delta, n, rounds, mechanism } = setting, column = gspa.columnOf(setting), sign = column === "eps" ? 1 : -1;
+    const asks = !isNoise(mechanism) ? "exact" : people.length > 1 && rounds > 1 ? "many" : "one", close = CLOSE[asks];
     const scaled = (y, chosen) => {
       const x = exp(sign * y), given = people.length > 1 ? people.map((one) => ({ ...one, [column]: one[column] * x })) : [{ [column]: x, count: n }];
       return problemOf({ ...setting, people: given, chosen });
@@ -105,17 +111,17 @@
     };
     const most = column === "eps" ? log(MOST_EPS / max(1e-300, ...(people.length > 1 ? people.map(({ eps }) => eps) : [1]))) : Infinity;
     let low = { y: -Infinity, spare: Infinity }, high = { y: Infinity, spare: -Infinity }, y = min(most, root((at) => limit(scaled(at)), people.length > 1 ? 0 : sign * log(target)));
-    for (let i = 1, last = null, kept = null; i < TRIED && high.y - low.y > NARROW; i++) {
-      if (!(Math.abs(y - kept?.y) < STEADY)) kept = { y, chosen: [] };
-      const problem = scaled(y, kept.chosen), spare = yield* spared(problem, target, delta), here = limit(problem);
-      const now = { y, spare, beyond: spare - here, forward: rounds > 1 && kept.y === y };
+    for (let i = 1, last = null, kept = null; i < TRIED && high.y - low.y > NARROW[asks]; i++) {
+      if (!(Math.abs(y - kept?.y) < STEADY[asks])) kept = { y, chosen: [] };
+      const share = asks !== "many" || Math.abs(last?.spare) < FAR ? 1 : FEW, problem = scaled(y, kept.chosen), spare = yield* spared(problem, target, delta, share), here = limit(problem);
+      const now = { y, spare, beyond: spare - here, forward: rounds > 1 && kept.y === y && share === 1 };
       if (spare >= 0) low = now;
-      else high = now;
-      if (low.spare < CLOSE || low.y === most) break;
+      else if (share === 1 || spare < -FAR) high = now;
+      if (low.spare < close || low.y === most) break;
       yield {};
       // The limit carried on from here, if it is as far off as before; else the straight line through the last two.
       const [drift, falls] = last ? [now.beyond - last.beyond, spare - last.spare].map((change) => change / (y - last.y)) : [0, -1];
-      const lacking = spare - 0.5 * CLOSE, from = y;
+      const lacking = spare - 0.5 * close, from = y;
       const next = Math.abs(drift) < 0.5 ? root((at) => limit(scaled(at)) - here + drift * (at - from) + lacking, from) : from - lacking / falls;
       if (i % 12 && next > low.y && next < high.y && Math.abs(next - from) < 1) y = next;
       else if (high.y < Infinity && low.y > -Infinity) y = (low.y + high.y) / 2;
@@ -126,7 +132,7 @@
     for (let i = 1; i < TRIED && low.y > -Infinity && !low.forward; i++) {
       const spare = log(target / (yield* solved(scaled(low.y), delta)).epsilon());
       if (spare >= 0) break;
-      low.y += i * min(spare, -0.1 * CLOSE);
+      low.y -= asks === "exact" ? 0.1 * close * 2 ** i : i * max(-spare, 0.1 * close);
     }
     return { found: exp(sign * low.y), more: low.y === most };
   }
@@ -153,7 +159,7 @@
       method: METHODS[rounds > 1 ? "rounds" : kind], holds: gspa.validFor(setting, exact !== null, proved), proved, warnings: warningsOf(setting),
       note: mechanism === "rr" && rounds > 1 ? NOTES.rounds : bits && rounds === 1 && !exact ? NOTES.many : "",
     });
-    const noisy = people.length > 1 && ["laplace", "gaussian"].includes(mechanism); // the worst values are proved for the least noise
+    const noisy = people.length > 1 && isNoise(mechanism); // the worst values are proved for the least noise
     if (target !== null) {
       const { found, more } = yield* calibrated(setting), column = gspa.columnOf(setting);
       yield { found, more, ...wordsOf(problemOf(people.length > 0 ? setting : { ...setting, people: [{ [column]: found, count: setting.n }] }), !noisy) };

@@ -11,8 +11,9 @@
   const LEVELS = 5, BREAKS = 12, NEAREST = 0.02; // slopes of log q, and places looked at for where it has them
   const SEARCH = [Infinity, Infinity, 2, 1.2]; // sweep after sweep, either way by at most this factor
   const POINTS = 400; // of r: where densities are looked at
-  const ROUGH = { one: 120, many: 50 }, FINE = { one: 960, many: 240 }, CLOSEST = 3; // cells in which they are summed, of every B and of the best ones
+  const ROUGH = { one: 120, many: 100 }, FINE = { one: 960, many: 240 }, CLOSEST = 3; // cells in which they are summed, of every B and of the best ones
   const NEARBY = { one: [0.05, 0], many: [0.3, 1] }; // relative, or in mu: so far the best B stays what it is; many rounds ask for many values
+  const APART = 2, FALLEN = 0.01, FLAT = 0.99, AGAIN = 0.3; // over rounds: decades of delta for which the same B are tried; parts of a value; and so near B of another scale serve
   const FAR = 1.02, DEEPEST = 200; // times the limit's eps: beyond it other B are tried; and as log q falls no lower
   const PAD = 1e-11, COUNTED = 2e-12; // allowances for the roundings of densities and of masses
   const LARGEST = 200, MOST_MU = 40; // of a central eps; of the limit's mu: beyond it the report's own guarantee is the answer
@@ -74,8 +75,11 @@
     const slopes = distinct.length <= LEVELS ? distinct : Array.from({ length: LEVELS }, (_, i) => distinct[Math.round(i / (LEVELS - 1) * (distinct.length - 1))]);
     const radii = SHARES.map((share) => 0.5 + max(reach(victim, min(max(share * delta, 1e-300), 0.25)), 1e-3));
     let best = { score: Infinity };
+    const seen = SHARES.map(() => Infinity); // the least mu with each share
     const attempt = (breaks, i) => {
       const found = envelope(power, slopes, breaks, radii[i]), about = limit(victim, others, found, delta), mu = about[name];
+      if (mu < MOST_MU && SHARES.some((share, j) => share <= SHARES[i] && mu > 1.000001 * seen[j])) return; // eps grows with both
+      seen[i] = min(seen[i], mu);
       const score = mu < MOST_MU ? gspa.gdpEpsilon(delta * (1 - SHARES[i]), mu) : mu * mu;
       if (score < best.score) best = { score, ...about, breaks, i, found };
     };
@@ -149,7 +153,7 @@
   // makes L larger in the convex order. Where L rises throughout a cell, or falls, these are its values at the ends,
   // which neighbours share; else it is beyond them by no more than it can turn back in the cell.
   function upper(victim, others, found, size) {
-    const cover = found.cover(others), cut = cells(victim, found, size), whole = 2 * cut.reduce((sum, { base }) => sum + base, 0);
+    const hint = { depth: gspa.DEPTH }, cover = found.cover(others), cut = cells(victim, found, size), whole = 2 * cut.reduce((sum, { base }) => sum + base, 0);
     return (asked) => {
       const eps = min(asked, LARGEST), grown = exp(eps), values = [], masses = [];
       const put = (value, mass) => {
@@ -176,7 +180,7 @@
         }
         if (held > 0) put(edge, held);
       }
-      return gspa.expectation({ values: Float64Array.from(values), masses }, cover) + leak(victim, found.radius, eps);
+      return gspa.expectation({ values: Float64Array.from(values), masses }, cover, hint) + leak(victim, found.radius, eps);
     };
   }
 
@@ -193,14 +197,35 @@
     const users = groups.map(({ gap, count }) => noiseOf(kind, gap, count)), asks = rounds > 1 ? "many" : "one";
     const asked = users.filter((one, i) => one.gap > 0 && (only === null || i === only)).sort((a, b) => b.gap - a.gap);
     return asked.map((one, i) => {
-      const before = (chosen[i] ??= []), [part, far] = NEARBY[asks];
+      const before = (chosen[i] ??= []), [part, far] = NEARBY[asks], about = delta / rounds, last = Math.floor(Math.log10(about) / APART);
       const others = users.map((each) => (each === one ? { ...each, count: each.count - 1 } : each)).filter(({ gap, count }) => gap * count > 0);
-      let known = null, looked = NaN;
+      const evaluated = (found) => {
+        const [rough, fine] = [ROUGH, FINE].map((size) => {
+          let made = null;
+          return (eps) => (made ??= upper(one, others, found, size[asks]))(eps);
+        });
+        return { found, rough, fine };
+      };
+      let known = null, best = null, place = rounds > 1 ? 0 : last; // on a scale of deltas, for each of which other B are tried
+      let held = { eps: Infinity, value: 1 }, chose = { eps: NaN, value: 1 }, earlier = 1; // held: not below delta from there on
       const prepared = () => {
         if (known) return known;
-        const { mu, tried, straight = [] } = others.length ? candidates(one, others, delta / rounds) : { mu: Infinity, tried: [] };
-        const evaluated = (some) => some.map((found) => ({ found, rough: upper(one, others, found, ROUGH[asks]), fine: null, refined: () => upper(one, others, found, FINE[asks]) }));
-        return (known = { mu, curves: evaluated(tried), more: () => evaluated(straight) });
+        const { mu, tried, straight = [] } = others.length ? candidates(one, others, about) : { mu: Infinity, tried: [] };
+        return (known = { mu, hidden: tried.length > 0, places: new Map([[last, tried.map(evaluated)]]), straight, more: null });
+      };
+      const ranked = (some, by) => some.map((curve) => ({ curve, value: by(curve) })).sort((a, b) => a.value - b.value);
+      const closest = (eps) => { // of this place
+        const { mu, places, straight } = known;
+        if (!places.has(place)) {
+          const { tried } = candidates(one, others, 10 ** (APART * place));
+          places.set(place, tried.length > 0 ? tried.map(evaluated) : places.get(last));
+        }
+        let found = ranked(places.get(place), (one) => one.rough(eps));
+        if (!(found[0]?.value <= gspa.gdpDelta(eps / FAR, mu))) {
+          known.more ??= straight.map(evaluated);
+          found = [...found, ...ranked(known.more, (one) => one.rough(eps))].sort((a, b) => a.value - b.value);
+        }
+        return found.slice(0, CLOSEST).map(({ curve }) => curve);
       };
       return {
         top: kind === "laplace" ? one.gap : Infinity,
@@ -209,31 +234,27 @@
           return prepared().mu;
         },
         delta: (eps, most = 0) => { // at most `most`, or as small as it was found
-          const alone = aloneDelta(one, eps), curves = alone > most ? prepared().curves : [];
-          if (curves.length === 0) return min(1, alone);
-          if (most > 0 && curves[0].rough(eps) <= most) return most;
-          const near = (other) => abs(eps - other) <= max(part * other, far * known.mu);
-          if (!near(looked)) { // the best near here is not known
-            const again = before.find((each) => near(each.eps));
-            looked = again?.eps ?? eps;
-            if (again) {
-              const found = rescaled(again.found, again.noise, one);
-              known.best = { found, fine: upper(one, others, found, FINE[asks]) };
-              return min(1, alone, known.best.fine(eps));
-            }
-            const ranked = (some, by) => some.map((curve) => ({ curve, value: by(curve) })).sort((a, b) => a.value - b.value);
-            let found = ranked(curves, (one) => one.rough(eps));
-            if (known.more && found[0].value > gspa.gdpDelta(eps / FAR, known.mu)) {
-              found = ranked([...curves, ...known.more()], (one) => one.rough(eps));
-              known.more = null;
-            }
-            known.curves = found.map(({ curve }) => curve);
-            found = ranked([...new Set([...known.curves.slice(0, CLOSEST), known.best ?? found[0].curve])], (one) => (one.fine ??= one.refined())(eps));
-            known.best = found[0].curve;
-            before.push({ eps, found: known.best.found, noise: one });
-            return min(1, alone, found[0].value);
+          const alone = aloneDelta(one, eps);
+          if (alone <= most || !prepared().hidden) return min(1, alone);
+          if (eps >= held.eps && held.value <= most) return most;
+          if (most > 0) {
+            held = { eps, value: (best ?? known.places.get(last)[0]).rough(eps) };
+            if (held.value <= most) return most;
           }
-          return min(1, alone, known.best.fine(eps));
+          const { mu } = known, close = (other, times) => abs(eps - other) <= times * max(part * other, far * mu);
+          const value = best ? best.fine(eps) : gspa.gdpDelta(eps, mu);
+          const stands = eps > 3 * mu && value > FLAT * earlier && place > last; // at what this B misses, perhaps
+          earlier = value;
+          if (best && close(chose.eps, 1) && value > FALLEN * chose.value && !stands) return min(1, alone, value);
+          const near = before.filter((each) => close(each.eps, AGAIN) && !(stands && each.place >= place));
+          const [again] = near.sort((a, b) => abs(a.eps - eps) - abs(b.eps - eps)), there = Math.floor(Math.log10(max(value, 1e-300)) / APART);
+          if (rounds > 1) place = again?.place ?? max(last, min(there, stands ? place - 1 : -1));
+          const tried = again ? [evaluated(rescaled(again.found, again.noise, one))] : closest(eps);
+          const [found] = ranked([...new Set(best ? [...tried, best] : tried)], (curve) => curve.fine(eps));
+          best = found.curve;
+          chose = { eps, value: earlier = found.value };
+          if (!again) before.push({ eps, place, found: best.found, noise: one });
+          return min(1, alone, earlier);
         },
       };
     });

@@ -10,7 +10,7 @@
 (self.gspaParts = self.gspaParts || []).push(function (gspa) {
   const { ceil, exp, expm1, floor, log, log1p, max, min, sqrt } = Math;
   const LEFT = 2e-4; // of the rounds' share of delta: what may be left to the infinite loss
-  const VALUES = 400, GROWTH = 1.02, FLAT = 0.99; // of a curve: values at most, and how its steps grow beyond three deviations
+  const VALUES = 400, GROWTH = 1.02, STRIDE = 1.5, FLAT = 0.99; // of a curve: values at most, how its steps grow beyond three deviations, and where it is flat
   const LARGEST = 500; // of an eps
   const STEPS = 250, GRID = 2 ** 22; // grid steps in a round's standard deviation; of the sum's window, at most
   const OUTSIDE = log(1e-20); // of the tilted law, outside the window
@@ -49,22 +49,15 @@
   // A generator of {x, y}: e^eps - 1 and upper ends of delta where a curve bends, down to `least`.
   function* sampled(delta, width, per, top, least) {
     const x = [], y = [];
-    let eps = 0, step = width / per, before = 1;
+    let eps = 0, step = width / per, lowest = 1;
     while (x.length < VALUES) {
       const value = delta(eps);
       yield {};
       x.push(expm1(eps));
       y.push(value);
-      if (value <= least && x.length > 3) break;
-      if (eps > LARGEST || (eps > 3 * width && value > FLAT * before)) { // what nobody covers remains
-        if (eps < top && top < LARGEST && value > 10 * least) {
-          x.push(expm1(top));
-          y.push(0);
-        }
-        break;
-      }
-      if (eps > 3 * width) step *= GROWTH;
-      before = value;
+      if ((value <= least && x.length > 3) || eps > LARGEST) break;
+      if (eps > 3 * width) step *= value > FLAT * lowest ? STRIDE : GROWTH;
+      lowest = min(lowest, value);
       eps = eps < top ? min(eps + step, top) : eps + step;
     }
     return { x, y };
@@ -209,7 +202,16 @@
   function* composed(victims, times, delta, per) {
     const top = victims.reduce((most, one) => max(most, one.top), 0), mu = victims.reduce((most, one) => max(most, one.mu), 0);
     if (!(top > 0 && mu > 0)) return null;
-    const worst = (eps) => victims.reduce((most, one) => (eps < one.top ? max(most, one.delta(eps, most)) : most), 0);
+    const order = [...victims]; // who was the worst comes first, so that the others need not be known as well
+    const worst = (eps) => {
+      let most = 0, at = 0;
+      order.forEach((one, i) => {
+        const value = eps < one.top ? one.delta(eps, most) : 0;
+        if (value > most) [most, at] = [value, i];
+      });
+      order.unshift(...order.splice(at, 1));
+      return most;
+    };
     const curve = yield* sampled(worst, min(mu, top, LARGEST), per, top, LEFT * delta / times), law = gridOf(dominating(curve), times, top);
     return law && { law, most: times * top };
   }

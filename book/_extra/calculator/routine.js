@@ -16,6 +16,7 @@
   const FEW = 64, FINE = 0.01, COARSE = 0.04; // smoothing of laws of few values, and of many
   const DEPTH = 14, DEEPER = 8, DEEPEST = 30; // e^-depth of an expectation may be left to crude bounds
   const LITTLE = 2, POWERS = 26; // a turn, and the powers of it that matter: 2^26/26! is below 2^-52
+  const EXCESS = 1e-5; // of 1/m, at about the mean: what few nodes may cost
   const BAND = 1e-4; // of delta, in which an eps is good enough
   const FARTHEST = 1e300; // of a value: e^eps times a ratio may be no double
   const MOST_EPS = 700, EXACT = 30; // an eps that is as good as none; up to here the allowances for roundings, which grow like e^eps, are small
@@ -31,15 +32,44 @@
     }
     return { u: (1 - x) / 2, weight: i > 0 ? (1 - x) / (size * before) ** 2 / 2 : 1 / size ** 2 };
   }));
-  // The same on [from, 1], of as many nodes as are exact for the powers up to the number of others, or as the depth pays.
-  function nodesOf(others, from, depth) {
-    const n = others.reduce((sum, { count }) => sum + count, 0);
-    return radau(min(3 + Math.ceil(depth / 2), 2 + Math.ceil(n / 2))).map(({ u, weight }) => ({ u: 1 - (1 - from) * (1 - u), weight: (1 - from) * weight }));
+  // The same of Laguerre's on [0, infinity), the first node at 0: t, and the weight times e^t.
+  const laguerres = [];
+  const laguerre = (size) => (laguerres[size] ??= Array.from({ length: size }).reduce((found, _, i) => {
+    let t = 0, plain = 1;
+    for (let step = 0; i > 0 && step < 60; step++) { // Newton, from the left of all zeros but those found
+      let before = 0, now = 1, sum = 0; // L_k^(1), and the sum of those below it
+      for (let k = 1; k < size; k++) {
+        sum += now;
+        [before, now] = [now, ((2 * k - t) * now - k * before) / k];
+      }
+      plain = now - before;
+      t += now / (sum + now * found.slice(1).reduce((all, one) => all + 1 / (t - one.t), 0));
+    }
+    return [...found, { t, weight: exp(t) / (size * plain * plain) }];
+  }, []));
+
+  // {nodes, left()} with sum weight u^(m - 1) >= 1/m, for all m where `left` is null, so that the integral over u in [0, 1]
+  // of phi g(phi u) is E[e^(tilt S)/m], from above; else e^left() is not below what that has beyond the sum, over phi.
+  // Laguerre's rule for 1/m = (1/least) int e^(-t m/least) dt is above it from m = least on, and close for m near it: a few
+  // nodes do if the tilted m is hardly ever less (Chernoff). Else Radau's for [from, 1], of as many nodes as are exact for the
+  // powers up to the number of others, or as the depth pays.
+  function nodesOf(others, gain, whole, mean, depth) {
+    const wanted = (depth + log(mean + 1)) / mean;
+    let away = Math.sqrt(2 * wanted);
+    for (let i = 0; i < 3 && away < 0.9; i++) away += ((1 - away) * log1p(-away) + away - wanted) / log1p(-away);
+    const least = (1 - away) * mean + 1, ratio = (away / (1 - away)) ** 2;
+    for (let k = 1, excess = ratio * Math.sqrt(ratio) / 3; away < 0.9 && k < 7; k++, excess *= ratio * (k + 1) / (4 * k + 2)) {
+      if (excess > EXCESS) continue;
+      const nodes = laguerre(k + 1).map(({ t, weight }) => ({ u: exp(-t / least), weight: weight * exp(-t / least) / least }));
+      return { nodes, left: () => whole - mean * ((1 - away) * log1p(-away) + away) };
+    }
+    const n = others.reduce((sum, { count }) => sum + count, 0), from = max(0, 1 - (depth + 4) / mean), low = (1 + gain) * from - 1;
+    const nodes = radau(min(3 + Math.ceil(depth / 2), 2 + Math.ceil(n / 2))).map(({ u, weight }) => ({ u: 1 - (1 - from) * (1 - u), weight: (1 - from) * weight }));
+    const rise = () => others.reduce((total, { c, count }) => total + count * c * (1 + gain) / (1 + c * low), 0); // log g(phi u) is concave in u
+    return { nodes, left: from > 0 ? () => logPower(others, low) - log(rise()) : null };
   }
 
-  // What is known at one tilt of E[e^(tilt S)/m], S the sum of m values: with phi = E[e^(tilt L)] and g(s) = E[s^C] it is
-  // the integral of phi g(phi u) over u in [0, 1], because 1/(c + 1) is that of u^c. Radau's quadrature, with its
-  // node at 1, errs upward for every power of u, and what is below `from` is as good as nothing.
+  // What is known at one tilt of E[e^(tilt S)/m], S the sum of m values, with phi = E[e^(tilt L)] and g(s) = E[s^C].
   function moment({ values, masses }, others, tilt, depth, given = null) {
     let gain = 0, slope = 0, sum = 0; // phi - 1, and its derivative
     for (let i = 0; i < values.length; i++) {
@@ -48,9 +78,9 @@
       slope += (grown + masses[i]) * values[i];
     }
     const whole = logPower(others, gain), mean = others.reduce((total, { c, count }) => total + count * c * (1 + gain) / (1 + c * gain), 0);
-    const from = max(0, 1 - (depth + 4) / mean), nodes = given ?? nodesOf(others, from, depth);
+    const { nodes, left } = given ? { nodes: given } : nodesOf(others, gain, whole, mean, depth);
     for (const { u, weight } of nodes) sum += weight * exp(logPower(others, (1 + gain) * u - 1) - whole);
-    return { gain, slope, mean, from, nodes, whole, size: log1p(gain) + whole + log(sum) };
+    return { gain, slope, mean, nodes, left, whole, size: log1p(gain) + whole + log(sum) };
   }
 
   // log g(1 + gain)
@@ -108,8 +138,9 @@
   //   lambda E[S_+/m] <= (1/P) sum_k H(lambda z_k) e^(spread z_k^2/2) / z_k^2,   H(z) = E[e^(z S)/m],
   // because the other periods' terms are positive, and so is what a small independent Gaussian adds. What the sum
   // leaves out at its end, and roundings, are added. Nobody hides the victim with probability g(0), which needs no sum.
-  function expectation(table, others, depth = DEPTH) {
-    const { values, masses } = table, size = values.length;
+  // `hint` keeps a depth from one eps to the next.
+  function expectation(table, others, hint = { depth: DEPTH }) {
+    const { values, masses } = table, { depth } = hint, size = values.length;
     let top = 0, far = 0, alone = 0;
     for (let i = 0; i < size; i++) {
       top = max(top, values[i]);
@@ -117,13 +148,13 @@
       alone += masses[i] * max(values[i], 0) * (1 + (size + 4) * UNIT);
     }
     if (top === 0 || !(far < FARTHEST) || others.every(({ c, count }) => c * count === 0)) return alone;
-    const tilt = saddle(table, others, top, far, depth), { gain, from, nodes, mean, size: height } = moment(table, others, tilt, depth);
+    const tilt = saddle(table, others, top, far, depth), { gain, nodes, left, mean, size: height } = moment(table, others, tilt, depth);
     if (!(height < MOST)) return alone; // values so far apart that no tilt brings them together
     const images = MULTIPLES.map((a) => moment(table, others, a * tilt, depth, nodes).size - height + 0.02 * a * a);
     let period = max(20, 12 - height);
     if (period > LONGEST) return min(alone, exp(height - 1) / tilt); // x_+ <= e^(lambda x)/(e lambda)
     while (min(...MULTIPLES.map((a, i) => images[i] - (a - 1) * period - 1)) > -depth && period < LONGEST) period *= 1.25;
-    const smoothing = (size > FEW ? COARSE : FINE) * (period > 150 ? 2 : 1), spread = smoothing * smoothing;
+    const smoothing = (size > FEW ? COARSE : FINE), spread = smoothing * smoothing;
     const step = 2 * Math.PI / period, scale = 1 / (1 + gain);
     const terms = Math.ceil(Math.sqrt(2 * depth + 2) / (smoothing * step)) + 1; // e^-(depth + 1) ends the Fourier sum
     const x = values.map((value) => tilt * value), p = new Float64Array(size);
@@ -134,12 +165,9 @@
       plain += masses[i] * Math.abs(x[i]);
     }
     const { real, imaginary } = characteristic(x, p, step, terms), copies = mean + 1, empty = exp(logPower(others, -1));
-    const none = from > 0 ? 0 : empty * exp(-height); // with all of [0, 1] in the sum, it does not have what needs none
+    const none = left ? 0 : empty * exp(-height); // with all of [0, 1] in the sum, it does not have what needs none
     let outside = empty * alone;
-    if (from > 0) { // log g(phi u) is concave in u, and x_+ <= e^(lambda x)/(e lambda)
-      const low = (1 + gain) * from - 1, rise = others.reduce((total, { c, count }) => total + count * c * (1 + gain) / (1 + c * low), 0);
-      outside = (1 + gain) * exp(logPower(others, low) - 1) / (rise * tilt);
-    }
+    if (left) outside = (1 + gain) * exp(left() - 1) / tilt; // x_+ <= e^(lambda x)/(e lambda)
     let value = 0, error = 0;
     for (let k = 0; k < terms; k++) {
       const t = step * k, damped = spread * (1 - t * t) / 2 - log1p(t * t), a = gain + (1 + gain) * real[k], b = (1 + gain) * imaginary[k]; // phi - 1
@@ -170,7 +198,11 @@
     const sum = (value + error + cut) / period + terms * exp(10 - DROPPED);
     const found = min(alone, (max(sum, 0) * exp(height) / tilt + outside) * (1 + 1e-10 + 8 * UNIT * copies));
     // Where a rare large value decides, the images are not small beside it: a longer period may be better.
-    return value < 1e3 * exp(-depth) * period && depth < DEEPEST ? min(found, expectation(table, others, depth + DEEPER)) : found;
+    const share = value / period / 1e3;
+    if (depth > DEPTH && share > 10 * exp(DEEPER - depth)) hint.depth -= DEEPER;
+    if (!(share < exp(-depth)) || depth >= DEEPEST) return found;
+    hint.depth += DEEPER;
+    return min(found, expectation(table, others, hint));
   }
 
   // Not below delta(eps) for a table {base, first, second} of B, P0/B and P1/B, and [P0, P1] of what B misses.
@@ -226,5 +258,5 @@
     return found;
   }
 
-  Object.assign(gspa, { deltaOf, epsilonOf, expectation, fitted });
+  Object.assign(gspa, { DEPTH, deltaOf, epsilonOf, expectation, fitted });
 });

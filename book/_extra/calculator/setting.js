@@ -8,7 +8,7 @@
   const INLINE = 20; // groups that a Python call lists; more are read from the file
   const START = {
     mechanism: "rr", budgets: "one", n: "10000", eps: "0.5", n2: "1000", eps2: "1", sigma: "1", sigma2: "2",
-    list: "0.1,5400\n0.5,3700\n1,900", matrix: "0.5,0.25,0.25\n0.25,0.5,0.25\n0.25,0.25,0.5", delta: "1e-4", rounds: "1",
+    list: "0.1,5400\n0.5,3700\n1,900", matrix: "0.5,0.25,0.25\n0.25,0.5,0.25\n0.25,0.25,0.5", delta: "1e-6", rounds: "1",
     k: "10", size: "2", g: "4", kind: "optimized", sensitivity: "1", target_eps: "0.1", asks: "epsilon",
   };
   const USERS = { low: 1, high: MOST_USERS, whole: true }, EPS = { low: 1e-3, high: 20 }, NOISE = { low: 1e-3, high: 1e6 };
