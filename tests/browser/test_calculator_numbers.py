@@ -409,6 +409,7 @@ def test_a_hundred_thousand_lines(maths: Page) -> None:
         ({"mechanism": "discrete", "matrix": "0.5,0.5\n1"}, "matrix", "matrix row 2: must have 2 probabilities"),
         ({"mechanism": "discrete", "matrix": "0.5,0.5"}, "matrix", "must be two to 30 rows"),
         ({"mechanism": "discrete", "matrix": "1,0\n0.5,NaN"}, "matrix", "matrix row 2, column 2 = 'NaN': must be a"),
+        ({"mechanism": "discrete", "matrix": "1,1e-310\n0.5,0.5"}, "matrix", "row 1, column 2 = '1e-310': must be 0"),
         ({"mechanism": "unary", "kind": "other"}, "kind", "kind = 'other': must be optimized or symmetric"),
         ({"budgets": "list", "list": "0.7\n0,5"}, "list", "budgets line 2 = '0,5': must be 0.5 for a half, or 0.0,5"),
         ({"budgets": "list", "list": "0,5,100"}, "list", "a comma is no decimal point"),

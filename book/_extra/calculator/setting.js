@@ -3,7 +3,7 @@
 (self.gspaParts = self.gspaParts || []).push(function (gspa) {
   const MOST_USERS = 1e9, MOST_LINES = 1e5, LONGEST = 4000; // characters of an address
   const SCALES = 12; // distinct noise scales, each of whose users may be the worst
-  const OUTPUTS = 30; // inputs and outputs of a matrix
+  const OUTPUTS = 30, SMALLEST = 1e-300; // inputs and outputs of a matrix; and a probability that is not 0
   const KINDS = ["optimized", "symmetric"]; // of unary encoding
   const INLINE = 20; // groups that a Python call lists; more are read from the file
   const START = {
@@ -135,6 +135,8 @@
     for (let i = 0; i < rows.length; i++) {
       const bad = rows[i].findIndex((p) => !(p >= 0));
       if (bad >= 0) return [[], must(`matrix row ${i + 1}, column ${bad + 1}`, parts[i][bad], "a probability, as in 0.25")];
+      const small = rows[i].findIndex((p) => p > 0 && p < SMALLEST);
+      if (small >= 0) return [[], must(`matrix row ${i + 1}, column ${small + 1}`, parts[i][small], "0, or at least 1e-300")];
       if (rows[i].length !== rows[0].length) return [[], `matrix row ${i + 1}: must have ${rows[0].length} probabilities, as row 1 has, not ${rows[i].length}`];
     }
     const sums = rows.map((row) => row.reduce((a, b) => a + b)), off = sums.findIndex((sum) => !(Math.abs(sum - 1) <= 1e-9));
