@@ -28,6 +28,9 @@ MOST_USERS, MOST_ROUNDS = 10**15, 10**6
 _NEAR = 1e-3  # relative, of where the target is missed
 _ROUGH = 0.02  # the same where an estimate starts the search
 _ON_A_LINE = 1e-5  # relative, of the central eps to the target: closer than an eps there is known itself
+_JUMPS = (
+    5e-3  # the same over rounds of several scales, where eps jumps by as much from one choice of blankets to another
+)
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ def _unknown(runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds
     if who is not None or isinstance(noise, tuple):
         base = setting(runs, eps, n, who, often)
         assert isinstance(base, Shuffled | OnLine)  # others have no budgets
+        if often > 1 and isinstance(base, OnLine) and base.count.size > 1:
+            close = _JUMPS
         if base.top == math.inf:
             return Unknown("factor of the noise", base.times, 1e-17, 1e17, close=close, grows=False)
         most = MOST_EPS / max(base.top, 1e-300) * often
@@ -180,7 +185,7 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
     if asked.whole:
         other = float(_last(lambda x: low(x) <= eps, int(safe), sign, asked))
     else:
-        y, _ = root(low, y, -1, _NEAR, slope)
+        y, _ = root(low, y, -1, max(_NEAR, asked.close), slope)
         other = number(push_until(lambda y: low(number(y)) > eps, y, asked.close, sign * math.log(worst)))
     one = at(max(safe, asked.least))
     ends = sorted((safe, other))

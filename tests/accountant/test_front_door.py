@@ -310,6 +310,12 @@ class TestCalibrateIsTheInverse:
         assert target * (1 - 1e-5) < gspa.epsilon(**given).upper <= target
         assert found.relative_width < 0.01
 
+    def test_what_it_finds_for_rounds_of_unequal_noise_passes(self):
+        asked = {"delta": 1e-6, "rounds": 5, "mechanism": "laplace"}
+        factor = gspa.calibrate(target_eps=1.0, budgets=budgets.from_array([0.5, 2.0], count=[3000, 40]), **asked).lower
+        passed = gspa.epsilon(budgets=budgets.from_array([0.5 * factor, 2.0 * factor], count=[3000, 40]), **asked)
+        assert 0.99 < passed.upper <= 1
+
     def test_a_total_variation_has_a_least_eps(self):
         runs = gspa.TotalVariation(tv=0.1)
         found = gspa.calibrate(target_eps=0.1, delta=1e-6, n=10_000, mechanism=runs)
