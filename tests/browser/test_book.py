@@ -494,11 +494,11 @@ class TestFinding:
         assert page.locator(".gspa-doors table").first.locator("tr").count() > 2
         page.get_by_role("link", name="calculator", exact=True).first.click()
         page.select_option("#calc-mechanism", "laplace")
-        for field, value in (("n", "100,000"), ("eps", "2"), ("delta", "1e-6")):
+        for field, value in (("n", "100,000"), ("eps", "2"), ("delta", "1e-8")):
             page.fill(f"#calc-{field}", value)
-        page.get_by_text("certified at delta = 1e-6").first.wait_for()
+        page.get_by_text("certified at delta = 1e-8").first.wait_for()
         said = float(re.search(r"<= ([\d.]+)", page.inner_text("#calc-headline"))[1])
-        bound = gspa.epsilon(eps=2, n=100_000, mechanism="laplace", delta=1e-6)
+        bound = gspa.epsilon(eps=2, n=100_000, mechanism="laplace", delta=1e-8)
         assert bound.lower < said < 1.001 * bound.upper
 
     def test_a_student_is_a_click_from_the_first_chapter(self, page):

@@ -369,7 +369,7 @@ def test_a_hundred_thousand_lines(maths: Page) -> None:
       return gspa.answer(setting).next().value;
     }"""
     found = maths.evaluate(script, "\n".join(map(str, eps.tolist())))
-    wanted = gspa.epsilon(budgets=eps, delta=1e-4)
+    wanted = gspa.epsilon(budgets=eps, delta=1e-6)
     assert wanted.lower <= found["upper"] <= wanted.upper * (1 + CLOSE)
 
 
