@@ -372,18 +372,12 @@ def test_over_rounds_no_single_common_law_is_better_than_what_the_curve_is_made_
 @pytest.mark.parametrize(
     ("mechanism", "groups", "times", "delta", "most"),
     [
-        (
-            "laplace",
-            {6.15: 20, 3.684: 13_672, 1.911: 320},
-            81,
-            5.5e-9,
-            1.2,
-        ),  # few with little noise among many with more
+        ("laplace", {6.15: 20, 3.684: 13_672, 1.911: 320}, 81, 5.5e-9, 1.2),
         ("gaussian", {0.3372: 35, 0.4525: 3127, 0.7142: 9262, 0.8508: 254}, 36, 5.8e-7, 3.1),
     ],
 )
 def test_over_rounds_of_unequal_noise_the_blanket_costs_little(mechanism, groups, times, delta, most):
-    """Where a rare report gives much away, another (B, omega*) is needed for each size of delta."""
+    """Few with little noise among many: where a rare report gives much away, each size of delta needs other laws."""
     crowd = rounds.shuffled_reports(list(groups), count=list(groups.values()), mechanism=mechanism)
     found = rounds.compose([(crowd, times)], delta=delta)
     assert 0 < found.lower <= found.upper < most * found.lower

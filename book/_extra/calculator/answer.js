@@ -7,7 +7,7 @@
   // Of calibrating without noise, with it, and with several groups' over rounds, where each value is dear and eps jumps by
   // 1% with the choice of B: how close it is, relative to eps, and to the number; and so near the same B serve.
   const CLOSE = { exact: 1e-4, one: 1e-4, many: 0.01 }, NARROW = { exact: 1e-6, one: 5e-4, many: 2e-3 }, STEADY = { exact: 0, one: 0.015, many: 0.1 };
-  const TRIED = 60, FAR = 0.1, FEW = 0.4; // settings; so far from the target, that part of a curve's values
+  const TRIED = 60, FAR = 0.1, FEW = 0.4; // settings; so far from the target that part of a curve's values will do
   const MOST_MU = 40, MOST_EPS = 600; // of the limit, which says little beyond; of a local eps
   const EACH = 8; // groups of which each one's own eps is found
   const RATES = [0.01, 0.001]; // false-positive rates
@@ -113,7 +113,8 @@
     let low = { y: -Infinity, spare: Infinity }, high = { y: Infinity, spare: -Infinity }, y = min(most, root((at) => limit(scaled(at)), people.length > 1 ? 0 : sign * log(target)));
     for (let i = 1, last = null, kept = null; i < TRIED && high.y - low.y > NARROW[asks]; i++) {
       if (!(Math.abs(y - kept?.y) < STEADY[asks])) kept = { y, chosen: [] };
-      const share = asks !== "many" || Math.abs(last?.spare) < FAR ? 1 : FEW, problem = scaled(y, kept.chosen), spare = yield* spared(problem, target, delta, share), here = limit(problem);
+      const share = asks !== "many" || Math.abs(last?.spare) < FAR ? 1 : FEW, problem = scaled(y, kept.chosen);
+      const spare = yield* spared(problem, target, delta, share), here = limit(problem);
       const now = { y, spare, beyond: spare - here, forward: rounds > 1 && kept.y === y && share === 1 };
       if (spare >= 0) low = now;
       else if (share === 1 || spare < -FAR) high = now;

@@ -154,7 +154,7 @@
     let period = max(20, 12 - height);
     if (period > LONGEST) return min(alone, exp(height - 1) / tilt); // x_+ <= e^(lambda x)/(e lambda)
     while (min(...MULTIPLES.map((a, i) => images[i] - (a - 1) * period - 1)) > -depth && period < LONGEST) period *= 1.25;
-    const smoothing = (size > FEW ? COARSE : FINE), spread = smoothing * smoothing;
+    const smoothing = size > FEW ? COARSE : FINE, spread = smoothing * smoothing;
     const step = 2 * Math.PI / period, scale = 1 / (1 + gain);
     const terms = Math.ceil(Math.sqrt(2 * depth + 2) / (smoothing * step)) + 1; // e^-(depth + 1) ends the Fourier sum
     const x = values.map((value) => tilt * value), p = new Float64Array(size);
