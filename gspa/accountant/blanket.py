@@ -301,7 +301,11 @@ class Reduction:
         atoms = upper_atoms(self.cells, eps)
         equal = self.equal
         inside = expectation_above(atoms, self.clones) if equal is None else expectation_of_equal(atoms, *equal).upper
-        return min(inside + leak(self.victim, self.envelope.radius, eps)[1], 1.0)
+        return min(inside + self.missed(eps), 1.0)
+
+    def missed(self, eps: float) -> float:
+        """Not below what the victim's reports outside B cost."""
+        return leak(self.victim, self.envelope.radius, min(eps, _LARGEST))[1]
 
     def lower(self, eps: float) -> float:
         """Not above the reduction's delta(eps)."""

@@ -302,9 +302,13 @@ _NEAR = 1.02  # the limit's eps: beyond it other B are tried
 _ROUGH, _CLOSEST = 600, 3  # cells in which every B is evaluated; and how many of the best then in as many as pay
 
 
-def _ranked(some: Sequence[Reduction], eps: float) -> list[tuple[float, Reduction]]:
-    """Each with its upper value at this eps, the least first."""
-    return sorted(((one.upper(eps), one) for one in some), key=lambda found: found[0])
+def _closest(some: Sequence[Reduction], eps: float) -> list[tuple[float, Reduction]]:
+    """Those with the least upper values at this eps, and these, the least first."""
+    found: list[tuple[float, Reduction]] = []
+    for one in sorted(some, key=lambda one: one.missed(eps)):
+        if len(found) < _CLOSEST or one.missed(eps) < found[-1][0]:
+            found = sorted([*found, (one.upper(eps), one)], key=lambda each: each[0])[:_CLOSEST]
+    return found
 
 
 def _fine(
@@ -349,11 +353,11 @@ class _Victim:
         if self._place not in self._laws:
             laws, _ = self.crowd.reductions(self.who, 10.0 ** (_APART * self._place), _FEW)
             self._laws[self._place] = laws or self._laws[self._last]
-        ranked = _ranked(self._laws[self._place], eps)
+        ranked = _closest(self._laws[self._place], eps)
         if ranked[0][0] > gdp_delta(eps / _NEAR, mu=self.mu):
             if not self._straight:
                 self._straight, _ = self.crowd.reductions(self.who, 10.0 ** (_APART * self._last), _FEW, straight=True)
-            ranked = sorted([*ranked, *_ranked(self._straight, eps)], key=lambda found: found[0])
+            ranked = sorted([*ranked, *_closest(self._straight, eps)], key=lambda found: found[0])[:_CLOSEST]
         return [one for _, one in ranked]
 
     def at(self, eps: float) -> tuple[Reduction, Callable[[float], float]]:
@@ -369,7 +373,7 @@ class _Victim:
                 return self._refined(self._best)
         about = math.floor(math.log10(max(value, LEAST_TAIL)) / _APART)
         self._place = max(min(about, most), self._last)
-        asked = [*self._ranked(eps)[:_CLOSEST], *kept]
+        asked = [*self._ranked(eps), *kept]
         self._best = min(asked, key=lambda one: self._refined(one)[1](eps))
         self.known = self._refined(self._best)[1](eps)
         self._chosen = eps, self.known
@@ -465,9 +469,7 @@ def blanket_epsilon(
             fine = cache(lambda one: _fine(crowd, index, one, delta))
             for _ in range(3):  # the best B at the limit's eps need not be the best at the true one
                 start = at
-                best, upper = min(
-                    (fine(one) for _, one in _ranked(some, start)[:_CLOSEST]), key=lambda one: one[1](start)
-                )
+                best, upper = min((fine(one) for _, one in _closest(some, start)), key=lambda one: one[1](start))
                 at = least_epsilon(upper, delta, start, top, _BAND)
                 if at < high:
                     high, used = at, best
@@ -509,7 +511,7 @@ def blanket_delta(
             """Whether one of the B for about this delta is better."""
             nonlocal best, least
             some = crowd.reductions(index, about, _ROUGH, straight=straight)[0]
-            for _, rough in _ranked(some, eps)[:_CLOSEST]:
+            for _, rough in _closest(some, eps):
                 one, upper = _fine(crowd, index, rough, about)
                 if upper(eps) < least:
                     best, least = one, upper(eps)

@@ -249,8 +249,11 @@ class OnLine(Setting):
     def quick(self, end: str, delta: float) -> float | None:
         if end == "lower" and self.rounds == 1 and 1 < self.n <= _SUMMED:
             return attack_epsilon(delta=delta, **self._coarse).lower
-        if end == "upper" and self.rounds > 1:
+        if self.rounds > 1 and self.count.size == 1 and end == "upper":
             return composition.compose([(self.law(both=False), self.rounds)], delta=delta).upper
+        if self.rounds > 1 and self.count.size > 1 and end == "lower":  # that of a user with the least noise
+            first = laplace_gaussian.Crowd.of(**self.line).candidates(None)[:1]
+            return composition.compose([(self.law(victim=i), self.rounds) for i in first], delta=delta).lower
         return None
 
     def about(self, delta: float) -> float | None:

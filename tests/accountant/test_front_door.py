@@ -19,7 +19,7 @@ from gspa.accountant import api, budgets, exact
 from gspa.accountant.errors import GspaError, OutsideValidity
 from gspa.accountant.laplace_gaussian import blanket_delta, blanket_epsilon
 from gspa.accountant.one_round import central_delta, central_epsilon, per_user_epsilon
-from gspa.accountant.rounds import compose, shuffled
+from gspa.accountant.rounds import compose, shuffled, shuffled_reports
 
 
 def worst(budget, victim, eps):
@@ -312,9 +312,16 @@ class TestCalibrateIsTheInverse:
 
     def test_what_it_finds_for_rounds_of_unequal_noise_passes(self):
         asked = {"delta": 1e-6, "rounds": 5, "mechanism": "laplace"}
-        factor = gspa.calibrate(target_eps=1.0, budgets=budgets.from_array([0.5, 2.0], count=[3000, 40]), **asked).lower
-        passed = gspa.epsilon(budgets=budgets.from_array([0.5 * factor, 2.0 * factor], count=[3000, 40]), **asked)
-        assert 0.99 < passed.upper <= 1
+        found = gspa.calibrate(target_eps=1.0, budgets=budgets.from_array([0.5, 2.0], count=[3000, 40]), **asked)
+        passed, missed = (
+            gspa.epsilon(budgets=budgets.from_array([0.5 * factor, 2.0 * factor], count=[3000, 40]), **asked)
+            for factor in (found.lower, found.upper)
+        )
+        assert 0.99 < passed.upper <= 1 < missed.upper
+        # There the worst off has missed it: those with the least noise, whose pair the lower end is of.
+        scales = [1 / (0.5 * found.upper), 1 / (2.0 * found.upper)]
+        worst = shuffled_reports(scales, count=[3000, 40], victim=1)
+        assert 1 < compose([(worst, 5)], delta=1e-6).lower < 1.03
 
     def test_a_total_variation_has_a_least_eps(self):
         runs = gspa.TotalVariation(tv=0.1)
