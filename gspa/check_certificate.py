@@ -1,6 +1,7 @@
 """Check a certificate of `gspa certify`: python check_certificate.py cert.json
 
-Needs Python and python-flint (Arb's balls); nothing of gspa. Exit status 0 PROVED, 1 NOT PROVED, 2 not a certificate.
+Needs Python and python-flint (Arb's balls); nothing of gspa. Exit status 0 PROVED, 1 NOT PROVED, 2 refused: not a
+certificate, or too much for this program.
 
 What is proved is delta(eps) <= delta, for the users whom the statement names, by one theorem ("One common law hides the
 victim" on the book's page of proofs). The victim reports by P0 or P1; every other user j, whatever the input, by a law
@@ -18,20 +19,20 @@ from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import partial, reduce
-from itertools import accumulate, pairwise, permutations
+from itertools import accumulate, islice, pairwise, permutations
 from math import log, log2
 from typing import Any, NamedTuple
 
 from flint import arb, ctx, fmpz, fmpz_poly
 
-FORMAT = "gspa certificate 3"
+FORMAT = "gspa certificate 4"
 FIELDS = ["format", "statement", "family", "parameters", "users", "relation", "rounds", "eps", "delta", "proof"]
 REPLACE = "replace one user's record"
 # Of random allocation: full contributions of the record in either world, or all of them with the other sign.
 SIDES = {"add or remove one record": ((1, 0), (0, -1)), "replace one record": ((1, -1),)}
 MOST_USERS, MOST_GROUPS, MOST_EPS, MOST_ROUNDS, MOST_NUMBERS = 10**10, 1000, 200, 10**5, 10**4
-MOST_COVERS, MOST_SLOPES, MOST_LETTERS = 4, 8, 10**6
-WORK = 2 * 10**7  # places of all products, three microseconds each
+MOST_COVERS, MOST_SLOPES, MOST_LETTERS, MOST_VICTIMS = 4, 8, 10**6, 10**4
+WORK, EACH = 2 * 10**7, 20  # places of all products, three microseconds each; and what any value costs
 # How fine; any choice is valid.
 FINE, COARSE = (20_000, 24), (5_000, 4)  # places of a lattice, at least in L's deviation; for the many that rounds need
 CELLS, FINEST, POINTS = 20_000, 1_000, 100  # of a density; places in L's deviation; of a curve on either side of 0
@@ -71,9 +72,9 @@ KRR = "{k}-ary randomized response (one's own of {k} items with odds e^eps to ea
 MATRICES = "randomizers by these matrices, a row for each input, a column for each output, each row divided by its sum"
 LAPLACE = "Laplace reports of values in [0, 1], density (eps/2) e^(-eps |report - value|), own eps each"
 GAUSSIAN = "Gaussian reports of values in [0, 1]"
-ALLOCATION = """A record contributes a vector of norm at most 1 to one of {steps} sums, chosen uniformly at random and
-by itself. All sums together, each with independent Gaussian noise of standard deviation {sigma} a coordinate"""
-ARBITRARY = " except with probability {}, when a report is arbitrary, but independent of all others"
+ALLOCATION = """A record contributes a vector of norm at most 1 to one of {steps} sums, chosen uniformly at random,
+independently of all else. All sums, with independent Gaussian noise of standard deviation {sigma} a coordinate"""
+ARBITRARY = " (with probability {} a report is arbitrary instead, but independent of all others)"
 ONE = (1, 1)
 LAW = [("0", "1"), 1, MOST_NUMBERS]
 STEEP = ("0", "1e12")
@@ -186,7 +187,8 @@ def statement(read: dict[str, Any]) -> str:
     """What the other fields say, in words."""
     family = FAMILIES[read["family"]]
     words = family.words.format(**read["parameters"]).replace("\n", " ")
-    private = f"are ({read['eps']}, {read['delta']})-differentially private ({read['relation']})"
+    relation = read["relation"] + (" in all rounds" if read["rounds"] != 1 else "")
+    private = f"are ({read['eps']}, {read['delta']})-differentially private ({relation})"
     if not family.unit:
         return f"{words}, {private}."
     told = [
@@ -332,6 +334,7 @@ def expectation(cells: list[Cell], draws: Draws, delta: float, fine: tuple[int, 
 
 def bare(outputs: list[tuple[arb, arb]], e: arb) -> arb:
     """Of outputs with these masses under P0 and P1, which B misses."""
+    spend(len(outputs))
     return sum(((x - e * y).max(arb(0)) for x, y in outputs), arb(0))
 
 
@@ -346,7 +349,7 @@ class Victim(NamedTuple):
 
     def delta(self, eps: arb, spare: float, fine: tuple[int, int]) -> arb:
         """A ball; its upper end is at least delta(eps)."""
-        spend(len(self.pieces))
+        spend(len(self.pieces) + EACH)
         e, cells = eps.exp(), list[Cell]()
         for mass, p0, p1, r0, r1 in self.pieces:
             levels = r0 - e * r1
@@ -582,15 +585,11 @@ def delta_of(found: dict[str, Any]) -> arb:
     victims = PROOFS.get(found["family"], named)(found)
     if rounds == 1:  # compared in decimals, as a ball around eps is not surely at the top
         return reduce(arb.max, (v.delta(eps, delta, FINE) if found["eps"] < v.top else v.local for v in victims))
-    hidden = list(victims)
+    hidden = list(islice(victims, MOST_VICTIMS + 1))
+    need(len(hidden) <= MOST_VICTIMS, f"at most {MOST_VICTIMS} pairs of inputs over several rounds")
     if all(v.local == 0 and Fraction(v.top) * rounds <= Fraction(found["eps"]) for v in hidden):
         return arb(0)  # as each report by itself has it
     return composed(hidden, eps, rounds, delta)
-
-
-def proves(found: dict[str, Any], bound: arb) -> bool:
-    """Whether the whole ball lies at delta or below."""
-    return bool(bound <= ball(found["delta"]))
 
 
 def rounded(bound: arb) -> str:
@@ -606,7 +605,7 @@ def main(arguments: list[str]) -> int:
         found = read(contents(arguments[0]))
         bound = delta_of(found)
         need(bool(bound < 2), "the precision does not suffice")
-        proved = "PROVED" if proves(found, bound) else "NOT PROVED"
+        proved = "PROVED" if bound <= ball(found["delta"]) else "NOT PROVED"  # the whole ball
         print(f"{found['statement']}\ndelta(eps) <= {rounded(bound)}\n{proved}", flush=True)
         return 0 if proved == "PROVED" else 1
     except KeyboardInterrupt:

@@ -452,7 +452,7 @@ def test_altered_files_are_refused_in_one_line_or_answered(tmp_path, capsys, mon
 def test_the_old_format_is_refused_in_a_line(tmp_path, capsys):
     (tmp_path / "c.json").write_text(dumped(certified() | {"format": "gspa certificate 2"}), encoding="utf-8")
     assert checker.main([str(tmp_path / "c.json")]) == 2
-    assert capsys.readouterr().err == "REFUSED: format: must be 'gspa certificate 3'\n"
+    assert capsys.readouterr().err == "REFUSED: format: must be 'gspa certificate 4'\n"
 
 
 # --- As a stranger runs it ---
@@ -558,6 +558,13 @@ def test_what_stops_it_is_one_line(tmp_path, capsys, monkeypatch, raised, status
 def test_what_takes_long_or_much_memory_is_refused(fields):
     with pytest.raises(checker.Refused, match="more than a minute, or 500 MB"):
         bound(certified("discrete", **fields))
+
+
+def test_many_inputs_over_rounds_are_refused_at_once():
+    """Nobody else hides them, so that no sum is formed, and each pair of inputs takes its time."""
+    matrix = [[k / 1024, 1 - k / 1024] for k in range(1, 151)]
+    with pytest.raises(checker.Refused, match="pairs of inputs over several rounds"):
+        bound(certified("discrete", users=[[matrix, 1]], proof={"base": [1, 1]}, rounds=2))
 
 
 def test_the_precision_before_does_not_matter(monkeypatch):

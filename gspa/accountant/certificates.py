@@ -205,4 +205,4 @@ def _checked(given: dict[str, Any]) -> tuple[str, dict[str, Any], float]:
     except checker.Refused as wrong:
         raise OutsideValidity("certify", "what the checker takes", str(wrong)) from None
     missed = float((ball / checker.ball(found["delta"])).upper())
-    return text, found, min(missed, 1.0) if checker.proves(found, ball) else max(missed, 1 + 1e-15)
+    return text, found, min(missed, 1.0) if ball <= checker.ball(found["delta"]) else max(missed, 1 + 1e-15)
