@@ -117,6 +117,10 @@ class Randomizer(Mechanism):
         """(q, 1 - q) of users of these eps: q is the probability to be a clone of either outcome, or a draw from B."""
         raise NotImplementedError
 
+    def wider(self, eps: float) -> list[Randomizer]:
+        """Itself first; and others of this eps whose upper ends hold for it, too, and may be less."""
+        return [self]
+
 
 def _rounded_down(q: Array, rest: Array) -> tuple[Array, Array]:
     """A probability, and 1 minus it, less what their roundings may be: of a million users none of it may be missing."""
@@ -417,12 +421,16 @@ class Common(Randomizer):
         return np.exp(-eps), -np.expm1(-eps)
 
 
+_WIDER = 4  # total variations that are tried
+
+
 @dataclass(frozen=True)
 class TotalVariation(Randomizer):
     """One randomizer for all, of which its eps and its total variation are known: a = r = tv/(e^eps - 1).
 
     "At most tv" has a proof for tv <= (1 - e^-eps)/2 ("A smaller total variation", on the page of proofs); above that
-    the pair is for two inputs whose laws differ by exactly tv.
+    the pair is for two inputs whose laws differ by exactly tv. What holds for "at most" a larger number holds for tv,
+    too, and may be less, as more total variation means more clones.
 
     The masses of Wang et al. 2024 (arXiv:2304.05007) with q = p, but "neither" is revealed: what the others send when
     they are no clones need not look like it, and hidden, as that paper has it, the bound fails (page 5, and the tests).
@@ -467,6 +475,12 @@ class TotalVariation(Randomizer):
     def clones(self, eps: Array) -> tuple[Array, Array]:
         q = np.array([min(2 * self._low(float(e)), 1.0) for e in eps])
         return q, 1 - q
+
+    def wider(self, eps: float) -> list[Randomizer]:
+        most = -math.expm1(-eps) / 2 * (1 - 1e-9)
+        if self.tv >= most:
+            return [self]
+        return [self, *(TotalVariation(float(tv)) for tv in np.geomspace(self.tv, most, _WIDER)[1:]), Common()]
 
 
 # --- mechanisms that are no tables of one local eps ----------------------------------------------------------

@@ -165,18 +165,28 @@ class Shuffled(Setting):
         self.runs: Randomizer = runs
         self.people, self.n, self.top = people, people.n, people.eps_max
         self.by_pairs = _BY_PAIRS if runs.bits else ""
-        self.one_epsilon = lambda delta: engine.sharpened(
-            central_epsilon(people, delta=delta, mechanism=runs), people, runs
-        )
-        self.one_delta = lambda eps: engine.sharpened(central_delta(people, eps=eps, mechanism=runs), people, runs)
+        self.one_epsilon, self.one_delta = partial(self._least, central_epsilon), partial(self._least, central_delta)
+
+    def _least(self, engine_of: Callable[..., Bound], **asked: Any) -> Bound:
+        """The least of what is proved for these users."""
+        found = [engine_of(self.people, mechanism=one, **asked) for one in self.runs.wider(self.people.eps_max)]
+        best = replace(min(found, key=lambda bound: bound.upper), valid_for=found[0].valid_for)
+        return engine.sharpened(best, self.people, self.runs)
+
+    def _tightest(self, delta: float) -> Randomizer:
+        """With which of these the upper end at this delta is the least."""
+        several = self.runs.wider(self.people.eps_max)
+        if len(several) == 1:
+            return self.runs
+        return min(several, key=lambda one: central_epsilon(self.people, delta=delta, mechanism=one).upper)
 
     def proof(self, delta: float) -> Certificate:
         if isinstance(self.runs, Duchi):
             raise OutsideValidity("certify", "another name", "Duchi et al.'s reports are those of rr: certify these")
-        return certificates.certificate(self.people, delta=delta, mechanism=self.runs, rounds=self.rounds)
+        return certificates.certificate(self.people, delta=delta, mechanism=self._tightest(delta), rounds=self.rounds)
 
     def law(self, victim: int | None = None) -> composition.Round:
-        return composition.shuffled(self.people.grouped(), mechanism=self.runs, victim=victim)
+        return composition.shuffled(self.people.grouped(), mechanism=self._tightest(_GUESSED), victim=victim)
 
     def attack(self, delta: float) -> Bound:
         if not self.runs.known:
@@ -198,7 +208,7 @@ class Shuffled(Setting):
     def per_user(self, delta: float) -> UserBounds:
         """Central eps of each user's own record."""
         if self.rounds == 1:
-            return engine.named_per_user(self.people, delta=delta, mechanism=self.runs)
+            return engine.named_per_user(self.people, delta=delta, mechanism=self._tightest(delta))
         return self.each(self.people.distinct()[1], delta, "budgets")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from contextlib import suppress
-from itertools import product
+from itertools import pairwise, product
 
 import mpmath
 import numpy as np
@@ -322,6 +322,13 @@ class TestCalibrateIsTheInverse:
         scales = [1 / (0.5 * found.upper), 1 / (2.0 * found.upper)]
         worst = shuffled_reports(scales, count=[3000, 40], victim=1)
         assert 1 < compose([(worst, 5)], delta=1e-6).lower < 1.03
+
+    @pytest.mark.parametrize("n", [5, 200, 5000])
+    def test_at_most_less_total_variation_has_no_more_epsilon(self, n):
+        most = -math.expm1(-1.0) / 2
+        asked = [*(gspa.TotalVariation(tv * most) for tv in (0.03, 0.2, 0.6, 1.0)), "common"]
+        found = [gspa.epsilon(eps=1.0, n=n, delta=1e-6, mechanism=runs).upper for runs in asked]
+        assert all(less <= more * (1 + 1e-6) for less, more in pairwise(found))
 
     def test_a_total_variation_has_a_least_eps(self):
         runs = gspa.TotalVariation(tv=0.1)
