@@ -88,13 +88,13 @@ def mechanism(name: str, **parameters: Any) -> Mechanism:
         InvalidValue: a parameter missing, superfluous or out of range.
         OutsideValidity: "any", under which shuffling may hide nothing.
     """
-    name = check.one_of((*_KINDS, "any"), mechanism=name)
     if name == "any":
         hint = (
             "a message of an arbitrary randomizer can carry its sender's name, and shuffling then hides nothing; "
             'nearest: "common" if all users run one and the same randomizer, else the local eps itself'
         )
         raise OutsideValidity("clone probabilities", "a known family of randomizers", hint)
+    name = check.one_of(_KINDS, mechanism=name)
     used = {one.name: one.default is MISSING for one in fields(_KINDS[name]) if one.init}
     given = {key: value for key, value in parameters.items() if value is not None}
     for key in sorted(key for key, needed in used.items() if needed and key not in given):
@@ -235,6 +235,7 @@ def risk(
     mechanism: Mechanism | str = "rr",
     rounds: int = 1,
     honest: int | None = None,
+    population: Population | None = None,
     fpr: Sequence[float] = (0.01, 0.001),
 ) -> Risk:
     """What any attacker gets who is to tell one user's record from another: certified, and each rate errs upward.
@@ -251,7 +252,7 @@ def risk(
     )
     if not rates:
         raise InvalidValue("fpr", [], "a list of rates in (0, 1), at least one")
-    return setting(_mechanism(mechanism), eps, n, budgets, rounds, honest).risk(rates)
+    return setting(_mechanism(mechanism), eps, n, budgets, rounds, honest, population).risk(rates)
 
 
 def calibrate(
@@ -267,7 +268,7 @@ def calibrate(
     """What meets a central (eps, delta): the question is what is left out.
 
     - `n`: the largest local eps, or the smallest sigma of Gaussian noise;
-    - `eps`: the fewest users;
+    - `eps`, or noise: the fewest users;
     - both, or `n` with noise or a matrix that is given: the most rounds;
     - `budgets`, or noise for each user: the largest factor by which all local eps may be multiplied, or the smallest
       for all scales of the noise.

@@ -36,13 +36,13 @@ _OPTIONS: dict[str, tuple[type, Any, str]] = {
     "n": (int, None, "Number of users, with --eps."),
     "budgets": (Path, None, "CSV with columns eps[,delta][,count]; for gaussian, sigma[,count]."),
     "mechanism": (str, "rr", "What users run: {}."),
-    "k": (int, None, "Number of items; steps of a record, for allocation."),
+    "k": (int, None, "Number of items{}."),
     "size": (int, None, "Items in a reported subset, for subset."),
     "kind": (str, None, "optimized (default) or symmetric, for unary."),
     "g": (int, None, "Values of a hash, for hashing."),
     "tv": (float, None, "Total variation of the randomizer, for tv."),
     "matrix": (Path, None, "CSV or NPY, a row an input, a column an output; for discrete."),
-    "sigma": (float, None, "Noise, for gaussian (standard deviation) and allocation."),
+    "sigma": (float, None, "Standard deviation of the noise, for gaussian{}."),
     "scale": (float, None, "Scale of the noise, for laplace, instead of --eps."),
     "sensitivity": (float, None, "Width of the values' range, with --sigma or --scale; 1 if not given."),
     "steps": (int, None, "Steps of an epoch, for allocation."),
@@ -57,6 +57,7 @@ _OPTIONS: dict[str, tuple[type, Any, str]] = {
     "output": (Path, None, "Where to write it; printed if left out."),
 }
 _FLAGS = {"as_json": ["--json"], "family": ["--mechanism"], "output": ["--output", "-o"]}  # not as they are named
+_OF_ALLOCATION = {"k": "; steps of a record, for allocation", "sigma": " and allocation"}
 _WHO = "eps n budgets"
 _RUNS = "mechanism k size kind g tv matrix sigma scale sensitivity"
 _ALL = f"{_WHO} {_RUNS} steps direction epochs deal"
@@ -67,7 +68,8 @@ def _option(name: str, mechanisms: list[str]) -> Parameter:
     kind, default, said = _OPTIONS[name]
     whole: dict[str, Any] = {"parser": integer, "metavar": "<int>"} if kind is int else {}  # 1e4 is one, too
     flags = _FLAGS.get(name, [f"--{name.replace('_', '-')}"])
-    option = typer.Option(*flags, help=said.format(", ".join(mechanisms)), **whole)
+    also = ", ".join(mechanisms) if name == "mechanism" else _OF_ALLOCATION.get(name, "") * ("allocation" in mechanisms)
+    option = typer.Option(*flags, help=said.format(also), **whole)
     taken: Any = kind | None if default is None else kind
     return Parameter(name, Parameter.KEYWORD_ONLY, annotation=Annotated[taken, option], default=default)
 
@@ -203,13 +205,13 @@ _FOUND = {
 def calibrate(*, target_eps: float, delta: float, as_json: bool, **asked: Any) -> None:
     """What meets a central (eps, delta): the local eps for --n, the least n for --eps, or the rounds for both.
 
-    For laplace the largest local eps for --n, for gaussian the smallest sigma. With --budgets, the factor by which all
-    budgets may be multiplied, or all noise. With --rounds, for so many reports of everybody.
+    For gaussian the smallest sigma for --n, the least n for --sigma. With --budgets, the factor by which all budgets
+    may be multiplied, or all noise. With --rounds, for so many reports of everybody.
     """
     from gspa.accountant.inverse import find
 
     runs, who = _asked(asked)
-    if who["n"] is who["eps"] is who["budgets"] is None:
+    if who["n"] is who["eps"] is who["budgets"] is asked["sigma"] is asked["scale"] is None:
         raise GspaError(
             "--n, --eps, --budgets: give --n, --eps or both, or --budgets; calibrate finds the local eps, the users, "
             "the rounds or a factor"

@@ -78,10 +78,8 @@ def _unknown(runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds
         most = MOST_EPS / max(base.top, 1e-300) * often
         return Unknown("factor of the budgets", base.times, most=most, close=close)
 
-    if n is None and (eps is None or isinstance(runs, Laplace | Gaussian)):
-        what = "the largest local eps" if isinstance(runs, Laplace) else "the smallest sigma"
-        hint = "give n, eps or both, or budgets" if eps is None else f"calibrate finds {what} for a number of users"
-        raise InvalidValue("n", None, "given", hint)
+    if n is None and eps is None and noise is None:
+        raise InvalidValue("n", None, "given", "give n, eps or both, or budgets")
     if n is None:
         return Unknown(
             "n", lambda x: setting(runs, eps, round(x), None, often), 1, MOST_USERS, 1000.0, grows=False, whole=True

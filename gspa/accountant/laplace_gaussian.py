@@ -150,12 +150,11 @@ def choose(victim: Noise, others: Reports, delta: float, corrected: bool) -> Env
 # --- who can be the victim, and which (B, omega*) to try -----------------------------------------------------
 
 METHOD = "privacy blanket"
-NOT_LOOKED = (
-    "no amplification was evaluated: both ends are of one report alone, whatever n, and the lower end bounds nothing "
-    "of the shuffled reports"
-)
+NOT_LOOKED = "no amplification was evaluated: the upper end is of one report alone, whatever n"
+_NOR_BELOW = ", and so is the lower end, which bounds nothing of the shuffled reports"
 NOT_FOUND = "no amplification was found: the upper end is that of a record that nobody hides"
 WIDE = "the method's own value is not known to a factor of two: the lower end says little"
+_UNKNOWN = "the truth is not known to a factor of two"
 MOST_VICTIMS = 64
 _MOST_SCALE = 1e150  # its square is a double, and so is its inverse's
 _SHARES = (0.6, 0.3, 0.05, 1e-2, 1e-3, 1e-6)  # of delta: leaks tried with the exact value, not its Gaussian limit
@@ -167,11 +166,20 @@ def how_close(low: float, high: float, alone: float) -> str:
     return NOT_FOUND if high >= alone > 0 else WIDE if low < high / 2 else ""
 
 
-def _usable(scales: Array) -> Array:
+def attacked(bound: Bound, low: float) -> Bound:
+    """With a lower end that an attack reaches, and what is to be said of that."""
+    low = min(low, bound.upper)
+    note = (
+        bound.note.replace(_NOR_BELOW, "").replace(WIDE, _UNKNOWN if low < bound.upper / 2 else "").removesuffix("; ")
+    )
+    return replace(bound, lower=low, value=0.5 * (low + bound.upper), note=note, reached=True)
+
+
+def _usable(scales: Array, hint: str = "") -> Array:
     bad = scales[np.isfinite(scales) & ((scales < 1 / _MOST_SCALE) | (scales > _MOST_SCALE)) | (scales == 0)]
     if bad.size:
         allowed = f"infinite or in [{1 / _MOST_SCALE:g}, {_MOST_SCALE:g}]"
-        raise InvalidValue("scale", float(bad[0]), allowed, "the scale of Laplace reports is 1/eps")
+        raise InvalidValue("scale", float(bad[0]), allowed, hint)
     return scales
 
 
@@ -213,7 +221,8 @@ class Crowd:
                 raise InvalidValue("sum of count", float(given.sum()), "at most 2^53 - 1")
             over, many = np.full(under.shape, check.positive(sensitivity=sensitivity)), given.astype(np.int64)
             scale = _usable(under) / sensitivity
-        return cls(Reports.of(mechanism, _usable(scale), many), scale, mechanism, over, under)
+        hint = "the scale of Laplace reports is 1/eps" if isinstance(scales, Budgets) else ""
+        return cls(Reports.of(mechanism, _usable(scale, hint), many), scale, mechanism, over, under)
 
     def candidates(self, victim: int | None) -> list[int]:
         """Whom to evaluate, least noise first: one index per distinct finite scale, or the one asked for."""
@@ -554,7 +563,7 @@ def _answer(
         found = bracket(index, alone := local(index))
         done.append(index)
         if found[1] > high:
-            note = NOT_LOOKED if found == alone else how_close(*found, alone[1])
+            note = NOT_LOOKED + _NOR_BELOW if found == alone else how_close(*found, alone[1])
         low, high = max(low, found[0]), max(high, found[1])
         waiting = [i for i in waiting if local(i)[1] > high]
     n = int(crowd.reports.count.sum())

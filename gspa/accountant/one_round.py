@@ -86,8 +86,8 @@ def require_fit(mechanism: Randomizer, budgets: Budgets) -> None:
         raise InvalidValue("mechanism", mechanism, allowed, "names, noise and matrices are for gspa.epsilon")
     if mechanism.common and budgets.eps_min < budgets.eps_max:
         hint = (
-            f"eps runs from {budgets.eps_min:g} to {budgets.eps_max:g}, so the users' randomizers differ; name "
-            "the family (rr, krr, subset), or give everyone the largest eps"
+            f"eps runs from {budgets.eps_min:g} to {budgets.eps_max:g}, so the users' randomizers differ; give "
+            "everyone the largest eps, or name a randomizer that takes an eps of one's own (rr, krr, subset)"
         )
         raise OutsideValidity(mechanism.label, "one eps for all users", hint)
     if not mechanism.local_delta and budgets.delta_max > 0:

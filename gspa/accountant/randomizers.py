@@ -516,6 +516,8 @@ def matrix(given: ArrayLike) -> Array:
 def _numbers(line: str, where: str) -> list[float]:
     """A row's numbers, between semicolons, else commas, else blanks; one more at its end is no cell."""
     between = next((mark for mark in ";," if mark in line), None)
+    if line.count('"') % 2:
+        raise InvalidValue(where, line.strip(), "numbers, in pairs of quotation marks or in none")
     words = [word.strip(' \t"') for word in line.strip().removesuffix(between or " ").split(between)]
     for column, word in enumerate(words, 1):
         if not _DECIMAL.fullmatch(word):
@@ -527,14 +529,17 @@ def _numbers(line: str, where: str) -> list[float]:
 def read_matrix(path: str | Path) -> Array:
     """A randomizer from a file: NPY, or text with a row a line and numbers between commas, semicolons or blanks."""
     name = Path(path).name or "matrix"
+    longer = InvalidValue(name, f"over {_LONGEST:,} bytes", "a shorter file")
     try:
         if Path(path).stat().st_size > _LONGEST:
-            raise InvalidValue(name, f"over {_LONGEST:,} bytes", "a shorter file")
+            raise longer
         if Path(path).suffix.lower() == ".npy":
             table = np.load(path, allow_pickle=False)
         else:
             with Path(path).open("rb") as raw, TextIOWrapper(raw, encoding(name, raw)) as text:
-                lines = text.read().splitlines()
+                lines = text.read(_LONGEST + 1).splitlines()
+                if text.read(1):  # a device has no size
+                    raise longer
             rows = [_numbers(line, f"{name} line {i}") for i, line in enumerate(lines, 1) if line.strip()]
             if len({len(row) for row in rows}) != 1:
                 raise InvalidValue(name, [len(row) for row in rows][:5], "rows of one length, without a header")
@@ -543,7 +548,7 @@ def read_matrix(path: str | Path) -> Array:
         raise InvalidValue(name, str(path), "a readable file", error.strerror or "cannot be read") from None
     except InvalidValue:
         raise
-    except (ValueError, EOFError):
+    except (ValueError, EOFError, MemoryError):
         raise InvalidValue(name, str(path), "a table of numbers, as text or as NumPy's save writes it") from None
     return matrix(table)
 

@@ -251,10 +251,10 @@ class OnLine(Setting):
         if bound.reached or bound.upper == 0:
             return bound
         try:
-            low = min(attack(**asked, **self._coarse).lower, bound.upper)
+            low = attack(**asked, **self._coarse).lower
         except OutsideValidity:  # more users than a sum is evaluated for
             return bound
-        return replace(bound, lower=low, value=0.5 * (low + bound.upper), reached=True)
+        return laplace_gaussian.attacked(bound, low)
 
     def quick(self, end: str, delta: float) -> float | None:
         if end == "lower" and self.rounds == 1 and 1 < self.n <= _SUMMED:

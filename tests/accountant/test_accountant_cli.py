@@ -93,6 +93,7 @@ def noisy():
         (f"{CALIBRATE} --n 500", lambda: api.calibrate(n=500, **INVERSE), ""),
         (f"{CALIBRATE} --n 500 --mechanism aligned", lambda: api.calibrate(n=500, mechanism="aligned", **INVERSE), ""),
         (f"{CALIBRATE} --eps 1", lambda: api.calibrate(eps=1, **INVERSE), ""),
+        (f"{CALIBRATE} --eps 1 --mechanism laplace", lambda: api.calibrate(eps=1, mechanism="laplace", **INVERSE), ""),
         (f"{CALIBRATE} --eps 1 --n 5000", lambda: api.calibrate(eps=1, n=5000, **INVERSE), ""),
         pytest.param(
             f"{CALIBRATE} --n 1000 --mechanism gaussian --sensitivity 2",
@@ -228,7 +229,7 @@ def test_a_rounded_number_errs_to_its_side_by_less_than_a_unit_of_its_last_digit
         (["calibrate", "--target-eps", "0.3"], "--n, --eps"),
         (
             ["calibrate", "--target-eps", "0.3", "--eps", "1", "--mechanism", "gaussian"],
-            "the smallest sigma for a number of users",
+            "Gaussian noise has no finite local eps",
         ),
         (["epsilon", "--n", "10", "--mechanism", "gaussian", "--sigma", "1", "--sensitivity", "0"], "sensitivity = 0"),
         (["epsilon", "--n", "10", "--eps", "1", "--mechanism", "laplace", "--sensitivity", "2"], "sensitivity = 2"),

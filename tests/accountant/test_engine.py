@@ -228,12 +228,17 @@ class TestFiles:
     def test_npy_without_pickles(self, tmp_path):
         np.save(tmp_path / "m.npy", np.eye(2))
         assert read_matrix(tmp_path / "m.npy").tolist() == np.eye(2).tolist()
+        head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000000), }"
+        (tmp_path / "huge.npy").write_bytes(b"\x93NUMPY\x01\x00v\x00" + head.ljust(117) + b"\n")
+        with pytest.raises(InvalidValue, match=r"huge\.npy"):
+            read_matrix(tmp_path / "huge.npy")
         np.save(tmp_path / "o.npy", np.array([{}], dtype=object), allow_pickle=True)
         with pytest.raises(InvalidValue, match=r"o\.npy"):
             read_matrix(tmp_path / "o.npy")
 
     @pytest.mark.parametrize(
-        "text", ["", "a,b\n1,0\n", "1,0\n1\n", "\0", "0,7;0,3\n0,3;0,7\n", "1_0,0\n0,1\n", "PK\3\4"]
+        "text",
+        ["", '"0.5,0.5\n0.1,0.9\n', "a,b\n1,0\n", "1,0\n1\n", "\0", "0,7;0,3\n0,3;0,7\n", "1_0,0\n0,1\n", "PK\3\4"],
     )
     def test_what_is_no_table(self, tmp_path, text):
         path = tmp_path / "m.csv"

@@ -323,6 +323,14 @@ class TestCalibrateIsTheInverse:
         worst = shuffled_reports(scales, count=[3000, 40], victim=1)
         assert 1 < compose([(worst, 5)], delta=1e-6).lower < 1.03
 
+    @pytest.mark.parametrize("runs", [gspa.Laplace(scale=1.0), gspa.Gaussian(sigma=1.5)])
+    def test_the_fewest_users_with_this_noise(self, runs):
+        found = gspa.calibrate(target_eps=0.2, delta=1e-6, mechanism=runs)
+        meets, misses = (gspa.epsilon(n=int(n), delta=1e-6, mechanism=runs) for n in (found.upper, found.lower))
+        assert meets.upper <= 0.2
+        assert misses.lower > 0.2 * (1 - 0.01)
+        assert gspa.epsilon(n=int(found.upper) - 1, delta=1e-6, mechanism=runs).upper > 0.2 * (1 - 1e-4)
+
     @pytest.mark.parametrize("n", [5, 200, 5000])
     def test_at_most_less_total_variation_has_no_more_epsilon(self, n):
         most = -math.expm1(-1.0) / 2
@@ -495,7 +503,9 @@ def test_an_answer_of_the_report_alone_says_so():
     many, one = gspa.epsilon(n=1000, **asked), gspa.epsilon(n=1, **asked)
     assert many.upper == one.upper  # whatever n
     assert "no amplification was evaluated" in many.note
-    assert "the lower end bounds nothing of the shuffled reports" in many.note
+    assert "the lower end" not in many.note  # which an attack on the shuffled reports reaches
+    alone = blanket_epsilon([1.0], count=1000, mechanism="gaussian", delta=1e-100)
+    assert "the lower end, which bounds nothing of the shuffled reports" in alone.note
     assert one.note == ""
     assert (
         "no amplification was evaluated" in gspa.per_user(mechanism=gspa.Gaussian(sigma=[1.0, 1.0]), delta=1e-100).note

@@ -88,7 +88,7 @@ INSIDE: dict[str, str] = {
             "inverse": "find solve Unknown",
             "randomizers": "Randomizer",
             "settings": "setting people left_out warnings in_range",
-            "laplace_gaussian": "how_close limit choose reports_pair",
+            "laplace_gaussian": "attacked how_close limit choose reports_pair",
             "losses": "spread merge sampled_gaussian atoms dominating dominated on_curve Values",
             "rounds": "of_tables held_alike silent depth_of checked",
             "one_round": "require_fit others_of problem_of epsilon_of candidates",
