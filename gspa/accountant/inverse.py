@@ -27,10 +27,9 @@ MOST_EPS = 600.0  # of a local report: what is looked for hides something
 MOST_USERS, MOST_ROUNDS = 10**15, 10**6
 _NEAR = 1e-3  # relative, of where the target is missed
 _ROUGH = 0.02  # the same where an estimate starts the search
-_ON_A_LINE = 1e-5  # relative, of the central eps to the target: closer than an eps there is known itself
-_JUMPS = (
-    5e-3  # the same over rounds of several scales, where eps jumps by as much from one choice of blankets to another
-)
+# The same, of the central eps to the target, for reports on a line: of one scale of noise; of several; and of several
+# over rounds. From one choice of blankets to another eps jumps.
+_ON_A_LINE = (1e-5, 1e-4, 5e-3)
 
 
 @dataclass(frozen=True)
@@ -66,13 +65,13 @@ def _unknown(runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds
     often = check.count(rounds=1 if rounds is None else rounds)
     noise = getattr(runs, "scale", None) or getattr(runs, "sigma", None)
     # What is summed up on a grid, or attacked, is itself known to about 1e-6, and reports on a line less closely.
-    close = _ON_A_LINE if isinstance(runs, Laplace | Gaussian) else 1e-6
+    close = _ON_A_LINE[0] if isinstance(runs, Laplace | Gaussian) else 1e-6
 
     if who is not None or isinstance(noise, tuple):
         base = setting(runs, eps, n, who, often)
         assert isinstance(base, Shuffled | OnLine)  # others have no budgets
-        if often > 1 and isinstance(base, OnLine) and base.count.size > 1:
-            close = _JUMPS
+        if isinstance(base, OnLine) and base.count.size > 1:
+            close = _ON_A_LINE[1 + (often > 1)]
         if base.top == math.inf:
             return Unknown("factor of the noise", base.times, 1e-17, 1e17, close=close, grows=False)
         most = MOST_EPS / max(base.top, 1e-300) * often

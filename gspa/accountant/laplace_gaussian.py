@@ -465,11 +465,13 @@ def blanket_epsilon(
     crowd = Crowd.of(scales, count, mechanism, sensitivity)
     delta = check.probability(allow_zero=False, delta=delta)
 
-    def bracket(index: int, local: Ends) -> Ends:
+    def bracket(index: int, local: Ends, worst: float) -> Ends:
         some, mu = crowd.reductions(index, delta, _ROUGH)
         top = local[1]
         if not some or top == 0:
             return local
+        if worst > 0 and _closest(some, worst)[0][0] <= delta:  # that eps is enough for this one, too
+            return 0.0, 0.0
         first = min(gdp_epsilon(delta=delta, mu=mu), top)
 
         def proved(some: list[Reduction]) -> tuple[float, Reduction]:
@@ -512,7 +514,7 @@ def blanket_delta(
     crowd = Crowd.of(scales, count, mechanism, sensitivity)
     eps = check.nonnegative(eps=eps)
 
-    def bracket(index: int, local: Ends) -> Ends:
+    def bracket(index: int, local: Ends, worst: float) -> Ends:
         best: Reduction | None = None
         least = math.inf
 
@@ -547,9 +549,16 @@ def blanket_delta(
 
 
 def _answer(
-    crowd: Crowd, victim: int | None, bracket: Callable[[int, Ends], Ends], local: Callable[[int], Ends], **asked: Any
+    crowd: Crowd,
+    victim: int | None,
+    bracket: Callable[[int, Ends, float], Ends],
+    local: Callable[[int], Ends],
+    **asked: Any,
 ) -> Bound:
-    """The largest bracket among the victims; those whose own report already guarantees more are not evaluated."""
+    """The largest bracket among the victims; those whose own report already guarantees more are not evaluated.
+
+    `bracket` is told the largest upper end so far: below it, it may say 0.
+    """
     waiting = crowd.candidates(victim)
     done: list[int] = []
     low = high = 0.0
@@ -560,7 +569,7 @@ def _answer(
             hint = f"ask for one victim, or let users share scales: {len(waiting)} are left to check"
             raise InvalidValue("victim", victim, f"given for more than {MOST_VICTIMS} distinct scales", hint)
         index = waiting.pop(0)
-        found = bracket(index, alone := local(index))
+        found = bracket(index, alone := local(index), high)
         done.append(index)
         if found[1] > high:
             note = NOT_LOOKED + _NOR_BELOW if found == alone else how_close(*found, alone[1])
