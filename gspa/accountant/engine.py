@@ -23,10 +23,10 @@ Users of several randomizers are attacked by the law of a sum of scores (`gspa.a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property, partial
 from itertools import permutations
 from typing import Any
 
@@ -50,6 +50,9 @@ METHOD = "reports hidden among draws from one common law, any finite randomizers
 _MOST_PAIRS = 5_000  # of inputs, of all randomizers
 _DEPTH = 40.0  # e^-40 of delta may be left out of the law of C
 _GUESS = 1e-6  # of a delta that is asked for
+_BASES = 64  # laws B that are tried, the most promising
+_GAIN = 1e-6  # relative, of eps or delta, for which another law B is worth the time
+_ROUGH = 64  # blocks of the law of C, for rough bounds
 _DEEP = 200.0  # an eps that is as good as none, where the local one is infinite
 _TRIED = 8  # inputs of the others that the attack tries
 _LEVELS = 24  # of the scores that it adds up
@@ -72,8 +75,8 @@ class _Crowd:
             raise InvalidValue("population", outputs, "one number of outputs for all; add columns of zeros")
         pairs = sum(table.shape[0] * (table.shape[0] - 1) for table, _ in groups)
         if pairs > _MOST_PAIRS:
-            hint = "group inputs that have the same row"
-            raise InvalidValue("population", f"{pairs:,} pairs of inputs", f"at most {_MOST_PAIRS:,}", hint)
+            hint = "write equal rows once, and users of one matrix as one group"
+            raise InvalidValue("pairs of inputs of all matrices", pairs, f"at most {_MOST_PAIRS}", hint)
         counts = np.array([count for _, count in groups], dtype=np.int64)
         if counts.sum() > check.MOST:
             raise InvalidValue("sum of counts", float(counts.sum()), "at most 2^53 - 1")
@@ -83,12 +86,23 @@ class _Crowd:
     def n(self) -> int:
         return int(self.count.sum())
 
-    @property
+    @cached_property
     def epsilon(self) -> float:
         """The largest log-ratio of two rows, rounded up; infinity where one has a zero that another has not."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = max(float(np.nanmax(table.max(axis=0) / table.min(axis=0))) for table in self.tables)
         return math.log(ratio * (1 + 4 * UNIT)) * (1 + 2 * UNIT) + 2 * UNIT
+
+    @cached_property
+    def rows(self) -> tuple[Array, NDArray[np.intp]]:
+        """All groups' rows, one group after the other, and where each begins."""
+        sizes = [len(table) for table in self.tables]
+        return np.concatenate(self.tables), np.cumsum([0, *sizes[:-1]])
+
+    @cached_property
+    def least(self) -> Array:
+        """Of each group, how likely each output is at least, whatever the input."""
+        return np.array([table.min(axis=0) for table in self.tables])
 
     def others(self, group: int) -> Array:
         """How many users of each randomizer there are beside a victim of that group."""
@@ -97,21 +111,32 @@ class _Crowd:
     def bases(self) -> list[Array]:
         """Laws B to try; each is valid. One randomizer's own minimum over inputs is the best for it alone.
 
-        All 0, under which nobody hides anybody, if no output is sent whatever the input.
+        The first is likely to hide best whoever is hidden least, and so on. All 0, under which nobody hides anybody, if
+        no output is sent whatever the input.
         """
-        least = [table.min(axis=0) for table in self.tables]
-        together = np.sum([count * low for low, count in zip(least, self.count, strict=True)], axis=0)
-        common = np.min(least, axis=0)
-        found = {law.tobytes(): law for one in (together, common, *least) if one.any() for law in [one / one.sum()]}
-        return list(found.values()) or [common]
+        together, common = self.count @ self.least, self.least.min(axis=0)
+        found = {
+            law.tobytes(): law for one in (together, common, *self.least) if one.any() for law in [one / one.sum()]
+        }
+        return sorted(found.values(), key=lambda law: float(self.apart(law).max(initial=0.0))) or [common]
 
     def coverage(self, base: Array) -> Array:
         """c_j of each group: the largest multiple of B below all its rows, rounded down."""
         used = base > 0
         if not used.any():
             return np.zeros(len(self.tables))
-        found = [float((table.min(axis=0)[used] / base[used]).min()) for table in self.tables]
-        return np.minimum(np.array(found) * (1 - 64 * UNIT), 1.0)
+        return np.asarray(np.minimum((self.least[:, used] / base[used]).min(axis=1) * (1 - 64 * UNIT), 1.0))
+
+    @cached_property
+    def _gaps(self) -> Array:
+        """How much each output's probability changes with the record, for each of `pairs`."""
+        return np.array([self.tables[group][x0] - self.tables[group][x1] for group, x0, x1 in self.pairs()])
+
+    def apart(self, base: Array) -> Array:
+        """About mu^2 of each of `pairs` among draws from B: how far apart the two inputs are."""
+        used = base > 1e-150
+        mean = float(self.coverage(base) @ self.count) + 1
+        return np.asarray((self._gaps[:, used] ** 2 / base[used]).sum(axis=1) / mean)
 
     def pairs(self) -> list[tuple[int, int, int]]:
         """(group, x0, x1): every victim with every change of its record."""
@@ -120,50 +145,83 @@ class _Crowd:
         ]
 
 
+_Victim = tuple[int, AtomTable]  # the group, and the reports
+
+
 class _Upper:
     """The upper end at one law B: each victim's problem."""
 
     def __init__(self, crowd: _Crowd, base: Array, delta: float) -> None:
-        self._depth, cover = _DEPTH - math.log(delta), crowd.coverage(base)
-        found: dict[tuple[int, bytes], Problem] = {}
-        for group, x0, x1 in crowd.pairs():
-            first, second = crowd.tables[group][x0], crowd.tables[group][x1]
-            laws = np.array([base, first, second])
-            key = laws[:, np.lexsort(laws)].tobytes()  # what differs by the names of the outputs alone is one victim
-            if (group, key) not in found:
-                table = AtomTable.of(crowd.epsilon, base, first, second)
-                found[group, key] = Problem(table, 0.0, cover, 1 - cover, crowd.others(group))
-        self.victims = list(found.values())
+        self._crowd, self._base, self._depth = crowd, base, _DEPTH - math.log(delta)
+        self._cover = crowd.coverage(base)
+        self._order = np.argsort(-crowd.apart(base), kind="stable")
+
+    def _each(self) -> Iterator[_Victim]:
+        """Everybody who may be the worst; who is likely to be hidden least comes first."""
+        found: set[tuple[int, bytes]] = set()
+        pairs = self._crowd.pairs()
+        for group, x0, x1 in (pairs[i] for i in self._order):
+            laws = np.array([self._base, *self._crowd.tables[group][[x0, x1]]])
+            key = group, laws[:, np.lexsort(laws)].tobytes()  # the names of the outputs make no difference
+            if key not in found:
+                found.add(key)
+                yield group, AtomTable.of(self._crowd.epsilon, *laws)
+
+    @cached_property
+    def victims(self) -> list[_Victim]:
+        """The same, each once."""
+        return list(self._each())
+
+    @cached_property
+    def problems(self) -> list[Problem]:
+        """The same for `gspa.accountant.rounds`."""
+        others, rest = cache(self._crowd.others), 1 - self._cover
+        return [Problem(table, 0.0, self._cover, rest, others(group)) for group, table in self.victims]
 
     @cache  # noqa: B019 - one object a question
-    def law(self, count: tuple[float, ...]) -> CloneLaw:
+    def law(self, group: int) -> CloneLaw:
         """Of the number of others who are draws from B."""
-        one = self.victims[0]
-        return clone_law(one.q, one.rest, np.array(count), depth=self._depth, above=self._depth)
+        others = self._crowd.others(group)
+        return clone_law(self._cover, 1 - self._cover, others, depth=self._depth, above=self._depth)
 
-    def delta(self, eps: float, victim: Problem) -> float:
-        """Not below delta(eps) of that victim."""
-        return victim.table.above(self.law(tuple(victim.count)), eps)
+    @cached_property
+    def _fewest(self) -> CloneLaw:
+        """The same without the likeliest of them all, which hides nobody better; in a few blocks, for rough bounds."""
+        law = self.law(int(np.argmax(self._cover)))
+        return law.merged(-(-law.mass.size // _ROUGH))
+
+    def larger(self, known: float, eps: float, victim: _Victim) -> float:
+        """Not below the known delta, nor below that victim's."""
+        group, table = victim
+        if table.above(self._fewest, eps) <= known:
+            return known
+        return max(known, table.above(self.law(group), eps))
+
+    def exceeds(self, eps: float, delta: float) -> bool:
+        """Whether anybody's delta, as far as this B tells, is larger at eps."""
+        return any(self.larger(delta, eps, victim) > delta for victim in self._each())
 
     def worst(self, eps: float) -> float:
         """Not below delta(eps) of anybody."""
-        return max(self.delta(eps, victim) for victim in self.victims)
+        found = 0.0
+        for victim in self.victims:
+            found = self.larger(found, eps, victim)
+        return found
 
     def epsilon(self, delta: float, top: float) -> float:
-        """An eps at which no victim's delta is above the one asked: the worst victim's, then any other's that is worse.
+        """An eps at which no victim's delta is above the one asked: the first victim's, then any other's that is worse.
 
         The local eps, which may be infinite, if there is none below 200.
         """
         limit, found = top if top <= TOP else _DEEP, 0.0
-        if top > TOP and self.worst(limit) > delta:
+        if top > TOP and self.exceeds(limit, delta):
             return top
-        start = min(max(gaussian_guess(one.victim, one.mean + 1, delta) for one in self.victims), 0.95 * limit)
-        waiting = sorted(self.victims, key=lambda victim: self.delta(start, victim))
-        while waiting:
-            victim = waiting.pop()
-            at = least_epsilon(lambda eps, v=victim: self.delta(eps, v), delta, start, limit, BAND)  # type: ignore[misc]
-            found = max(found, at)
-            waiting = [other for other in waiting if self.delta(found, other) > delta]
+        first = self.problems[0]
+        start = min(gaussian_guess(first.victim, first.mean + 1, delta), 0.95 * limit)
+        for victim in self.victims:
+            if victim is self.victims[0] or self.larger(delta, found, victim) > delta:
+                above = partial(victim[1].above, self.law(victim[0]))
+                found = max(found, least_epsilon(above, delta, start, limit, BAND))
         return found
 
 
@@ -174,26 +232,24 @@ class _Lower:
     """The lower end: attacks on the reports where the others' inputs are fixed, each a delta(eps) that it reaches."""
 
     def __init__(self, crowd: _Crowd) -> None:
-        worlds: dict[tuple[int, bytes], tuple[float, int, Array, Array]] = {}
-        for group, x0, x1 in crowd.pairs():
+        worlds: dict[tuple[int, bytes], tuple[int, Array, Array]] = {}
+        for _, group, x0, x1, row in sorted(_strongest(crowd), key=lambda world: world[0], reverse=True):
             table = crowd.tables[group]
-            for held in [[row] for row in table] if len(crowd.tables) == 1 else [_least_cover(crowd, group, x0, x1)]:
-                others, victim = np.array(held), table[[x0, x1]]
-                laws = np.r_[others, victim]
-                key = laws[:, np.lexsort(laws)].tobytes()
-                # About mu^2: how far apart the two worlds are, in units of what the reports vary.
-                mixed, used = crowd.others(group) @ others + victim.mean(axis=0), victim.sum(axis=0) > 0
-                apart = float(((victim[0] - victim[1])[used] ** 2 / mixed[used]).sum())
-                worlds.setdefault((group, key), (apart, group, others, victim))
+            others, victim = table[[row]] if row is not None else _least_cover(crowd, group, x0, x1), table[[x0, x1]]
+            laws = np.r_[others, victim]
+            key = laws[:, np.lexsort(laws)].tobytes()
+            worlds.setdefault((group, key), (group, others, victim))
+            if len(worlds) == _TRIED:
+                break
         self._crowd = crowd
-        self._worlds = sorted(worlds.values(), key=lambda world: world[0], reverse=True)[:_TRIED]
-        self._reached = [of for _, group, laws, victim in self._worlds for of in _attacks(crowd, group, laws, victim)]
+        self._worlds = list(worlds.values())
+        self._reached = [of for group, laws, victim in self._worlds for of in _attacks(crowd, group, laws, victim)]
 
     def alike(self) -> Problem | None:
         """The strongest world, where all others send by one law; else None."""
-        if not self._worlds or len(self._worlds[0][2]) > 1:
+        if not self._worlds or len(self._worlds[0][1]) > 1:
             return None
-        _, group, laws, victim = self._worlds[0]
+        group, laws, victim = self._worlds[0]
         table = AtomTable.of(self._crowd.epsilon, laws[0], *victim)
         return Problem(table, 0.0, np.ones(1), np.zeros(1), self._crowd.others(group))
 
@@ -209,13 +265,30 @@ class _Lower:
         return greatest_epsilon(best if best(high) > 0 else self.delta, delta, high, BAND)
 
 
-def _least_cover(crowd: _Crowd, group: int, x0: int, x1: int) -> list[Array]:
+def _strongest(crowd: _Crowd) -> Iterator[tuple[float, int, int, int, int | None]]:
+    """Every change of a victim's record, as (about mu^2, group, x0, x1, what all others hold).
+
+    About mu^2 is how far apart the two worlds are, in units of what the reports vary. What the others hold is a row of
+    their matrix if it is one for all, else None, for `_least_cover`.
+    """
+    for group, x0, x1 in crowd.pairs():
+        table, others = crowd.tables[group], crowd.others(group)
+        one = len(crowd.tables) == 1
+        sent = others * table if one else others @ _least_cover(crowd, group, x0, x1)[None]
+        used = table[x0] + table[x1] > 0
+        gap, mixed = (table[x0] - table[x1])[used], sent[:, used] + (table[x0] + table[x1])[used] / 2
+        for row, apart in enumerate((gap**2 / mixed).sum(axis=1).tolist()):
+            yield apart, group, x0, x1, row if one else None
+
+
+def _least_cover(crowd: _Crowd, group: int, x0: int, x1: int) -> Array:
     """The law of each group's others where they hold what hides the victim least."""
     gap = (crowd.tables[group][x0] - crowd.tables[group][x1]) ** 2
-    return [
-        max(table, key=lambda row: float((gap / np.maximum(row, 1e-300)).clip(max=1e300).sum()))
-        for table in crowd.tables
-    ]
+    rows, starts = crowd.rows
+    shown = (gap / np.maximum(rows, 1e-300)).clip(max=1e300).sum(axis=1)
+    most = np.repeat(np.maximum.reduceat(shown, starts), np.diff(np.r_[starts, len(rows)]))
+    first = np.flatnonzero(shown == most)
+    return np.asarray(rows[first[np.searchsorted(first, starts)]])
 
 
 def _attacks(crowd: _Crowd, group: int, laws: Array, victim: Array) -> list[Deltas]:
@@ -272,8 +345,10 @@ def discrete_epsilon(population: Sequence[tuple[ArrayLike, int]], *, delta: floa
     outputs the same for all groups. `upper` holds for every data set of these users; an attack on some reaches `lower`.
     """
     crowd, delta = _Crowd.of(population), check.probability(allow_zero=False, delta=delta)
-    sides = [_Upper(crowd, base, delta) for base in crowd.bases()]
-    high = min(side.epsilon(delta, crowd.epsilon) for side in sides)
+    sides, high = [_Upper(crowd, base, delta) for base in crowd.bases()[:_BASES]], math.inf
+    for side in sides:
+        if side is sides[0] or not side.exceeds(high * (1 - _GAIN) if high <= TOP else _DEEP, delta):
+            high = min(high, side.epsilon(delta, crowd.epsilon))
     if high == math.inf:
         least = min(side.worst(_DEEP) for side in sides)
         shows = "a report shows what some input never sends, and nobody hides it"
@@ -288,24 +363,26 @@ def discrete_delta(population: Sequence[tuple[ArrayLike, int]], *, eps: float) -
     crowd, eps = _Crowd.of(population), check.nonnegative(eps=eps)
     if eps >= crowd.epsilon:
         return _bound(crowd, 0.0, 0.0, eps=eps)
-    at, high = min(eps, _DEEP), 1.0  # delta falls with eps
-    for base in crowd.bases():
-        found = _Upper(crowd, base, _GUESS).worst(at)
-        if found < _GUESS:  # the law of C leaves out e^-40 of what is asked
+    at, high, guess = min(eps, _DEEP), 1.0, _GUESS  # delta falls with eps
+    for base in crowd.bases()[:_BASES]:
+        side = _Upper(crowd, base, guess)
+        if high < 1 and side.exceeds(at, high * (1 - _GAIN)):
+            continue
+        found = side.worst(at)
+        if found < 1e-3 * guess:  # the law of C leaves out e^-40 of what is asked
             found = _Upper(crowd, base, max(found, 1e-300)).worst(at)
         high = min(high, found)
+        guess = max(min(guess, high), 1e-300)
     low = _Lower(crowd).delta(eps) if eps <= TOP else 0.0
     return _bound(crowd, min(low, high), high, eps=eps)
 
 
-def discrete_round(population: Sequence[tuple[ArrayLike, int]], *, delta: float) -> Round:
-    """A round of `gspa.accountant.rounds` in which these users report, for all of whom about that delta is asked."""
+def discrete_round(population: Sequence[tuple[ArrayLike, int]]) -> Round:
+    """A round of `gspa.accountant.rounds` in which these users report."""
     crowd = _Crowd.of(population)
-    sides = [_Upper(crowd, base, delta) for base in crowd.bases()]
-    best = min(sides, key=lambda one: max(victim.victim.square / (victim.mean + 1) for victim in one.victims))
-    alike = _Lower(crowd).alike()
-    label, one = "randomizers as matrices", alike or best.victims[0]
-    found = of_tables(label, _valid_for(crowd), best.victims, one, most=crowd.epsilon)
+    victims, alike = _Upper(crowd, crowd.bases()[0], _GUESS).problems, _Lower(crowd).alike()
+    label, one = "randomizers as matrices", alike or victims[0]
+    found = of_tables(label, _valid_for(crowd), victims, one, most=crowd.epsilon)
     return replace(found, reached=alike is not None)
 
 
@@ -359,6 +436,6 @@ def named_per_user(budgets: Budgets, *, delta: float, mechanism: Randomizer) -> 
 
 
 def _bound(crowd: _Crowd, low: float, high: float, **asked: Any) -> Bound:
-    alone, ends = crowd.n > 1 and not crowd.bases()[0].any(), (low, 0.5 * (low + high), high)
+    alone, ends = crowd.n > 1 and not crowd.least.any(), (low, 0.5 * (low + high), high)
     note = "no output is sent whatever the input: the local eps is all there is" if alone else ""
     return Bound(*ends, METHOD, _valid_for(crowd), n=crowd.n, note=note, reached=True, **asked)

@@ -179,10 +179,10 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
         raise refused(safe, "misses")
     if safe > asked.most or (not asked.whole and not met(safe)):
         raise refused(best, "meets")
+    y, _ = root(low, y, -1, asked.close if asked.whole else max(_NEAR, asked.close), slope)
     if asked.whole:
-        other = float(_last(lambda x: low(x) <= eps, int(safe), sign, asked))
+        other = float(_last(lambda x: low(x) <= eps, round(number(y)), sign, asked))
     else:
-        y, _ = root(low, y, -1, max(_NEAR, asked.close), slope)
         other = number(push_until(lambda y: low(number(y)) > eps, y, asked.close, sign * math.log(worst)))
     one = at(max(safe, asked.least))
     ends = sorted((safe, other))

@@ -118,18 +118,19 @@ def _log_characteristic(scaled: Array, tilted: Array, step: float, terms: int) -
 
 
 def _power_sum(log_zeta: Complex, first: int, stride: int, weights: Array) -> Complex:
-    """sum_i weights[i] zeta^(first + i stride), in blocks of 64 powers."""
+    """sum_i weights[i] zeta^(first + i stride), in blocks of at most 64 powers."""
     if weights.size == 1:
         return np.asarray(weights[0] * np.exp(first * log_zeta))
-    blocks = -(-weights.size // _BLOCK)
-    table = np.zeros(blocks * _BLOCK)
+    block = min(_BLOCK, 1 << (weights.size.bit_length() + 1) // 2)  # about the root of their number
+    blocks = -(-weights.size // block)
+    table = np.zeros(blocks * block)
     table[: weights.size] = weights
     jump = np.exp(stride * log_zeta)
-    powers = np.ones((log_zeta.size, _BLOCK), dtype=np.complex128)
-    for known in 2 ** np.arange(_BLOCK.bit_length() - 1):  # squares: a product after the other takes longer
+    powers = np.ones((log_zeta.size, block), dtype=np.complex128)
+    for known in 2 ** np.arange(block.bit_length() - 1):  # squares: a product after the other takes longer
         powers[:, known : 2 * known] = powers[:, :known] * jump[:, None]
         jump = jump * jump
-    inner = powers @ table.reshape(blocks, _BLOCK).T.astype(np.complex128)
+    inner = powers @ table.reshape(blocks, block).T.astype(np.complex128)
     total = inner[:, -1].copy()
     for j in range(blocks - 2, -1, -1):
         total = total * jump + inner[:, j]

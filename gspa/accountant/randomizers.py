@@ -182,11 +182,12 @@ class _Subsets(_Likely):
     size: int
 
     def chance(self, held: tuple[bool, ...]) -> float:
-        chance, inside, outside = 1.0, self.size, self.k - self.size
+        # Whole numbers as long as possible: the chance is the same in whatever order the items are held.
+        ways, all_ways, inside, outside = 1, 1, self.size, self.k - self.size
         for holds in held:
-            chance *= max(inside if holds else outside, 0) / (inside + outside)
+            ways, all_ways = ways * max(inside if holds else outside, 0), all_ways * (inside + outside)
             inside, outside = inside - holds, outside - (not holds)
-        return chance
+        return ways / all_ways
 
 
 @dataclass(frozen=True)

@@ -167,19 +167,20 @@ def of_tables(
     @cache
     def about(delta: float, times: int) -> tuple[Atoms, Atoms]:
         depth = 40 + math.log(times) - math.log(delta)
-        crowd = [(victim.table, victim.law(depth=depth)) for victim in victims]
+        worst = _largest_of([partial(victim.table.above, victim.law(depth=depth)) for victim in victims])
         table, law = one.table, one.law(depth=depth)
         back = None if table.mirrored else table.exchanged
 
         def at(eps: float) -> Values:
             if eps >= most:
                 return Values(0.0, 0.0, 0.0, 0.0)
-            above = max(other.above(number, eps) for other, number in crowd)
+            above = worst(eps)
+            upper = above if len(victims) == 1 and victims[0] is one else table.above(law, eps)
             behind = None if back is None else (back.below(law, eps), back.above(law, eps))
-            return Values(above, table.below(law, eps), table.above(law, eps), table.alone(eps), behind)
+            return Values(above, table.below(law, eps), upper, table.alone(eps), behind)
 
         mu = max(math.sqrt(victim.victim.square / (victim.mean + 1)) for victim in victims)
-        if len(crowd) == 1 and law.edges[-1] == 1 and not table.bare.size:  # nobody hides anybody
+        if len(victims) == 1 and law.edges[-1] == 1 and not table.bare.size:  # nobody hides anybody
             loss, mass = table.losses
             near = (np.clip(loss + side * _ROUNDED_LOSS * (1 + np.abs(loss)), -most, most) for side in (1, -1))
             above, below = (Atoms(one, mass, 0.0).or_revealed(local_delta) for one in near)
@@ -192,6 +193,25 @@ def of_tables(
     # A search over rounds asks for many numbers of them.
     pair = (lambda delta, times: about(delta, 4 ** math.ceil(math.log(times, 4))),)
     return Round(label, valid_for, pair, local_delta=local_delta, most=most, fitted=True)
+
+
+def _largest_of(deltas: Sequence[Callable[[float], float]]) -> Callable[[float], float]:
+    """Not below any of these, of eps that grow from one call to the next.
+
+    As a delta falls with eps, one that was no larger than what is found already needs not be asked again.
+    """
+    known = np.full(len(deltas), math.inf)
+
+    def at(eps: float) -> float:
+        found = 0.0
+        for i in np.argsort(-known):
+            if known[i] <= found:
+                break
+            known[i] = deltas[i](eps)
+            found = max(found, known[i])
+        return float(found)
+
+    return at
 
 
 def shuffled_reports(

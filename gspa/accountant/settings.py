@@ -44,7 +44,6 @@ Counts = NDArray[np.int64]
 REPLACE = "replace one user's record"
 CELLS = 600  # of reports on a line, for the lower end
 _SUMMED = 10**6  # users whose scores are added up for it
-_GUESSED = 1e-6  # a delta for which a law B is chosen
 _BY_PAIRS = "the dominating pair, because rounds compose pairs, not the exact law"
 
 
@@ -67,6 +66,7 @@ class Setting:
     n: int | None  # of users; a training run has none
     top: float = math.inf  # delta(eps) is flat beyond it: the largest local eps of all rounds together
     rounds = 1  # how often everybody reports
+    once: Setting | None = None  # the same in another number of rounds, whose law this one shares
     honest: int | None = None  # how many of the users follow the protocol, if that was given
     by_pairs = ""  # what to say of several rounds
     one_epsilon: Callable[..., Bound]  # of one round, at a delta
@@ -78,10 +78,10 @@ class Setting:
     @cached_property
     def round(self) -> composition.Round:
         """One of the rounds, whoever is the victim."""
-        return self.law()
+        return self.once.round if self.once else self.law()
 
-    def laws(self, delta: float = _GUESSED) -> list[tuple[composition.Round, int]]:
-        """All that is composed, if about that delta is asked of one."""
+    def laws(self) -> list[tuple[composition.Round, int]]:
+        """All that is composed."""
         return [(self.round, self.rounds)]
 
     def only(self, honest: int) -> Setting:
@@ -91,7 +91,7 @@ class Setting:
     def often(self, rounds: int) -> Self:
         """The same in that many rounds."""
         many = copy(self)
-        many.rounds, many.top = rounds, self.top / self.rounds * rounds
+        many.rounds, many.top, many.once = rounds, self.top / self.rounds * rounds, self
         return many
 
     # --- what the front door asks ---
@@ -101,7 +101,7 @@ class Setting:
         delta = check.probability(allow_zero=False, delta=delta)
         if self.rounds == 1:
             return self.stated(self.one_epsilon(delta=delta), delta)
-        return self.stated(composition.compose(self.laws(max(delta / self.rounds, 1e-300)), delta=delta), delta)
+        return self.stated(composition.compose(self.laws(), delta=delta), delta)
 
     def quick(self, end: str, delta: float) -> float | None:
         """Its "lower" or "upper" end alone, where that takes less time: for a search, it may differ by rounding."""
@@ -319,9 +319,7 @@ class Written(Setting):
         self.one_epsilon = partial(engine.discrete_epsilon, groups)
         self.one_delta = partial(engine.discrete_delta, groups)
         self.proof = partial(certificates.written, groups)
-
-    def laws(self, delta: float = _GUESSED) -> list[tuple[composition.Round, int]]:
-        return [(engine.discrete_round(self.groups, delta=delta), self.rounds)]
+        self.law = partial(engine.discrete_round, groups)
 
     def only(self, honest: int) -> Setting:
         (table, _), *others = self.groups
@@ -348,7 +346,7 @@ class Dealt(Setting):
         self.one_epsilon, self.one_delta = self.asked.epsilon, self.asked.delta
         self.proof = partial(certificates.allocated, self.asked)
 
-    def laws(self, delta: float = _GUESSED) -> list[tuple[composition.Round, int]]:
+    def laws(self) -> list[tuple[composition.Round, int]]:
         return self.asked.rounds(self.asked.directions()[0])
 
     def often(self, rounds: int) -> Self:

@@ -52,6 +52,19 @@ class TestAgainstEnumeration:
         assert found.lower <= true * (1 + 1e-12)
         assert true <= found.upper * (1 + 1e-12)
 
+    @pytest.mark.parametrize("seed", range(12))
+    def test_nobody_who_may_be_the_worst_is_skipped_among_personal_randomizers(self, seed):
+        rng = random.Random(seed)
+        weights = [[[rng.randint(1, 9) for _ in range(3)] for _ in range(2)] for _ in range(4)]
+        tables = [[[Fraction(one, sum(row)) for one in row] for row in table] for table in weights]
+        true, eps = enumerated(tables, [1] * 4, Fraction(5, 4)), math.log(1.25)
+        for order in (tables, tables[::-1]):
+            found = discrete_delta(plain(order, [1] * 4), eps=eps)
+            assert found.lower <= true * (1 + 1e-12)
+            assert true <= found.upper * (1 + 1e-12)
+            enough = discrete_epsilon(plain(order, [1] * 4), delta=found.upper).upper
+            assert discrete_delta(plain(order, [1] * 4), eps=enough).upper <= found.upper * (1 + 1e-9)
+
     def test_equal_users_are_attacked_to_the_last_digits_where_two_inputs_are_all(self):
         table = [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
         for n in (2, 3, 5):

@@ -259,6 +259,10 @@ class TestBesideTheNumber:
         (lambda: gspa.per_user(delta=0.1, mechanism=gspa.Gaussian(sigma=1.0)), "budgets = None"),
         (lambda: exact.exact_epsilon(budgets.constant(1.0, n=2), delta=0.1, victim=1), "victim = 1"),
         (lambda: api.mechanism("aligned", k=3), "does not use it"),
+        (
+            lambda: gspa.epsilon(n=9, delta=0.1, mechanism=gspa.Discrete(np.eye(100))),
+            "pairs of inputs of all matrices = 9900: must be at most 5000; write equal rows once",
+        ),
     ],
 )
 def test_refused_in_one_line(ask, words):
