@@ -44,6 +44,7 @@ Counts = NDArray[np.int64]
 REPLACE = "replace one user's record"
 CELLS = 600  # of reports on a line, for the lower end
 _SUMMED = 10**6  # users whose scores are added up for it
+_GUESSED = 1e-6  # a delta at which randomizers are compared that many rounds may have
 _BY_PAIRS = "the dominating pair, because rounds compose pairs, not the exact law"
 
 
