@@ -74,6 +74,7 @@
         if (good || found === 0) break;
         about = found < about ? found : Math.sqrt(about * found);
       }
+      if (least > 3 * LARGEST) least = min(least, worst(min(least, 0.25)));
       if (least > 0 && least < 1) like = gspa.fitted(eps, least);
       return least;
     };
