@@ -9,6 +9,7 @@
   const CLOSE = { exact: 1e-4, one: 1e-4, many: 0.01 }, NARROW = { exact: 1e-6, one: 5e-4, many: 2e-3 }, STEADY = { exact: 0, one: 0.015, many: 0.1 };
   const TRIED = 60, FAR = 0.1, FEW = 0.4; // settings; so far from the target that part of a curve's values will do
   const MOST_MU = 40, MOST_EPS = 600; // of the limit, which says little beyond; of a local eps
+  const LARGEST = 0.01; // delta for which B are chosen: what they may miss grows with it
   const EACH = 8; // groups of which each one's own eps is found
   const RATES = [0.01, 0.001]; // false-positive rates
   const PAPERS = ["rr", "duchi", "aligned", "common"]; // where the paper's mu is shown
@@ -59,18 +60,22 @@
       const all = yield* gspa.composed(victims(delta, only), rounds, delta, share * (PER[kind] ?? PER.table)), deltas = (list) => gspa.composedDeltas(all, list);
       return { epsilon: () => min(gspa.composedEpsilon(all, delta), problem.alone(delta, only)), delta: (eps) => deltas([eps])[0], deltas };
     }
+    let like = 0; // the mu of the Gaussian with the last value, at first of the limit
     const at = (eps) => {
       const worst = (about) => victims(about, only).reduce((most, one) => max(most, one.delta(eps, most)), 0);
       if (kind !== "noise") return worst(delta);
-      // The best B depends on the delta that comes out: first on that of the limit.
-      let about = victims(delta, only).reduce((most, { mu }) => max(most, gspa.gdpDelta(eps, min(mu, MOST_MU))), 0), least = 1;
-      for (let i = 0; i < 3; i++) {
-        about = min(max(about, 1e-30), 0.25);
-        const found = worst(about), good = found > 0.3 * about && found < 3 * about;
+      like ||= min(victims(delta, only).reduce((most, { mu }) => max(most, mu), 0), MOST_MU);
+      // The best B depends on the delta that comes out. For one that is far too small they are so bad that it is no guide.
+      let about = gspa.gdpDelta(eps, like), least = 1;
+      for (let i = 0; i < 4; i++) {
+        about = min(max(about, 1e-30), LARGEST);
+        const found = worst(about), good = found > 0.3 * about && (found < 3 * about || about === LARGEST);
         least = min(least, found);
         if (good || found === 0) break;
-        about = found;
+        about = found < about ? found : Math.sqrt(about * found);
       }
+      if (least > 3 * LARGEST) least = min(least, worst(min(least, 0.25)));
+      if (least > 0 && least < 1) like = gspa.fitted(eps, least);
       return least;
     };
     return { epsilon: () => min(gspa.epsilonOf(victims(delta, only), delta), problem.alone(delta, only)), delta: at, deltas: null };

@@ -13,7 +13,8 @@
   const POINTS = 400; // of r: where densities are looked at
   const ROUGH = { one: 120, many: 100 }, FINE = { one: 960, many: 240 }, CLOSEST = 3; // cells in which they are summed, of every B and of the best ones
   const NEARBY = { one: [0.05, 0], many: [0.3, 1] }; // relative, or in mu: so far the best B stays what it is; many rounds ask for many values
-  const APART = 2, FALLEN = 0.01, FLAT = 0.99, AGAIN = 0.3; // over rounds: decades of delta for which the same B are tried; parts of a value; and so near B of another scale serve
+  const CHANGED = { one: 1.03, many: 100 }; // and a value by at most this factor
+  const APART = 2, FLAT = 0.99, AGAIN = 0.3; // over rounds: decades of delta for which the same B are tried; part of a value; and so near B of another scale serve
   const FAR = 1.02, DEEPEST = 200; // times the limit's eps: beyond it other B are tried; and as log q falls no lower
   const PAD = 1e-11, COUNTED = 2e-12; // allowances for the roundings of densities and of masses
   const LARGEST = 200, MOST_MU = 40; // of a central eps; of the limit's mu: beyond it the report's own guarantee is the answer
@@ -107,7 +108,8 @@
     const plain = choose(victim, others, delta, "mu");
     if (!(plain.mu < MOST_MU)) return { mu: Infinity, tried: [] };
     const both = plain.corrected < 1.02 * plain.mu ? [plain] : [plain, choose(victim, others, delta, "corrected")];
-    return { mu: plain.mu, tried: both.flatMap(({ found, smaller }) => [found, ...smaller]), straight: plain.straight };
+    const tried = new Map(both.flatMap(({ found, smaller }) => [found, ...smaller]).map((one) => [String([one.radius, ...one.breaks]), one])); // each once
+    return { mu: plain.mu, tried: [...tried.values()], straight: plain.straight };
   }
 
   // B cut at distances r from 1/2, left of it; right of it the two values change places. Of each cell B's mass, those of
@@ -201,8 +203,12 @@
       const others = users.map((each) => (each === one ? { ...each, count: each.count - 1 } : each)).filter(({ gap, count }) => gap * count > 0);
       const evaluated = (found) => {
         const [rough, fine] = [ROUGH, FINE].map((size) => {
-          let made = null;
-          return (eps) => (made ??= upper(one, others, found, size[asks]))(eps);
+          let made = null, last = { eps: NaN };
+          return (eps) => {
+            made ??= upper(one, others, found, size[asks]);
+            if (eps !== last.eps) last = { eps, value: made(eps) };
+            return last.value;
+          };
         });
         return { found, rough, fine };
       };
@@ -245,7 +251,7 @@
           const value = best ? best.fine(eps) : gspa.gdpDelta(eps, mu);
           const stands = eps > 3 * mu && value > FLAT * earlier && place > last; // at what this B misses, perhaps
           earlier = value;
-          if (best && close(chose.eps, 1) && value > FALLEN * chose.value && !stands) return min(1, alone, value);
+          if (best && close(chose.eps, 1) && max(value / chose.value, chose.value / value) < CHANGED[asks] && !stands) return min(1, alone, value);
           const near = before.filter((each) => close(each.eps, AGAIN) && !(stands && each.place >= place));
           const [again] = near.sort((a, b) => abs(a.eps - eps) - abs(b.eps - eps)), there = Math.floor(Math.log10(max(value, 1e-300)) / APART);
           if (rounds > 1) place = again?.place ?? max(last, min(there, stands ? place - 1 : -1));

@@ -14,6 +14,7 @@
   const LONGEST = 400, MOST = 500; // of a period, of an exponent
   const MULTIPLES = [1.1, 1.25, 1.5, 2, 3, 5]; // for Chernoff's bound
   const FEW = 64, FINE = 0.01, COARSE = 0.04; // smoothing of laws of few values, and of many
+  const NEIGHBOURS = 16, SAME = 32; // values taken as one, and terms for which one bound serves, where only a size matters
   const DEPTH = 14, DEEPER = 8, DEEPEST = 30; // e^-depth of an expectation may be left to crude bounds
   const LITTLE = 2, POWERS = 26; // a turn, and the powers of it that matter: 2^26/26! is below 2^-52
   const EXCESS = 1e-5; // of 1/m, at about the mean: what few nodes may cost
@@ -133,6 +134,24 @@
     return { real, imaginary };
   }
 
+  // How many terms there are up to the last at which E[e^(itx)] is not so near 0 that `small`. Neighbours taken as one at
+  // their mean change it by at most t^2/2 times their spread around it, and by twice their mass.
+  function needed(x, p, step, terms, small) {
+    const groups = Math.ceil(x.length / NEIGHBOURS), mass = new Float64Array(groups), mean = new Float64Array(groups), spread = new Float64Array(groups);
+    const each = (add) => x.forEach((value, i) => add(Math.floor(i / NEIGHBOURS), value, p[i]));
+    each((at, value, share) => (mass[at] += share));
+    each((at, value, share) => (mean[at] += share > 0 ? share / mass[at] * value : 0));
+    each((at, value, share) => (spread[at] += share * (value - mean[at]) ** 2));
+    const { real, imaginary } = characteristic(mean, mass, step, terms);
+    let last = terms, change = 0; // which grows with t
+    for (; last > 2; last--) {
+      const t = step * (last - 1);
+      if ((terms - last) % SAME === 0) change = mass.reduce((sum, share, at) => sum + min(2 * share, t * t / 2 * spread[at]), 0);
+      if (!small(t, Math.hypot(1 + real[last - 1], imaginary[last - 1]) + change)) break;
+    }
+    return last;
+  }
+
   // Not below E[(L_1 + ... + L_m)_+/m] for {values, masses} of L and others in groups {c, count}. With S tilted by
   // e^(lambda S), z = 1 + it and t_k = 2 pi k/P,
   //   lambda E[S_+/m] <= (1/P) sum_k H(lambda z_k) e^(spread z_k^2/2) / z_k^2,   H(z) = E[e^(z S)/m],
@@ -164,13 +183,16 @@
       first += p[i] * Math.abs(x[i]);
       plain += masses[i] * Math.abs(x[i]);
     }
-    const { real, imaginary } = characteristic(x, p, step, terms), copies = mean + 1, empty = exp(logPower(others, -1));
+    const damping = (t) => spread * (1 - t * t) / 2 - log1p(t * t);
+    const small = (t, most) => log1p(gain) + logPower(others, (1 + gain) * most - 1) - height + damping(t) < -DROPPED;
+    const formed = size > FEW ? needed(x, p, step, terms, small) : terms;
+    const { real, imaginary } = characteristic(x, p, step, formed), copies = mean + 1, empty = exp(logPower(others, -1));
     const none = left ? 0 : empty * exp(-height); // with all of [0, 1] in the sum, it does not have what needs none
     let outside = empty * alone;
     if (left) outside = (1 + gain) * exp(left() - 1) / tilt; // x_+ <= e^(lambda x)/(e lambda)
     let value = 0, error = 0;
-    for (let k = 0; k < terms; k++) {
-      const t = step * k, damped = spread * (1 - t * t) / 2 - log1p(t * t), a = gain + (1 + gain) * real[k], b = (1 + gain) * imaginary[k]; // phi - 1
+    for (let k = 0; k < formed; k++) {
+      const t = step * k, damped = damping(t), a = gain + (1 + gain) * real[k], b = (1 + gain) * imaginary[k]; // phi - 1
       let re = 0, im = 0;
       for (const { u, weight } of nodes) {
         let fall = -height, turn = 0;
@@ -237,16 +259,16 @@
         high = eps;
         if (eps === 0 || found > target * (1 - band)) break;
       } else low = eps;
-      // Where a Gaussian with this value has the target, its mu carried on along the last two; every third time the middle.
+      // How far ahead a Gaussian with this value has the target, and where the line through the last two is 0; every fourth
+      // time the middle.
       let aim = 0;
       if (i % 4 && found > 0 && found < 1) {
-        const now = { eps, mu: fitted(eps, found) }, slope = last ? (now.mu - last.mu) / (now.eps - last.eps) : 0;
-        aim = gspa.gdpEpsilon(target * (1 - band / 2), now.mu);
-        if (last) aim = gspa.gdpEpsilon(target * (1 - band / 2), max(now.mu + slope * (aim - eps), 0.5 * now.mu));
+        const now = { eps, ahead: gspa.gdpEpsilon(target * (1 - band / 2), fitted(eps, found)) - eps };
+        aim = eps + (last ? now.ahead * (eps - last.eps) / (last.ahead - now.ahead) : now.ahead);
         last = now;
       }
-      const halved = eps < 1e-3 * start ? 0 : eps / 2; // no eps that is too small yet
-      eps = aim > max(low, 0) && aim < high ? aim : low < 0 ? halved : (low + high) / 2;
+      const halved = low < 0 && high < 1e-3 * start ? 0 : high / 2, middle = low > 0 ? Math.sqrt(low * high) : halved; // no eps that is too small yet
+      eps = aim > max(low, 0) && aim < high ? aim : middle;
     }
     return high;
   }
