@@ -35,7 +35,7 @@ from gspa.accountant import interop
 from gspa.accountant.allocation import Allocation
 from gspa.accountant.bound import Bound
 from gspa.accountant.certificates import Certificate
-from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.errors import InvalidValue
 from gspa.accountant.inverse import find
 from gspa.accountant.one_round import UserBounds
 from gspa.accountant.published import BoundRow, compare
@@ -86,14 +86,7 @@ def mechanism(name: str, **parameters: Any) -> Mechanism:
     Raises:
         UnknownName: no such mechanism.
         InvalidValue: a parameter missing, superfluous or out of range.
-        OutsideValidity: "any", under which shuffling may hide nothing.
     """
-    if name == "any":
-        hint = (
-            "a message of an arbitrary randomizer can carry its sender's name, and shuffling then hides nothing; "
-            'nearest: "common" if all users run one and the same randomizer, else the local eps itself'
-        )
-        raise OutsideValidity("clone probabilities", "a known family of randomizers", hint)
     name = check.one_of(_KINDS, mechanism=name)
     used = {one.name: one.default is MISSING for one in fields(_KINDS[name]) if one.init}
     given = {key: value for key, value in parameters.items() if value is not None}

@@ -79,10 +79,6 @@ class TestShuffledLawsLieBelow:
 
 
 class TestRefusals:
-    def test_arbitrary_randomizers_can_carry_names(self):
-        with pytest.raises(OutsideValidity, match=r"sender.s name.*common"):
-            api.mechanism("any")
-
     @pytest.mark.parametrize("family", [Common(), TotalVariation(0.1)])
     def test_common_randomizers_need_common_budgets(self, family):
         with pytest.raises(OutsideValidity, match="one eps for all users"):
