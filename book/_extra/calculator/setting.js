@@ -197,7 +197,7 @@
     if (known.common && people.length > 1) {
       const [low, high] = [people[0], people[people.length - 1]].map(({ eps }) => smallNumber(Number(eps.toPrecision(6))));
       complaints.mechanism = `${known.label(own)}: needs one eps for all users; eps runs from ${low} to ${high}, so the users' ` +
-        "randomizers differ; name the family (rr, krr, subset), or give everyone the largest eps";
+        "randomizers differ; give everyone the largest eps, or name a randomizer that takes an eps of one's own (rr, krr, subset)";
     } else if (known.noise && people.length > SCALES) {
       complaints.mechanism = `${mechanism}: must be at most ${SCALES} distinct scales of noise here; ask the command line: ${command}`;
     } else if (target !== null && mechanism === "discrete") {
