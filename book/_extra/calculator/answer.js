@@ -74,7 +74,7 @@
         if (good || found === 0) break;
         about = found < about ? found : Math.sqrt(about * found);
       }
-      if (least > 3 * LARGEST) least = min(least, worst(min(least, 0.25)));
+      least = min(least, worst(least > 3 * LARGEST ? min(least, 0.25) : delta)); // better, perhaps, far from the guess
       if (least > 0 && least < 1) like = gspa.fitted(eps, least);
       return least;
     };
