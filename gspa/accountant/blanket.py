@@ -268,6 +268,7 @@ def leak(victim: Noise, radius: float, eps: float) -> tuple[float, float]:
 
 _LARGEST = 200.0  # beyond it e^eps L overflows where it is squared
 _MISSING = 1e-5  # of delta: what the window of C may leave out
+_SMOOTHING, _BLOCKS = 0.1, 64  # for a choice: as in `positive_part`, and blocks of the law of C
 _SURE = 100.0  # mean number of clones from which it is certain that there is one
 
 
@@ -297,10 +298,21 @@ class Reduction:
 
     def upper(self, eps: float) -> float:
         """Not below the reduction's delta(eps): y -> 1 - y exchanges f0 and f1, so one direction is both."""
-        eps = min(eps, _LARGEST)  # delta falls with eps
-        atoms = upper_atoms(self.cells, eps)
-        equal = self.equal
-        inside = expectation_above(atoms, self.clones) if equal is None else expectation_of_equal(atoms, *equal).upper
+        if self.equal is None:
+            return self._with(expectation_above(self._atoms(eps), self.clones), eps)
+        return self._with(expectation_of_equal(self._atoms(eps), *self.equal).upper, eps)
+
+    def about(self, eps: float) -> float:
+        """The same, larger by a few per cent, in half the time: for a choice among several."""
+        if self.equal is not None:
+            return self.upper(eps)
+        blocks = self.clones.merged(-(-self.clones.mass.size // _BLOCKS))
+        return self._with(expectation_above(self._atoms(eps), blocks, smoothing=_SMOOTHING), eps)
+
+    def _atoms(self, eps: float) -> tuple[Array, Array]:
+        return upper_atoms(self.cells, min(eps, _LARGEST))  # delta falls with eps
+
+    def _with(self, inside: float, eps: float) -> float:
         return min(inside + self.missed(eps), 1.0)
 
     def missed(self, eps: float) -> float:

@@ -168,8 +168,9 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
         return OutsideValidity("calibration", needs, f"eps = {eps:g}, delta = {delta:g}")
 
     y, slope = sign * math.log(asked.start), 0.0
-    if users(asked.start).about(delta) is not None:
-        y, slope = root(lambda x: users(x).about(delta) or 0.0, y, 1, _ROUGH, slope)
+    about = cache(lambda x: users(x).about(delta))
+    if about(asked.start) is not None:
+        y, slope = root(lambda x: about(x) or 0.0, y, 1, _ROUGH, slope)
     y, slope = root(high, y, 1, asked.close, slope)
     if asked.whole:
         safe = float(_last(met, round(number(y)), sign, asked))

@@ -55,7 +55,6 @@ _LEAKS = (0.5, 0.2, 0.05, 0.01, 1e-3, 1e-6)  # of the delta that is aimed at
 _BREAKS = 12
 _SEARCH = (math.inf, math.inf, 2.0, 1.2)  # a break is moved either way by at most this factor, sweep after sweep
 _NEAREST = 0.02  # of a break to the centre
-_LESS = 1 + 1e-6  # by more than any rounding of eps
 _DEEPEST = 200.0  # log q falls no lower: omega* must not underflow
 
 
@@ -113,38 +112,32 @@ def choose(victim: Noise, others: Reports, delta: float, corrected: bool) -> Env
     """An envelope whose limit (or corrected limit) has nearly the least eps: coordinate search, no guarantee."""
     levels = _levels(others)
     reach = {share: 0.5 + max(victim.quantile(min(share * delta, 0.25)), 1e-3) for share in _LEAKS}
-    least: dict[float, float] = {}  # the smallest mu so far with each share
-
-    def score(envelope: Envelope, share: float) -> float:
-        mu = limit(victim, others, envelope, delta)[corrected]
-        if not math.isfinite(mu):
-            return math.inf
-        # eps grows with mu and with the share: where less of both was seen it is no better, whatever it is.
-        if mu < 40 and any(part <= share and mu > _LESS * seen for part, seen in least.items()):
-            return math.inf
-        least[share] = min(mu, least.get(share, math.inf))
-        # Past mu = 40 only the order matters; gdp_epsilon's own range ends there.
-        return gdp_epsilon(delta=max(delta * (1 - share), LEAST_TAIL), mu=mu) if mu < 40 else mu * mu
 
     def build(breaks: Array, share: float) -> Envelope:
         return _bent(others, levels, breaks, reach[share])
 
-    def tried(choices: list[Array], shares: tuple[float, ...]) -> list[tuple[float, Array, float]]:
-        return [(score(build(breaks, s), s), breaks, s) for breaks in choices for s in shares]
+    def mu(breaks: Array, share: float) -> float:
+        return limit(victim, others, build(breaks, share), delta)[corrected]
 
-    best = min(tried(_straight(levels.size), _LEAKS), key=lambda one: one[0])
+    def eps(breaks: Array, share: float) -> float:
+        found = mu(breaks, share)
+        # Past mu = 40 only the order matters; gdp_epsilon's own range ends there.
+        return gdp_epsilon(delta=max(delta * (1 - share), LEAST_TAIL), mu=found) if found < 40 else found * found
+
+    # Where one share leaks, eps grows with mu.
+    straight = [(min(_straight(levels.size), key=lambda breaks: mu(breaks, share)), share) for share in _LEAKS]
+    breaks, share = min(straight, key=lambda one: eps(*one))
     for factor in _SEARCH if levels.size > 1 else ():
         for i in range(levels.size - 1):
-            _, breaks, share = best
             high = reach[share] + 0.5
             at = min(max(breaks[i] ** (1 / others.power) - 0.5, _NEAREST), high)
             near = np.geomspace(max(at / factor, _NEAREST), min(at * factor, high), _BREAKS)
             grid = np.unique(np.r_[0.5, 0.5 + near, high]) ** others.power
             # Break i at x, and the others pushed aside.
             moved = [np.r_[np.minimum(breaks[:i], x), x, np.maximum(breaks[i + 1 :], x)] for x in grid]
-            best = min([best, *tried(moved, (share,))], key=lambda one: one[0])
-        best = min([best, *tried([best[1]], _LEAKS)], key=lambda one: one[0])
-    return build(*best[1:])
+            breaks = min([breaks, *moved], key=lambda one: mu(one, share))
+        share = min(_LEAKS, key=lambda one: eps(breaks, one))
+    return build(breaks, share)
 
 
 # --- who can be the victim, and which (B, omega*) to try -----------------------------------------------------
@@ -316,7 +309,7 @@ def _closest(some: Sequence[Reduction], eps: float) -> list[tuple[float, Reducti
     found: list[tuple[float, Reduction]] = []
     for one in sorted(some, key=lambda one: one.missed(eps)):
         if len(found) < _CLOSEST or one.missed(eps) < found[-1][0]:
-            found = sorted([*found, (one.upper(eps), one)], key=lambda each: each[0])[:_CLOSEST]
+            found = sorted([*found, (one.about(eps), one)], key=lambda each: each[0])[:_CLOSEST]
     return found
 
 

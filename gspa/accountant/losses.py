@@ -422,7 +422,7 @@ def _below(x: Array, given: tuple[Array, Array], exchanged: tuple[Array, Array],
 TAIL = 2e-4  # of the rounds' share of delta: what may be left to the infinite loss
 LARGEST = 500.0
 _MOST_VALUES = 400
-_GROWTH, _STRIDE = 1.02, 1.5  # of the distance between points, beyond three deviations, and where the curve is flat
+_GROWTH, _STRIDE = 1.04, 1.5  # of the distance between points, beyond three deviations, and where the curve is flat
 FLAT = 0.99  # of a value to the one before it
 
 

@@ -45,7 +45,7 @@ _DROPPED = 60.0  # terms below e^-60 of the largest are not formed
 _ALIAS = 1e-4  # relative size of the images that is worth a longer period
 _LONGEST = 400.0
 _PASSES, _LEAST = 3, 1e-12  # how often a period is chosen, and for what part of E[e^(lambda S)] at least
-_MULTIPLES = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
+_MULTIPLES = np.array([1.1, 1.25, 1.5, 2.0, 3.0, 5.0])
 _BLOCK = 64
 _EXPONENT = 500.0  # far from where e^x overflows
 _WHOLE = 1e-9  # what the roundings of the callers' masses may come to; more is a lost mass
@@ -58,15 +58,14 @@ class Bracket(NamedTuple):
     upper: float
 
 
-def log_mgf(values: Array, masses: Array, tilt: float) -> float:
-    """log E[e^(tilt L)] for masses that add up to 1: no overflow, and to units of E[|tilt L|] where that is small."""
-    scaled = tilt * values
-    top = float(scaled.max())
-    if top < _EXPONENT:
-        gain = float(np.sum(masses * np.expm1(scaled)))  # pairwise
-        if gain > -0.5:
-            return math.log1p(gain)
-    return top + math.log(float(masses @ np.exp(scaled - top)))
+def log_mgf(values: Array, masses: Array, tilts: Array) -> Array:
+    """log E[e^(t L)] at each t, for masses that add up to 1: no overflow, and to units of E[|t L|] if that is small."""
+    scaled = np.multiply.outer(tilts, values)
+    top = scaled.max(axis=1)
+    gain = np.sum(masses * np.expm1(np.minimum(scaled, _EXPONENT)), axis=1)  # pairwise
+    far = top + np.log(np.exp(scaled - top[:, None]) @ masses)
+    near = (top < _EXPONENT) & (gain > -0.5)
+    return np.where(near, np.log1p(np.where(near, gain, 0.0)), far)
 
 
 def _saddle(values: Array, masses: Array, m: float) -> float:
@@ -162,7 +161,7 @@ def positive_part(
     copies = first + stride * np.arange(weights.size, dtype=np.float64)
     last = float(copies[-1])
     tilt = _saddle(values, masses, float(weights @ copies) / float(weights.sum()))
-    log_m = log_mgf(values, masses, tilt)
+    log_m = float(log_mgf(values, masses, np.array([tilt]))[0])
     with np.errstate(divide="ignore"):
         logs = np.log(weights)
     log_weights = logs + copies * log_m
@@ -226,22 +225,18 @@ def _images(
     values: Array, masses: Array, copies: Array, logs: Array, log_weight: float, tilt: float, height: float
 ) -> Callable[[float, float], float]:
     """Not below the sum of the images j != 0 of fact 1, of a period and a value, in the units of `positive_part`."""
-    moments = []  # log of sum_i weights[i] E[e^(a lambda S_i)] for a few a > 1, S blurred, all over e^height
-    for a in _MULTIPLES:
-        exponents = logs + copies * log_mgf(values, masses, a * tilt) - height
-        top = float(exponents.max())
-        moments.append(top + math.log(float(np.exp(exponents - top).sum())) + 0.02 * a * a)
+    exponents = logs + np.multiply.outer(log_mgf(values, masses, tilt * _MULTIPLES), copies) - height
+    top, more = exponents.max(axis=1), _MULTIPLES - 1
+    # log of sum_i weights[i] E[e^(a lambda S_i)] for a few a > 1, S blurred, all over e^height
+    moments = top + np.log(np.exp(exponents - top[:, None]).sum(axis=1)) + 0.02 * _MULTIPLES**2
 
     def bound(period: float, value: float) -> float:
         decay = math.exp(-period)
         # j >= 1: e^(-j P) E[(X + j P)_+] <= e^(-j P) (j P weight + E X_+)
         left = (period * math.exp(min(log_weight - period, 700.0)) + decay * value) / (1 - decay) ** 2
         # j <= -1: e^(j P) E[(X - j P)_+] <= E[e^(a X)] e^(-(a - 1) j P) / (e a) for every a > 1
-        right = [
-            m - (a - 1) * period - 1 - math.log(a) - math.log1p(-math.exp(-(a - 1) * period))
-            for a, m in zip(_MULTIPLES, moments, strict=True)
-        ]
-        return left + math.exp(min(*right, 700.0))
+        right = moments - more * period - 1 - np.log(_MULTIPLES) - np.log1p(-np.exp(-more * period))
+        return left + math.exp(min(float(right.min()), 700.0))
 
     return bound
 
@@ -249,12 +244,15 @@ def _images(
 # --- the same among C others, C with a law ---------------------------------------------------------------------
 
 
-def expectation_above(atoms: tuple[Array, Array], law: CloneLaw) -> float:
-    """Not below E[(1/(C+1)) (L_1 + ... + L_(C+1))_+]; it decreases in C, so a block counts with its first C."""
+def expectation_above(atoms: tuple[Array, Array], law: CloneLaw, *, smoothing: float | None = None) -> float:
+    """Not below E[(1/(C+1)) (L_1 + ... + L_(C+1))_+]; it decreases in C, so a block counts with its first C.
+
+    `smoothing`, as in `positive_part`, is chosen by the number of atoms where it is left out.
+    """
     weights = (law.mass + law.error) / (law.edges[:-1] + 1)
     rest = ((law.above, law.edges[-1]), (law.below, law.far), (law.far_mass, 0.0))
     alone = _alone(atoms, up=True)
-    return _covered(atoms, law, law.edges[:-1], weights, alone).upper + sum(
+    return _covered(atoms, law, law.edges[:-1], weights, alone, smoothing).upper + sum(
         mass * min(alone, _crude(*atoms, count + 1)) for mass, count in rest if mass > 0
     )
 
@@ -285,7 +283,14 @@ def _alone(atoms: tuple[Array, Array], *, up: bool) -> float:
     return float(masses @ np.maximum(values, 0.0)) * (1 + side)
 
 
-def _covered(atoms: tuple[Array, Array], law: CloneLaw, others: Array, weights: Array, alone: float) -> Bracket:
+def _covered(
+    atoms: tuple[Array, Array],
+    law: CloneLaw,
+    others: Array,
+    weights: Array,
+    alone: float,
+    smoothing: float | None = None,
+) -> Bracket:
     """sum_i weights[i] E[(L_1 + ... + L_(C_i + 1))_+] for these numbers C_i, of which 0 needs no sum.
 
     E[(L_1 + ... + L_m)_+] is at most m E[L_+], also where the sum cannot be evaluated.
@@ -296,7 +301,8 @@ def _covered(atoms: tuple[Array, Array], law: CloneLaw, others: Array, weights: 
     if not weights.any():
         return Bracket(first, first)
     most = float(weights @ (others + 1)) * alone * (1 + (weights.size + 4) * UNIT)
-    smoothing, stride = _FINE if atoms[0].size <= _FEW else _COARSE, int(law.edges[1] - law.edges[0])
+    stride = int(law.edges[1] - law.edges[0])
+    smoothing = smoothing or (_FINE if atoms[0].size <= _FEW else _COARSE)
     found = positive_part(*atoms, int(others[0]) + 1, weights, stride=stride, smoothing=smoothing)
     return Bracket(first + found.lower, first + min(found.upper, most))
 
@@ -308,7 +314,6 @@ def _crude(values: Array, masses: Array, m: float) -> float:
         return 0.0
     if float(np.abs(values).max()) > _FAR:
         return 1.0
-    spread = math.sqrt(m * float(masses @ values**2))
-    tilts = [2.0**k / spread for k in range(-1, 5)]
-    logs = [m * log_mgf(values, masses, a) - math.log(math.e * a * m) for a in tilts]
-    return min(1.0, math.exp(min(*logs, 0.0)))
+    tilts = np.array([0.5, 1.0, 2.0, 4.0, 8.0, 16.0]) / math.sqrt(m * float(masses @ values**2))
+    logs = m * log_mgf(values, masses, tilts) - np.log(math.e * m * tilts)
+    return math.exp(min(float(logs.min()), 0.0))

@@ -44,6 +44,7 @@ Counts = NDArray[np.int64]
 REPLACE = "replace one user's record"
 CELLS = 600  # of reports on a line, for the lower end
 _SUMMED = 10**6  # users whose scores are added up for it
+_ASKED = 8  # users at most for an estimate
 _GUESSED = 1e-6  # a delta at which randomizers are compared that many rounds may have
 _BY_PAIRS = "the dominating pair, because rounds compose pairs, not the exact law"
 
@@ -270,7 +271,8 @@ class OnLine(Setting):
     def about(self, delta: float) -> float | None:
         crowd = laplace_gaussian.Crowd.of(**self.line)
         victims = crowd.candidates(None)
-        mu = crowd.envelopes(victims[0], delta / self.rounds)[1] if victims else 0.0
+        some = victims[:: 1 + len(victims) // _ASKED]
+        mu = max((crowd.envelopes(victim, delta / self.rounds)[1] for victim in some), default=0.0)
         return gdp_epsilon(delta=delta, mu=mu * math.sqrt(self.rounds)) if mu < math.inf else math.inf
 
     def proof(self, delta: float) -> Certificate:
