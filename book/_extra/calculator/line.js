@@ -11,7 +11,7 @@
   const LEVELS = 5, BREAKS = 12, NEAREST = 0.02; // slopes of log q, and places looked at for where it has them
   const SEARCH = [Infinity, Infinity, 2, 1.2]; // sweep after sweep, either way by at most this factor
   const POINTS = 400; // of r: where densities are looked at
-  const ROUGH = { one: 120, many: 100 }, FINE = { one: 960, many: 240 }, CLOSEST = 3; // cells in which they are summed, of every B and of the best ones
+  const ROUGH = { one: 120, many: 100 }, FINE = { one: 960, many: 240 }, CLOSEST = 3, BLURRED = 0.1; // cells in which they are summed, of every B and of the best ones; and the smoothing of every B
   const NEARBY = { one: [0.05, 0], many: [0.3, 1] }; // relative, or in mu: so far the best B stays what it is; many rounds ask for many values
   const CHANGED = { one: 1.03, many: 100 }; // and a value by at most this factor
   const APART = 2, FLAT = 0.99, AGAIN = 0.3; // over rounds: decades of delta for which the same B are tried; part of a value; and so near B of another scale serve
@@ -75,28 +75,26 @@
     const { power } = victim, distinct = [...new Set(others.map(({ kappa }) => kappa))].sort((a, b) => a - b);
     const slopes = distinct.length <= LEVELS ? distinct : Array.from({ length: LEVELS }, (_, i) => distinct[Math.round(i / (LEVELS - 1) * (distinct.length - 1))]);
     const radii = SHARES.map((share) => 0.5 + max(reach(victim, min(max(share * delta, 1e-300), 0.25)), 1e-3));
-    let best = { score: Infinity };
-    const seen = SHARES.map(() => Infinity); // the least mu with each share
-    const attempt = (breaks, i) => {
-      const found = envelope(power, slopes, breaks, radii[i]), about = limit(victim, others, found, delta), mu = about[name];
-      if (mu < MOST_MU && SHARES.some((share, j) => share <= SHARES[i] && mu > 1.000001 * seen[j])) return; // eps grows with both
-      seen[i] = min(seen[i], mu);
-      const score = mu < MOST_MU ? gspa.gdpEpsilon(delta * (1 - SHARES[i]), mu) : mu * mu;
-      if (score < best.score) best = { score, ...about, breaks, i, found };
+    const placed = (breaks, i) => {
+      const found = envelope(power, slopes, breaks, radii[i]);
+      return { ...limit(victim, others, found, delta), breaks, i, found };
     };
-    for (let i = 0; i < radii.length; i++) slopes.forEach((_, j) => attempt(slopes.slice(1).map((_, k) => (k < j ? 0 : Infinity)), i));
-    for (const factor of slopes.length > 1 && best.found ? SEARCH : []) {
+    const least = (some, by) => some.map((one) => ({ one, value: by(one) })).reduce((a, b) => (b.value < a.value ? b : a)).one;
+    const nearest = (some) => least(some, (one) => one[name]); // where one share leaks, eps grows with mu
+    const smallest = (some) => least(some, ({ i, [name]: mu }) => (mu < MOST_MU ? gspa.gdpEpsilon(delta * (1 - SHARES[i]), mu) : mu * mu));
+    let best = smallest(radii.map((_, i) => nearest(slopes.map((_, j) => placed(slopes.slice(1).map((_, k) => (k < j ? 0 : Infinity)), i)))));
+    for (const factor of slopes.length > 1 && best.mu < Infinity ? SEARCH : []) {
       for (let j = 0; j < slopes.length - 1; j++) {
         const { breaks, i } = best, far = radii[i] + 0.5, at = min(max(breaks[j] ** (1 / power) - 0.5, NEAREST), far);
-        const least = max(at / factor, NEAREST), most = min(at * factor, far);
-        for (const away of [0, far, ...Array.from({ length: BREAKS }, (_, k) => least * (most / least) ** (k / (BREAKS - 1)))]) {
+        const from = max(at / factor, NEAREST), most = min(at * factor, far);
+        best = nearest([best, ...[0, far, ...Array.from({ length: BREAKS }, (_, k) => from * (most / from) ** (k / (BREAKS - 1)))].map((away) => {
           const to = (0.5 + away) ** power;
-          attempt(breaks.map((at, l) => (l < j ? min(at, to) : l > j ? max(at, to) : to)), i);
-        }
+          return placed(breaks.map((at, l) => (l < j ? min(at, to) : l > j ? max(at, to) : to)), i);
+        })]);
       }
-      radii.forEach((_, i) => attempt(best.breaks, i));
+      best = smallest(radii.map((_, i) => placed(best.breaks, i)));
     }
-    const smaller = radii.filter((radius) => radius < 0.999 * best.found?.radius).map((radius) => envelope(power, slopes, best.breaks, radius));
+    const smaller = radii.filter((radius) => radius < 0.999 * best.found.radius).map((radius) => envelope(power, slopes, best.breaks, radius));
     // One slope throughout, for unequal noise that the limit says little of.
     const falls = (slope, radius) => slope * ((radius + 0.5) ** power - 0.5 ** power) < DEEPEST;
     const straight = slopes.length === 1 ? [] : slopes.flatMap((slope) => radii.filter((radius) => falls(slope, radius)).map((radius) => envelope(power, [slope], [], radius)));
@@ -154,8 +152,8 @@
   // An upper end of delta(eps) from one B: each cell's mass moves to the extreme values of L there, its mean kept, which
   // makes L larger in the convex order. Where L rises throughout a cell, or falls, these are its values at the ends,
   // which neighbours share; else it is beyond them by no more than it can turn back in the cell.
-  function upper(victim, others, found, size) {
-    const hint = { depth: gspa.DEPTH }, cover = found.cover(others), cut = cells(victim, found, size), whole = 2 * cut.reduce((sum, { base }) => sum + base, 0);
+  function upper(victim, others, found, size, smoothing) {
+    const hint = { depth: gspa.DEPTH, smoothing }, cover = found.cover(others), cut = cells(victim, found, size), whole = 2 * cut.reduce((sum, { base }) => sum + base, 0);
     return (asked) => {
       const eps = min(asked, LARGEST), grown = exp(eps), values = [], masses = [];
       const put = (value, mass) => {
@@ -203,9 +201,10 @@
       const others = users.map((each) => (each === one ? { ...each, count: each.count - 1 } : each)).filter(({ gap, count }) => gap * count > 0);
       const evaluated = (found) => {
         const [rough, fine] = [ROUGH, FINE].map((size) => {
+          const smoothing = size === ROUGH ? BLURRED : undefined;
           let made = null, last = { eps: NaN };
           return (eps) => {
-            made ??= upper(one, others, found, size[asks]);
+            made ??= upper(one, others, found, size[asks], smoothing);
             if (eps !== last.eps) last = { eps, value: made(eps) };
             return last.value;
           };

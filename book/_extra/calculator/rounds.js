@@ -10,7 +10,7 @@
 (self.gspaParts = self.gspaParts || []).push(function (gspa) {
   const { ceil, exp, expm1, floor, log, log1p, max, min, sqrt } = Math;
   const LEFT = 2e-4; // of the rounds' share of delta: what may be left to the infinite loss
-  const VALUES = 400, GROWTH = 1.02, STRIDE = 1.5, FLAT = 0.99; // of a curve: values at most, how its steps grow beyond three deviations, and where it is flat
+  const VALUES = 400, GROWTH = 1.04, STRIDE = 1.5, FLAT = 0.99; // of a curve: values at most, how its steps grow beyond three deviations, and where it is flat
   const LARGEST = 500; // of an eps
   const STEPS = 250, GRID = 2 ** 22; // grid steps in a round's standard deviation; of the sum's window, at most
   const OUTSIDE = log(1e-20); // of the tilted law, outside the window

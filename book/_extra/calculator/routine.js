@@ -157,7 +157,7 @@
   //   lambda E[S_+/m] <= (1/P) sum_k H(lambda z_k) e^(spread z_k^2/2) / z_k^2,   H(z) = E[e^(z S)/m],
   // because the other periods' terms are positive, and so is what a small independent Gaussian adds. What the sum
   // leaves out at its end, and roundings, are added. Nobody hides the victim with probability g(0), which needs no sum.
-  // `hint` keeps a depth from one eps to the next.
+  // `hint` keeps a depth from one eps to the next, and may have a smoothing of one's own.
   function expectation(table, others, hint = { depth: DEPTH }) {
     const { values, masses } = table, { depth } = hint, size = values.length;
     let top = 0, far = 0, alone = 0;
@@ -173,7 +173,7 @@
     let period = max(20, 12 - height);
     if (period > LONGEST) return min(alone, exp(height - 1) / tilt); // x_+ <= e^(lambda x)/(e lambda)
     while (min(...MULTIPLES.map((a, i) => images[i] - (a - 1) * period - 1)) > -depth && period < LONGEST) period *= 1.25;
-    const smoothing = size > FEW ? COARSE : FINE, spread = smoothing * smoothing;
+    const smoothing = hint.smoothing ?? (size > FEW ? COARSE : FINE), spread = smoothing * smoothing;
     const step = 2 * Math.PI / period, scale = 1 / (1 + gain);
     const terms = Math.ceil(Math.sqrt(2 * depth + 2) / (smoothing * step)) + 1; // e^-(depth + 1) ends the Fourier sum
     const x = values.map((value) => tilt * value), p = new Float64Array(size);
