@@ -288,10 +288,10 @@ def sweep(
     rows = sweep.rows_of(file) if file is not None else [{}]
     wanted = sweep.settings(notebook, axes, rows, profile=_profile(profile))
     output = output or here.build / "sweeps" / f"{what}.csv"
+    if page is not None and page.suffix != ".ipynb":
+        raise InvalidValue("--page", str(page), "a file name that ends in .ipynb")
     sweep.check_output(output)
     if page is not None:
-        if page.suffix != ".ipynb":
-            raise InvalidValue("--page", str(page), "a file name that ends in .ipynb")
         files.ensure_writable(page.resolve().parent)
     try:
         with open_place() as place:

@@ -264,34 +264,6 @@ class TestCommand:
         assert len(images) == 1
         assert "- six: from 18 at n = 3 to 24 at 4." in said
 
-    @pytest.mark.parametrize(
-        ("line", "words"),
-        [
-            ("sweep 01_pgae", "notebook '01_pgae': does not exist; did you mean '01_page'?"),
-            ("sweep 01_page -p m 3", "01_page: parameter 'm': does not exist; known: profile, n, c"),
-            ("sweep 01_page -p n 3,101", "01_page: n = 101: must be an integer >= 1 and <= 100; how many"),
-            ("sweep 01_page -p n 3,,4", "-p n = '3,,4': must be values with ',' between them, none of them empty"),
-            ("sweep 01_page -p n 3 -p n 4", "-p n: is given twice; put all of its values into one list"),
-            ("sweep 01_page -p n", "-p: needs a name and a value, for instance -p n_max 3000"),
-            ("sweep 01_page -o t.txt", "-o = 't.txt': must be a file name that ends in .csv"),
-            ("sweep 01_page --page t.html", "--page = 't.html': must be a file name that ends in .ipynb"),
-            (
-                "sweep 01_page --settings no.csv",
-                "no.csv: cannot be read as a CSV file in UTF-8 (No such file or directory)",
-            ),
-            ("sweep 01_page --jobs 0", "jobs = 0: must be an integer >= 1"),
-            ("sweep 01_page --jobs 2 --scheduler x", "--jobs, --scheduler: give one;"),
-            ("sweep 01_page --profile fast", "profile 'fast': does not exist"),
-        ],
-    )
-    def test_bad_input_is_one_line_before_anything_runs(self, here, capsys, line, words):
-        assert run(shlex.split(line)) == 2
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert err.startswith(f"gspa: {words}")
-        assert err.count("\n") == 1
-        assert not (here.build / "sweeps" / "01_page.csv").exists()
-
     @pytest.mark.skipif(find_spec("distributed") is not None, reason="dask.distributed is installed")
     def test_a_scheduler_without_dask_is_one_line(self, here, capsys):
         assert run(shlex.split("sweep 01_page --scheduler tcp://127.0.0.1:1")) == 2

@@ -224,10 +224,13 @@ def test_no_process_outlives_a_killed_build_whose_notebook_has_a_pool(tmp_path):
     assert not list(tmp_path.glob(f"{pipeline.OWN}*"))
 
 
-def run_and_end_early(tmp_path: Path, number: signal.Signals) -> tuple[int, str]:
-    """End `gspa run` while the libraries of its notebook are imported: its status, and what all its processes said."""
+IMPORTS, CELL = f"tmp/{pipeline.OWN}*/matplotlibrc", "project/at_work"
+
+
+def run_and_end_early(tmp_path: Path, number: signal.Signals, during: str = IMPORTS) -> tuple[int, str]:
+    """End `gspa run` while its notebook's libraries are imported, or in a cell: its status, what its processes said."""
     here = make(tmp_path / "project")
-    add(here, "endless", "import time\ntime.sleep(120)")
+    add(here, "endless", f"import pathlib, time\npathlib.Path({str(tmp_path / CELL)!r}).touch()\ntime.sleep(120)")
     (tmp_path / "tmp").mkdir()
     with subprocess.Popen(
         command("run", "endless"),
@@ -238,7 +241,7 @@ def run_and_end_early(tmp_path: Path, number: signal.Signals) -> tuple[int, str]
         text=True,
         start_new_session=True,
     ) as process:
-        until(lambda: any((tmp_path / "tmp").glob(f"{pipeline.OWN}*/matplotlibrc")), within=120, pause=0.01)
+        until(lambda: any(tmp_path.glob(during)), within=120, pause=0.01)
         time.sleep(0.1)
         os.killpg(process.pid, number)  # as a terminal does
         said = process.communicate(timeout=120)[1]  # which ends when the last of its processes has
@@ -246,11 +249,17 @@ def run_and_end_early(tmp_path: Path, number: signal.Signals) -> tuple[int, str]
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGTERM, *(pytest.param(one, marks=pytest.mark.slow) for one in (signal.SIGINT, signal.SIGHUP))]
+    ("number", "during"),
+    [
+        (signal.SIGTERM, IMPORTS),
+        (signal.SIGINT, CELL),
+        *(pytest.param(one, IMPORTS, marks=pytest.mark.slow) for one in (signal.SIGINT, signal.SIGHUP)),
+    ],
 )
-def test_a_run_that_is_ended_early_leaves_nothing(tmp_path, number):
-    assert run_and_end_early(tmp_path, number) == (130, "gspa: stopped; what was finished is kept\n")
+def test_a_run_that_is_ended_early_leaves_nothing(tmp_path, number, during):
+    assert run_and_end_early(tmp_path, number, during) == (130, "gspa: stopped; what was finished is kept\n")
     assert list((tmp_path / "tmp").iterdir()) == []
+    assert list(tmp_path.glob("project/_build/**/*.ipynb")) == []
 
 
 def test_what_a_run_that_was_killed_early_leaves_goes_with_the_next(tmp_path):
