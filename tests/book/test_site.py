@@ -79,6 +79,26 @@ def executed(project, name, outputs=(), cells=(), used=None):
 
 SAID = r"Within $-2.5 \times 10^{-7}$; see [the notation](../book/notation.md)."
 OPENING = "Claims settled here: G-C3. A clone hides the victim; two clones hide it better. `clone` is code."
+# Words of the glossary in all the places where they may and may not lead there.
+WORDY = "05_reduction_to_counts"
+WORDS = """## Dummies, and the blanket
+
+A [dummy and a clone](01_local_privacy.ipynb), `clone`, $clone$, clone-like, cyclone and **Clones** hide; a clone too.
+
+> A Blanket with its *clone probability* is no clone probability of a blanket.
+
+- The dominating pair, and *PLD*.
+
+```
+dummy
+```
+
+<p>dummy</p>
+"""
+BY_A_CELL = [
+    new_output("display_data", data={"text/markdown": "A dummy by a cell.", "text/plain": "A dummy."}),
+    new_output("stream", name="stdout", text="dummy"),
+]
 # A page with figures: of one table; of two, of which one was thinned.
 DRAWN = "18_composition_and_renyi"
 FIGURES = [
@@ -123,6 +143,7 @@ def real_book(root, *, url="", api=False):
             shutil.copy(path, project.notebooks)
     shown = {"text/markdown": SAID, "text/plain": "Within", say.MIME: {"values": {}}}
     said = new_code_cell("%%say\nx", id="c9", execution_count=3, outputs=[new_output("display_data", data=shown)])
+    later = new_markdown_cell("A clone and PLDs later.", id="c10")
     few = {"profile": "quick", "rounds": [1, 100], "orders": [2, 8], "n": 500}
     injected = new_code_cell("n = 500", id="injected", metadata={"tags": ["injected-parameters"]}, execution_count=3)
     extras = {
@@ -133,6 +154,7 @@ def real_book(root, *, url="", api=False):
         },
         DRAWN: {"cells": [injected, *FIGURES], "used": few},
         "17_exact_accounting": {"cells": [said]},
+        WORDY: {"outputs": BY_A_CELL, "cells": [new_markdown_cell(WORDS, id="c7"), later]},
     }
     return project, [executed(project, name, **extras.get(name, {})) for name in names]
 
@@ -166,6 +188,11 @@ def published(tmp_path_factory):
     with of_few_pages(project, *(f"notebooks/{run.name}" for run in runs), "runs"):
         assert site.render(project, runs, profile="paper") is True
         yield project, runs
+
+
+def terms(soup):
+    """Links to the glossary's entries."""
+    return [link for link in soup("a", href=True) if "#term-" in link["href"]]
 
 
 def hosts(soup):
@@ -287,6 +314,29 @@ class TestTheRealBook:
         assert list(links) == ["G-C3", "clone", "victim"]  # each word once, where it is used first
         assert links["G-C3"] == "#card-G-C3"
         assert links["clone"] == "../glossary.html#term-clone"
+
+    def test_a_word_of_the_glossary_leads_to_its_entry_at_its_first_use_and_stays_as_it_is_written(self, soups):
+        page = soups[f"notebooks/{WORDY}"].article
+        assert [(link["href"], link.get_text()) for link in terms(page)] == [
+            ("../glossary.html#term-clone", "Clones"),
+            ("../glossary.html#term-blanket", "Blanket"),
+            ("../glossary.html#term-clone-probability", "clone probability"),
+            ("../glossary.html#term-dominating-pair", "dominating pair"),
+            ("../glossary.html#term-PLD", "PLD"),
+        ]
+        assert all(soups["glossary"].find(id=link["href"].partition("#")[2]) for link in terms(page))
+        said = " ".join(page.get_text(" ").split())
+        for words in ("cyclone and Clones hide; a clone too.", "with its clone probability is no", "A clone and PLDs"):
+            assert words in said
+        (own,) = [link for link in page("a") if link.get_text() == "dummy and a clone"]
+        assert (own["href"], own.find("a")) == ("01_local_privacy.html", None)  # which is not linked again
+
+    def test_no_word_of_a_page_of_prose_leads_there_by_itself(self, built, soups):
+        project, _ = built
+        prose = [page for page in soups if not page.startswith("notebooks/")]
+        plain = [page for page in prose if "{term}" not in (project.book / f"{page}.md").read_text(encoding="utf-8")]
+        assert any("clone" in soups[page].article.get_text() for page in plain)
+        assert [link for page in plain for link in terms(soups[page])] == []
 
     def test_the_sidebar_lists_every_page_once_and_no_heading(self, built, soups):
         project, _ = built
