@@ -613,7 +613,7 @@ class TestRuns:
         other = shutil.copytree(kept, kept.with_name(16 * "f")) / "run.json"
         if isinstance(text, dict):
             facts = json.loads(other.read_text())["facts"] | {"id": 16 * "f"}
-            text = json.dumps(json.loads(bench_runs._sealed(facts)) | {"facts": facts | text})
+            text = json.dumps(bench_runs._sealed(facts) | {"facts": facts | text})
         other.unlink()
         if text is None:
             other.mkdir()
