@@ -336,12 +336,6 @@ class TestAReadOnlyCheckout:
             pytest.skip("a folder cannot be made read-only here")
         return done
 
-    def test_a_build_is_refused_before_any_work(self, copy):
-        done = self.start(copy, "build", "--profile", "quick")
-        assert done.returncode == 2
-        expected = f"gspa: output folder {copy.build}: cannot be written (Read-only file system); choose another"
-        assert done.stderr.splitlines() == [expected]
-
     def test_a_folder_of_the_book_that_cannot_be_written_is_refused_before_any_work(self, copy):
         (copy.book / "notebooks").write_text("a file where a folder belongs")
         done = run(copy)
