@@ -259,12 +259,10 @@ class TestWhoMayAsk:
             for at in wrong:
                 assert reader.ask("GET", f"{at}/{end}", X_Gspa_Token=None)[0] == 403
         assert bench.Guard("127.0.0.1", reader.port).seal(one["id"]) not in one["at"]
-
-    def test_a_runs_address_is_for_reading_it_alone(self, reader):
-        at = reader.wait(reader.post(n=4)["id"], "done")["at"]
-        assert reader.ask("DELETE", f"{at}/notebook", X_Gspa_Token=None)[0] in (403, 405)
-        assert reader.ask("GET", at, X_Gspa_Token=None)[0] == 403
-        assert reader.ask("GET", at[:-33], X_Gspa_Token=None)[0] == 403
+        # And for reading it alone.
+        assert reader.ask("DELETE", f"{one['at']}/notebook", X_Gspa_Token=None)[0] in (403, 405)
+        assert reader.ask("GET", one["at"], X_Gspa_Token=None)[0] == 403
+        assert reader.ask("GET", one["at"][:-33], X_Gspa_Token=None)[0] == 403
 
     @pytest.mark.parametrize("path", ["/", "/notebooks/01_page.html", "/_static/a.css", "/bench/runs"])
     def test_a_name_that_somebody_elses_dns_points_here_is_served_nothing(self, reader, path):
@@ -277,23 +275,20 @@ class TestWhoMayAsk:
             status, text, headers = reader.ask("GET", path, X_Gspa_Token=token)
             assert (status, reader.token in text, reader.token in str(headers)) == (200, False, False)
 
-    def test_no_answer_sets_a_cookie(self, reader):
+    def test_no_other_site_frames_or_reads_it_and_no_answer_sets_a_cookie(self, reader):
         """A browser sends a cookie to every port of the machine, and other users have ports too."""
         done = reader.wait(reader.post(n=4)["id"], "done")
         page = f"{done['at']}/page/notebooks/01_page.html"
-        for path in ("/", "/bench/", "/bench/runs", page, f"/?token={reader.token}"):
-            assert reader.ask("GET", path)[2]["Set-Cookie"] is None
+        for path in ("/", "/bench/", "/bench/runs", page, f"/?token={reader.token}", "/nothing.html"):
+            headers = reader.ask("GET", path)[2]
+            assert headers["Set-Cookie"] is None
+            assert headers["X-Frame-Options"] == "DENY"
+            assert headers["Access-Control-Allow-Origin"] is None
+            assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
     def test_a_page_that_has_not_changed_is_not_sent_again(self, reader):
         kept = reader.ask("GET", "/notebooks/01_page.html")[2]["ETag"]
         assert reader.ask("GET", "/notebooks/01_page.html", If_None_Match=kept)[0] == 304
-
-    def test_no_other_site_frames_or_reads_it(self, reader):
-        for path in ("/", "/bench/runs", "/nothing.html"):
-            headers = reader.ask("GET", path)[2]
-            assert headers["X-Frame-Options"] == "DENY"
-            assert headers["Access-Control-Allow-Origin"] is None
-            assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
     def test_each_server_has_a_token_of_its_own(self):
         assert len({bench.Guard("127.0.0.1", 1).token for _ in range(20)}) == 20
