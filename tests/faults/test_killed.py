@@ -92,21 +92,6 @@ def test_a_killed_build_started_again_is_an_undisturbed_one(undisturbed, tmp_pat
 
 
 @pytest.mark.slow
-def test_no_notebook_outlives_a_build_that_was_killed(tmp_path):
-    here = make(tmp_path / "project")
-    beat = here.root / "beat"
-    loop = (
-        f"import pathlib, time\nwhile True: pathlib.Path({str(beat)!r}).write_text(str(time.time())); time.sleep(0.05)"
-    )
-    add(here, "endless", loop)
-    process = start(command("run", "endless"), here.root)
-    wait_for(beat, process)
-    process.kill()
-    process.wait()
-    until(lambda: beat.read_text() == (time.sleep(0.5) or beat.read_text()), within=20)  # it is at work no more
-
-
-@pytest.mark.slow
 def test_no_sphinx_outlives_a_build_that_was_killed(tmp_path):
     here = make_book(tmp_path / "book")
     process = start(BUILD, here.root)
@@ -352,22 +337,6 @@ class TestWhatAKilledBuildLeft:
             assert done.stderr == "gspa: another build is running in this checkout; wait for it to end\n"
             assert temporary.exists()
             assert not here.executed("quick").exists()
-
-
-@pytest.mark.slow
-def test_two_builds_at_once(undisturbed, tmp_path):
-    """The second is refused at once; the first ends as if it had been alone."""
-    _, expected, _ = undisturbed
-    here = make_book(tmp_path / "book", factor=3)
-    first = start(BUILD, here.root)
-    wait_for(here.executed("quick"), first)
-    for _ in range(3):
-        second = subprocess.run(BUILD, cwd=here.root, env=environment(), capture_output=True, text=True, timeout=60)
-        assert second.returncode == 1
-        assert second.stderr == "gspa: another build is running in this checkout; wait for it to end\n"
-    assert first.poll() is None, "the first had ended: nothing was tested"
-    assert first.wait(300) == 0
-    assert products(here) == expected
 
 
 @pytest.mark.slow
