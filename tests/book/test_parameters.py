@@ -21,7 +21,7 @@ from gspa.accountant.errors import GspaError, InvalidValue
 from gspa.book import parameters, sweep
 from gspa.book.page import Page
 from gspa.book.parameters import Notebook
-from gspa.book.project import Project
+from gspa.book.project import Project, find
 
 KINDS = {
     "profile": PROPERTIES["profile"],
@@ -365,10 +365,10 @@ class TestDoors:
             parameters.select(page, "page").validate({})
 
 
-@pytest.mark.parametrize("name", parameters.discover(parameters.find()))
+@pytest.mark.parametrize("name", parameters.discover(find()))
 def test_every_page_uses_what_it_checked(name):
     """Of the book's own notebooks: the text of each default is read, and a profile in the cell is the command's."""
-    notebook = parameters.select(parameters.find(), name)
+    notebook = parameters.select(find(), name)
     for profile in parameters.PROFILES:
         usual = notebook.defaults("paper") | {"profile": profile}
         names = {key: parameters.written(value) for key, value in usual.items()}
@@ -377,12 +377,10 @@ def test_every_page_uses_what_it_checked(name):
         assert (names, repr(names)) == (wanted, repr(wanted))
 
 
-def test_a_parameters_cell_that_lacks_names_is_said(tmp_path, monkeypatch):
-    project = make(tmp_path)
-    add(project, "page")
-    monkeypatch.chdir(project.notebooks)  # where JupyterLab starts a kernel
+def test_a_parameters_cell_that_lacks_names_is_said(tmp_path):
+    page = add(make(tmp_path), "page")
     with pytest.raises(GspaError, match="page: the parameters cell lacks n, c, which the schema lists"):
-        parameters.of_notebook("page", {"profile": "paper", "In": ["", "n = 4"], "other": object()})
+        page.running({"profile": "paper", "In": ["", "n = 4"], "other": object()})
 
 
 @pytest.mark.parametrize(
@@ -409,11 +407,11 @@ def test_a_runs_command_line_gives_the_same_run(notebook, changed, line):
 
 
 def test_departures_name_what_the_paper_states_and_the_run_changed():
-    used = parameters.select(parameters.find(), "12_shuffled_sgd").validate({"clip": 3, "hidden_width": 7, "seed": 9})
-    assert parameters.departures("12_shuffled_sgd", used) == ["clip = 3.0"]
+    notebook = parameters.select(find(), "12_shuffled_sgd")
+    assert notebook.departures(notebook.validate({"clip": 3, "hidden_width": 7, "seed": 9})) == ["clip = 3.0"]
 
 
 def test_a_profile_departs_from_nothing_that_the_paper_states():
-    for name, notebook in parameters.discover(parameters.find()).items():
+    for notebook in parameters.discover(find()).values():
         for profile in parameters.PROFILES:
-            assert parameters.departures(name, notebook.defaults(profile)) == []
+            assert notebook.departures(notebook.defaults(profile)) == []
