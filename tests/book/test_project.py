@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import stat
 import subprocess
 import sys
@@ -63,6 +64,10 @@ def test_a_text_replaces_the_old_one_readable_by_all(tmp_path):
 
 
 class TestDigest:
+    def test_it_is_sha256_over_length_and_bytes(self):
+        expected = hashlib.sha256((2).to_bytes(8, "big") + b"ab" + (1).to_bytes(8, "big") + b"c")
+        assert files.digest("ab", b"c") == expected.hexdigest()
+
     def test_where_one_part_ends_matters(self):
         lists = [("ab", "c"), ("a", "bc"), ("abc",), ("abc", ""), ("", "abc"), ()]
         assert len({files.digest(*parts) for parts in lists}) == len(lists)
