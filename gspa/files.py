@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import secrets
 import shutil
@@ -10,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from gspa.accountant.errors import InvalidOutput
 
@@ -40,6 +42,15 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         if isinstance(error, OSError) and error.errno and error.filename is None:  # a failed write names no file
             error.filename = str(path)
         raise
+
+
+def kept(path: Path) -> dict[str, Any]:
+    """The JSON object that a file holds; empty where it is missing, damaged or something else."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def remove_temporaries(folder: Path) -> None:

@@ -29,7 +29,7 @@ from gspa.accountant.errors import CheckFailed, GspaError, UnknownName
 from gspa.book import build_record, moved, parameters, provenance, run, site
 from gspa.book.parameters import Notebook, Value
 from gspa.book.project import Project
-from gspa.files import digest, ensure_writable, remove_abandoned, write_atomically
+from gspa.files import digest, ensure_writable, kept, remove_abandoned, write_atomically
 
 QUEUED = 20
 """Runs that may wait."""
@@ -77,7 +77,6 @@ class Job:
         profile = written["profile"]
         usual = {name: parameters.written(value) for name, value in self.notebook.defaults(profile).items()}
         changed = {name: value for name, value in written.items() if value != usual[name]}
-        entries = self.notebook.properties
         return {
             "id": self.id,
             "notebook": self.notebook.name,
@@ -91,9 +90,7 @@ class Job:
             "reason": self.reason,
             "seconds": round(self.seconds, 1),
             "finished": self.finished,
-            "command": parameters.command(
-                self.notebook, {k: v for k, v in self.task.values.items() if v != entries[k]["default"]}
-            ),
+            "command": parameters.command(self.notebook, self.task.values),
             "link": f"/notebooks/{self.notebook.name}.html?{urlencode({'profile': profile} | changed)}#bench",
         }
 
@@ -120,15 +117,15 @@ class Bench:
     def _found(self) -> dict[str, dict[str, Any]]:
         """The finished runs, the oldest first; what a killed server left half done, or is damaged, is removed."""
         remove_abandoned(self.project.build, "page-")
-        kept = []
+        found = []
         for folder in self.folder.iterdir():
             if re.fullmatch("[0-9a-f]{16}", folder.name):  # else it is not ours
                 facts = _read(folder / _RECORD)
                 if facts.get("id") == folder.name and self._is_whole(facts):
-                    kept.append(facts)
+                    found.append(facts)
                 else:
                     shutil.rmtree(folder, ignore_errors=True)
-        return {facts["id"]: facts for facts in sorted(kept, key=lambda one: (one["finished"], one["id"]))}
+        return {facts["id"]: facts for facts in sorted(found, key=lambda one: (one["finished"], one["id"]))}
 
     def _is_whole(self, facts: Mapping[str, Any]) -> bool:
         """Whether a kept run's files are there."""
@@ -142,11 +139,8 @@ class Bench:
     @property
     def profile(self) -> str:
         """That of the site, empty where it does not say."""
-        try:
-            record = json.loads((self.project.html / build_record.FILES[0]).read_text(encoding="utf-8"))
-            return parameters.PROFILES[parameters.PROFILES.index(record["profile"])]
-        except (OSError, ValueError, KeyError, TypeError):
-            return ""
+        said = kept(self.project.html / build_record.FILES[0]).get("profile")
+        return said if said in parameters.PROFILES else ""
 
     def _identity(self, needs_data: bool) -> run.Identity:
         """What computes, as it is now."""
@@ -273,15 +267,15 @@ class Bench:
     def _rendered(self, job: Job, folder: Path) -> None:
         name, whole = job.notebook.name, folder / "whole"
         site.render_page(self.project, name, folder / _NOTEBOOK, whole, profile=str(job.task.values["profile"]))
-        for kept in ("notebooks", "_images", f"{_DATA}/{name}", "_sources", "_downloads"):
-            if (whole / kept).is_dir():  # the rest is that of every page, and the site has it
-                shutil.copytree(whole / kept, folder / _PAGE / kept)
+        for own in ("notebooks", "_images", f"{_DATA}/{name}", "_sources", "_downloads"):
+            if (whole / own).is_dir():  # the rest is that of every page, and the site has it
+                shutil.copytree(whole / own, folder / _PAGE / own)
         shutil.rmtree(whole)
 
     def _keep(self, job: Job, folder: Path) -> None:
         job.finished = time.time()
         facts = job.told() | {"state": "done"}
-        write_atomically(folder / _RECORD, _sealed(facts))
+        write_atomically(folder / _RECORD, json.dumps(_sealed(facts)))
         with self._lock:
             self._kept[job.id] = facts
             self._jobs.pop(job.id, None)
@@ -357,19 +351,16 @@ class Bench:
         return f"{name}-{kind}.zip", packed.getvalue()
 
 
-def _sealed(facts: Mapping[str, Any]) -> str:
+def _sealed(facts: Mapping[str, Any]) -> dict[str, Any]:
     """A run's facts as they are kept: with a digest, so that others' are none."""
-    return json.dumps({"facts": facts, "sha256": digest(json.dumps(facts))})
+    return {"facts": facts, "sha256": digest(json.dumps(facts))}
 
 
 def _read(record: Path) -> dict[str, Any]:
     """The facts of a record; empty if it is not what was written."""
-    try:
-        text = record.read_text(encoding="utf-8")
-        facts: dict[str, Any] = json.loads(text)["facts"]
-        return facts if _sealed(facts) == text else {}
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return {}
+    found = kept(record)
+    facts: dict[str, Any] = found.get("facts", {})
+    return facts if found == _sealed(facts) else {}
 
 
 @lru_cache(maxsize=32)

@@ -16,7 +16,7 @@ from gspa.book import provenance
 from gspa.book.fill import fill
 from gspa.book.project import Project
 from gspa.book.run import Run
-from gspa.files import digest, write_atomically
+from gspa.files import digest, kept, write_atomically
 
 FILES = ("build-record.json", "build-record.js")
 """The two files of a site that differ from build to build, and no other."""
@@ -24,11 +24,7 @@ FILES = ("build-record.json", "build-record.js")
 
 def facts(run: Run) -> dict[str, Any]:
     """What was kept when the notebook ran, be it in this build or in an earlier one; empty if nothing was."""
-    try:
-        found = json.loads(run.path.with_suffix(".json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return kept(run.path.with_suffix(".json"))
 
 
 def page(project: Project, runs: Iterable[Run], profile: str) -> str:
@@ -39,7 +35,7 @@ def page(project: Project, runs: Iterable[Run], profile: str) -> str:
         "Commit": provenance.commit(project.root) or "not from a git checkout",
         "Profile": profile,
         "Package source, SHA-256": f"`{provenance.source_digest()}`",
-        **{f"{name}": number for name, number in provenance.versions().items()},
+        **provenance.versions(),
         **{f"{name}, SHA-256": f"`{sha}`" for name, sha in sorted(data.items())},
     }
     hashes = [(run.name, digest(run.path.read_bytes())[:16]) for run in runs]

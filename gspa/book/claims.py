@@ -386,8 +386,8 @@ def outcomes(paths: Iterable[Path]) -> dict[str, Outcome]:
 
 def shown(notebook: Mapping[str, Any]) -> dict[str, Outcome]:
     """The outcomes that one executed notebook shows."""
-    outputs = [output.get("data", {}) for cell in notebook["cells"] for output in cell.get("outputs", [])]
-    return {data[MIME]["claim"]: Outcome.from_dict(data[MIME]) for data in outputs if MIME in data}
+    told = [data[MIME] for data in say.outputs(notebook) if MIME in data]
+    return {one["claim"]: Outcome.from_dict(one) for one in told}
 
 
 def verdict_of(name: str, found: Mapping[str, Outcome]) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
@@ -56,16 +56,13 @@ def _profile(name: str) -> str:
     return one_of(PROFILES, profile=name)
 
 
-def _jobs(asked: int | None) -> int | None:
-    return None if asked is None else count(1, jobs=asked)
-
-
 def _place(jobs: int | None, scheduler: str | None, *, usual: int) -> Callable[[], Any]:
     """Gives the place where notebooks run: a cluster, or so many at once here."""
     from gspa.book.run import Here
 
     if scheduler is None:
-        return lambda: Here(usual if jobs is None else jobs, _data)
+        many = usual if jobs is None else count(1, jobs=jobs)
+        return lambda: Here(many, _data)
     if jobs is not None:
         raise GspaError("--jobs, --scheduler: give one; the cluster's workers say how much runs at once")
     from gspa.book.cluster import Cluster
@@ -73,22 +70,21 @@ def _place(jobs: int | None, scheduler: str | None, *, usual: int) -> Callable[[
     return lambda: Cluster(scheduler, _data)
 
 
-def _executed(
-    profile: str,
-    jobs: int | None,
-    names: list[str] | None = None,
-    scheduler: str | None = None,
-) -> tuple[Any, Any]:
-    """The project, and its notebooks' results at this profile: kept ones, or new runs, here or on a cluster."""
-    from gspa.book import parameters, project, run
+def _place_of_all(jobs: int | None, scheduler: str | None, profile: str) -> Callable[[], Any]:
+    """The place of the book's notebooks; a short one waits for its processes most of the time: one more uses it."""
+    from gspa.book import project
+
+    return _place(jobs, scheduler, usual=project.cores() + (profile == "quick"))
+
+
+def _executed(here: Any, profile: str, open_place: Callable[[], Any], names: Collection[str] | None = None) -> Any:
+    """The results of all notebooks, or of these, at this profile: kept ones, or new runs."""
+    from gspa.book import parameters, run
     from gspa.book.progress import Display
 
-    here = project.find()
     wanted = [one for name, one in parameters.discover(here).items() if names is None or name in names]
-    # A short notebook waits for its processes most of the time; one more at once uses it.
-    usual = project.cores() + (profile == "quick")
-    with _place(jobs, scheduler, usual=usual)() as place, Display(len(wanted)) as display:
-        return here, run.run_all(here, wanted, profile=profile, place=place, progress=display.update)
+    with open_place() as place, Display(len(wanted)) as display:
+        return run.run_all(here, wanted, profile=profile, place=place, progress=display.update)
 
 
 def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = None) -> None:
@@ -96,11 +92,11 @@ def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = 
     _installed()
     from gspa.book import project, site
 
-    profile, jobs = _profile(profile), _jobs(jobs)
-    _place(jobs, scheduler, usual=1)
-    with site.exclusive(project.find()):
-        with site.beside(project.find()):
-            here, runs = _executed(profile, jobs, scheduler=scheduler)
+    profile = _profile(profile)
+    open_place, here = _place_of_all(jobs, scheduler, profile), project.find()
+    with site.exclusive(here):
+        with site.beside(here):
+            runs = _executed(here, profile, open_place)
         typer.echo("Rendering the site ...")
         changed = site.render(here, runs, profile=profile)
     state = "is ready" if changed else "is unchanged"
@@ -201,11 +197,12 @@ def verify(
 ) -> None:
     """Compare every verdict with the record; exit status 1 when one differs. What has run is not run again."""
     _installed()
-    from gspa.book import cards, claims, text
+    from gspa.book import cards, claims, project, text
 
     profile = _profile(profile)
     wanted = list(claims.registry().values()) if claim is None else [claims.claim(name) for name in claim]
-    _, runs = _executed(profile, _jobs(jobs), sorted({entry.notebook for entry in wanted} - {""}))
+    open_place = _place_of_all(jobs, None, profile)
+    runs = _executed(project.find(), profile, open_place, {entry.notebook for entry in wanted})
     found = claims.outcomes(run.path for run in runs)
     results: list[dict[str, Any]] = []
     unchecked = Counter[str]()
@@ -274,7 +271,7 @@ def sweep(
     from gspa.book import parameters, project, sweep, sweep_page
     from gspa.book.progress import Display
 
-    open_place = _place(_jobs(jobs), scheduler, usual=project.cores())
+    open_place = _place(jobs, scheduler, usual=project.cores())
     here = project.find()
     notebook = parameters.select(here, what)
     axes: dict[str, list[str]] = {}
@@ -288,10 +285,10 @@ def sweep(
     rows = sweep.rows_of(file) if file is not None else [{}]
     wanted = sweep.settings(notebook, axes, rows, profile=_profile(profile))
     output = output or here.build / "sweeps" / f"{what}.csv"
+    if page is not None and page.suffix != ".ipynb":
+        raise InvalidValue("--page", str(page), "a file name that ends in .ipynb")
     sweep.check_output(output)
     if page is not None:
-        if page.suffix != ".ipynb":
-            raise InvalidValue("--page", str(page), "a file name that ends in .ipynb")
         files.ensure_writable(page.resolve().parent)
     try:
         with open_place() as place:

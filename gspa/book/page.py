@@ -98,13 +98,14 @@ class Page(Show):
             namespace: its `globals()`; its parameters are what was checked from now on, such as the number of a text,
                 or the size that the profile has.
         """
-        self.used = parameters.of_notebook(name, namespace)
+        notebook = parameters.select(project.find(), name)
+        self.used = notebook.running(namespace)
         namespace.update(self.used)
-        self.quick = parameters.select(project.find(), name).small(self.used["profile"])
+        self.quick = notebook.small(self.used["profile"])
         self.data: dict[str, str] = {}
         self.dataset = "mnist"
         self.as_recorded = True
-        self._changed = parameters.departures(name, self.used)
+        self._changed = notebook.departures(self.used)
         self.start(namespace)
 
     def settle(self, claim: str, holds: Holds | Mapping[str, Holds], /, **evidence: Any) -> Outcome:

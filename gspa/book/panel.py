@@ -33,7 +33,7 @@ def html(notebook: Notebook, profile: str) -> str:
         profile=profile,
         fields=fields,
         ordered=json.dumps(notebook.schema.get("ordered", [])),
-        command=command(notebook, {"profile": profile} | notebook.schema.get("profiles", {}).get(profile, {})),
+        command=command(notebook, notebook.defaults(profile)),
     )
 
 

@@ -28,7 +28,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from gspa.accountant.errors import GspaError, InvalidValue, UnknownName
-from gspa.book.project import Project, find
+from gspa.book.project import Project
 
 PROFILES = ("paper", "middle", "quick")
 _PAPERMILLS = "# Parameters\n"
@@ -144,6 +144,35 @@ class Notebook:
             raise InvalidValue(f"{self.name}: {name}", read, allowed(entry), entry.get("description", ""))
         return read
 
+    def running(self, namespace: Mapping[str, Any]) -> dict[str, Value]:
+        """The parameters of this notebook while it runs, checked, from its names after the parameters cell.
+
+        A parameter that has the schema's default takes its profile's value, so that `profile = "quick"` in the cell
+        shrinks the page. One that has another value keeps it, and so does one that papermill's cell names, whatever its
+        value.
+        """
+        missing = [key for key in self.properties if key not in namespace]
+        if missing:
+            raise GspaError(f"{self.name}: the parameters cell lacks {', '.join(missing)}, which the schema lists")
+        found = {key: self.checked(key, namespace[key]) for key in self.properties}
+        cells = [cell for cell in namespace.get("In", ()) if cell.startswith(_PAPERMILLS)]
+        named = _assigned(cells[-1]) if cells else {}
+        usual = {key: entry["default"] for key, entry in self.properties.items()}
+        given = {key: value for key, value in found.items() if key in named or value != usual[key]}
+        return replace(self, edited={}).validate(given, profile=found["profile"])
+
+    def departures(self, used: Mapping[str, Value]) -> list[str]:
+        """What a run changed that the paper states: `fixed` in the schema, and not at its default.
+
+        Returns:
+            `name = value` for each; a claim about the paper's own setting is not settled by such a run.
+        """
+        return [
+            f"{key} = {used[key]!r}"
+            for key, entry in self.properties.items()
+            if entry.get("fixed") and used[key] != entry["default"]
+        ]
+
 
 def _read(value: object, entry: Mapping[str, Any]) -> Value:
     """A value as the type that the schema asks for, if it is one in other clothes; anything else as it is.
@@ -238,8 +267,8 @@ def _notebook(path: Path) -> Notebook:
 def to_inject(notebook: Notebook, values: Mapping[str, Value]) -> dict[str, Value]:
     """What papermill must set for a run with these values: no more, so that a page shows no more.
 
-    That is what differs from the notebook's own cell, and what is not its profile's value, for which `of_notebook`
-    would take it.
+    That is what differs from the notebook's own cell, and what is not its profile's value, for which
+    `Notebook.running` would take it.
     """
     own, usual = _own_values(notebook.path), notebook.defaults(values.get("profile", "paper"))
     return {name: value for name, value in values.items() if own.get(name) != value or usual[name] != value}
@@ -281,20 +310,6 @@ def from_file(path: Path) -> dict[str, Value]:
     return values
 
 
-def departures(name: str, used: Mapping[str, Value]) -> list[str]:
-    """What a run changed that the paper states: `fixed` in the schema, and not at its default.
-
-    Returns:
-        `name = value` for each; a claim about the paper's own setting is not settled by such a run.
-    """
-    properties = select(find(), name).properties
-    return [
-        f"{key} = {used[key]!r}"
-        for key, entry in properties.items()
-        if entry.get("fixed") and used[key] != entry["default"]
-    ]
-
-
 def command(notebook: Notebook, changed: Mapping[str, Value]) -> str:
     """The command line that repeats a run."""
     profile = str(changed.get("profile", "paper"))
@@ -312,20 +327,3 @@ def written(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(map(written, value)) if isinstance(value, list) else str(value)
-
-
-def of_notebook(name: str, namespace: Mapping[str, Any]) -> dict[str, Value]:
-    """A running notebook's parameters, checked: its first line after the parameters cell.
-
-    A parameter that has the schema's default takes its profile's value, so that `profile = "quick"` in the cell shrinks
-    the page. One that has another value keeps it, and so does one that papermill's cell names, whatever its value.
-    """
-    notebook = select(find(), name)
-    missing = [key for key in notebook.properties if key not in namespace]
-    if missing:
-        raise GspaError(f"{name}: the parameters cell lacks {', '.join(missing)}, which the schema lists")
-    found = {key: notebook.checked(key, namespace[key]) for key in notebook.properties}
-    cells = [cell for cell in namespace.get("In", ()) if cell.startswith(_PAPERMILLS)]
-    named = _assigned(cells[-1]) if cells else {}
-    given = {key: value for key, value in found.items() if key in named or value != notebook.properties[key]["default"]}
-    return replace(notebook, edited={}).validate(given, profile=found["profile"])

@@ -14,7 +14,7 @@ from typing import Any
 from gspa.accountant.errors import CheckFailed
 from gspa.book import provenance
 from gspa.book.fill import fill
-from gspa.files import digest, digest_tree, own_folder, write_atomically
+from gspa.files import digest, digest_tree, kept, own_folder, write_atomically
 
 CERTIFICATE = "recipe.json"
 """Its name among the site's certificates."""
@@ -54,14 +54,11 @@ def page(build: Path) -> tuple[str, str]:
     """The page's body (MyST Markdown) and the certificate; what was run once is kept in `build`."""
     # Only what decides the answers: an edit of the book's own code runs nothing again.
     theory = digest_tree(Path(__file__).parents[1] / "accountant", ("*.py",))
-    kept, key = build / "recipe.json", digest(theory, json.dumps([COMMANDS, LINES, TABLE, provenance.versions()]))
-    try:
-        facts = json.loads(kept.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        facts = {}
+    answers, key = build / "recipe.json", digest(theory, json.dumps([COMMANDS, LINES, TABLE, provenance.versions()]))
+    facts = kept(answers)
     if facts.get("key") != key:
         facts = {"key": key, "printed": _printed()}
-        write_atomically(kept, json.dumps(facts))
+        write_atomically(answers, json.dumps(facts))
     printed = facts["printed"]
     shown = {name: command.replace(" --delta", " \\\n    --delta") for name, command in COMMANDS.items()}
     factor = float(re.findall(r"times at most ([\d.]+)", printed["calibrate"])[0])

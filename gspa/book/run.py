@@ -27,7 +27,7 @@ from gspa.accountant.errors import CheckFailed, GspaError, ProcessDied
 from gspa.book import claims, provenance, say
 from gspa.book.parameters import Notebook, Value, read_yaml, to_inject
 from gspa.book.project import Project
-from gspa.files import digest, ensure_writable, own_folder, write_atomically
+from gspa.files import digest, ensure_writable, kept, own_folder, write_atomically
 
 OWN = "gspa-kernel-"
 """How the temporary folders of running notebooks begin."""
@@ -323,11 +323,8 @@ def _sha256(path: Path) -> str:
 
 def _is_current(output: Path, wanted: str) -> bool:
     """Whether a kept result is the one wanted and still has the bytes it was written with."""
-    try:
-        facts = json.loads(output.with_suffix(".json").read_text(encoding="utf-8"))
-        return bool(facts["key"] == wanted and facts["sha256"] == _sha256(output))
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+    facts = kept(output.with_suffix(".json"))
+    return facts.get("key") == wanted and output.is_file() and facts.get("sha256") == _sha256(output)
 
 
 def place(project: Project, runs: Iterable[Run]) -> None:

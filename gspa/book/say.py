@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -111,12 +111,18 @@ def plain_values(wanted: Set[str], values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def outputs(notebook: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """What an executed notebook's cells put out, one after the other: data by its MIME type."""
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", []):
+            yield output.get("data", {})
+
+
 def values_of(notebook: Mapping[str, Any]) -> dict[str, Any]:
     """All numbers and words that an executed notebook's texts name; of a name, the last one said."""
     found: dict[str, Any] = {}
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", []):
-            found |= output.get("data", {}).get(MIME, {}).get("values", {})
+    for data in outputs(notebook):
+        found |= data.get(MIME, {}).get("values", {})
     return found
 
 

@@ -17,10 +17,22 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from gspa.accountant.errors import CheckFailed, InvalidOutput
-from gspa.book import build_record, cards, claims, download, evidence, figures, processes, provenance, recipe, sitecheck
+from gspa.book import (
+    build_record,
+    cards,
+    claims,
+    download,
+    evidence,
+    figures,
+    processes,
+    provenance,
+    recipe,
+    say,
+    sitecheck,
+)
 from gspa.book.project import Project
 from gspa.book.run import Run, place
-from gspa.files import digest, digest_tree, ensure_writable, own_folder, remove_temporaries, write_atomically
+from gspa.files import digest, digest_tree, ensure_writable, kept, own_folder, remove_temporaries, write_atomically
 
 _SOURCES = ("*.md", "*.yml", "*.yaml", "*.py", "*.bib", "*.css", "*.js", "*.svg", "*.png", "*.rst", "*.csv")
 
@@ -83,9 +95,9 @@ def render(project: Project, runs: Sequence[Run], *, profile: str) -> bool:
     """
     place(project, runs)
     _generate(project, runs, profile)
-    kept = project.build / "site.json"
-    wanted = _key(project, runs, profile)
-    if _is_current(project, kept, wanted):
+    record, key = project.build / "site.json", _key(project, runs, profile)
+    before = kept(record)
+    if before.get("key") == key and before.get("html") == digest_tree(project.html, ("*",)):
         return False
     staging = project.build / "staging"
     shutil.rmtree(staging, ignore_errors=True)
@@ -99,7 +111,7 @@ def render(project: Project, runs: Sequence[Run], *, profile: str) -> bool:
         raise CheckFailed(f"the rendered site has {len(problems)} problem(s), the old one stays:\n{listed}{more}")
     _swap(project, built)
     shutil.rmtree(staging, ignore_errors=True)
-    write_atomically(kept, json.dumps({"key": wanted, "html": digest_tree(project.html, ("*",))}))
+    write_atomically(record, json.dumps({"key": key, "html": digest_tree(project.html, ("*",))}))
     return True
 
 
@@ -149,11 +161,10 @@ def _ship(executed: Iterable[Path], folder: Path) -> None:
     for name in _FRONT:  # a book without that page has an empty place
         write_atomically(ensure_writable(folder / "front") / f"{name}.html", "<!-- not in this book -->\n")
     for path in executed:
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            for output in cell.get("outputs", []):
-                for shipped, text in output.get("data", {}).get(figures.FILES, {}).items():
-                    kind = _SHIPPED[_SHIPPED.index(Path(shipped).parts[0])]
-                    write_atomically(ensure_writable(folder / kind) / Path(shipped).name, text)
+        for data in say.outputs(json.loads(path.read_text(encoding="utf-8"))):
+            for shipped, text in data.get(figures.FILES, {}).items():
+                kind = _SHIPPED[_SHIPPED.index(Path(shipped).parts[0])]
+                write_atomically(ensure_writable(folder / kind) / Path(shipped).name, text)
 
 
 HEADLINE = "figure-headline"
@@ -166,10 +177,9 @@ Drawn = tuple[Path, str, dict[str, Any]]
 def _figures(executed: Iterable[Path]) -> Iterator[Drawn]:
     """Each figure that notebooks drew: the notebook, the picture, and what the site needs beside it."""
     for path in executed:
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            for output in cell.get("outputs", []):
-                if about := output.get("data", {}).get(figures.MIME):
-                    yield path, "".join(output["data"]["image/svg+xml"]), about
+        for data in say.outputs(json.loads(path.read_text(encoding="utf-8"))):
+            if about := data.get(figures.MIME):
+                yield path, "".join(data["image/svg+xml"]), about
 
 
 def _pictures(drawn: Iterable[Drawn], names: Sequence[str], folder: Path) -> dict[str, str]:
@@ -211,14 +221,6 @@ def _key(project: Project, runs: Sequence[Run], profile: str) -> str:
         digest_tree(project.notebooks, ("*.yaml",)),  # the forms
         *(run.path.read_bytes() for run in runs),
     )
-
-
-def _is_current(project: Project, kept: Path, wanted: str) -> bool:
-    try:
-        facts = json.loads(kept.read_text(encoding="utf-8"))
-        return bool(facts["key"] == wanted and facts["html"] == digest_tree(project.html, ("*",)))
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
 
 
 def _sphinx(project: Project, staging: Path, profile: str) -> None:

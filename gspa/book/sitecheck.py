@@ -113,7 +113,11 @@ def pages_of(toc: Path) -> list[str]:
 def check(html: Path, *, pages: Iterable[str]) -> list[str]:
     """Every problem of the site under `html`, one line each; an empty list is a pass."""
     html = html.resolve()
-    problems = [f"{page}: is in the table of contents and not in the site" for page in pages if not _file(html, page)]
+    problems = [
+        f"{page}: is in the table of contents and not in the site"
+        for page in pages
+        if not (html / f"{page}.html").is_file()
+    ]
     # The theme leaves templates among its static files, which no one is sent to.
     found = [path for path in sorted(html.rglob("*.html")) if html / "_static" not in path.parents]
     parsed = {path: _Page(path.read_text(encoding="utf-8")) for path in found}
@@ -129,10 +133,6 @@ def check(html: Path, *, pages: Iterable[str]) -> list[str]:
         asked = _CSS_FETCH.findall(path.read_text(encoding="utf-8"))
         problems += [f"{path.relative_to(html).as_posix()}: asks another host for {url}" for url in asked]
     return problems
-
-
-def _file(html: Path, page: str) -> bool:
-    return (html / f"{page}.html").is_file()
 
 
 def _lacks(html: Path, page: Path, url: str) -> bool:

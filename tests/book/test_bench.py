@@ -130,7 +130,8 @@ class Reader:
     def __init__(self, port: int, token: str) -> None:
         self.port, self.token, self.host = port, token, f"127.0.0.1:{port}"
 
-    def ask(self, method: str, path: str, body: object = None, **headers: str | None) -> tuple[int, str, object]:
+    def whole(self, method: str, path: str, body: object = None, **headers: str | None) -> tuple[int, bytes, object]:
+        """An answer's status, content and headers."""
         content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         own = {"Host": self.host, "Origin": f"http://{self.host}", "X-Gspa-Token": self.token}
         changed = own | {name.replace("_", "-"): value for name, value in headers.items()}
@@ -143,14 +144,12 @@ class Reader:
                 connection.putheader("Content-Length", str(len(content)))
             connection.endheaders(content)
             with connection.getresponse() as answer:
-                return answer.status, answer.read().decode("utf-8", "replace"), answer.headers
+                return answer.status, answer.read(), answer.headers
 
-    def download(self, path: str) -> tuple[str, bytes]:
-        """A file's name as the answer gives it, and the file."""
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
-            connection.request("GET", path)
-            answer = connection.getresponse()
-            return answer.headers["Content-Disposition"], answer.read()
+    def ask(self, *asked: object, **headers: str | None) -> tuple[int, str, object]:
+        """The same, its content as text."""
+        status, content, found = self.whole(*asked, **headers)
+        return status, content.decode("utf-8", "replace"), found
 
     def post(self, notebook="01_page", **given):
         body = {"notebook": notebook, "parameters": given}
@@ -260,12 +259,10 @@ class TestWhoMayAsk:
             for at in wrong:
                 assert reader.ask("GET", f"{at}/{end}", X_Gspa_Token=None)[0] == 403
         assert bench.Guard("127.0.0.1", reader.port).seal(one["id"]) not in one["at"]
-
-    def test_a_runs_address_is_for_reading_it_alone(self, reader):
-        at = reader.wait(reader.post(n=4)["id"], "done")["at"]
-        assert reader.ask("DELETE", f"{at}/notebook", X_Gspa_Token=None)[0] in (403, 405)
-        assert reader.ask("GET", at, X_Gspa_Token=None)[0] == 403
-        assert reader.ask("GET", at[:-33], X_Gspa_Token=None)[0] == 403
+        # And for reading it alone.
+        assert reader.ask("DELETE", f"{one['at']}/notebook", X_Gspa_Token=None)[0] in (403, 405)
+        assert reader.ask("GET", one["at"], X_Gspa_Token=None)[0] == 403
+        assert reader.ask("GET", one["at"][:-33], X_Gspa_Token=None)[0] == 403
 
     @pytest.mark.parametrize("path", ["/", "/notebooks/01_page.html", "/_static/a.css", "/bench/runs"])
     def test_a_name_that_somebody_elses_dns_points_here_is_served_nothing(self, reader, path):
@@ -278,23 +275,20 @@ class TestWhoMayAsk:
             status, text, headers = reader.ask("GET", path, X_Gspa_Token=token)
             assert (status, reader.token in text, reader.token in str(headers)) == (200, False, False)
 
-    def test_no_answer_sets_a_cookie(self, reader):
+    def test_no_other_site_frames_or_reads_it_and_no_answer_sets_a_cookie(self, reader):
         """A browser sends a cookie to every port of the machine, and other users have ports too."""
         done = reader.wait(reader.post(n=4)["id"], "done")
         page = f"{done['at']}/page/notebooks/01_page.html"
-        for path in ("/", "/bench/", "/bench/runs", page, f"/?token={reader.token}"):
-            assert reader.ask("GET", path)[2]["Set-Cookie"] is None
+        for path in ("/", "/bench/", "/bench/runs", page, f"/?token={reader.token}", "/nothing.html"):
+            headers = reader.ask("GET", path)[2]
+            assert headers["Set-Cookie"] is None
+            assert headers["X-Frame-Options"] == "DENY"
+            assert headers["Access-Control-Allow-Origin"] is None
+            assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
     def test_a_page_that_has_not_changed_is_not_sent_again(self, reader):
         kept = reader.ask("GET", "/notebooks/01_page.html")[2]["ETag"]
         assert reader.ask("GET", "/notebooks/01_page.html", If_None_Match=kept)[0] == 304
-
-    def test_no_other_site_frames_or_reads_it(self, reader):
-        for path in ("/", "/bench/runs", "/nothing.html"):
-            headers = reader.ask("GET", path)[2]
-            assert headers["X-Frame-Options"] == "DENY"
-            assert headers["Access-Control-Allow-Origin"] is None
-            assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
     def test_each_server_has_a_token_of_its_own(self):
         assert len({bench.Guard("127.0.0.1", 1).token for _ in range(20)}) == 20
@@ -326,81 +320,57 @@ class TestWhoMayAsk:
 
 class TestWhatMayBeAsked:
     @pytest.mark.parametrize(
-        "name",
+        ("body", "says"),
         [
-            "",
-            "01_page.ipynb",
-            "../notebooks/01_page",
-            "/etc/passwd",
-            "01_pag",
-            "sweep_page",
-            "02_not_in_the_site",
-            "01_page\x00",
-            "01_page/../01_page",
-            "..",
-            "*",
+            *(
+                (json.dumps({"notebook": name}).encode(), "notebook '.*': does not exist")
+                for name in (
+                    *("", "01_page.ipynb", "../notebooks/01_page", "/etc/passwd", "01_pag", "sweep_page"),
+                    *("02_not_in_the_site", "01_page\x00", "01_page/../01_page", "..", "*"),
+                )
+            ),
+            *(
+                (json.dumps({"notebook": "01_page", "parameters": given}).encode(), says)
+                for given, says in (
+                    ({"m": 4}, "does not exist"),
+                    ({"n": 101}, "an integer"),
+                    ({"n": "__import__('os').system('id')"}, "an integer"),
+                    ({"n": {"a": 1}}, "an integer"),
+                    ({"n": "9" * 6000}, "an integer"),
+                    ({"c": float("inf")}, "a finite number"),
+                    ({"profile": "../paper"}, "one of paper, middle, quick"),
+                    ({"__class__": 1}, "does not exist"),
+                )
+            ),
+            *(
+                (body, "^body: must be JSON with")
+                for body in (
+                    *(b"", b"{", b"[]", b"7", b'"01_page"', b"{}", b'{"notebook": 1}', b"\xff", b"[" * 60000),
+                    b'{"notebook": "01_page", "parameters": []}',
+                    b'{"notebook": "01_page", "output": "x.ipynb"}',
+                    b'{"notebook": "01_page", "axes": {"n": "1,2"}}',
+                )
+            ),
+            *(
+                (body, "")  # odd text
+                for body in (
+                    b'{"notebook": "\\ud800"}',
+                    b'{"notebook": "01_page", "parameters": {"\\ud800": 1}}',
+                    b'{"notebook": "01_page", "parameters": {"n": "\\ud800"}}',
+                    b'{"notebook": "01_page", "parameters": {"profile": "\\ud800"}}',
+                    b'{"notebook": "01_page", "parameters": {"n": ' + b"[" * 900 + b"]" * 900 + b"}}",
+                    b'{"notebook": "01_page", "parameters": {"n": ' + b'{"a":' * 400 + b"1" + b"}" * 400 + b"}}",
+                    b'{"notebook": "01_page", "parameters": {"n": 1e999, "c": -1e999}}',
+                    b'{"notebook": "01_page", "parameters": {"\\n\\r\\n": "\\u2028\\u0000"}}',
+                )
+            ),
         ],
     )
-    def test_only_a_notebook_of_the_site(self, reader, here, instant, name):
-        status, text = reader.post(name)
-        assert (status, text.startswith("notebook "), instant) == (422, True, [])
-        assert text.count("\n") == 1
-        assert [one for one in (here.build / "bench").iterdir() if one.is_dir()] == []
-
-    @pytest.mark.parametrize(
-        ("given", "says"),
-        [
-            ({"m": 4}, "does not exist"),
-            ({"n": 101}, "an integer"),
-            ({"n": "__import__('os').system('id')"}, "an integer"),
-            ({"n": {"a": 1}}, "an integer"),
-            ({"n": "9" * 6000}, "an integer"),
-            ({"c": float("inf")}, "a finite number"),
-            ({"profile": "../paper"}, "one of paper, middle, quick"),
-            ({"__class__": 1}, "does not exist"),
-        ],
-    )
-    def test_only_what_the_schema_allows(self, reader, instant, given, says):
-        status, text = reader.post(**given)
-        assert (status, says in text, text.count("\n"), instant) == (422, True, 1, [])
-
-    @pytest.mark.parametrize(
-        "body",
-        [
-            b"",
-            b"{",
-            b"[]",
-            b"7",
-            b'"01_page"',
-            b"{}",
-            b'{"notebook": 1}',
-            b"\xff",
-            b"[" * 60000,
-            b'{"notebook": "01_page", "parameters": []}',
-            b'{"notebook": "01_page", "output": "x.ipynb"}',
-            b'{"notebook": "01_page", "axes": {"n": "1,2"}}',
-        ],
-    )
-    def test_only_a_body_of_the_one_form(self, reader, instant, body):
-        status, text, _ = reader.ask("POST", "/bench/runs", body)
-        assert (status, text.startswith("body: must be JSON with"), instant) == (422, True, [])
-
-    @pytest.mark.parametrize(
-        "body",
-        [
-            b'{"notebook": "\\ud800"}',
-            b'{"notebook": "01_page", "parameters": {"\\ud800": 1}}',
-            b'{"notebook": "01_page", "parameters": {"n": "\\ud800"}}',
-            b'{"notebook": "01_page", "parameters": {"profile": "\\ud800"}}',
-            b'{"notebook": "01_page", "parameters": {"n": ' + b"[" * 900 + b"]" * 900 + b"}}",
-            b'{"notebook": "01_page", "parameters": {"n": ' + b'{"a":' * 400 + b"1" + b"}" * 400 + b"}}",
-            b'{"notebook": "01_page", "parameters": {"n": 1e999, "c": -1e999}}',
-            b'{"notebook": "01_page", "parameters": {"\\n\\r\\n": "\\u2028\\u0000"}}',
-        ],
-    )
-    def test_odd_text_is_refused_in_one_line(self, reader, instant, body):
+    def test_only_a_notebook_of_the_site_with_what_its_schema_allows(self, reader, here, instant, body, says):
         status, text, _ = reader.ask("POST", "/bench/runs", body)
         assert (status, text.count("\n"), text.count("\r"), instant) == (422, 1, 0, [])
+        assert re.search(says, text)
+        assert [one for one in (here.build / "bench").iterdir() if one.is_dir()] == []
 
     @pytest.mark.parametrize("size", [bench.BODY + 1, 32 * 2**20])
     @pytest.mark.parametrize(
@@ -555,7 +525,7 @@ class TestRuns:
         ]
         assert cells[1:] == [["six", "18", "<mark>24</mark>"]]
 
-    def test_the_same_again_is_answered_at_once_also_by_the_next_server(self, here, serving, reader, instant):
+    def test_the_same_again_is_answered_at_once_also_by_the_next_server(self, here, reader, instant):
         first = reader.wait(reader.post(n=4)["id"], "done")
         assert reader.post(n="4", c=0.5)["state"] == "done"
         runs = opened_later(here, reader)
@@ -563,11 +533,8 @@ class TestRuns:
         assert [one["id"] for one in runs.listed()] == [first["id"]]
         assert len(instant) == 1
         runs.close()
-
-    def test_another_source_is_another_run(self, here, reader, instant):
-        first = reader.post(n=4)["id"]
         add(here, "01_page", *SAYS, "1 + 1")
-        assert reader.post(n=4)["id"] != first
+        assert reader.post(n=4)["id"] != first["id"]  # of another source
 
     def test_a_package_that_changes_under_a_run_fails_it(self, here, serving, rendered, monkeypatch):
         with monkeypatch.context() as changed:
@@ -602,9 +569,13 @@ class TestRuns:
 
     def test_downloads(self, reader):
         done = reader.wait(reader.post(n=4)["id"], "done")
-        found = {kind: reader.download(f"{done['at']}/{kind}") for kind in ("notebook", "html", "csv")}
+        found = {kind: reader.whole("GET", f"{done['at']}/{kind}") for kind in ("notebook", "html", "csv")}
         stem = f"01_page-{done['id'][:8]}"
-        assert found["notebook"] == (f'attachment; filename="{stem}.ipynb"', executed(4).encode())
+        _, notebook, headers = found["notebook"]
+        assert (headers["Content-Disposition"], notebook) == (
+            f'attachment; filename="{stem}.ipynb"',
+            executed(4).encode(),
+        )
         csv = zipfile.ZipFile(io.BytesIO(found["csv"][1]))
         assert csv.read(f"{stem}/numbers.csv") == f"name,value\nsix,24\nverdict {CLAIM},verified\n".encode()
         assert csv.read(f"{stem}/figure.csv") == b"x\n1\n"
@@ -625,30 +596,26 @@ class TestRuns:
         assert {path.name for path in (here.build / "bench").iterdir() if path.is_dir()} == set(ids[1:])
         assert reader.ask("GET", f"/bench/runs/{ids[0]}")[0] == 404
 
-    @pytest.mark.parametrize("odd", [{"finished": 2.0}, {"id": "../../html"}, {"notebook": "../../x"}, {"more": {}}])
-    def test_a_record_that_was_edited_takes_away_no_other_run(self, here, instant, odd):
-        kept = a_kept_run(here)
-        shutil.copytree(kept, kept.with_name(16 * "f"))
-        facts = json.loads((kept / "run.json").read_text())["facts"] | {"id": 16 * "f"}
-        own = json.loads(bench_runs._sealed(facts))
-        (kept.with_name(16 * "f") / "run.json").write_text(json.dumps({**own, "facts": facts | odd}))
-        with closing(opened(here)) as runs:
-            assert [one["id"] for one in runs.listed()] == [kept.name]
-
     @pytest.mark.parametrize(
         "text",
-        ["", "{", "[]", "7", "null", '"x"', "[" * 100_000, '{"a":' * 100_000, b"\xff\xfe", "9" * 5000, "{}", None],
+        [
+            *("", "{", "[]", "7", "null", '"x"', "[" * 100_000, '{"a":' * 100_000, b"\xff\xfe", "9" * 5000, "{}", None),
+            *({"finished": 2.0}, {"id": "../../html"}, {"notebook": "../../x"}, {"more": {}}),  # edited
+        ],
     )
-    def test_a_record_that_is_none(self, here, serving, instant, text):
+    def test_a_record_that_is_none_takes_away_no_other_run(self, here, instant, text):
         kept = a_kept_run(here)
         other = shutil.copytree(kept, kept.with_name(16 * "f")) / "run.json"
+        if isinstance(text, dict):
+            facts = json.loads(other.read_text())["facts"] | {"id": 16 * "f"}
+            text = json.dumps(bench_runs._sealed(facts) | {"facts": facts | text})
         other.unlink()
         if text is None:
             other.mkdir()
         else:
             other.write_bytes(text if isinstance(text, bytes) else text.encode())
-        status, said, _ = serving().ask("GET", "/bench/runs")
-        assert (status, [one["id"] for one in json.loads(said)["runs"]]) == (200, [kept.name])
+        with closing(opened(here)) as runs:
+            assert [one["id"] for one in runs.listed()] == [kept.name]
         assert not other.exists()
 
     def test_what_is_not_a_runs_folder_is_left_alone(self, here, instant):
@@ -853,21 +820,24 @@ class TestForm:
         assert "<script" not in panel.html(notebook, "paper")
 
 
+def shown(*cards: claims.Outcome) -> dict[str, object]:
+    """A notebook with these cards."""
+    return {"cells": [{"outputs": outputs(card)} for card in cards]}
+
+
+def judged(verdict: str = "verified", **evidence: object) -> dict[str, object]:
+    return shown(claims.Outcome(CLAIM, verdict, "So.", evidence))
+
+
 class TestMoved:
     def test_a_row_that_one_card_lacks_and_a_card_that_one_page_lacks(self):
-        def page(**evidence):
-            return {"cells": [{"outputs": outputs(claims.Outcome(CLAIM, "verified", "So.", evidence))}]}
-
-        found = moved.between(page(gap=1.0, same=2), page(new="$x$", same=2))
+        found = moved.between(judged(gap=1.0, same=2), judged(new="$x$", same=2))
         assert found.evidence == [(CLAIM, "gap", 1.0, None), (CLAIM, "new", None, "$x$")]
-        assert moved.between(page(gap=1), {"cells": []}) == moved.between({"cells": []}, page(gap=1))
-        assert "No evidence" in moved.between(page(gap=1), page(gap=1)).html("Before")
+        assert moved.between(judged(gap=1), shown()) == moved.between(shown(), judged(gap=1))
+        assert "No evidence" in moved.between(judged(gap=1), judged(gap=1)).html("Before")
 
     def test_a_terminal_has_a_line_for_the_evidence_of_a_claim_and_one_for_its_verdict(self):
-        def page(verdict, **evidence):
-            return {"cells": [{"outputs": outputs(claims.Outcome(CLAIM, verdict, "So.", evidence))}]}
-
-        before, after = page("verified", gap=[1, 2e-9], same=2), page("refuted", gap=[3, "$x$"], same=2, new=1.5)
+        before, after = judged(gap=[1, 2e-9], same=2), judged("refuted", gap=[3, "$x$"], same=2, new=1.5)
         assert moved.between(before, after).lines() == [
             f"{CLAIM:8} gap: 1, 2 x 10^-9 -> 3, x (and 1 more)",
             f"{CLAIM:8} verified -> refuted",
@@ -875,28 +845,21 @@ class TestMoved:
         assert moved.between(before, before).lines() == []
 
     def test_a_run_that_changed_what_the_paper_states_says_that_and_no_evidence(self):
-        told = [
-            claims.Outcome(CLAIM, "verified", "So.", {"gap": 1.0}),
-            claims.Outcome(CLAIM, "not yet checked", "This run changed n.", missing="settings"),
-        ]
-        found = moved.between(*({"cells": [{"outputs": outputs(one)}]} for one in told))
+        other = shown(claims.Outcome(CLAIM, "not yet checked", "This run changed n.", missing="settings"))
+        found = moved.between(judged(gap=1.0), other)
         assert (found.evidence, found.unsettled) == ([], "This run changed n.")
         assert "So its verdicts are open." in found.html("Before")
         assert found.lines()[-1] == "This run changed n. So its verdicts are open."
 
     def test_a_verdict_that_stands_in_some_readings_says_so(self):
-        def judged(*words):
-            several = tuple(verdicts.Reading(word, word, "So.") for word in words)
-            found = claims.Outcome(CLAIM, verdicts.best(several).verdict, "So.", {"gap": 1.0}, readings=several)
-            return {"cells": [{"outputs": outputs(found)}]}
-
-        def shown(*pair):
-            soup = BeautifulSoup(moved.between(*pair).html("Before"), "html.parser")
-            return [(" ".join(cell.get_text().split()), cell.span["class"]) for cell in soup("td")]
-
-        whole, some = judged("verified", "verified"), judged("verified", "refuted")
-        assert shown(whole, some) == [
+        whole, some = (
+            shown(claims.Outcome(CLAIM, "verified", "So.", {"gap": 1.0}, readings=readings))
+            for words in (("verified", "verified"), ("verified", "refuted"))
+            for readings in [tuple(verdicts.Reading(word, word, "So.") for word in words)]
+        )
+        soup = BeautifulSoup(moved.between(whole, some).html("Before"), "html.parser")
+        assert [(" ".join(cell.get_text().split()), cell.span["class"]) for cell in soup("td")] == [
             ("verified", ["gspa-verified"]),
             ("verified in 1 of 2 readings", ["gspa-verified"]),
         ]
-        assert shown(some, some) == []
+        assert "<td" not in moved.between(some, some).html("Before")

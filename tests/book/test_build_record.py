@@ -100,9 +100,3 @@ class TestTheFiles:
         }
         script = (tmp_path / "build-record.js").read_text(encoding="utf-8")
         assert json.loads(script.removeprefix("var gspaBuildRecord = ").removesuffix(";\n")) == kept
-
-    @pytest.mark.parametrize("damage", ["", "{", "[1]"])
-    def test_a_damaged_record_is_no_record(self, project, damage):
-        run = run_of(project, "one")
-        run.path.with_suffix(".json").write_text(damage, encoding="utf-8")
-        assert build_record.facts(run) == {}

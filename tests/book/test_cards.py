@@ -130,10 +130,6 @@ def test_a_card_that_speaks_of_certified_numbers_says_what_that_means(reason, ev
     assert [link["href"] for link in terms("a")] == ["21_certificates.html"] * said
 
 
-def test_headlines_are_claims():
-    assert len(set(HEADLINES) & set(registry())) == len(HEADLINES)
-
-
 def linked(page, whole=True):
     """The claims that a page's links lead to."""
     soup = html(page) if whole else BeautifulSoup(page, "html.parser")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import subprocess
 import sys
@@ -67,21 +66,8 @@ def prose_of(source: nbformat.NotebookNode) -> list[str]:
 
 
 class TestForm:
-    def test_there_are_notebooks(self):
-        assert {"08_comparison", "11_frequency", "12_shuffled_sgd"} <= set(NAMES)
-
-    def test_it_is_valid_and_in_the_committed_form(self, text, source):
-        raw = json.loads(text)
-        assert (raw["nbformat"], raw["nbformat_minor"]) == (4, 5)
-        nbformat.validate(source)
+    def test_it_is_in_the_committed_form(self, text):
         assert tidy(text) == text, "run: make tidy"
-
-    def test_it_carries_no_results_and_each_cell_an_id(self, source):
-        for cell in source.cells:
-            if cell.cell_type == "code":
-                assert (cell.outputs, cell.execution_count) == ([], None)
-        ids = [cell.id for cell in source.cells]
-        assert len(set(ids)) == len(ids)
 
     def test_it_defines_no_function_uses_no_magic_and_installs_nothing(self, source):
         for cell in code_of(source):

@@ -1,7 +1,7 @@
 """Quotations are verbatim: compared with digests everywhere, with the papers' texts where GSPA_PAPERS_DIR has them.
 
-The texts are not part of the repository; `quotations.json` has a SHA-256 for each passage that was found in them.
-`python tests/book/test_quotations.py` writes it anew and refuses a passage that no text has. What others
+The texts are not part of the repository; `quotations.json` has a SHA-256 of the words of each that were found in them.
+`python tests/book/test_quotations.py` writes it anew and refuses a quotation that no text has. What others
 printed since is quoted from public sources, whose address the registry gives; its digests are of the words as read.
 """
 
@@ -51,19 +51,18 @@ def passages(quoted: str) -> list[str]:
     return [passage for part in quoted.split(OMISSION) if (passage := collapse(part))]
 
 
-def found(wanted: Iterable[str], text: str) -> list[str] | None:
-    """The passages as a collapsed text has them, one after the other; None if it does not."""
-    at, parts = 0, []
+def contains(text: str, wanted: Iterable[str]) -> bool:
+    """Whether a collapsed text has the passages, one after the other."""
+    at = 0
     for passage in wanted:
         if (start := text.find(passage, at)) < 0:
-            return None
+            return False
         at = start + len(passage)
-        parts.append(text[start:at])
-    return parts
+    return True
 
 
-def digests(parts: Iterable[str]) -> list[str]:
-    return [sha256(part.encode()).hexdigest() for part in parts]
+def digest(quoted: str) -> str:
+    return sha256("\n".join(passages(quoted)).encode()).hexdigest()
 
 
 def texts(folder: Path) -> dict[str, list[str]]:
@@ -74,43 +73,26 @@ def texts(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def from_texts(quoted: Mapping[str, tuple[str, str]], papers: Texts) -> tuple[dict[str, list[str]], list[str]]:
-    """The digests of what the papers' texts contain, and the names of quotations that they do not."""
-    known, missing = {}, []
-    for name, (paper, words) in quoted.items():
-        if paper not in papers:  # a public source
-            known[name] = digests(passages(words))
-            continue
-        parts = next((hit for text in papers[paper] if (hit := found(passages(words), text)) is not None), None)
-        if parts is None:
-            missing.append(name)
-        else:
-            known[name] = digests(parts)
-    return known, missing
+def missing(quoted: Mapping[str, tuple[str, str]], papers: Texts) -> list[str]:
+    """The names of quotations that no text of their paper contains; what has a public source is not looked at."""
+    return [
+        name
+        for name, (paper, words) in quoted.items()
+        if paper in papers and not any(contains(text, passages(words)) for text in papers[paper])
+    ]
 
 
-@pytest.fixture(scope="module")
-def recorded() -> dict[str, list[str]]:
-    return json.loads(DIGESTS.read_text(encoding="utf-8"))
+def test_no_quotation_was_altered_added_or_removed():
+    recorded = json.loads(DIGESTS.read_text(encoding="utf-8"))
+    assert list(recorded) == list(QUOTED)
+    assert [name for name, (_, words) in QUOTED.items() if digest(words) != recorded[name]] == []
 
 
-@pytest.fixture(scope="module")
-def papers():
+def test_the_papers_contain_every_quotation():
     folder = os.environ.get("GSPA_PAPERS_DIR")
     if not folder:
         pytest.skip("GSPA_PAPERS_DIR is not set: the papers' texts are not part of the repository")
-    return texts(Path(folder))
-
-
-def test_no_quotation_was_altered_added_or_removed(recorded):
-    assert list(recorded) == list(QUOTED)
-    assert [name for name, (_, words) in QUOTED.items() if digests(passages(words)) != recorded[name]] == []
-
-
-def test_the_papers_contain_every_quotation_and_the_digests_are_of_what_they_contain(papers, recorded):
-    known, missing = from_texts(QUOTED, papers)
-    assert missing == []
-    assert known == recorded
+    assert missing(QUOTED, texts(Path(folder))) == []
 
 
 def test_quotations_are_unique_and_say_something():
@@ -135,12 +117,12 @@ def test_quotations_are_unique_and_say_something():
     ],
 )
 def test_a_quotation_is_to_the_letter_and_in_order(words, there):
-    known, missing = from_texts({"one": ("flame", words)}, {"flame": [collapse("It holds for all $n > 1$\nand then")]})
-    assert (known, missing) == (({"one": digests(passages(words))}, []) if there else ({}, ["one"]))
+    text = collapse("It holds for all $n > 1$\nand then")
+    assert missing({"one": ("flame", words)}, {"flame": [text]}) == ([] if there else ["one"])
 
 
 def test_a_changed_letter_changes_the_digest_and_white_space_does_not():
-    assert digests(passages("a  $b$")) == digests(passages("ab")) != digests(passages("aB"))
+    assert digest("a  $b$") == digest("ab") != digest("aB")
 
 
 @pytest.mark.parametrize(
@@ -163,9 +145,9 @@ def rewrite() -> str:
     folder = Path(given)
     if absent := [name for names in PAPERS.values() for name in names if not (folder / name).is_file()]:
         return f"GSPA_PAPERS_DIR = {given!r}: must be a folder with {', '.join(absent)}"
-    known, missing = from_texts(QUOTED, texts(folder))
-    if missing:
-        return f"not verbatim in the paper's text: {', '.join(missing)}; nothing was written"
+    if unknown := missing(QUOTED, texts(folder)):
+        return f"not verbatim in the paper's text: {', '.join(unknown)}; nothing was written"
+    known = {name: digest(words) for name, (_, words) in QUOTED.items()}
     DIGESTS.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
     return ""
 

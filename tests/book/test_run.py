@@ -1,4 +1,4 @@
-"""Many notebooks: what is run again and what is kept, how failures are told, what pages found."""
+"""Notebooks that run: what a finished one looks like, how failures are told, what is kept and what is run again."""
 
 from __future__ import annotations
 
@@ -9,14 +9,39 @@ import threading
 from collections import defaultdict
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
+import nbformat
 import pytest
-from small_project import PROPERTIES, add, make, markdown
+from small_project import PROPERTIES, add, code, make, markdown
 
 from gspa.accountant.errors import CheckFailed, InvalidOutput
-from gspa.book import parameters, provenance
+from gspa.book import kernels, parameters, provenance, reader, say
 from gspa.book import run as pipeline
+from gspa.book.notebook_source import INJECTED
 
+LINE = """from matplotlib import pyplot as plt
+import pandas as pd
+from gspa.book.figures import keeps_data
+@keeps_data
+def line(table):
+    figure, axis = plt.subplots()
+    axis.plot(table["x"])
+    return figure
+show.figure(line(pd.DataFrame({"x": [1, 2]})), "figure-x", caption="Of {{ users }}.", alt="Two points.")"""
+PAGE = [
+    markdown("Some words."),
+    "from gspa.book.page import show\nshow.start(globals())\nshow.place('figure-first')",
+    "%%say later\nOf {{ users | count('user') }}, {{ kept }} stay.",
+    code("from ppage import SIX\nn * SIX", tags=["hide-input"]),
+    "users = 1000 * n\nkept = 1",
+    "kept = 2",
+    # The kernel works at the project's root, and what a cell's child prints must not reach the report.
+    "import os, subprocess\nprint(sorted(os.listdir()), subprocess.call(['echo', 'noise']))",
+    "%%say\nThe share is {{ (1 / n) | percent }}; see [the notation](../book/notation.md).",
+    LINE,
+    "show.figure(line(pd.DataFrame({'x': [3, 4]})), 'figure-first', caption='{{ kept }}.', alt='Two more.')",
+]
 FAILING = {
     "raises": [markdown("Text."), "x = 1", "\ny = 2\nraise ValueError('no luck')", "1 + 1"],
     "leaves": ["import sys", "sys.exit(0)", "print('never reached')"],
@@ -27,7 +52,18 @@ FAILING = {
 GOOD = {
     "counts": ["n * 6", "print({'alpha', 'beta', 'gamma', 'delta', 'epsilon'})"],
     "also": ["import ipykernel\n'ipc' in ipykernel.get_connection_info()"],
+    "page": PAGE,
 }
+
+
+def saved_by_vs_code(path: Path, kernelspec: dict[str, str]) -> None:
+    """The notebook as that editor leaves it: an older format without ids, and the kernel that was chosen, if any."""
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    saved["nbformat_minor"] = 2
+    for cell in saved["cells"]:
+        del cell["id"]
+    saved["metadata"] = {"language_info": {"name": "python"}} | ({"kernelspec": kernelspec} if kernelspec else {})
+    path.write_text(json.dumps(saved, indent=1), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +71,12 @@ def mixed(tmp_path_factory):
     """One run over notebooks that succeed and notebooks that fail, each in its own way."""
     project = make(tmp_path_factory.mktemp("mixed") / "project")
     for name, body in (FAILING | GOOD).items():
-        add(project, name, *body, timeout=1 if name == "slow" else 60)
+        profiles = {"quick": {"n": 7}} if name == "page" else {}
+        add(project, name, *body, timeout=1 if name == "slow" else 60, profiles=profiles)
+    parameters.select(project, "page").helper.write_text("SIX = 6\n")
+    mine = {"display_name": ".venv", "language": "python", "name": "of-another-machine"}
+    saved_by_vs_code(project.notebooks / "page.ipynb", mine)
+    saved_by_vs_code(project.notebooks / "raises.ipynb", {})
     folder = project.executed("quick")
     folder.mkdir(parents=True)
     (folder / "raises.ipynb").write_text("the older output")
@@ -67,6 +108,7 @@ class TestFailures:
         first, *trace = mixed.told["raises"].splitlines()
         assert first == "notebook raises, cell 5 (y = 2): ValueError: no luck"
         assert any("raise ValueError('no luck')" in line for line in trace)
+        assert "\x1b" not in mixed.message
 
     @pytest.mark.parametrize(
         ("name", "first"),
@@ -93,6 +135,73 @@ class TestFailures:
         assert set(mixed.states) == set(FAILING) | set(GOOD)
         assert mixed.states["counts"] == [(i, 5, "running") for i in range(6)] + [(1, 1, "done")]
         assert {states[-1][2] for name, states in mixed.states.items() if name in FAILING} == {"failed"}
+
+
+class TestAFinishedNotebook:
+    @pytest.fixture
+    def text(self, mixed) -> str:
+        return (mixed.folder / "page.ipynb").read_text()
+
+    @pytest.fixture
+    def cells(self, text) -> list[dict[str, Any]]:
+        return json.loads(text)["cells"]
+
+    def test_the_record_says_what_it_took(self, mixed):
+        record = json.loads((mixed.folder / "page.json").read_text())
+        assert (record["status"], record["error"]) == ("done", "")
+        assert record["results"] == {"kept": 2, "n": 7, "users": 7000}
+        if kernels.POSSIBLE:
+            assert 0 < record["cpu"] < 100
+            assert 50 < record["memory"] < 2000
+
+    def test_given_values_are_injected_after_the_parameters_cell_and_its_module_is_there(self, cells):
+        assert cells[1]["metadata"]["tags"] == ["parameters"]
+        assert cells[2]["id"] == INJECTED
+        assert set(cells[2]["metadata"]["tags"]) == {INJECTED, "hide-input"}
+        assert "".join(cells[2]["source"]).splitlines() == ["# Parameters", 'profile = "quick"', "n = 7"]
+        assert cells[6]["outputs"][0]["data"]["text/plain"] == ["42"]
+
+    def test_times_and_places_are_gone(self, mixed, text, cells):
+        for cell in cells:
+            assert set(cell["metadata"]) <= {"tags", "mystnb", "jupyter"}
+        recorded = json.loads(text)["metadata"]["papermill"]
+        assert recorded["parameters"] == {"profile": "quick", "n": 7}
+        assert set(recorded) == {"parameters", "version"}
+        assert str(mixed.project.root) not in text
+        assert pipeline.OWN not in text
+
+    def test_what_is_said_above_its_numbers_follows_them_to_the_end(self, cells):
+        assert cells[5]["outputs"][0]["data"]["text/markdown"] == ["Of 7,000 users, 2 stay."]
+        assert say.values_of({"cells": cells}) == {"kept": 2, "n": 7, "users": 7000}
+
+    def test_the_installed_kernel_ran_it_whatever_the_editor_chose(self, text):
+        assert json.loads(text)["metadata"]["kernelspec"]["name"] == "python3"
+
+    def test_the_kernel_worked_at_the_root_of_a_project_made_for_it(self, cells):
+        assert "['_config.yml', 'book', 'notebooks'] 0" in "".join(cells[9]["outputs"][-1]["text"])
+
+    def test_it_is_valid(self, text):
+        assert text.endswith("}\n")
+        nbformat.validate(nbformat.reads(text, as_version=4))
+
+    def test_the_site_reads_prose_as_prose_and_puts_captions_under_figures(self, text):
+        notebook = reader.read(text)
+        assert notebook.cells[5].cell_type == notebook.cells[10].cell_type == "markdown"
+        assert notebook.cells[10].source == "The share is 14.3%; see [the notation](../notation.md)."
+        for drawn, name, caption, alt in (
+            (notebook.cells[11], "figure-x", "Of 7000.", "Two points."),
+            (notebook.cells[4], "figure-first", "2.", "Two more."),  # in the place kept for it
+        ):
+            assert drawn.metadata["mystnb"] == {"figure": {"name": name, "caption": caption}, "image": {"alt": alt}}
+            assert len(drawn.outputs) == 1
+        assert notebook.cells[12].outputs == []
+        nbformat.validate(notebook)
+
+
+def test_a_worker_that_is_not_what_is_asked_for_computes_nothing(tmp_path):
+    task = pipeline.Task.of(add(make(tmp_path), "page", "1"), {"n": 3})
+    found = pipeline.compute(task, pipeline.identity(None) | {"source": "0" * 64}, dict)
+    assert found.record["error"] == "notebook page: the worker has another source; install the same everywhere"
 
 
 class TestFinished:
@@ -263,17 +372,3 @@ class TestWhatIsRunAgain:
         with pytest.raises(InvalidOutput, match="cannot be written"):
             self.again(book)
         assert book.ran == []
-
-
-class TestPlace:
-    def test_the_book_gets_these_notebooks_and_no_stale_ones(self, tmp_path):
-        project = make(tmp_path)
-        folder = project.book / "notebooks"
-        folder.mkdir(parents=True)
-        (folder / "renamed_since.ipynb").write_text("stale")
-        (folder / "a.ipynb").write_text("old")
-        source = tmp_path / "executed" / "a.ipynb"
-        source.parent.mkdir()
-        source.write_text("new")
-        pipeline.place(project, [pipeline.Run("a", source, False)])
-        assert {path.name: path.read_text() for path in folder.iterdir()} == {"a.ipynb": "new"}

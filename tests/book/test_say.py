@@ -6,13 +6,11 @@ import json
 import math
 from fractions import Fraction
 
-import nbformat
 import numpy as np
-import papermill
 import pytest
 
 from gspa.accountant.errors import GspaError
-from gspa.book import reader, say
+from gspa.book import say
 
 
 class TestRender:
@@ -55,60 +53,6 @@ class TestRender:
         kept = say.plain_values(set(values), values)
         assert kept == {"a": "nan", "b": "-inf", "c": "inf"}
         json.dumps(kept, allow_nan=False)
-
-
-FIRST = "%%say later\nOf {{ total | count('case') }}, {{ kept }} hold."
-
-
-@pytest.fixture(scope="module")
-def executed(tmp_path_factory):
-    """A notebook that says something before it is computed, run by papermill in a kernel."""
-    folder = tmp_path_factory.mktemp("said")
-    code = nbformat.v4.new_code_cell
-    cells = [
-        nbformat.v4.new_markdown_cell("# A page"),
-        code("from gspa.book.page import show\nshow.start(globals())\nshow.place('figure-first')"),
-        code(FIRST),
-        code("total = 3"),
-        code("kept = 1"),
-        code("%%say\nThe share is {{ (1 / total) | percent }}; see [the notation](../book/notation.md)."),
-        code("kept = 2"),
-        code(
-            "from matplotlib import pyplot as plt\nimport pandas as pd\nfrom gspa.book.figures import keeps_data\n"
-            "@keeps_data\ndef line(table):\n    figure, axis = plt.subplots()\n    axis.plot(table['x'])\n"
-            "    return figure\n"
-            "show.figure(line(pd.DataFrame({'x': [1, 2]})), 'figure-x', caption='Of {{ total }}.', alt='Two points.')"
-        ),
-        code("show.figure(line(pd.DataFrame({'x': [3, 4]})), 'figure-first', caption='{{ kept }}.', alt='Two more.')"),
-    ]
-    source = folder / "source.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), source)
-    papermill.execute_notebook(source, folder / "out.ipynb", kernel_name="python3", progress_bar=False)
-    return folder / "out.ipynb"
-
-
-class TestInANotebook:
-    def test_a_later_text_follows_its_names_to_the_end(self, executed):
-        cells = json.loads(executed.read_text(encoding="utf-8"))["cells"]
-        (output,) = cells[2]["outputs"]
-        assert "".join(output["data"]["text/markdown"]) == "Of 3 cases, 2 hold."
-
-    def test_the_numbers_are_kept_as_data(self, executed):
-        assert say.values_of(json.loads(executed.read_text(encoding="utf-8"))) == {"kept": 2, "total": 3}
-
-    def test_the_site_reads_prose_as_prose_and_puts_captions_under_figures(self, executed):
-        notebook = reader.read(executed.read_text(encoding="utf-8"))
-        kinds = [cell.cell_type for cell in notebook.cells]
-        assert kinds[2] == kinds[5] == "markdown"
-        assert notebook.cells[5].source == "The share is 33.3%; see [the notation](../notation.md)."
-        for drawn, name, caption, alt in (
-            (notebook.cells[7], "figure-x", "Of 3.", "Two points."),
-            (notebook.cells[1], "figure-first", "2.", "Two more."),  # in the place kept for it
-        ):
-            assert drawn.metadata["mystnb"] == {"figure": {"name": name, "caption": caption}, "image": {"alt": alt}}
-            assert len(drawn.outputs) == 1
-        assert notebook.cells[8].outputs == []
-        nbformat.validate(notebook)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -79,6 +77,26 @@ def executed(project, name, outputs=(), cells=(), used=None):
 
 SAID = r"Within $-2.5 \times 10^{-7}$; see [the notation](../book/notation.md)."
 OPENING = "Claims settled here: G-C3. A clone hides the victim; two clones hide it better. `clone` is code."
+# Words of the glossary in all the places where they may and may not lead there.
+WORDY = "05_reduction_to_counts"
+WORDS = """## Dummies, and the blanket
+
+A [dummy and a clone](01_local_privacy.ipynb), `clone`, $clone$, clone-like, cyclone and **Clones** hide; a clone too.
+
+> A Blanket with its *clone probability* is no clone probability of a blanket.
+
+- The dominating pair, and *PLD*.
+
+```
+dummy
+```
+
+<p>dummy</p>
+"""
+BY_A_CELL = [
+    new_output("display_data", data={"text/markdown": "A dummy by a cell.", "text/plain": "A dummy."}),
+    new_output("stream", name="stdout", text="dummy"),
+]
 # A page with figures: of one table; of two, of which one was thinned.
 DRAWN = "18_composition_and_renyi"
 FIGURES = [
@@ -123,6 +141,7 @@ def real_book(root, *, url="", api=False):
             shutil.copy(path, project.notebooks)
     shown = {"text/markdown": SAID, "text/plain": "Within", say.MIME: {"values": {}}}
     said = new_code_cell("%%say\nx", id="c9", execution_count=3, outputs=[new_output("display_data", data=shown)])
+    later = new_markdown_cell("A clone and PLDs later.", id="c10")
     few = {"profile": "quick", "rounds": [1, 100], "orders": [2, 8], "n": 500}
     injected = new_code_cell("n = 500", id="injected", metadata={"tags": ["injected-parameters"]}, execution_count=3)
     extras = {
@@ -133,6 +152,7 @@ def real_book(root, *, url="", api=False):
         },
         DRAWN: {"cells": [injected, *FIGURES], "used": few},
         "17_exact_accounting": {"cells": [said]},
+        WORDY: {"outputs": BY_A_CELL, "cells": [new_markdown_cell(WORDS, id="c7"), later]},
     }
     return project, [executed(project, name, **extras.get(name, {})) for name in names]
 
@@ -166,6 +186,11 @@ def published(tmp_path_factory):
     with of_few_pages(project, *(f"notebooks/{run.name}" for run in runs), "runs"):
         assert site.render(project, runs, profile="paper") is True
         yield project, runs
+
+
+def terms(soup):
+    """Links to the glossary's entries."""
+    return [link for link in soup("a", href=True) if "#term-" in link["href"]]
 
 
 def hosts(soup):
@@ -288,6 +313,29 @@ class TestTheRealBook:
         assert links["G-C3"] == "#card-G-C3"
         assert links["clone"] == "../glossary.html#term-clone"
 
+    def test_a_word_of_the_glossary_leads_to_its_entry_at_its_first_use_and_stays_as_it_is_written(self, soups):
+        page = soups[f"notebooks/{WORDY}"].article
+        assert [(link["href"], link.get_text()) for link in terms(page)] == [
+            ("../glossary.html#term-clone", "Clones"),
+            ("../glossary.html#term-blanket", "Blanket"),
+            ("../glossary.html#term-clone-probability", "clone probability"),
+            ("../glossary.html#term-dominating-pair", "dominating pair"),
+            ("../glossary.html#term-PLD", "PLD"),
+        ]
+        assert all(soups["glossary"].find(id=link["href"].partition("#")[2]) for link in terms(page))
+        said = " ".join(page.get_text(" ").split())
+        for words in ("cyclone and Clones hide; a clone too.", "with its clone probability is no", "A clone and PLDs"):
+            assert words in said
+        (own,) = [link for link in page("a") if link.get_text() == "dummy and a clone"]
+        assert (own["href"], own.find("a")) == ("01_local_privacy.html", None)  # which is not linked again
+
+    def test_no_word_of_a_page_of_prose_leads_there_by_itself(self, built, soups):
+        project, _ = built
+        prose = [page for page in soups if not page.startswith("notebooks/")]
+        plain = [page for page in prose if "{term}" not in (project.book / f"{page}.md").read_text(encoding="utf-8")]
+        assert any("clone" in soups[page].article.get_text() for page in plain)
+        assert [link for page in plain for link in terms(soups[page])] == []
+
     def test_the_sidebar_lists_every_page_once_and_no_heading(self, built, soups):
         project, _ = built
         for page, soup in soups.items():
@@ -404,6 +452,7 @@ def small(tmp_path, monkeypatch):
 
     class Small:
         text = "<html><body>fine</body></html>"
+        missing = ""
         calls = 0
         runs = (executed(project, "one"),)
         here = project
@@ -418,7 +467,7 @@ def small(tmp_path, monkeypatch):
 
     def sphinx(project, staging, profile):
         state.calls += 1
-        for page in pages(project):
+        for page in (one for one in pages(project) if one != state.missing):
             path = staging / "_build" / "html" / f"{page}.html"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(state.text, encoding="utf-8")
@@ -504,20 +553,12 @@ class TestRender:
             small.render()
 
     def test_a_missing_page_is_a_failure(self, small):
-        (small.here.book / "_toc.yml").write_text("format: jb-book\nroot: intro\n", encoding="utf-8")
         small.render()
         good = small.state()
-        real = site._sphinx
-
-        def forgetful(project, staging, profile):
-            real(project, staging, profile)
-            (staging / "_build" / "html" / "intro.html").unlink()
-
+        small.missing = "intro"
         small.here.config.write_text("title: y\n", encoding="utf-8")
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(site, "_sphinx", forgetful)
-            with pytest.raises(CheckFailed, match="intro: is in the table of contents and not in the site"):
-                small.render()
+        with pytest.raises(CheckFailed, match="intro: is in the table of contents and not in the site"):
+            small.render()
         assert small.state() == good
 
     def test_many_problems_are_cut_short(self, small):
@@ -535,30 +576,17 @@ class TestRender:
         assert (stale.parent / "one.ipynb").read_bytes() == small.runs[0].path.read_bytes()
 
 
-class TestExclusive:
-    def test_a_second_holder_is_refused_and_a_later_one_is_not(self, tmp_path):
-        project = Project(tmp_path)
-        other = Project(tmp_path / "other")
-        other.root.mkdir()
-        with site.exclusive(project), site.exclusive(other), pytest.raises(CheckFailed, match="another build"):  # noqa: SIM117
-            with site.exclusive(project):
-                pytest.fail("two holders")
-        with pytest.raises(RuntimeError, match="a failure inside"), site.exclusive(project):
-            raise RuntimeError("a failure inside")
+def test_a_second_holder_of_a_checkout_is_refused_and_a_later_one_is_not(tmp_path):
+    project = Project(tmp_path)
+    other = Project(tmp_path / "other")
+    other.root.mkdir()
+    with site.exclusive(project), site.exclusive(other), pytest.raises(CheckFailed, match="another build"):  # noqa: SIM117
         with site.exclusive(project):
-            pass
-
-    def test_another_process_is_refused(self, tmp_path):
-        code = (
-            "import sys; from pathlib import Path; from gspa.book import site; from gspa.book.project import Project\n"
-            "with site.exclusive(Project(Path(sys.argv[1]))): print('held')"
-        )
-        command = [sys.executable, "-c", code, str(tmp_path)]
-        with site.exclusive(Project(tmp_path)):
-            refused = subprocess.run(command, capture_output=True, text=True)
-        assert refused.returncode != 0
-        assert "CheckFailed: another build is running" in refused.stderr
-        assert subprocess.run(command, capture_output=True, text=True).stdout == "held\n"
+            pytest.fail("two holders")
+    with pytest.raises(RuntimeError, match="a failure inside"), site.exclusive(project):
+        raise RuntimeError("a failure inside")
+    with site.exclusive(project):
+        pass
 
 
 def test_files_that_a_page_ships_lie_in_a_folder_of_their_own(tmp_path, monkeypatch):

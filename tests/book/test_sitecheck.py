@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from gspa.accountant.errors import GspaError
 from gspa.book import sitecheck
 
 PAGES = ["index", "notebooks/one"]
@@ -190,14 +189,6 @@ parts:
         encoding="utf-8",
     )
     assert sitecheck.pages_of(toc) == ["intro", "notebooks/one", "notebooks/deep", "last"]
-
-
-def test_a_table_of_contents_that_is_not_yaml_is_one_clear_line(tmp_path):
-    toc = tmp_path / "_toc.yml"
-    toc.write_text("root: [intro", encoding="utf-8")
-    with pytest.raises(GspaError, match="not valid YAML") as refusal:
-        sitecheck.pages_of(toc)
-    assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("html", ['<img src="_static/gone.svg">', '<script src="gone.js?v=1"></script>'])

@@ -145,7 +145,3 @@ class TestABook:
             told.append(str(caught.value))
         assert "notebook 01_page, cell 3 (1 / 0): ZeroDivisionError" in told[0]
         assert told[1] == told[0]
-
-    def test_one_place_at_a_time(self, here, capsys):
-        assert run(shlex.split("build --jobs 2 --scheduler tcp://127.0.0.1:1")) == 2
-        assert "--jobs, --scheduler: give one" in capsys.readouterr().err

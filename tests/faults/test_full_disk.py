@@ -43,11 +43,7 @@ TMPFS = 'mount -t tmpfs -o "size=$2" none "$1" || exit 77; shift 2; exec "$@"'
 def mounted(folder, size, line, **options):
     """Run a command while `folder` is a small disk of its own."""
     folder.mkdir(parents=True, exist_ok=True)
-    whole = in_private_mounts(TMPFS, str(folder), size, *line)
-    done = subprocess.run(whole, capture_output=True, text=True, env=environment(), timeout=900, **options)
-    if done.returncode == 77:
-        pytest.skip("a tmpfs cannot be mounted here")
-    return done
+    return in_private_mounts(TMPFS, str(folder), size, *line, **options)
 
 
 @pytest.mark.parametrize("way", ["tmpfs", "limit"])

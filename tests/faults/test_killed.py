@@ -92,21 +92,6 @@ def test_a_killed_build_started_again_is_an_undisturbed_one(undisturbed, tmp_pat
 
 
 @pytest.mark.slow
-def test_no_notebook_outlives_a_build_that_was_killed(tmp_path):
-    here = make(tmp_path / "project")
-    beat = here.root / "beat"
-    loop = (
-        f"import pathlib, time\nwhile True: pathlib.Path({str(beat)!r}).write_text(str(time.time())); time.sleep(0.05)"
-    )
-    add(here, "endless", loop)
-    process = start(command("run", "endless"), here.root)
-    wait_for(beat, process)
-    process.kill()
-    process.wait()
-    until(lambda: beat.read_text() == (time.sleep(0.5) or beat.read_text()), within=20)  # it is at work no more
-
-
-@pytest.mark.slow
 def test_no_sphinx_outlives_a_build_that_was_killed(tmp_path):
     here = make_book(tmp_path / "book")
     process = start(BUILD, here.root)
@@ -224,10 +209,13 @@ def test_no_process_outlives_a_killed_build_whose_notebook_has_a_pool(tmp_path):
     assert not list(tmp_path.glob(f"{pipeline.OWN}*"))
 
 
-def run_and_end_early(tmp_path: Path, number: signal.Signals) -> tuple[int, str]:
-    """End `gspa run` while the libraries of its notebook are imported: its status, and what all its processes said."""
+IMPORTS, CELL = f"tmp/{pipeline.OWN}*/matplotlibrc", "project/at_work"
+
+
+def run_and_end_early(tmp_path: Path, number: signal.Signals, during: str = IMPORTS) -> tuple[int, str]:
+    """End `gspa run` while its notebook's libraries are imported, or in a cell: its status, what its processes said."""
     here = make(tmp_path / "project")
-    add(here, "endless", "import time\ntime.sleep(120)")
+    add(here, "endless", f"import pathlib, time\npathlib.Path({str(tmp_path / CELL)!r}).touch()\ntime.sleep(120)")
     (tmp_path / "tmp").mkdir()
     with subprocess.Popen(
         command("run", "endless"),
@@ -238,7 +226,7 @@ def run_and_end_early(tmp_path: Path, number: signal.Signals) -> tuple[int, str]
         text=True,
         start_new_session=True,
     ) as process:
-        until(lambda: any((tmp_path / "tmp").glob(f"{pipeline.OWN}*/matplotlibrc")), within=120, pause=0.01)
+        until(lambda: any(tmp_path.glob(during)), within=120, pause=0.01)
         time.sleep(0.1)
         os.killpg(process.pid, number)  # as a terminal does
         said = process.communicate(timeout=120)[1]  # which ends when the last of its processes has
@@ -246,11 +234,17 @@ def run_and_end_early(tmp_path: Path, number: signal.Signals) -> tuple[int, str]
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGTERM, *(pytest.param(one, marks=pytest.mark.slow) for one in (signal.SIGINT, signal.SIGHUP))]
+    ("number", "during"),
+    [
+        (signal.SIGTERM, IMPORTS),
+        (signal.SIGINT, CELL),
+        *(pytest.param(one, IMPORTS, marks=pytest.mark.slow) for one in (signal.SIGINT, signal.SIGHUP)),
+    ],
 )
-def test_a_run_that_is_ended_early_leaves_nothing(tmp_path, number):
-    assert run_and_end_early(tmp_path, number) == (130, "gspa: stopped; what was finished is kept\n")
+def test_a_run_that_is_ended_early_leaves_nothing(tmp_path, number, during):
+    assert run_and_end_early(tmp_path, number, during) == (130, "gspa: stopped; what was finished is kept\n")
     assert list((tmp_path / "tmp").iterdir()) == []
+    assert list(tmp_path.glob("project/_build/**/*.ipynb")) == []
 
 
 def test_what_a_run_that_was_killed_early_leaves_goes_with_the_next(tmp_path):
@@ -343,22 +337,6 @@ class TestWhatAKilledBuildLeft:
             assert done.stderr == "gspa: another build is running in this checkout; wait for it to end\n"
             assert temporary.exists()
             assert not here.executed("quick").exists()
-
-
-@pytest.mark.slow
-def test_two_builds_at_once(undisturbed, tmp_path):
-    """The second is refused at once; the first ends as if it had been alone."""
-    _, expected, _ = undisturbed
-    here = make_book(tmp_path / "book", factor=3)
-    first = start(BUILD, here.root)
-    wait_for(here.executed("quick"), first)
-    for _ in range(3):
-        second = subprocess.run(BUILD, cwd=here.root, env=environment(), capture_output=True, text=True, timeout=60)
-        assert second.returncode == 1
-        assert second.stderr == "gspa: another build is running in this checkout; wait for it to end\n"
-    assert first.poll() is None, "the first had ended: nothing was tested"
-    assert first.wait(300) == 0
-    assert products(here) == expected
 
 
 @pytest.mark.slow
