@@ -115,7 +115,7 @@ def test_a_formula_as_printed(name):
             eps = float(rng.uniform(low, high) if low > 1e-12 else low * (high / low) ** rng.random())
             n, delta = int(10 ** rng.uniform(3.5, 9)), float(10 ** rng.uniform(-300, -2))
             try:
-                found = getattr(c, f"{name}_epsilon")(eps, n=n, delta=delta)
+                found = published(name, eps, n, delta)
             except OutsideValidity:
                 continue
             assert abs(found / printed(name, eps, n, delta) - 1) < allowed
@@ -123,38 +123,53 @@ def test_a_formula_as_printed(name):
     assert seen > 100
 
 
-class TestErlingsson19:
-    def test_ends_are_included(self):
-        assert c.erlingsson19_epsilon(0.5, n=1000, delta=0.01) < 0.5
-        least = math.ceil(144 * math.log(1e4))  # 1327
-        assert c.erlingsson19_epsilon(0.5, n=least, delta=1e-4) <= 0.5
+# Where each is established, to either side of its edge: (name, eps0, n, delta).
+ERLINGSSON = r"Erlingsson19: needs eps0 <= 1/2, delta <= 0.01, n >= max\(1000, 144 log\(1/delta\)\); eps0 = "
+FMT21 = r"FMT21: needs eps0 <= log\(n/\(16 log\(2/delta\)\)\).*; eps0 = "
+FMT23 = r"FMT23: needs eps0 <= log\(n/\(8 log\(2/delta\)\) - 1\)"
+WANG24 = r"needs n > 8 \(e\^eps0 \+ 1\) log\(4/delta\); eps0 = "
+EDGE21 = math.log(10_000 / (16 * math.log(2e4)))
+EDGE23 = math.log(10_000 / (8 * math.log(2e4)) - 1)
+INSIDE = [
+    ("erlingsson19", 0.5, 1000, 0.01),
+    ("erlingsson19", 0.5, math.ceil(144 * math.log(1e4)), 1e-4),
+    ("fmt21", EDGE21 - 1e-12, 10_000, 1e-4),
+    ("fmt23", EDGE23 - 1e-12, 10_000, 1e-4),
+    ("fmt23", 0.0, 159, 1e-4),  # e^0 + 1 = 2 needs n >= 158.46
+    ("wang24", 0.5, 225, 1e-4),
+    ("wang24", 0.0, 2, 1e-4),
+]
+OUTSIDE = [
+    (("erlingsson19", 0.51, 10_000, 1e-4), f"{ERLINGSSON}0.51, n = 10000, delta = 0.0001$"),
+    (("erlingsson19", 0.5, 999, 0.01), f"{ERLINGSSON}0.5, n = 999, delta = 0.01$"),
+    (("erlingsson19", 0.5, 10_000, 0.02), f"{ERLINGSSON}0.5, n = 10000, delta = 0.02$"),
+    (("erlingsson19", 0.5, 1326, 1e-4), f"{ERLINGSSON}0.5, n = 1326, delta = 0.0001$"),
+    (("fmt21", EDGE21 + 1e-9, 10_000, 1e-4), f"{FMT21}4.1"),
+    (("fmt21", 0.0, 158, 1e-4), f"{FMT21}0"),
+    (("fmt23", EDGE23 + 1e-9, 10_000, 1e-4), FMT23),
+    (("fmt23", 0.0, 158, 1e-4), FMT23),
+    (("fmt23", 0.0, 79, 1e-4), FMT23),
+    (("wang24", 0.5, 224, 1e-4), f"{WANG24}0.5, n = 224"),
+    (("wang24", 800, 10_000, 1e-4), f"{WANG24}800"),
+]
 
-    @pytest.mark.parametrize(
-        ("eps0", "n", "delta", "words"),
-        [
-            (0.51, 10_000, 1e-4, "eps0 = 0.51, n = 10000, delta = 0.0001"),
-            (0.5, 999, 1e-2, "eps0 = 0.5, n = 999, delta = 0.01"),
-            (0.5, 10_000, 0.02, "eps0 = 0.5, n = 10000, delta = 0.02"),
-            (0.5, 1326, 1e-4, "eps0 = 0.5, n = 1326, delta = 0.0001"),
-        ],
-    )
-    def test_refusals(self, eps0, n, delta, words):
-        with pytest.raises(OutsideValidity) as refusal:
-            c.erlingsson19_epsilon(eps0, n=n, delta=delta)
-        needs = "Erlingsson19: needs eps0 <= 1/2, delta <= 0.01, n >= max(1000, 144 log(1/delta)); "
-        assert str(refusal.value) == needs + words
+
+def published(name, eps0, n, delta):
+    return getattr(c, f"{name}_epsilon")(eps0, n=n, delta=delta)
+
+
+@pytest.mark.parametrize("asked", INSIDE)
+def test_the_edge_of_where_it_is_established_is_inside(asked):
+    assert 0 <= published(*asked) < math.inf
+
+
+@pytest.mark.parametrize(("asked", "words"), OUTSIDE)
+def test_beyond_the_edge_it_is_refused(asked, words):
+    with pytest.raises(OutsideValidity, match=words):
+        published(*asked)
 
 
 class TestFmt21:
-    def test_condition(self):
-        n, delta = 10_000, 1e-4
-        edge = math.log(n / (16 * math.log(2 / delta)))
-        assert c.fmt21_epsilon(edge - 1e-12, n=n, delta=delta) > 0
-        with pytest.raises(OutsideValidity, match=r"FMT21: needs eps0 <= log\(n/\(16 log\(2/delta\)\)\).*; eps0 = 4.1"):
-            c.fmt21_epsilon(edge + 1e-9, n=n, delta=delta)
-        with pytest.raises(OutsideValidity):
-            c.fmt21_epsilon(0.0, n=100, delta=1e-4)  # even eps0 = 0 needs n >= 16 log(2/delta) = 158.5
-
     @settings(max_examples=50)
     @given(st.floats(0.01, 2), st.floats(0, 0.4), st.sampled_from([1e-8, 1e-4, 1e-2]))
     def test_theorem_3_8_spends_delta_and_no_more(self, eps0, share, delta):
@@ -207,17 +222,6 @@ class TestBlog:
             assert exact <= c.clones_blog_epsilon(eps0, n=n, delta=delta) <= 2 * exact
 
 
-class TestFmt23:
-    def test_condition(self):
-        n, delta = 10_000, 1e-4
-        edge = math.log(n / (8 * math.log(2 / delta)) - 1)
-        assert c.fmt23_epsilon(edge - 1e-12, n=n, delta=delta) > 0
-        for eps0, size in ((edge + 1e-9, n), (0.0, 158), (0.0, 79)):  # e^0 + 1 = 2 needs n >= 158.46
-            with pytest.raises(OutsideValidity, match=r"FMT23: needs eps0 <= log\(n/\(8 log\(2/delta\)\) - 1\)"):
-                c.fmt23_epsilon(eps0, n=size, delta=delta)
-        assert c.fmt23_epsilon(0.0, n=159, delta=delta) == 0
-
-
 class TestWang24:
     """At the largest total variation c, which says how often neither clone is answered, does not matter."""
 
@@ -225,14 +229,6 @@ class TestWang24:
     def test_is_fmt23_with_one_user_less(self, eps0, n, delta):
         found = c.wang24_epsilon(eps0, n=n, delta=delta)
         assert found == pytest.approx(c.fmt23_epsilon(eps0, n=n - 1, delta=delta), rel=1e-12)
-
-    def test_refusals(self):
-        with pytest.raises(OutsideValidity, match=r"needs n > 8 \(e\^eps0 \+ 1\) log\(4/delta\); eps0 = 0.5, n = 224"):
-            c.wang24_epsilon(0.5, n=224, delta=1e-4)
-        assert c.wang24_epsilon(0.5, n=225, delta=1e-4) > 0
-        with pytest.raises(OutsideValidity, match="eps0 = 800"):
-            c.wang24_epsilon(800, n=10_000, delta=1e-4)
-        assert math.isfinite(c.wang24_epsilon(0, n=2, delta=1e-4))
 
 
 def echoes_by_definition(eps):
