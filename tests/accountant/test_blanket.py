@@ -31,7 +31,7 @@ GROUPS = ([10.0, 2.0, 1.0], [5400, 3700, 900])
 @pytest.mark.parametrize(
     ("m", "drift"),
     # The last one's is 1e-15, where an untilted Fourier sum has only noise.
-    [*product([1, 2, 7, 50, 1000, 100_000], [0.0, 0.5, 3.0, 6.0]), (50, 0.94 * math.sqrt(50))],
+    [*product([1, 50, 1000, 100_000], [0.0, 0.5, 3.0, 6.0]), (50, 0.94 * math.sqrt(50))],
 )
 def test_lattice_sum_against_binomial(m, drift):
     d = drift / math.sqrt(m)
@@ -158,9 +158,7 @@ def simulated(one, eps, draws, rng):
 @pytest.mark.parametrize(
     ("mechanism", "scales", "count", "victim", "eps"),
     [
-        ("laplace", [1.0], [30], 0, 0.2),
         ("laplace", [0.5, 2.0, 5.0], [5, 20, 30], 0, 0.4),
-        ("gaussian", [1.0], [40], 0, 0.3),
         ("gaussian", [0.8, 2.0], [20, 20], 1, 0.1),
     ],
 )

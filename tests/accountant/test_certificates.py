@@ -252,7 +252,6 @@ def test_what_is_not_covered_is_said(asked, words):
 @pytest.mark.parametrize(
     "options",
     [
-        "--eps 1 --n 30 --mechanism laplace",
         "--n 30 --mechanism gaussian --sigma 2",
         "--mechanism allocation --sigma 2 --steps 10 --direction replace",
         "--eps 1 --n 30 --mechanism aligned --rounds 3",

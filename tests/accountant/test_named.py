@@ -50,8 +50,11 @@ CASES = {
 }
 OWN = ("krr", "krr of 2", "rr", "subset", "hashing", "hadamard", "duchi")
 QUICK = {(Fraction(9, 4), 3), (Fraction(10**72), 2)}
+FAMILIES = ("krr", "subset", "hashing", "hadamard", "optimized", "symmetric", "piecewise", "duchi")  # for the second
 FEW = [
-    pytest.param(name, factor, n, marks=[] if (factor, n) in QUICK else pytest.mark.slow)
+    pytest.param(
+        name, factor, n, marks=[] if (factor, n) in QUICK and (n == 3 or name in FAMILIES) else pytest.mark.slow
+    )
     for name, (*_, most) in CASES.items()
     for factor in (Fraction(9, 4), Fraction(25), Fraction(10201, 10000), Fraction(10**72))
     for n in range(1, most + 1)
@@ -91,9 +94,12 @@ class TestEveryDataSet:
             assert true <= found.upper * ROUNDING
 
     @pytest.mark.parametrize(
-        "name", ["krr", "rr", "subset", "hashing", pytest.param("piecewise", marks=pytest.mark.slow)]
+        ("name", "written"),
+        [
+            *(("krr", True), ("krr", False), ("rr", False), ("subset", False), ("hashing", False)),
+            pytest.param("piecewise", False, marks=pytest.mark.slow),
+        ],
     )
-    @pytest.mark.parametrize("written", [False, True])
     def test_rounds(self, name, written):
         """The same users in two rounds: products of the laws of one."""
         table, sizes, runs, _ = CASES[name]
