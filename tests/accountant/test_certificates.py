@@ -268,7 +268,8 @@ def test_the_command_for_other_methods(tmp_path, capsys, monkeypatch, options):
 
 
 @pytest.mark.parametrize("over", [pytest.param(0.9, marks=pytest.mark.slow), 1.3])
-def test_the_noise_of_a_certificate_is_no_more_than_that_of_the_reports(over):
+def test_the_noise_of_a_certificate_is_no_more_than_that_of_the_reports(over, monkeypatch):
+    monkeypatch.setattr(check_certificate, "CELLS", 4_000)
     exact = Fraction(over) / Fraction(0.7)
     found = gspa.certify(n=1, delta=1e-6, mechanism=gspa.Laplace(scale=0.7, sensitivity=over))
     ((eps, _, _),) = json.loads(found.text)["users"]
