@@ -244,15 +244,12 @@ class TestLines:
 
 @pytest.mark.usefixtures("harmless")
 class TestPlaces:
-    @pytest.mark.parametrize("name", ["../01_page", "/etc/passwd", "notebooks/01_page", "01_page.ipynb", "a\0b", ".."])
-    def test_a_notebook_is_one_of_the_books_own(self, name):
-        status, fault = judged(["run", name])
-        assert (status, fault) == (2, "nothing")
+    OTHERS = ("../01_page", "/etc/passwd", "notebooks/01_page", "01_page.ipynb", "a\0b", "..")
+    NO_NOTEBOOKS = ("out.txt", "a\0b.ipynb", ".", "x\ny", ".ipynb/")
 
-    @pytest.mark.parametrize("place", ["out.txt", "a\0b.ipynb", ".", "x\ny", ".ipynb/"])
-    def test_an_output_is_a_notebook(self, place):
-        status, fault = judged(["run", "01_page", "-o", place])
-        assert (status, fault) == (2, "nothing")
+    @pytest.mark.parametrize("words", [*((name,) for name in OTHERS), *(("01_page", "-o", to) for to in NO_NOTEBOOKS)])
+    def test_a_notebook_is_one_of_the_books_own_and_so_is_an_output(self, words):
+        assert judged(["run", *words]) == (2, "nothing")
 
     def test_a_link_does_not_lead_an_output_to_another_file(self, harmless, monkeypatch):
         secret = harmless.root / "profile"
