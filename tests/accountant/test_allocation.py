@@ -228,7 +228,7 @@ def test_with_a_gaussian_round():
 
 @pytest.mark.parametrize("direction", ["remove", "add"])
 def test_one_round_composed_is_the_round(direction):
-    asked = {"sigma": 4.0, "steps": 4, "direction": direction}
+    asked = {"sigma": 2.0, "steps": 2, "direction": direction}
     exact, composed = (
         allocation_epsilon(**asked, delta=1e-4),
         rounds.compose([(allocated(**asked), 1)], delta=1e-4),
