@@ -146,11 +146,80 @@ def response(k, eps0):
     return np.array([krr(k, eps0, x) for x in range(k)])
 
 
-def selection(k, size, eps0):
+# --- the named mechanisms, a row an input; e^eps is `factor`, exact if it is a fraction ----------------------
+
+
+def _weighted(likely, factor):
+    """Rows of weights e^eps on what an input makes likely, 1 elsewhere."""
+    rows = [[factor if one else Fraction(1) for one in row] for row in likely]
+    return [[weight / sum(row) for weight in row] for row in rows]
+
+
+def k_ary(factor, k):
+    """k-ary randomized response."""
+    return _weighted([[x == y for y in range(k)] for x in range(k)], factor)
+
+
+def subset(factor, k, size):
     """Subset selection."""
-    sets = list(combinations(range(k), size))
-    table = np.array([[math.exp(eps0) if item in one else 1.0 for one in sets] for item in range(k)])
-    return table / table.sum(axis=1, keepdims=True)
+    return _weighted([[x in one for one in combinations(range(k), size)] for x in range(k)], factor)
+
+
+def hashing(factor, k, g):
+    """Local hashing: all functions of k items to g values, and the value that is sent."""
+    outputs = list(product(product(range(g), repeat=k), range(g)))
+    return _weighted([[hashed[x] == sent for hashed, sent in outputs] for x in range(k)], factor)
+
+
+def hadamard(factor, k):
+    """Row x + 1 of the Hadamard matrix of order K > k: +1 where x + 1 and the column share an even number of bits."""
+    columns = range(1 << k.bit_length())
+    return _weighted([[((x + 1) & y).bit_count() % 2 == 0 for y in columns] for x in range(k)], factor)
+
+
+def _bits(k, p, q):
+    """One's own bit is 1 with probability p, any other with q."""
+    vectors = list(product((0, 1), repeat=k))
+    chance = [[p if i == x else q for i in range(k)] for x in range(k)]
+    return [
+        [math.prod(c if bit else 1 - c for c, bit in zip(row, one, strict=True)) for one in vectors] for row in chance
+    ]
+
+
+def optimized(factor, k):
+    """Unary encoding whose own bit is fair."""
+    return _bits(k, Fraction(1, 2), 1 / (1 + factor))
+
+
+def symmetric(factor, k):
+    """Unary encoding, all bits alike."""
+    root = _root(factor)
+    return _bits(k, root / (1 + root), 1 / (1 + root))
+
+
+def piecewise(factor, values=("-1", "-1/2", "0", "1/3", "1")):
+    """The density of Wang et al. 2019, Algorithm 2, integrated over the cells between all its steps."""
+    root = _root(factor)
+    c = (root + 1) / (root - 1)
+    high = (factor - root) / (2 * root + 2)
+    starts = {x: (c + 1) / 2 * x - (c - 1) / 2 for x in map(Fraction, values)}
+    edges = sorted({-c, c, *starts.values(), *(start + c - 1 for start in starts.values())})
+    return [
+        [(b - a) * (high if start <= a and b <= start + c - 1 else high / factor) for a, b in pairwise(edges)]
+        for start in starts.values()
+    ]
+
+
+def duchi(factor):
+    """The two answers of Duchi et al."""
+    share = [Fraction(1, 2) + Fraction(x) / 2 * (factor - 1) / (factor + 1) for x in ("-1", "-1/2", "0", "1")]
+    return [[one, 1 - one] for one in share]
+
+
+def _root(factor):
+    if isinstance(factor, float):
+        return math.sqrt(factor)
+    return Fraction(math.isqrt(factor.numerator), math.isqrt(factor.denominator))
 
 
 def clone_pair_delta(eps0, n, eps, r):

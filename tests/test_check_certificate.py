@@ -17,7 +17,18 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from exact_shuffle import histograms, response, selection
+from exact_shuffle import (
+    gaussian_delta,
+    hadamard,
+    hashing,
+    histograms,
+    k_ary,
+    optimized,
+    piecewise,
+    subset,
+    symmetric,
+)
+from pair_oracle import uniform_delta
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
@@ -79,36 +90,6 @@ def bound(fields, program=checker):
 # --- The outside values: every randomizer as a matrix ---
 
 
-def unary(p, q, items=2):
-    bits = np.array(list(itertools.product((0, 1), repeat=items)))
-    chance = np.where(np.eye(items) == 1, p, q)
-    return np.array([np.prod(np.where(bits == 1, one, 1 - one), axis=1) for one in chance])
-
-
-def hashed(g, eps):
-    """Of two items: a report is the hash, which is the pair of its values, and a value."""
-    rows = []
-    for item in range(2):
-        row = [response(g, eps)[h[item]] / g**2 for h in itertools.product(range(g), repeat=2)]
-        rows.append(np.concatenate(row))
-    return np.array(rows)
-
-
-def halves(eps):
-    """Hadamard response of three items with four outputs."""
-    own = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]])
-    law = np.where(own == 1, math.exp(eps), 1.0)
-    return law / law.sum(axis=1, keepdims=True)
-
-
-def pieces(eps, cells=3):
-    """The piecewise mechanism at -1, and at 1, by cells in which both densities are constant."""
-    high = math.exp(eps / 2) / (math.exp(eps / 2) + 1)
-    c = (math.exp(eps / 2) + 1) / (math.exp(eps / 2) - 1)
-    low = (1 - high) * (c - 1) / (c + 1)  # an interval as long as the high one
-    return np.array([[high, low, 1 - high - low], [low, high, 1 - high - low]])
-
-
 def theorem(victim, others, eps, base=None):
     """The right-hand side of the theorem, over all outcomes; victim and others are matrices, B as far as they reach."""
     base = np.min([one.min(axis=0) for one in [victim, *others]], axis=0) if base is None else np.asarray(base, float)
@@ -143,10 +124,12 @@ def truth(victim, others, eps):
     return worst
 
 
-def of(local):
-    return response(2, local)
+def table(rows, *sizes):
+    """The matrix of a local eps."""
+    return lambda eps: np.array(rows(math.exp(eps), *sizes), dtype=float)
 
 
+of = table(k_ary, 2)
 CASES = [
     # family, users, parameters, eps, the matrix of a local eps
     ("rr", [(1, 5)], {}, 0.3, of),
@@ -154,16 +137,16 @@ CASES = [
     ("aligned", [(2.5, 1), (0.5, 2), (0, 2)], {}, 0.8, of),
     ("aligned", [(1, 1)], {}, 0.1, of),
     ("rr", [(4, 4)], {}, 0.0, of),
-    ("krr", [(1, 4)], {"k": 3}, 0.4, lambda eps: response(3, eps)),
-    ("krr", [(1.5, 2), (0.5, 2)], {"k": 5}, 0.8, lambda eps: response(5, eps)),
-    ("subset", [(1, 4)], {"k": 4, "size": 2}, 0.3, lambda eps: selection(4, 2, eps)),
-    ("subset", [(2, 1), (1, 2)], {"k": 5, "size": 3}, 0.9, lambda eps: selection(5, 3, eps)),
-    ("local hashing", [(1, 3)], {"g": 3}, 0.2, lambda eps: hashed(3, eps)),
-    ("local hashing", [(1, 2), (0.3, 2)], {"g": 2}, 0.2, lambda eps: hashed(2, eps)),
-    ("hadamard", [(1, 3), (0.5, 1)], {}, 0.3, halves),
-    ("piecewise", [(1, 5)], {}, 0.3, pieces),
-    ("unary", [(1, 4)], {}, 0.2, lambda eps: unary(1 / (1 + math.exp(-eps / 2)), 1 / (1 + math.exp(eps / 2)))),
-    ("optimized unary", [(1.5, 4)], {}, 0.2, lambda eps: unary(0.5, 1 / (1 + math.exp(eps)))),
+    ("krr", [(1, 4)], {"k": 3}, 0.4, table(k_ary, 3)),
+    ("krr", [(1.5, 2), (0.5, 2)], {"k": 5}, 0.8, table(k_ary, 5)),
+    ("subset", [(1, 4)], {"k": 4, "size": 2}, 0.3, table(subset, 4, 2)),
+    ("subset", [(2, 1), (1, 2)], {"k": 5, "size": 3}, 0.9, table(subset, 5, 3)),
+    ("local hashing", [(1, 3)], {"g": 3}, 0.2, table(hashing, 2, 3)),
+    ("local hashing", [(1, 2), (0.3, 2)], {"g": 2}, 0.2, table(hashing, 2, 2)),
+    ("hadamard", [(1, 3), (0.5, 1)], {}, 0.3, table(hadamard, 3)),
+    ("piecewise", [(1, 5)], {}, 0.3, table(piecewise, ("-1", "1"))),
+    ("unary", [(1, 4)], {}, 0.2, table(symmetric, 2)),
+    ("optimized unary", [(1.5, 4)], {}, 0.2, table(optimized, 2)),
 ]
 
 
@@ -231,36 +214,14 @@ def test_local_deltas():
     assert max(values) * (1 - 1e-9) <= found <= max(values) * 1.003
 
 
-# --- Many users, by convolution ---
-
-
-def convolved(n, c, table, eps):
-    """E[L_0; L_0 + S > 0] where the atoms lie on a lattice of their own: two atoms at x and -y, numbers of either."""
-    (m0, x), (_, y) = [(mass, r0 - math.exp(eps) * r1) for mass, r0, r1 in table]
-    step = np.array([[1 - c, c * (1 - m0)], [c * m0, 0]])  # rows: how many at x, columns: at y
-    law, power, left = np.ones((1, 1)), step, n - 1
-    while left:
-        if left % 2:
-            law = plane(law, power)
-        left, power = left // 2, plane(power, power) if left > 1 else power
-    i, j = np.indices(law.shape)
-    sums = i * x + j * y
-    return m0 * x * law[sums + x > 0].sum() + (1 - m0) * y * law[sums + y > 0].sum()
-
-
-def plane(one, other):
-    from scipy.signal import convolve
-
-    return convolve(one, other, method="direct" if min(one.shape) < 40 else "fft")
+# --- Many users ---
 
 
 @pytest.mark.parametrize(("n", "local", "eps"), [(60, 1.0, 0.3), (200, 0.5, 0.05), (120, 2.0, 1.0)])
 def test_many_users(n, local, eps):
-    p = math.exp(local)
-    table = [(0.5, 2 * p / (p + 1), 2 / (p + 1)), (0.5, 2 / (p + 1), 2 * p / (p + 1))]
-    value = convolved(n, 2 / (p + 1), table, eps)
-    assert bound(certified("aligned", [(local, n)], eps, 1e-3)) == pytest.approx(value, rel=2e-3)
-    assert bound(certified("aligned", [(local, n)], eps, 1e-3)) >= value * (1 - 1e-6)
+    value = float(uniform_delta(n, local, eps))
+    found = bound(certified("aligned", [(local, n)], eps, 1e-3))
+    assert value * (1 - 1e-6) <= found <= value * (1 + 2e-3)
 
 
 @pytest.mark.parametrize("delta", ["1e-20", "1e-60"])
@@ -291,15 +252,11 @@ def test_without_tails():
 # --- Laplace, Gaussian and several sums ---
 
 
-def gaussian_delta(mu, eps):
-    return norm.cdf(mu / 2 - eps / mu) - math.exp(eps) * norm.cdf(-mu / 2 - eps / mu)
-
-
 @pytest.mark.parametrize("covers", [[None], [{"radius": 3, "slopes": [0.1249], "breaks": []}]])
 def test_one_report_with_noise(covers):
     """Alone it is the Gaussian mechanism, covered or not."""
     found = bound(certified("gaussian", [(2.0, 1)], 0.3, 1e-2, proof={"covers": covers}))
-    assert gaussian_delta(0.5, 0.3) * (1 - 1e-9) <= found <= gaussian_delta(0.5, 0.3) * 1.003
+    assert gaussian_delta(0.3, 0.5) * (1 - 1e-9) <= found <= gaussian_delta(0.3, 0.5) * 1.003
     covers = [cover and cover | {"slopes": [0.6999]} for cover in covers]
     found = bound(certified("laplace", [(0.7, 1)], 0.3, 1e-2, proof={"covers": covers}))
     assert 1 - math.exp(-0.2) <= found * (1 + 1e-9) <= (1 - math.exp(-0.2)) * 1.003
@@ -333,7 +290,7 @@ def test_a_cover_must_be_one():
 @pytest.mark.parametrize(("relation", "mu"), [("add or remove one record", 0.5), ("replace one record", 1.0)])
 def test_one_sum(relation, mu):
     fields = certified("allocation", [], 0.3, 1e-2, parameters={"sigma": 2, "steps": 1}, relation=relation)
-    assert gaussian_delta(mu, 0.3) * (1 - 1e-9) <= bound(fields) <= gaussian_delta(mu, 0.3) * 1.003
+    assert gaussian_delta(0.3, mu) * (1 - 1e-9) <= bound(fields) <= gaussian_delta(0.3, mu) * 1.003
 
 
 def test_two_sums():
@@ -370,8 +327,8 @@ def test_rounds_of_many():
         return bound(certified("krr", [(0.5, 200)], eps, 1e-2, rounds=rounds, parameters={"k": 4}))
 
     one, many = delta(0.02, 1), delta(0.06, 9)
-    mu = brentq(lambda mu: gaussian_delta(mu, 0.02) - one, 1e-3, 1)
-    assert many == pytest.approx(gaussian_delta(3 * mu, 0.06), rel=0.05)
+    mu = brentq(lambda mu: float(gaussian_delta(0.02, mu)) - one, 1e-3, 1)
+    assert many == pytest.approx(float(gaussian_delta(0.06, 3 * mu)), rel=0.05)
 
 
 # --- Planted errors ---

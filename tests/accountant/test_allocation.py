@@ -72,39 +72,29 @@ def test_one_step_is_the_mechanism_itself(direction, apart):
         # The ends are apart by the allowance, 1e-11 on each side.
         at = allocation_delta(**asked, eps=0.7)
         assert at.upper * (1 - 3e-11) < at.lower < gdp_delta(0.7, mu=mu) < at.upper
-        told = allocation_epsilon(**asked, delta=delta, epochs=4)
-        assert told.upper == pytest.approx(gdp_epsilon(delta=delta, mu=2 * mu), rel=1e-12)
-
-
-def test_all_steps_are_their_composition():
-    asked = {"sigma": 3.0, "steps": 5, "k": 5}
-    assert allocation_epsilon(**asked, delta=1e-6).upper == pytest.approx(
-        gdp_epsilon(delta=1e-6, mu=math.sqrt(5) / 3), rel=1e-12
-    )
+        for more, times in (({"epochs": 4}, 4), ({"epochs": 5, "deal": "once"}, 5)):
+            told = allocation_epsilon(**asked | more, delta=delta)
+            assert told.upper == pytest.approx(gdp_epsilon(delta=delta, mu=math.sqrt(times) * mu), rel=1e-12)
+        # Nor is it hidden in which of the steps it is.
+        every = allocation_epsilon(**asked | {"steps": 4, "k": 4, "epochs": 5, "deal": "once"}, delta=delta)
+        assert every.upper == pytest.approx(gdp_epsilon(delta=delta, mu=math.sqrt(20) * mu), rel=1e-12)
 
 
 @pytest.mark.parametrize("direction", ["remove", "add", "replace"])
-def test_two_steps_by_quadrature(direction):
-    for a, eps in ((0.3, 0.1), (1.0, 1.0), (2.0, 2.5), (0.05, 0.0)):
-        truth = two_steps(a, eps, direction)
-        found = allocation_delta(sigma=1 / a, steps=2, eps=eps, direction=direction)
-        assert found.lower <= truth * (1 + 1e-8)
-        assert truth * (1 - 1e-8) <= found.upper < 1.25 * truth
+@pytest.mark.parametrize(
+    ("a", "eps", "epochs", "width"),
+    [(0.3, 0.1, 1, 0.25), (1.0, 1.0, 1, 0.25), (2.0, 2.5, 1, 0.25), (0.05, 0.0, 1, 0.25), (0.5, 1.0, 3, 0.02)],
+)
+def test_two_steps_by_quadrature(a, eps, epochs, width, direction):
+    """The answers' sums say all of a kept deal: a contribution that is sqrt(epochs) times as large."""
+    truth = two_steps(a * math.sqrt(epochs), eps, direction)
+    asked = {"sigma": 1 / a, "steps": 2, "epochs": epochs, "direction": direction}
+    found = allocation_delta(**asked, eps=eps, deal="once")
+    assert found.lower <= truth * (1 + 1e-8)
+    assert truth * (1 - 1e-8) <= found.upper < (1 + width) * truth
 
 
 # --- one deal for all epochs ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("direction", "epochs"), [("remove", 2), ("add", 3), ("replace", 2)])
-def test_a_kept_deal_by_quadrature(epochs, direction):
-    """The answers' sums say all: two steps with a contribution that is sqrt(epochs) times as large."""
-    asked = {"sigma": 2.0, "steps": 2, "direction": direction, "epochs": epochs, "eps": 1.0}
-    truth = two_steps(0.5 * math.sqrt(epochs), 1.0, direction)
-    kept = allocation_delta(**asked, deal="once")
-    assert kept.lower * (1 - 1e-8) <= truth <= kept.upper * (1 + 1e-8)
-    assert kept.relative_width < 0.02
-    if direction == "add":  # replacing, the two come too close; removing is as adding, and takes seconds
-        assert allocation_delta(**asked).upper < truth
 
 
 def test_a_kept_deal_answer_by_answer():
@@ -146,15 +136,6 @@ def test_an_adversary_in_the_second_epoch_of_a_kept_deal():
     assert least(1.0, tried, 0.4) == pytest.approx(least(1.0, full, 0.4), rel=1e-12)
     assert least(0.5, tried, 0.4) < upper
     assert 0.97 * upper < least(1.0, full, 0.2) <= upper * (1 + 1e-3)
-
-
-def test_a_kept_deal_where_all_is_known():
-    asked = {"sigma": 3.0, "epochs": 5, "delta": 1e-6, "deal": "once"}
-    for direction, apart in (("remove", 1), ("add", 1), ("replace", 2)):
-        found = allocation_epsilon(**asked, steps=1, direction=direction)
-        assert found.upper == pytest.approx(gdp_epsilon(delta=1e-6, mu=apart * math.sqrt(5) / 3), rel=1e-12)
-        every = allocation_epsilon(**asked, steps=4, k=4, direction=direction)
-        assert every.upper == pytest.approx(gdp_epsilon(delta=1e-6, mu=2 * apart * math.sqrt(5) / 3), rel=1e-12)
 
 
 def test_one_epoch_of_either_deal_is_the_same():
@@ -247,7 +228,7 @@ def test_with_a_gaussian_round():
 
 @pytest.mark.parametrize("direction", ["remove", "add"])
 def test_one_round_composed_is_the_round(direction):
-    asked = {"sigma": 2.0, "steps": 4, "direction": direction}
+    asked = {"sigma": 2.0, "steps": 2, "direction": direction}
     exact, composed = (
         allocation_epsilon(**asked, delta=1e-4),
         rounds.compose([(allocated(**asked), 1)], delta=1e-4),

@@ -77,13 +77,10 @@ class TestBudgets:
             (([0.1, 0.2], 0.0, [1, 2, 3]), "len(count) = 3: must be len(eps) = 2"),
             (([0.1], 0.0, [0]), "count[0] = 0.0: must be an integer >= 1"),
             (([0.1], 0.0, [1.5]), "count[0] = 1.5: must be an integer >= 1"),
-            (([0.1], 0.0, [math.nan]), "count[0] = nan: must be an integer >= 1"),
-            (([0.1], 0.0, [2**53 + 1]), "sum(count) = 9007199254740992.0: must be at most 2^53 - 1"),
             (([0.1, 0.2], 0.0, [2**53 - 1, 1]), "sum(count) = 9007199254740992.0: must be at most 2^53 - 1"),
             ((["a"],), "eps = ['a']: must be a list of numbers"),
             (([True, False],), "must be a list of numbers"),
             (([[0.1], [0.2]],), "must be a one-dimensional list of numbers"),
-            ((0.5,), "must be a one-dimensional list of numbers"),
             (([[1], [1, 2]],), "rectangular"),
         ],
     )
@@ -141,12 +138,6 @@ class TestTable2:
             b.draw("unif4", n=10, rng=0)
         with pytest.raises(InvalidValue, match=r"high = 0.5: must be >= low = 1"):
             b.uniform(1, 0.5, n=10, rng=0)
-        with pytest.raises(InvalidValue, match="n = 0"):
-            b.constant(0.5, n=0)
-        with pytest.raises(InvalidValue, match="eps = nan"):
-            b.constant(math.nan, n=1)
-        with pytest.raises(InvalidValue, match="delta = 1"):
-            b.constant(0.5, n=2, delta=1)
 
 
 class TestRepeatFirst:

@@ -48,7 +48,7 @@ def test_a_rigorous_bound_is_never_below_an_exact_protocol_of_its_class(family, 
             assert exact(family, eps0, n, row.epsilon) <= delta * (1 + 1e-9)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.floats(0.05, 3), st.integers(100, 1500), st.floats(1e-8, 0.1))
 def test_a_clone_bound_is_never_below_its_numerical_form(eps0, n, delta):
     for row in compare(budgets.constant(eps0, n=n), delta=delta, mechanism="common"):
@@ -206,7 +206,7 @@ class TestDifferentBudgets:
 
 
 class TestValuesAboveEps0:
-    @settings(max_examples=15)
+    @settings(max_examples=10)
     @given(st.floats(0, 6), st.integers(1, 3000), st.floats(1e-10, 0.5))
     def test_are_flagged(self, eps0, n, delta):
         for row in compare(budgets.constant(eps0, n=n), delta=delta):

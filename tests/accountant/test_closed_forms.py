@@ -7,7 +7,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from exact_shuffle import binary_laws, clipped_laplace_law, gaussian_delta, hockey_stick, rr_delta
+from exact_shuffle import binary_laws, clipped_laplace_law, gaussian_delta, hockey_stick, laplace_delta, rr_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -16,6 +16,8 @@ from gspa.accountant import budgets
 from gspa.accountant import closed_forms as c
 from gspa.accountant.clones import clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.laplace_gaussian import blanket_epsilon
+from gspa.accountant.published import compare
 
 GROUPS = st.lists(
     st.tuples(st.floats(0, 5), st.sampled_from([0.0, 1e-6, 0.1]), st.integers(1, 1000)),
@@ -115,7 +117,7 @@ def test_a_formula_as_printed(name):
             eps = float(rng.uniform(low, high) if low > 1e-12 else low * (high / low) ** rng.random())
             n, delta = int(10 ** rng.uniform(3.5, 9)), float(10 ** rng.uniform(-300, -2))
             try:
-                found = getattr(c, f"{name}_epsilon")(eps, n=n, delta=delta)
+                found = published(name, eps, n, delta)
             except OutsideValidity:
                 continue
             assert abs(found / printed(name, eps, n, delta) - 1) < allowed
@@ -123,38 +125,53 @@ def test_a_formula_as_printed(name):
     assert seen > 100
 
 
-class TestErlingsson19:
-    def test_ends_are_included(self):
-        assert c.erlingsson19_epsilon(0.5, n=1000, delta=0.01) < 0.5
-        least = math.ceil(144 * math.log(1e4))  # 1327
-        assert c.erlingsson19_epsilon(0.5, n=least, delta=1e-4) <= 0.5
+# Where each is established, to either side of its edge: (name, eps0, n, delta).
+ERLINGSSON = r"Erlingsson19: needs eps0 <= 1/2, delta <= 0.01, n >= max\(1000, 144 log\(1/delta\)\); eps0 = "
+FMT21 = r"FMT21: needs eps0 <= log\(n/\(16 log\(2/delta\)\)\).*; eps0 = "
+FMT23 = r"FMT23: needs eps0 <= log\(n/\(8 log\(2/delta\)\) - 1\)"
+WANG24 = r"needs n > 8 \(e\^eps0 \+ 1\) log\(4/delta\); eps0 = "
+EDGE21 = math.log(10_000 / (16 * math.log(2e4)))
+EDGE23 = math.log(10_000 / (8 * math.log(2e4)) - 1)
+INSIDE = [
+    ("erlingsson19", 0.5, 1000, 0.01),
+    ("erlingsson19", 0.5, math.ceil(144 * math.log(1e4)), 1e-4),
+    ("fmt21", EDGE21 - 1e-12, 10_000, 1e-4),
+    ("fmt23", EDGE23 - 1e-12, 10_000, 1e-4),
+    ("fmt23", 0.0, 159, 1e-4),  # e^0 + 1 = 2 needs n >= 158.46
+    ("wang24", 0.5, 225, 1e-4),
+    ("wang24", 0.0, 2, 1e-4),
+]
+OUTSIDE = [
+    (("erlingsson19", 0.51, 10_000, 1e-4), f"{ERLINGSSON}0.51, n = 10000, delta = 0.0001$"),
+    (("erlingsson19", 0.5, 999, 0.01), f"{ERLINGSSON}0.5, n = 999, delta = 0.01$"),
+    (("erlingsson19", 0.5, 10_000, 0.02), f"{ERLINGSSON}0.5, n = 10000, delta = 0.02$"),
+    (("erlingsson19", 0.5, 1326, 1e-4), f"{ERLINGSSON}0.5, n = 1326, delta = 0.0001$"),
+    (("fmt21", EDGE21 + 1e-9, 10_000, 1e-4), f"{FMT21}4.1"),
+    (("fmt21", 0.0, 158, 1e-4), f"{FMT21}0"),
+    (("fmt23", EDGE23 + 1e-9, 10_000, 1e-4), FMT23),
+    (("fmt23", 0.0, 158, 1e-4), FMT23),
+    (("fmt23", 0.0, 79, 1e-4), FMT23),
+    (("wang24", 0.5, 224, 1e-4), f"{WANG24}0.5, n = 224"),
+    (("wang24", 800, 10_000, 1e-4), f"{WANG24}800"),
+]
 
-    @pytest.mark.parametrize(
-        ("eps0", "n", "delta", "words"),
-        [
-            (0.51, 10_000, 1e-4, "eps0 = 0.51, n = 10000, delta = 0.0001"),
-            (0.5, 999, 1e-2, "eps0 = 0.5, n = 999, delta = 0.01"),
-            (0.5, 10_000, 0.02, "eps0 = 0.5, n = 10000, delta = 0.02"),
-            (0.5, 1326, 1e-4, "eps0 = 0.5, n = 1326, delta = 0.0001"),
-        ],
-    )
-    def test_refusals(self, eps0, n, delta, words):
-        with pytest.raises(OutsideValidity) as refusal:
-            c.erlingsson19_epsilon(eps0, n=n, delta=delta)
-        needs = "Erlingsson19: needs eps0 <= 1/2, delta <= 0.01, n >= max(1000, 144 log(1/delta)); "
-        assert str(refusal.value) == needs + words
+
+def published(name, eps0, n, delta):
+    return getattr(c, f"{name}_epsilon")(eps0, n=n, delta=delta)
+
+
+@pytest.mark.parametrize("asked", INSIDE)
+def test_the_edge_of_where_it_is_established_is_inside(asked):
+    assert 0 <= published(*asked) < math.inf
+
+
+@pytest.mark.parametrize(("asked", "words"), OUTSIDE)
+def test_beyond_the_edge_it_is_refused(asked, words):
+    with pytest.raises(OutsideValidity, match=words):
+        published(*asked)
 
 
 class TestFmt21:
-    def test_condition(self):
-        n, delta = 10_000, 1e-4
-        edge = math.log(n / (16 * math.log(2 / delta)))
-        assert c.fmt21_epsilon(edge - 1e-12, n=n, delta=delta) > 0
-        with pytest.raises(OutsideValidity, match=r"FMT21: needs eps0 <= log\(n/\(16 log\(2/delta\)\)\).*; eps0 = 4.1"):
-            c.fmt21_epsilon(edge + 1e-9, n=n, delta=delta)
-        with pytest.raises(OutsideValidity):
-            c.fmt21_epsilon(0.0, n=100, delta=1e-4)  # even eps0 = 0 needs n >= 16 log(2/delta) = 158.5
-
     @settings(max_examples=50)
     @given(st.floats(0.01, 2), st.floats(0, 0.4), st.sampled_from([1e-8, 1e-4, 1e-2]))
     def test_theorem_3_8_spends_delta_and_no_more(self, eps0, share, delta):
@@ -207,17 +224,6 @@ class TestBlog:
             assert exact <= c.clones_blog_epsilon(eps0, n=n, delta=delta) <= 2 * exact
 
 
-class TestFmt23:
-    def test_condition(self):
-        n, delta = 10_000, 1e-4
-        edge = math.log(n / (8 * math.log(2 / delta)) - 1)
-        assert c.fmt23_epsilon(edge - 1e-12, n=n, delta=delta) > 0
-        for eps0, size in ((edge + 1e-9, n), (0.0, 158), (0.0, 79)):  # e^0 + 1 = 2 needs n >= 158.46
-            with pytest.raises(OutsideValidity, match=r"FMT23: needs eps0 <= log\(n/\(8 log\(2/delta\)\) - 1\)"):
-                c.fmt23_epsilon(eps0, n=size, delta=delta)
-        assert c.fmt23_epsilon(0.0, n=159, delta=delta) == 0
-
-
 class TestWang24:
     """At the largest total variation c, which says how often neither clone is answered, does not matter."""
 
@@ -225,14 +231,6 @@ class TestWang24:
     def test_is_fmt23_with_one_user_less(self, eps0, n, delta):
         found = c.wang24_epsilon(eps0, n=n, delta=delta)
         assert found == pytest.approx(c.fmt23_epsilon(eps0, n=n - 1, delta=delta), rel=1e-12)
-
-    def test_refusals(self):
-        with pytest.raises(OutsideValidity, match=r"needs n > 8 \(e\^eps0 \+ 1\) log\(4/delta\); eps0 = 0.5, n = 224"):
-            c.wang24_epsilon(0.5, n=224, delta=1e-4)
-        assert c.wang24_epsilon(0.5, n=225, delta=1e-4) > 0
-        with pytest.raises(OutsideValidity, match="eps0 = 800"):
-            c.wang24_epsilon(800, n=10_000, delta=1e-4)
-        assert math.isfinite(c.wang24_epsilon(0, n=2, delta=1e-4))
 
 
 def echoes_by_definition(eps):
@@ -333,3 +331,117 @@ class TestEpsilon:
         assert c.girgis21_epsilon(5.0, n=10, delta=1e-4) > 5
         with pytest.raises(OutsideValidity, match="needs n >= 2"):
             c.girgis21_epsilon(1, n=1, delta=1e-4)
+
+
+# --- Laplace and Gaussian reports: definitions, the authors' own numbers, what refutes one ---------------------
+
+
+def density(y, x, eps):
+    return eps / 2 * np.exp(-eps * np.abs(y - x))
+
+
+def clone_by_definition(eps, most):
+    """2 min(a, b) of `liu24_clones`, the sets found on a grid."""
+    y = (np.arange(4_000_000) + 0.5) / 50_000 - 40
+    zero, one, own = density(y, 0, most), density(y, 1, most), density(y, 0, eps)
+    first, second = (zero > one) & (zero > own), (one > zero) & (one > own)
+    a = own[first].sum() / 50_000 if first.any() else 1.0
+    return 2 * min(a, own[second].sum() / 50_000)
+
+
+def pair_delta(eps, clones, w, n):
+    """The divergence of `liu24_epsilon`'s pair, outcome by outcome."""
+    total = 0.0
+    for number in range(n + 1):
+        a = np.arange(number + 2)
+        low, high = stats.binom.pmf(a, number, 0.5), stats.binom.pmf(a - 1, number, 0.5)
+        gain = (1 - 2 * w) * low + 2 * w * high - math.exp(eps) * high
+        total += stats.binom.pmf(number, n, clones / n) * np.maximum(gain, 0).sum()
+    return total
+
+
+class TestLiu24:
+    @pytest.mark.parametrize(("eps", "most"), [(0.2, 3.0), (2.0, 2.0), (0.99, 1.0)])
+    def test_clones_by_definition(self, eps, most):
+        people = budgets.from_array([eps, most], count=[100, 1])
+        assert c.liu24_clones(people) == pytest.approx(100 * clone_by_definition(eps, most), rel=1e-4)
+
+    def test_a_user_without_budget_is_none(self):
+        # Its law spreads beyond the sets where the victim's are larger: the limit is 0.
+        people = budgets.from_array([0.0, 1.0], count=[7, 1])
+        assert c.liu24_clones(people) == 0
+        assert 0 < c.liu24_clones(budgets.from_array([1e-6, 1.0], count=[7, 1])) < 1e-3
+        assert c.liu24_clones(budgets.constant(0.0, n=8)) == 7
+        with pytest.raises(OutsideValidity, match="fewer than 2e9 clones"):
+            c.liu24_epsilon(people, delta=1e-6)
+
+    @settings(max_examples=20)
+    @given(st.floats(0.1, 3), st.integers(20, 150), st.floats(1e-4, 0.05))
+    def test_epsilon_meets_delta_exactly(self, eps0, n, delta):
+        people = budgets.constant(eps0, n=n)
+        try:
+            eps = c.liu24_epsilon(people, delta=delta)
+        except OutsideValidity:
+            assert pair_delta(eps0, c.liu24_clones(people), math.exp(-eps0 / 2) / 2, n) > delta
+            return
+        found = pair_delta(eps, c.liu24_clones(people), math.exp(-eps0 / 2) / 2, n)
+        assert found == pytest.approx(delta, rel=1e-6) if eps > 0 else found <= delta
+
+    @pytest.mark.parametrize(
+        ("eps", "count", "delta", "printed"),
+        [
+            # numericalanalysis(n, eps, 0, delta, 10, 100, True, "laplacian", 1.0) of yixuanLL/HPS at commit ddd02eb.
+            ([1.0], [1_000], 1e-6, 0.1297098770737648),
+            ([0.5], [5_000], 1e-6, 0.024288639426231384),
+            ([0.2, 1.0], [2_000, 1_000], 1e-5, 0.06611317908391356),
+            ([4.0], [3_000], 1e-6, 0.3498844802379608),
+            ([0.05, 3.0], [2_000, 20], 1e-5, 0.4316896079108119),
+        ],
+    )
+    def test_the_authors_code_agrees_up_to_its_grid(self, eps, count, delta, printed):
+        assert c.liu24_epsilon(budgets.from_array(eps, count=count), delta=delta) == pytest.approx(printed, rel=5e-3)
+
+    @pytest.mark.parametrize(("eps0", "n", "cut"), [(4.0, 3_000, 0.25), (5.0, 10_000, 0.0)])
+    def test_it_is_no_upper_bound(self, eps0, n, cut):
+        eps = c.liu24_epsilon(budgets.constant(eps0, n=n), delta=1e-6)
+        assert laplace_delta(eps0, n, eps, cut) > 9 * 1e-6
+        rows = {row.key: row for row in compare(budgets.constant(eps0, n=n), delta=1e-6, mechanism="laplace")}
+        assert not rows["liu24"].rigorous
+        assert "not a certified upper bound" in rows["liu24"].note
+        assert rows["su25"].epsilon > eps
+        assert laplace_delta(eps0, n, rows["su25"].epsilon, cut) <= 1e-6
+
+    def test_thinned_sums_agree(self, monkeypatch):
+        people = budgets.constant(1.0, n=10**6)
+        thin = c.liu24_epsilon(people, delta=1e-8)
+        monkeypatch.setattr(c, "_CLONES_TRIED", 10**6)
+        assert thin == pytest.approx(c.liu24_epsilon(people, delta=1e-8), rel=1e-4)
+
+    def test_refusals(self):
+        for people, reason in (
+            (budgets.constant(1.0, n=1), "n >= 2, .*n=1"),
+            (budgets.constant(1.0, n=100, delta=1e-9), "needs pure local privacy"),
+            (budgets.constant(701.0, n=100), "eps 701 to 701"),
+            (budgets.constant(600.0, n=100), "some eps up to the largest eps_i"),
+        ):
+            with pytest.raises(OutsideValidity, match=reason):
+                c.liu24_epsilon(people, delta=1e-6)
+        with pytest.raises(InvalidValue, match="delta"):
+            c.liu24_epsilon(budgets.constant(1.0, n=10), delta=0)
+        assert c.liu24_epsilon(budgets.constant(0.0, n=10), delta=1e-6) == 0
+
+
+@settings(max_examples=6)
+@given(st.floats(0.3, 10), st.integers(2, 20_000), st.floats(1e-9, 0.1))
+def test_the_evaluated_blanket_of_gaussian_reports_is_above_an_attack(sigma, n, delta):
+    # Count the reports above a cut; all others at 0. No guarantee is below what that shows.
+    eps = blanket_epsilon([sigma], count=n, delta=delta, mechanism="gaussian").upper
+    for cut in (0.5, 0.5 + sigma, 1 + 2 * sigma):
+        at0, at1 = (stats.norm.sf(cut, x, sigma) for x in (0, 1))
+        assert hockey_stick(*binary_laws(at0, at1, at0, at1, n, 0), eps) <= delta * (1 + 1e-9)
+
+
+def test_tiny_scales_are_a_refusal_of_the_evaluated_bound():
+    row = compare(budgets.constant(1e-200, n=100), delta=1e-6, keys=["su25"])[0]
+    assert not row.valid
+    assert "eps0 >= 1e-150" in row.note

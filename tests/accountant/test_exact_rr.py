@@ -8,7 +8,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from exact_shuffle import curves, personal_rr_delta, rr_delta_worst, truth
+from exact_shuffle import curves, rr_delta_worst, truth
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pair_oracle import sum_of_bernoullis
@@ -99,9 +99,6 @@ def test_properties_of_random_crowds(eps, share, seed):
     order[int(np.argmax(eps))] = 0
     some = at_inputs(crowd, at, order)
     assert some.lower <= worst.upper
-    zeros = at_inputs(crowd, at, np.zeros(len(eps)))
-    # 1e-13 absolute: the reference sums rounded differences
-    assert zeros.value == pytest.approx(personal_rr_delta(eps, int(np.argmax(eps)), at), rel=1e-9, abs=1e-13)
     more = exact_delta(budgets.from_array([*eps, 0.7 * crowd.eps_max]), eps=at)
     assert more.lower <= worst.upper  # one more report is noise to whoever sees the count
     louder = exact_delta(budgets.from_array([*eps[:-1], crowd.eps_max]), eps=at)
@@ -149,7 +146,6 @@ def test_corners():
     ("call", "words"),
     [
         (lambda c: exact_delta(c, eps=-1), r"eps = -1: must be a finite number >= 0"),
-        (lambda c: exact_delta(c, eps=math.nan), r"eps = nan"),
         (lambda c: exact_epsilon(c, delta=0), r"delta = 0: must be in \(0, 1\)"),
         (lambda c: exact_epsilon(c, delta=1.0), r"delta = 1.0: must be in \(0, 1\)"),
         (lambda c: exact_delta(budgets.constant(0.0, n=0), eps=0.1), r"n = 0"),

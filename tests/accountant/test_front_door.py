@@ -243,7 +243,6 @@ class TestBesideTheNumber:
         (lambda: gspa.Gaussian([1.0, 0.0]), r"sigma\[1\] = 0.0"),
         (lambda: gspa.Gaussian([]), "sigma = "),
         (lambda: gspa.Gaussian([[1.0], [2.0]]), "sigma = "),
-        (lambda: gspa.Gaussian("1"), "sigma = '1'"),
         (lambda: gspa.Gaussian(1.0, sensitivity=math.inf), "sensitivity = inf"),
         (lambda: gspa.Laplace(sensitivity=2.0), "sensitivity = 2.0: must be given with scale"),
         (lambda: gspa.epsilon(n=3, delta=0.1, mechanism=gspa.Gaussian([1.0, 2.0])), "n = 3: must be left out, or 2"),
@@ -315,7 +314,7 @@ class TestCalibrateIsTheInverse:
         assert found.relative_width < 0.01
 
     def test_what_it_finds_for_rounds_of_unequal_noise_passes(self):
-        asked = {"delta": 1e-6, "rounds": 5, "mechanism": "laplace"}
+        asked = {"delta": 1e-6, "rounds": 20, "mechanism": "laplace"}
         found = gspa.calibrate(target_eps=1.0, budgets=budgets.from_array([0.5, 2.0], count=[3000, 40]), **asked)
         passed, missed = (
             gspa.epsilon(budgets=budgets.from_array([0.5 * factor, 2.0 * factor], count=[3000, 40]), **asked)
@@ -325,7 +324,7 @@ class TestCalibrateIsTheInverse:
         # There the worst off has missed it: those with the least noise, whose pair the lower end is of.
         scales = [1 / (0.5 * found.upper), 1 / (2.0 * found.upper)]
         worst = shuffled_reports(scales, count=[3000, 40], victim=1)
-        assert 1 < compose([(worst, 5)], delta=1e-6).lower < 1.03
+        assert 1 < compose([(worst, 20)], delta=1e-6).lower < 1.03
 
     @pytest.mark.parametrize("runs", [gspa.Laplace(scale=1.0), gspa.Gaussian(sigma=1.5)])
     def test_the_fewest_users_with_this_noise(self, runs):
@@ -352,7 +351,7 @@ class TestCalibrateIsTheInverse:
 
 @pytest.mark.filterwarnings("error")
 class TestHugeBudgets:
-    @pytest.mark.parametrize("eps", [100.0, 700.0, 1e16, 1e20])
+    @pytest.mark.parametrize("eps", [700.0, 1e20])
     @pytest.mark.parametrize("runs", CLONES)
     @pytest.mark.parametrize("n", [2, 1000])
     def test_where_nobody_is_a_clone_the_answer_is_the_report_s_own(self, eps, runs, n):
@@ -365,11 +364,11 @@ class TestHugeBudgets:
         # Sets that hold both items hide the victim of the attack.
         assert found.relative_width < (0.1 if isinstance(runs, gspa.SubsetSelection) else 1e-6)
 
-    @pytest.mark.parametrize("eps", [1e20])
     @pytest.mark.parametrize(
         "runs", ["rr", "aligned", "common", "laplace", gspa.KRR(k=10), gspa.TotalVariation(tv=0.3)]
     )
-    def test_every_entry_answers_or_refuses(self, eps, runs):
+    def test_every_entry_answers_or_refuses(self, runs):
+        eps = 1e20
         asked = {"eps": eps, "n": 1000, "mechanism": runs}
         for ask in (
             lambda: gspa.delta(**asked, at_eps=eps / 2),

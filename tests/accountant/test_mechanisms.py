@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import mpmath
-import numpy as np
 import pytest
 from exact_shuffle import gaussian_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gspa.accountant import mechanisms as m
-from gspa.accountant.bound import enclosed
 from gspa.accountant.errors import InvalidValue
 from gspa.accountant.tradeoff import gdp_delta
 
@@ -39,10 +36,6 @@ class TestGaussian:
         scale = m.analytic_gaussian_scale(eps=eps, delta=delta)
         found = gdp_delta(eps, mu=1 / scale)
         assert delta * (1 - 1e-6) < found <= delta
-
-    def test_published_numbers(self):
-        # Balle and Wang 2018's own code gives 3.730632 at (1, 1e-5); Dwork and Roth's formula gives 4.844805.
-        assert m.analytic_gaussian_scale(eps=1.0, delta=1e-5) == pytest.approx(3.730632, abs=1e-6)
 
 
 class TestLimit:
@@ -78,20 +71,7 @@ def test_refusals(call, words):
     assert words in str(refusal.value)
 
 
-def test_what_is_said_to_err_upward_is_above_fifty_digits():
-    """About the local eps, where sensitivity/scale is rounded and a jump or a zero is next to it."""
-    rng = np.random.default_rng(8)
-    with mpmath.workdps(50):
-        for _ in range(300):
-            scale, sensitivity = (float(np.exp(rng.uniform(-4, 4))) for _ in range(2))
-            gap = mpmath.mpf(sensitivity) / mpmath.mpf(scale)
-            eps = float(gap) * (1 + 2.0**-53 * int(rng.integers(-4, 5)))
-            true = max(1 - mpmath.exp((mpmath.mpf(eps) - gap) / 2), 0)
-            low, high = m.alone_delta("laplace", eps, enclosed(Fraction(sensitivity) / Fraction(scale)))
-            assert low <= true <= high <= true + 1e-15 * (1 + gap)
-            delta = float(rng.uniform(0, 1))
-            for noise, truth in (("laplace", lambda e, g=gap: 1 - mpmath.exp((e - g) / 2)), ("gaussian", None)):
-                low, high = m.alone_epsilon(noise, delta, enclosed(Fraction(sensitivity) / Fraction(scale)))
-                at = truth or (lambda e, g=gap: gaussian_delta(e, g))
-                assert at(mpmath.mpf(high)) <= delta
-                assert low == 0 or at(mpmath.mpf(low)) >= delta
+def test_what_is_allowed_for_roundings_is_little():
+    """That it is enough: `test_with_nobody_to_hide_among_both_ends_hold_to_the_last_bit` of the front door."""
+    for low, high in (m.alone_delta("laplace", 1.0, (2.0, 2.0)), m.alone_epsilon("laplace", 0.1, (2.0, 2.0))):
+        assert 0 < high - low < 1e-14

@@ -61,7 +61,6 @@ def test_reports_that_say_nothing_and_those_that_say_all():
     ("asked", "top"),
     [
         ({"eps": 1.0, "n": 500, "mechanism": gspa.KRR(4)}, 0.4),
-        ({"eps": 0.5, "n": 2000, "mechanism": "laplace"}, 0.1),
         ({"n": 2000, "mechanism": gspa.Gaussian(1.5)}, 0.1),
         ({"eps": 0.5, "n": 500, "rounds": 20}, 0.6),
         ({"eps": 1.0, "n": 500, "honest": 300}, 0.4),

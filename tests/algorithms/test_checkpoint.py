@@ -111,7 +111,7 @@ def test_forgetting_removes_its_notes_and_those_nobody_came_back_to(digits, tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.txt", "sgd-other.npz"]
 
 
-MANY = sgd.SgdConfig(clients=50, epochs=60, hidden_width=64)
+MANY = sgd.SgdConfig(clients=50, epochs=30, hidden_width=64)
 SCRIPT = f"""
 import sys
 from pathlib import Path

@@ -4,41 +4,36 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from functools import reduce
 from itertools import combinations, product
 
 import numpy as np
 import pytest
+from pair_oracle import sum_of_bernoullis
 
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.tradeoff import hockey_stick
+from gspa.accountant.tradeoff import gdp_epsilon, hockey_stick
 from gspa.algorithms.flame import accounting, attacks
 from gspa.algorithms.flame.padded import coordinate
 from gspa.algorithms.flame.randomizers import Buckets, Laplace
 
 
+def counts(columns):
+    """The law of how many ones each coordinate shows, of independent bits with these chances."""
+    return reduce(np.multiply.outer, [np.array(sum_of_bernoullis(chances)) for chances in columns]).ravel()
+
+
 def bits_laws(d, k, p, dummies, *, poisson):
     """Laws of the counts of ones in d coordinates, one user and `dummies` fair bits each, all zeros or all ones."""
-    truth = {0.0: 1 / (1 + p), 1.0: p / (1 + p)}
-    noise = [math.comb(dummies, i) / 2**dummies for i in range(dummies + 1)]
-
-    def count_law(q):
-        return np.convolve(noise, [1 - q, q])
-
     laws = []
-    for x in (0.0, 1.0):
+    for truth in (1 / (1 + p), p / (1 + p)):
         if poisson:
-            one = count_law((1 - k / d) / 2 + k / d * truth[x])
-            law = one
-            for _ in range(d - 1):
-                law = np.multiply.outer(law, one)
+            slot = (1 - k / d) / 2 + k / d * truth
+            laws.append(counts([[slot] + [0.5] * dummies] * d))
         else:
-            law = 0.0
-            for chosen in combinations(range(d), k):
-                term = np.ones(())
-                for j in range(d):
-                    term = np.multiply.outer(term, count_law(truth[x] if j in chosen else 0.5))
-                law = law + term / math.comb(d, k)
-        laws.append(np.asarray(law).ravel())
+            every = list(combinations(range(d), k))
+            shown = ([[truth if j in chosen else 0.5] + [0.5] * dummies for j in range(d)] for chosen in every)
+            laws.append(np.mean([counts(one) for one in shown], axis=0))
     return laws
 
 
@@ -75,18 +70,11 @@ def test_two_users_exactly_k_against_enumeration():
     for other in product((0, 1), repeat=d):
         laws = []
         for mine in (0, 1):
-            law = 0.0
+            seen = []
             for ours, theirs in product(chosen, chosen):
-                term = np.ones(())
-                for j in range(d):
-                    count = np.ones(1)
-                    for q in [truth[mine]] * (j in ours) + [truth[other[j]]] * (j in theirs):
-                        count = np.convolve(count, [1 - q, q])
-                    for _ in range(n_p - count.size + 1):
-                        count = np.convolve(count, [0.5, 0.5])
-                    term = np.multiply.outer(term, count)
-                law = law + term / len(chosen) ** 2
-            laws.append(np.asarray(law).ravel())
+                sent = [[truth[mine]] * (j in ours) + [truth[other[j]]] * (j in theirs) for j in range(d)]
+                seen.append(counts([one + [0.5] * (n_p - len(one)) for one in sent]))
+            laws.append(np.mean(seen, axis=0))
         worst = max(worst, hockey_stick(*laws, found), hockey_stick(*laws[::-1], found))
     assert 0 < worst <= delta
 
@@ -102,17 +90,10 @@ def test_topk_with_selections_that_differ(shared):
     for other, mine in product(product((0, 1), repeat=2), product((0, 1), repeat=4)):
         laws = []
         for chosen, values in ((first, mine[:2]), (second, mine[2:])):
-            held = dict(zip(sorted(chosen), values, strict=True))
-            law = np.ones(())
-            for j in range(4):
-                reports = [bit[held[j]]] if j in held else []
-                reports += [bit[other[j]]] if j < 2 else []  # the other user always selects 0 and 1
-                reports += [0.5] * (n_p - len(reports))
-                count = np.ones(1)
-                for q in reports:
-                    count = np.convolve(count, [1 - q, q])
-                law = np.multiply.outer(law, count)
-            laws.append(law.ravel())
+            held = {j: [bit[value]] for j, value in zip(sorted(chosen), values, strict=True)}
+            # The other user always selects 0 and 1.
+            sent = [held.get(j, []) + ([bit[other[j]]] if j < 2 else []) for j in range(4)]
+            laws.append(counts([one + [0.5] * (n_p - len(one)) for one in sent]))
         worst = max(worst, hockey_stick(*laws, bound.upper))
     assert 0 < worst <= delta
 
@@ -147,8 +128,6 @@ def test_a_single_fold_is_the_coordinate_itself():
 
 
 def test_many_folds_approach_the_gaussian_limit():
-    from gspa.accountant.tradeoff import gdp_epsilon
-
     # mu of one coordinate: E[(f0 - f1)^2/omega^2]/(gamma n_p), a sum over two outcomes for b = 1
     local, n, d = Buckets(0.1, 1), 1000, 2000
     p = math.exp(0.1)
@@ -159,8 +138,6 @@ def test_many_folds_approach_the_gaussian_limit():
 
 
 def test_exactly_k_indices_approach_the_gaussian_limit():
-    from gspa.accountant.tradeoff import gdp_epsilon
-
     # A single user: each of k reports is one of d/k times n_p, all others uniform bits.
     local, n_p, d, k = Buckets(0.5, 1), 1000, 20_000, 200
     mu = 2 * math.tanh(0.25) * math.sqrt(k / (d / k * n_p))
@@ -223,13 +200,8 @@ class TestAttacks:
     @pytest.mark.parametrize("real", [1, 3])
     def test_the_sum_of_bits_by_binomials(self, real):
         local, padded, eps = Buckets(1.0, 1), 60, 0.1
-        noise = [math.comb(padded - real, i) / 2.0 ** (padded - real) for i in range(padded - real + 1)]
-        laws = []
-        for q in (1 / (1 + math.e), math.e / (1 + math.e)):
-            law = np.array(noise)
-            for _ in range(real):
-                law = np.convolve(law, [1 - q, q])
-            laws.append(law)
+        chances = (1 / (1 + math.e), math.e / (1 + math.e))
+        laws = [counts([[q] * real + [0.5] * (padded - real)]) for q in chances]
         found = attacks.sum_delta(local, real=real, padded=padded, eps=eps)
         assert found <= hockey_stick(*laws, eps)
         assert found == pytest.approx(hockey_stick(*laws, eps), abs=1e-9)
@@ -237,12 +209,7 @@ class TestAttacks:
     def test_with_probability_beta(self):
         local, eps = Buckets(1.0, 1), 0.02
         slot = [0.5 * 0.75 + 0.25 / (1 + math.e), 0.5 * 0.75 + 0.25 * math.e / (1 + math.e)]
-        laws = []
-        for q in slot:
-            law = np.array([math.comb(38, i) / 2.0**38 for i in range(39)])
-            for _ in range(2):
-                law = np.convolve(law, [1 - q, q])
-            laws.append(law)
+        laws = [counts([[q] * 2 + [0.5] * 38]) for q in slot]
         found = attacks.sum_delta(local, real=2, padded=40, eps=eps, beta=0.25)
         assert found == pytest.approx(hockey_stick(*laws, eps), abs=1e-9)
 

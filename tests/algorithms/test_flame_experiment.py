@@ -71,5 +71,5 @@ class TestWorth:
             raise OutsideValidity("dummy padding", "room")
 
         monkeypatch.setattr(accounting, "double_poisson", refuse)
-        found = accounting.worth(d=60, k=6, n=100, n_p=50, eps_l=3.0, delta=1e-5, target=0.3)
+        found = accounting.worth(d=12, k=2, n=40, n_p=20, eps_l=3.0, delta=1e-5, target=0.3)
         assert [one.method for one in found] == [SIMPLE, TOPK]

@@ -255,9 +255,27 @@ class TestLargest:
 
 
 class TestRepeatedNoise:
-    def test_the_stream_is_the_released_trainers(self):
-        generator = np.random.RandomState(100)
-        generator.shuffle(np.arange(7))
+    @pytest.fixture
+    def generator(self):
+        """The released trainer's, after what it draws first."""
+        found = np.random.RandomState(100)
+        found.shuffle(np.arange(7))
+        return found
+
+    @staticmethod
+    def drawn(generator, rows, d, n_p):
+        """The noise of each coordinate: of those who select it, user by user, then of the dummies."""
+        noise, chosen = np.zeros(d), []
+        for row in rows:
+            chosen.extend(row)
+            for j in range(d):
+                if j in row:
+                    noise[j] += generator.laplace(0, 1)
+        for j, many in enumerate(n_p - np.bincount(chosen, minlength=d)):
+            noise[j] += generator.laplace(0, 1, size=many).sum()
+        return noise, sorted(chosen)
+
+    def test_the_stream_is_the_released_trainers(self, generator):
         assert (Source("released", 5).replay().gaussian(3) == generator.normal(0, 1, 3)).all()
 
     def test_other_streams_differ_by_seed(self):
@@ -265,41 +283,21 @@ class TestRepeatedNoise:
         assert (one != other).any()
         assert (one == Source("frozen", 0).replay().gaussian(5)).all()
 
-    def test_simple_sums_the_users_draws(self):
-        generator = np.random.RandomState(100)
-        generator.shuffle(np.arange(7))
+    def test_simple_sums_the_users_draws(self, generator):
         expected = sum(generator.laplace(0, 1, 4) for _ in range(3))
         assert Source("released").replay().laplace_sum(3, 4) == pytest.approx(expected)
 
-    def test_double_replayed_report_by_report(self):
+    def test_double_replayed_report_by_report(self, generator):
         n, d, k, n_p = 4, 6, 3, 5
-        generator = np.random.RandomState(100)
-        generator.shuffle(np.arange(7))
-        drawn, expected = [], np.zeros(d)
-        for _ in range(n):
-            choice = generator.choice(d, k)
-            drawn.extend(choice)
-            for j in range(d):
-                if j in choice:
-                    expected[j] += generator.laplace(0, 1)
-        for j, many in enumerate(n_p - np.bincount(drawn, minlength=d)):
-            expected[j] += generator.laplace(0, 1, size=many).sum()
+        expected, chosen = self.drawn(generator, (generator.choice(d, k) for _ in range(n)), d, n_p)
         indices, found = Source("released").replay().selected(n, d, k, n_p)
-        assert sorted(indices.ravel()) == sorted(drawn)
+        assert sorted(indices.ravel()) == chosen
         assert found == pytest.approx(expected)
 
-    def test_topk_replayed_report_by_report(self):
-        d, n_p, chosen = 5, 4, np.array([[3, 0], [4, 3], [3, 1]])
-        generator = np.random.RandomState(100)
-        generator.shuffle(np.arange(7))
-        expected = np.zeros(d)
-        for row in chosen:
-            for j in range(d):
-                if j in row:
-                    expected[j] += generator.laplace(0, 1)
-        for j, many in enumerate(n_p - np.bincount(chosen.ravel(), minlength=d)):
-            expected[j] += generator.laplace(0, 1, size=many).sum()
-        assert Source("released").replay().assigned(chosen, d, n_p) == pytest.approx(expected)
+    def test_topk_replayed_report_by_report(self, generator):
+        rows = np.array([[3, 0], [4, 3], [3, 1]])
+        expected, _ = self.drawn(generator, rows, 5, 4)
+        assert Source("released").replay().assigned(rows, 5, 4) == pytest.approx(expected)
 
     def test_it_repeats_in_every_round_and_fresh_noise_does_not(self, updates):
         one = Simple(0.01, 1.0)

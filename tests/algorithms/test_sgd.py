@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -174,8 +175,10 @@ def test_a_noiseless_replica_is_untouched_by_a_noisy_neighbour(digits):
     np.testing.assert_allclose(mixed.test_loss[0], alone.test_loss[0], rtol=1e-5)
 
 
-@pytest.mark.parametrize("initialization", INITIALIZATIONS)
-@pytest.mark.parametrize("split", CLIENT_SPLITS)
+@pytest.mark.parametrize(
+    ("initialization", "split"),
+    [*product(INITIALIZATIONS, CLIENT_SPLITS[:1]), *product(INITIALIZATIONS[:1], CLIENT_SPLITS[1:])],
+)
 def test_learns_the_digits(digits, initialization, split):
     config = sgd.SgdConfig(epochs=10, hidden_width=32, initialization=initialization, client_split=split)
     run = sgd.train(digits, None, config, seeds=[0], evaluate_every=10)

@@ -327,18 +327,11 @@ _MATRIX = Kind(
 _WRITTEN = lists_of(made(lambda table, many: (api.Discrete(table), many), _MATRIX, count(1, 9)))
 
 OWN: dict[str, dict[str, Kind]] = {
-    "accountant.allocation": {"steps": count(1, 500), "k": count(1, 3)}
-    | {"direction": name("remove", "add", "both", "replace"), "epochs": count(1, 3), "sensitivity": number(0.1, 3)}
+    "accountant.allocation": {"steps": count(1, 100), "k": count(1, 2), "epochs": count(1, 2)}
+    | {"direction": name("remove", "add", "both", "replace"), "sensitivity": number(0.1, 3)}
     | {"deal": name("each epoch", "once")},
     "accountant.samplers": {"sampler": name(*samplers.SAMPLERS), "steps": count(1, 200), "rate": number(1e-4, 1)}
     | {"direction": name("remove", "add", "both")},
-    "accountant.allocation.Allocation": {
-        "steps": count(1, 100),
-        "direction": name("remove", "add", "both", "replace"),
-        "k": count(1, 2),
-        "epochs": count(1, 2),
-        "deal": name("each epoch", "once"),
-    },
     "accountant.api.mechanism": {"name": name(*api._KINDS), "k": optional(count(2, 5)), "sigma": optional(SEED)},
     "accountant.api": {
         "eps": optional(number(0, 5)),

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from gspa.accountant import api, asymptotic, attacks, budgets, one_round
+from gspa.accountant import api, arguments, asymptotic, attacks, budgets, exact, one_round
 from gspa.accountant.errors import GspaError
+from gspa.accountant.interop import compose_with_dp_accounting
 from gspa.accountant.laplace_gaussian import blanket_epsilon
-from gspa.accountant.randomizers import TotalVariation
+from gspa.accountant.randomizers import KRR, SubsetSelection, TotalVariation
+from gspa.accountant.rounds import gaussian
 from gspa.algorithms import frequency, mean, sgd
 from gspa.algorithms.flame import accounting, aggregation, federated, protocols
 from gspa.algorithms.flame import attacks as flame_attacks
 from gspa.algorithms.flame.randomizers import Laplace
+from gspa.algorithms.sgd_config import SgdConfig
 from gspa.algorithms.testing import HadamardResponse, walsh_hadamard
+from gspa.book import sweep
 
 RESPONSE = HadamardResponse.of(4, eps=1.0)
 RNG = np.random.default_rng(0)
 CROWD = budgets.constant(1.0, n=4)
+CLONES = (KRR(3), SubsetSelection(4, 2))
+NOWHERE = Path("a\0b.csv")
 TINY = {"mechanism": TotalVariation(1e-300)}
 NOISY = {"mechanism": api.Gaussian(1.0), "delta": 0.1}
+LOUD = {"budgets": budgets.constant(1e308, n=2), "delta": 0.1}
+BEYOND = (10**400, -(10**400), 10**5000, Fraction(10**400))  # every double, and what is printed
+TABLE = pd.DataFrame({"n": [1]})
 
 # (function, what it is called with, the argument that is at fault).
 REFUSED = [
@@ -61,10 +76,28 @@ REFUSED = [
     (api.TotalVariation, {"tv": float("nan")}, "tv"),
     (api.Mechanism, {}, "mechanism"),
     (one_round.central_epsilon, {"budgets": CROWD, "delta": 0.1, "mechanism": "rr"}, "mechanism"),
+    *((one_round.central_epsilon, LOUD | {"mechanism": one}, f"{one.label}: needs eps <= 700") for one in CLONES),
+    (exact.exact_epsilon, LOUD, "the exact law of the bits: needs eps <= 10000"),
+    *((arguments.positive, {"eps": value}, "eps") for value in BEYOND),
+    *((arguments.count, {"n": value}, "n") for value in BEYOND),
+    *((partial(arguments.array_in, 0, 1), {"p": [value]}, "p") for value in BEYOND),
+    *((budgets.constant, {"eps": 0.5, "n": value}, "n") for value in BEYOND),
+    *((frequency.frequency_estimate, {"reports": x, "eps": [0.5, 0.5]}, "reports") for x in ([[1], [1, 0]], ...)),
+    *((frequency.frequency_estimate, {"reports": x, "eps": [0.5, 0.5]}, "reports") for x in (["1", "0"], [None, 1])),
+    *((budgets.from_csv, {"path": path}, "path") for path in (None, 1.5, ("a",), "a\0b")),
+    (budgets.from_csv, {"path": "a\nb.csv"}, "a"),
+    (sgd.train, {"data": None, "eps": None, "config": SgdConfig(), "seeds": [2**63]}, "seeds[0]"),
+    *((sweep.write_table, {"rows": TABLE, "output": path}, "") for path in (NOWHERE, Path("/none/x.csv"))),
+    (sweep.rows_of, {"path": NOWHERE}, "a"),
 ]
+if find_spec("dp_accounting"):
+    more = {"rounds": [(gaussian(1000.0), 1)]}, {"rounds": [(gaussian(2.0), 2**62)]}
+    REFUSED += [(compose_with_dp_accounting, one | {"step": 1e-3}, "") for one in more]
 
 
-@pytest.mark.parametrize(("function", "given", "at_fault"), REFUSED, ids=[f.__name__ for f, _, _ in REFUSED])
+@pytest.mark.parametrize(
+    ("function", "given", "at_fault"), REFUSED, ids=[getattr(f, "__name__", "array_in") for f, _, _ in REFUSED]
+)
 def test_refused_in_one_line_that_names_the_argument(function, given, at_fault):
     with pytest.raises(GspaError) as refused:
         function(**given)
