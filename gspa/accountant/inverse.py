@@ -26,6 +26,7 @@ from gspa.accountant.settings import REPLACE, OnLine, Setting, Shuffled, Who, se
 MOST_EPS = 600.0  # of a local report: what is looked for hides something
 MOST_USERS, MOST_ROUNDS = 10**15, 10**6
 _NEAR = 1e-3  # relative, of where the target is missed
+_JUMPS = 2  # times as far off is enough where eps jumps
 _ROUGH = 0.02  # the same where an estimate starts the search
 # The same, of the central eps to the target, for reports on a line: of one scale of noise; of several; and of several
 # over rounds. From one choice of blankets to another eps jumps.
@@ -143,22 +144,31 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
 
         And the slope of its logarithm there.
         """
-        bracket = [-math.inf, math.inf]
+        bracket, nearest = [-math.inf, math.inf], (math.inf, y)
+        last = y
 
         def spare(y: float) -> float:
+            nonlocal nearest, last
             found = gap(end(number(y)))
             aimed = found - side * 0.5 * asked.close
-            bracket[0 if aimed > 0 else 1] = y
-            # Close enough, or between two numbers at which it jumps: the ends are proved by themselves.
+            bracket[0 if aimed > 0 else 1] = last = y
+            # Close enough, or between two numbers at which it jumps: the ends are proved by themselves. Or further off
+            # than a number that is itself further off: from one to the next it jumps by as much.
+            if nearest[0] <= side * found and nearest[0] <= _JUMPS * close:
+                last = nearest[1]
+                return 0.0
+            if 0 <= side * found < nearest[0]:
+                nearest = side * found, y
             return 0.0 if 0 <= side * found <= close or bracket[1] - bracket[0] <= close else aimed
 
         first = spare(y)
-        step = min(max(-first / (slope or -1 / power), -5.0), 14.0)
+        step = min(max(-first / (slope if slope < 0 else -1 / power), -5.0), 14.0)
         if step == 0:
             return y, slope
         second = spare(y + step)
         secant = (second - first) / step if math.isfinite(second - first) else 0.0
-        return find_root(spare, y + step, slope=min(secant, 0.0))
+        _, slope = find_root(spare, y + step, slope=min(secant, 0.0))
+        return last, slope
 
     def met(x: float) -> bool:
         return at(x).upper <= eps

@@ -56,7 +56,8 @@ def find_root(
         if abs(new - x) < 1e-12 * max(1.0, abs(x)):
             break
         value = f(new)
-        slope = (value - y) / (new - x) if math.isfinite(value) and math.isfinite(y) else 0.0
+        change = (value - y) / (new - x) if math.isfinite(value) and math.isfinite(y) else 0.0
+        slope = slope if change > 0 > slope else change  # f may be known to some digits only
         x, y = new, value
         if slope < 0 and abs(y) < 1e-11:
             break
