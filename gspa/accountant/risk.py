@@ -65,7 +65,8 @@ class Risk:
 
 def _percent(rate: float) -> str:
     """Rounded upwards."""
-    return f"{Decimal(rounded(rate, up=True, digits=_DIGITS)).scaleb(2):f}%"
+    share = Decimal(rounded(rate, up=True, digits=_DIGITS)).scaleb(2)
+    return f"{share:f}%" if share.adjusted() > -7 else f"{share:e}%"
 
 
 def attack_rates(

@@ -231,7 +231,12 @@ class OnLine(Setting):
         self.n, self.width = int(count.sum()), float(runs.sensitivity)
         # As the engine of reports on a line takes them, and as attacks do: values in units of their range.
         self.line: dict[str, Any] = {"count": count, "mechanism": runs.name, "scales": scales}
-        self.attacked = self.line | ({} if isinstance(scales, Budgets) else {"scales": scales / self.width})
+        self.attacked = dict(self.line)
+        if not isinstance(scales, Budgets):
+            with np.errstate(over="ignore"):
+                self.attacked["scales"] = scales / self.width
+            if np.isinf(self.attacked["scales"]).any():
+                raise InvalidValue("sensitivity", self.width, "less far below the noise", "their ratio is no double")
         self.line["sensitivity"] = self.width
         self.law = partial(composition.shuffled_reports, **self.line)
         self.top = scales.eps_max if isinstance(scales, Budgets) else math.inf

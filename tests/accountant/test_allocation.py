@@ -357,3 +357,22 @@ def test_two_epochs_are_no_better_than_one_and_what_hides_nothing_says_so(sigma)
     assert found.lower >= gdp_epsilon(delta=1e-6, mu=1 / sigma) - math.log(100) - 1e-6  # one epoch's largest answer
     assert found.upper == pytest.approx(gdp_epsilon(delta=1e-6, mu=math.sqrt(2) / sigma), rel=1e-12)
     assert "no amplification was found" in found.note
+
+
+def test_two_epochs_of_two_steps_against_all_of_their_losses():
+    """Both orders of the two inputs count: of two epochs one may say more of the record, the other less."""
+    a, eps = 1 / 1.5, 0.5
+    z = np.linspace(-9, 9 + a, 500)
+    noise = np.exp(-z * z / 2) / math.sqrt(2 * math.pi) * (z[1] - z[0])
+    ratio = np.exp(a * z - a * a / 2)
+    without = np.outer(noise, noise).ravel()
+    held = without * np.add.outer(ratio, ratio).ravel() / 2
+    for direction, p, q in (("remove", held, without), ("add", without, held)):
+        loss = np.log(p) - np.log(q)
+        order = np.argsort(loss)
+        tail = [np.r_[np.cumsum(law[order][::-1])[::-1], 0.0] for law in (p, q)]
+        beyond = np.searchsorted(loss[order], eps - loss)
+        delta = float(p @ tail[0][beyond] - math.exp(eps) * (q @ tail[1][beyond]))
+        found = allocation_delta(sigma=1 / a, steps=2, epochs=2, eps=eps, direction=direction)
+        assert found.lower * (1 - 1e-4) <= delta <= found.upper * (1 + 1e-4)
+        assert found.relative_width < 2e-3

@@ -245,6 +245,7 @@ class TestBesideTheNumber:
         (lambda: gspa.Gaussian([[1.0], [2.0]]), "sigma = "),
         (lambda: gspa.Gaussian(1.0, sensitivity=math.inf), "sensitivity = inf"),
         (lambda: gspa.Laplace(sensitivity=2.0), "sensitivity = 2.0: must be given with scale"),
+        (lambda: gspa.epsilon(n=20, delta=1e-4, mechanism=gspa.Gaussian(1.0, 5e-324)), "sensitivity = 5e-324"),
         (lambda: gspa.epsilon(n=3, delta=0.1, mechanism=gspa.Gaussian([1.0, 2.0])), "n = 3: must be left out, or 2"),
         (lambda: gspa.epsilon(delta=0.1, mechanism=gspa.Gaussian(1.0)), "n = None"),
         (lambda: gspa.epsilon(delta=0.1, budgets=[1.0], mechanism="gaussian"), r"columns sigma\[,count\]"),

@@ -94,10 +94,12 @@ def test_rates_of_a_made_up_curve(eps0, alpha, local):
     assert min(rr, 1.0) * (1 - 1e-12) <= tpr <= min(1.0, *corners) * (1 + 1e-12)
 
 
-def test_words_and_numbers():
-    found = gspa.risk(eps=0.5, n=10_000)
+@pytest.mark.parametrize("eps", [0.5, 1e-30])
+def test_words_and_numbers(eps):
+    found = gspa.risk(eps=eps, n=10_000)
     assert found.relation == "replace one user's record"
     assert str(found).count("<=") == 3
+    assert len(str(found)) < 150
     shown = [float(part.split("%")[0]) / 100 for part in str(found).split("<= ")[1:]]
     for text, number in zip(shown, (*found.tpr, found.advantage), strict=True):
         assert number <= text * (1 + 1e-15) <= number * 1.001
