@@ -8,8 +8,7 @@ import re
 from docutils import nodes
 
 FOLDER = "notebooks/"
-# Text inside of these is left alone: it is a link, a heading, code, a formula, or not prose.
-CLOSED = (nodes.reference, nodes.title, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
+CLOSED = (nodes.reference, nodes.literal, nodes.math, nodes.raw)  # of a paragraph, what is left alone
 
 CLAIMS = "Claims settled here:"  # a line of links of its own, see gspa_claim_links
 
@@ -28,7 +27,7 @@ def link(app, doctree, docname):
 
 
 def is_prose(text):
-    """Whether a text is part of a paragraph, and of nothing that is closed."""
+    """Whether a text is part of a paragraph, and of nothing in it that is closed."""
     above, inside = text.parent, False
     while above is not None:
         if isinstance(above, CLOSED) or (isinstance(above, nodes.container) and above.get("nb_element")):
