@@ -268,9 +268,9 @@ def calibrate(
 
     The answer's safe end is `lower` for a local eps, for rounds and for a factor of local eps, `upper` for users, for a
     sigma and for a factor of the noise: `epsilon`, asked the same, is at most the target there, and near it. With noise
-    that is to 1e-5; with several scales of it, where eps may jump from one number to the next, as a rule to 1e-4, and
-    over rounds to 5e-3. At the other end the target is certified to be missed, so far as the lower end of `epsilon`
-    shows.
+    that is to 1e-5; where eps may jump from one number to the next, as a rule to 1e-4 over rounds or with several
+    scales, and to 5e-3 with several over rounds. At the other end the target is certified to be missed, so far as the
+    lower end of `epsilon` shows.
 
     Args:
         target_eps: central eps to meet, > 0.

@@ -26,10 +26,12 @@ from gspa.accountant.settings import REPLACE, OnLine, Setting, Shuffled, Who, se
 MOST_EPS = 600.0  # of a local report: what is looked for hides something
 MOST_USERS, MOST_ROUNDS = 10**15, 10**6
 _NEAR = 1e-3  # relative, of where the target is missed
-_JUMPS = 2  # times as far off is enough where eps jumps
+_PATIENT, _CLOSE_ENOUGH = 3, 0.01  # values, after each more of which twice as far off is enough, and up to what
+_STEEP = 2.5  # eps to a power of a budget or of noise, at most about
+_APART = 1e-3  # two numbers at least, where a slope is asked: nearer by, it may be that of a jump
 _ROUGH = 0.02  # the same where an estimate starts the search
-# The same, of the central eps to the target, for reports on a line: of one scale of noise; of several; and of several
-# over rounds. From one choice of blankets to another eps jumps.
+# The same, of the central eps to the target, for reports on a line: of one scale of noise; of that over rounds, or of
+# several scales; and of several over rounds. From one choice of blankets to another eps jumps.
 _ON_A_LINE = (1e-5, 1e-4, 5e-3)
 
 
@@ -66,7 +68,7 @@ def _unknown(runs: Mechanism, eps: float | None, n: int | None, who: Who, rounds
     often = check.count(rounds=1 if rounds is None else rounds)
     noise = getattr(runs, "scale", None) or getattr(runs, "sigma", None)
     # What is summed up on a grid, or attacked, is itself known to about 1e-6, and reports on a line less closely.
-    close = _ON_A_LINE[0] if isinstance(runs, Laplace | Gaussian) else 1e-6
+    close = _ON_A_LINE[often > 1] if isinstance(runs, Laplace | Gaussian) else 1e-6
 
     if who is not None or isinstance(noise, tuple):
         base = setting(runs, eps, n, who, often)
@@ -139,27 +141,31 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
     def gap(value: float) -> float:
         return math.log(eps) - math.log(value) if 0 < value < math.inf else math.inf if value == 0 else -math.inf
 
-    def root(end: Callable[[float], float], y: float, side: int, close: float, slope: float) -> tuple[float, float]:
+    def root(
+        end: Callable[[float], float], y: float, side: int, slope: float, *, close: float, aim: float
+    ) -> tuple[float, float]:
         """Where an end of the central eps meets the target (side 1) or misses it (-1), by `close` at most, as a rule.
 
-        And the slope of its logarithm there.
+        And the slope of its logarithm there. What is looked for is where it does by `aim`.
         """
-        bracket, nearest = [-math.inf, math.inf], (math.inf, y)
-        last = y
+        bracket, nearest, seen = [-math.inf, math.inf], (math.inf, y), dict[float, float]()
 
         def spare(y: float) -> float:
-            nonlocal nearest, last
+            nonlocal nearest
             found = gap(end(number(y)))
-            aimed = found - side * 0.5 * asked.close
-            bracket[0 if aimed > 0 else 1] = last = y
-            # Close enough, or between two numbers at which it jumps: the ends are proved by themselves. Or further off
-            # than a number that is itself further off: from one to the next it jumps by as much.
-            if nearest[0] <= side * found and nearest[0] <= _JUMPS * close:
-                last = nearest[1]
-                return 0.0
+            seen[y] = aimed = found - side * aim
+            bracket[0 if aimed > 0 else 1] = y
             if 0 <= side * found < nearest[0]:
                 nearest = side * found, y
-            return 0.0 if 0 <= side * found <= close or bracket[1] - bracket[0] <= close else aimed
+            # Of several noises over rounds eps may jump by 1%, and where that takes long, less close will do. Close
+            # enough, or between two numbers at which it jumps: the ends are proved by themselves.
+            longer = 2.0 ** (len(seen) - _PATIENT) if asked.close >= _ON_A_LINE[2] else 1.0
+            far = nearest[0] > max(close, min(longer * close, _CLOSE_ENOUGH))
+            if far and bracket[1] - bracket[0] > close / _STEEP:
+                return aimed
+            if nearest[1] in seen:
+                seen[nearest[1]] = seen.pop(nearest[1])  # the last, which is returned
+            return 0.0
 
         first = spare(y)
         step = min(max(-first / (slope if slope < 0 else -1 / power), -5.0), 14.0)
@@ -168,6 +174,11 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
         second = spare(y + step)
         secant = (second - first) / step if math.isfinite(second - first) else 0.0
         _, slope = find_root(spare, y + step, slope=min(secant, 0.0))
+        *others, last = seen
+        far = [at for at in others if abs(at - last) > _APART and math.isfinite(seen[at] - seen[last])]
+        if far:
+            near = min(far, key=lambda at: abs(at - last))
+            slope = (seen[near] - seen[last]) / (near - last)
         return last, slope
 
     def met(x: float) -> bool:
@@ -180,8 +191,8 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
     y, slope = sign * math.log(asked.start), 0.0
     about = cache(lambda x: users(x).about(delta))
     if about(asked.start) is not None:
-        y, slope = root(lambda x: about(x) or 0.0, y, 1, _ROUGH, slope)
-    y, slope = root(high, y, 1, asked.close, slope)
+        y, slope = root(lambda x: about(x) or 0.0, y, 1, slope, close=_ROUGH, aim=0.5 * asked.close)
+    y, slope = root(high, y, 1, slope, close=asked.close, aim=0.5 * asked.close)
     if asked.whole:
         safe = float(_last(met, round(number(y)), sign, asked))
     else:
@@ -190,7 +201,8 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
         raise refused(safe, "misses")
     if safe > asked.most or (not asked.whole and not met(safe)):
         raise refused(best, "meets")
-    y, _ = root(low, y, -1, asked.close if asked.whole else max(_NEAR, asked.close), slope)
+    close = asked.close if asked.whole else max(_NEAR, asked.close)
+    y, _ = root(low, y, -1, slope, close=close, aim=0.5 * (close if asked.close >= _ON_A_LINE[0] else asked.close))
     if asked.whole:
         other = float(_last(lambda x: low(x) <= eps, round(number(y)), sign, asked))
     else:

@@ -151,6 +151,7 @@ def test_the_attack_is_a_lower_bound(capsys):
     assert low == exact_epsilon(budgets.constant(0.5, n=1000), delta=1e-5).lower
 
 
+NOISY = ("--mechanism", "laplace")
 ENDS = re.compile(r".*certified in \[(.+), (.+)\]")
 
 
@@ -161,7 +162,7 @@ ENDS = re.compile(r".*certified in \[(.+), (.+)\]")
         (["delta", "--eps", "0.5", "--n", "1000", "--at-eps", "0.04"], "delta <= ", "upper"),
         (["calibrate", "--target-eps", "0.3", "--n", "500"], "local eps <= ", "lower"),
         (["calibrate", "--target-eps", "0.02", "--eps", "1"], "n >= ", "upper"),
-        (["calibrate", "--target-eps", "2", "--eps", "1", "--n", "1000", "--mechanism", "laplace"], "rounds <= ", "lower"),
+        (["calibrate", "--target-eps", "2", "--eps", "1", "--n", "1000", *NOISY], "rounds <= ", "lower"),
     ],
 )
 def test_the_plain_answer_is_the_safe_end_with_the_interval_and_the_class(capsys, arguments, start, safe):
