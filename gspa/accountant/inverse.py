@@ -27,7 +27,7 @@ MOST_EPS = 600.0  # of a local report: what is looked for hides something
 MOST_USERS, MOST_ROUNDS = 10**15, 10**6
 _NEAR = 1e-3  # relative, of where the target is missed
 _PATIENT, _CLOSE_ENOUGH = 3, 0.01  # values, after each more of which twice as far off is enough, and up to what
-_STEEP = 2.5  # eps to a power of a budget or of noise, at most about
+_STEEP = 2.5  # about the power of a budget, or of the noise, that a central eps goes with
 _APART = 1e-3  # two numbers at least, where a slope is asked: nearer by, it may be that of a jump
 _ROUGH = 0.02  # the same where an estimate starts the search
 # The same, of the central eps to the target, for reports on a line: of one scale of noise; of that over rounds, or of
@@ -175,9 +175,9 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
         secant = (second - first) / step if math.isfinite(second - first) else 0.0
         _, slope = find_root(spare, y + step, slope=min(secant, 0.0))
         *others, last = seen
-        far = [at for at in others if abs(at - last) > _APART and math.isfinite(seen[at] - seen[last])]
-        if far:
-            near = min(far, key=lambda at: abs(at - last))
+        apart = [at for at in others if abs(at - last) > _APART and math.isfinite(seen[at] - seen[last])]
+        if apart:
+            near = min(apart, key=lambda at: abs(at - last))
             slope = (seen[near] - seen[last]) / (near - last)
         return last, slope
 
