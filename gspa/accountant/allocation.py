@@ -259,7 +259,7 @@ class Dealt:
 # --- eps and delta -------------------------------------------------------------------------------------------
 
 _CLOSE = 2e-4  # relative, in delta: how near its ends are sought
-_NARROW = 2.5e-3  # relative, in delta: a wider bracket is refined once
+_NARROW = 1e-3  # relative, in delta: a wider bracket is refined once
 _ANEW = (0.01, 0.05)  # relative, in eps, of one and of many points: where no cut is narrow, none is at an eps so near
 _MOST_STEPS = 10**12
 _FINE = (1.5,)  # of many points near each other,
