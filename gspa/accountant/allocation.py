@@ -260,10 +260,11 @@ class Dealt:
 
 _CLOSE = 2e-4  # relative, in delta: how near its ends are sought
 _NARROW = 1e-3  # relative, in delta: a wider bracket is refined once
+_BETTER = 0.9  # of a bracket's width: a cut that narrows it less is not looked further for
 _ANEW = (0.01, 0.05)  # relative, in eps, of one and of many points: where no cut is narrow, none is at an eps so near
 _MOST_STEPS = 10**12
-_FINE = (1.5,)  # of many points near each other,
-_SAME_CUT = 6  # as many of which share a cut, where
+_FINE = (1.5,)  # of many points near each other
+_SAME_CUT = 12  # points near each other share a cut, where
 _SUITS = 0.01  # is at most what it leaves open, relative to delta
 
 
@@ -274,14 +275,15 @@ class _Curve:
         self.dealt = dealt
         self.finer = finer
         self.delta = cache(self._bracket)  # searches ask again at the same eps
-        self._best = _CUTS.index(5.5)  # of the offers, for the last eps
+        self._best = _CUTS.index(5.5 if dealt.u > 0 else 6.75)  # of the offers, for the last eps
+        self._enough = 0  # of `finer`, what sufficed the last time
         self._looked = math.inf  # the last eps at which every cut was tried
         self._calls = 0
         self._cut: tuple[float, float] | None = None
 
     def _bracket(self, eps: float) -> Bracket:
         """A bracket of delta(eps), eps >= 0."""
-        if self.finer == _FINE and self._cut is not None and self._calls % _SAME_CUT and not self.dealt.far(eps):
+        if self._cut is not None and self._calls % _SAME_CUT and not self.dealt.far(eps):
             self._calls += 1
             found = self._refined(eps, self._cut, self.dealt.crude(eps))
             if found.upper - found.lower <= _SUITS * found.upper:
@@ -293,7 +295,8 @@ class _Curve:
     def _refined(self, eps: float, cuts: tuple[float, float], found: Bracket) -> Bracket:
         """As narrow as more cells make it, and with them the larger cut."""
         found = Bracket(max(found.lower, self.dealt.crude(eps).lower), found.upper)
-        for finer in self.finer:
+        for level in range(self._enough, len(self.finer)):
+            self._enough, finer = level, self.finer[level]
             one = self.dealt.bracket(eps, cuts[finer > 1], round(finer * _CELLS), _SMOOTHING / finer)
             found = Bracket(max(found.lower, one.lower), min(found.upper, one.upper))
             if found.upper - found.lower <= _NARROW * found.upper:
@@ -318,7 +321,9 @@ class _Curve:
             return seen[i].upper - seen[i].lower
 
         def nearby(best: int) -> int:
-            while near := [i for i in (best - 1, best + 1) if 0 <= i < len(offers) and width(i) < width(best)]:
+            while near := [
+                i for i in (best - 1, best + 1) if 0 <= i < len(offers) and width(i) < _BETTER * width(best)
+            ]:
                 best = min(near, key=width)
             return best
 

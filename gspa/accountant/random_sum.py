@@ -47,6 +47,7 @@ _LONGEST = 400.0
 _PASSES, _LEAST = 3, 1e-12  # how often a period is chosen, and for what part of E[e^(lambda S)] at least
 _MULTIPLES = np.array([1.1, 1.25, 1.5, 2.0, 3.0, 5.0])
 _BLOCK = 64
+_NEIGHBOURS = 16  # values taken as one, where only a size matters
 _EXPONENT = 500.0  # far from where e^x overflows
 _WHOLE = 1e-9  # what the roundings of the callers' masses may come to; more is a lost mass
 
@@ -114,6 +115,25 @@ def _log_characteristic(scaled: Array, tilted: Array, step: float, terms: int) -
     with np.errstate(divide="ignore"):  # it may vanish
         log_size = 0.5 * np.log1p(np.clip(2 * real + real**2 + imaginary**2, -1.0, 0.0))
     return np.asarray(log_size + 1j * np.arctan2(imaginary, 1 + real))
+
+
+def _needed(scaled: Array, tilted: Array, t: Array, rounding: Array, most: float) -> int:
+    """How many of the t = 0, step, ... there are up to the last at which |E[e^(itx)]| may be above `most`.
+
+    Neighbours taken as one at their mean change it by at most t^2/2 times their spread about it, and by twice their
+    mass.
+    """
+    at = np.arange(0, scaled.size, _NEIGHBOURS)
+    mass = np.maximum(np.add.reduceat(tilted, at), _NEAR)
+    mean = np.add.reduceat(tilted * scaled, at) / mass
+    spread = np.add.reduceat(tilted * (scaled - np.repeat(mean, np.diff(at, append=scaled.size))) ** 2, at)
+    order = np.argsort(spread / mass)
+    blurred = np.searchsorted((spread / mass)[order], 4 / np.maximum(t * t, _NEAR))  # before it a group's spread counts
+    sums = [np.r_[0.0, np.cumsum(part[order])] for part in (spread, mass)]
+    change = t * t / 2 * sums[0][blurred] + 2 * np.maximum(sums[1][-1] - sums[1][blurred], 0.0)
+    size = np.exp(_log_characteristic(mean, mass, float(t[1]), t.size).real) + change
+    above = np.flatnonzero(size + rounding + 8 * UNIT * scaled.size > most)
+    return int(above[-1]) + 1 if above.size else 1
 
 
 def _power_sum(log_zeta: Complex, first: int, stride: int, weights: Array) -> Complex:
@@ -189,10 +209,20 @@ def positive_part(
         spread = smoothing * smoothing
         step = 2 * math.pi / period
         terms = math.ceil(_REACH / (smoothing * step)) + 1
-        log_zeta = _log_characteristic(scaled, tilted, step, terms)
-        t = step * np.arange(terms)
-        formed = first * log_zeta.real > -_DROPPED
-        sums = np.zeros(terms, dtype=np.complex128)
+        t = step * np.arange(terms, dtype=np.float64)
+        # Each log zeta carries the mean's rounding and that of sums of k products of at most min(t^2 x^2, 4), of
+        # factors that are powers; its multiple carries as many times that, and the sum over the numbers of copies a
+        # unit a step.
+        drift = 32 * (t * float(tilted @ np.abs(scaled)) + float(masses @ np.abs(scaled)))
+        second = float(tilted @ np.minimum(np.abs(scaled), 1e100) ** 2)
+        curved = (4.0 * values.size + 16 * math.isqrt(terms) + 64) * np.minimum(t * t * second, 4.0)
+        rounding, most_dropped = UNIT * (drift + curved), math.exp(-_DROPPED / first)
+        end = float(t[-1])
+        if values.size > _FEW:
+            t = t[: _needed(scaled, tilted, t, rounding, most_dropped)]
+        log_zeta = _log_characteristic(scaled, tilted, step, t.size)
+        formed = log_zeta.real > -_DROPPED / first
+        sums = np.zeros(t.size, dtype=np.complex128)
         sums[formed] = _power_sum(log_zeta[formed], first, stride, tilted_weights)
         z = 1 + 1j * t
         density_terms = sums * np.exp(spread * z * z / 2)
@@ -200,15 +230,8 @@ def positive_part(
         value_terms = density_terms / (z * z)
         value = float(value_terms.real.sum()) / period
         density = float(density_terms.real.sum()) / period
-        # Each log zeta carries the mean's rounding and that of sums of k products of at most min(t^2 x^2, 4), of
-        # factors that are powers; its multiple carries as many times that, and the sum over the numbers of copies a
-        # unit a step.
-        drift = t * float(tilted @ np.abs(scaled)) + float(masses @ np.abs(scaled))
-        second = float(tilted @ np.minimum(np.abs(scaled), 1e100) ** 2)
-        curved = (4.0 * values.size + 16 * math.isqrt(terms) + 64) * np.minimum(t * t * second, 4.0)
-        relative = UNIT * (last * (32 * drift + curved) + 512 + 8 * (weights.size / _BLOCK + _BLOCK))
+        relative = last * rounding[: t.size] + UNIT * (512 + 8 * (weights.size / _BLOCK + _BLOCK))
         error = float(relative @ np.abs(value_terms)) / period + terms * math.exp(-_DROPPED) * size
-        end = float(t[-1])
         # sum_(k > K) 2 e^(-spread t_k^2 / 2) / t_k^2 <= 2 e^(-spread t_K^2 / 2) / (step t_K)
         cut = 2 * size * math.exp(spread * (1 - end * end) / 2) / (step * end * period)
         # The sum of densities leaves out cut/spread.
