@@ -47,7 +47,8 @@ _LONGEST = 400.0
 _PASSES, _LEAST = 3, 1e-12  # how often a period is chosen, and for what part of E[e^(lambda S)] at least
 _MULTIPLES = np.array([1.1, 1.25, 1.5, 2.0, 3.0, 5.0])
 _BLOCK = 64
-_NEIGHBOURS = 16  # values taken as one, where only a size matters
+_WORTH = 500_000  # values times terms, from which on it pays to see first which terms matter
+_NEIGHBOURS, _GROUPS = 4, 200  # values taken as one where only a size matters: so many, or more for as few groups
 _EXPONENT = 500.0  # far from where e^x overflows
 _WHOLE = 1e-9  # what the roundings of the callers' masses may come to; more is a lost mass
 
@@ -123,7 +124,9 @@ def _needed(scaled: Array, tilted: Array, t: Array, rounding: Array, most: float
     Neighbours taken as one at their mean change it by at most t^2/2 times their spread about it, and by twice their
     mass.
     """
-    at = np.arange(0, scaled.size, _NEIGHBOURS)
+    rising = np.argsort(scaled)
+    scaled, tilted = scaled[rising], tilted[rising]
+    at = np.arange(0, scaled.size, max(_NEIGHBOURS, scaled.size // _GROUPS))
     mass = np.maximum(np.add.reduceat(tilted, at), _NEAR)
     mean = np.add.reduceat(tilted * scaled, at) / mass
     spread = np.add.reduceat(tilted * (scaled - np.repeat(mean, np.diff(at, append=scaled.size))) ** 2, at)
@@ -218,7 +221,7 @@ def positive_part(
         curved = (4.0 * values.size + 16 * math.isqrt(terms) + 64) * np.minimum(t * t * second, 4.0)
         rounding, most_dropped = UNIT * (drift + curved), math.exp(-_DROPPED / first)
         end = float(t[-1])
-        if values.size > _FEW:
+        if values.size * terms > _WORTH:
             t = t[: _needed(scaled, tilted, t, rounding, most_dropped)]
         log_zeta = _log_characteristic(scaled, tilted, step, t.size)
         formed = log_zeta.real > -_DROPPED / first
