@@ -161,11 +161,7 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
             # enough, or between two numbers at which it jumps: the ends are proved by themselves.
             longer = 2.0 ** (len(seen) - _PATIENT) if asked.close >= _ON_A_LINE[2] else 1.0
             far = nearest[0] > max(close, min(longer * close, _CLOSE_ENOUGH))
-            if far and bracket[1] - bracket[0] > close / _STEEP:
-                return aimed
-            if nearest[1] in seen:
-                seen[nearest[1]] = seen.pop(nearest[1])  # the last, which is returned
-            return 0.0
+            return aimed if far and bracket[1] - bracket[0] > close / _STEEP else 0.0
 
         first = spare(y)
         step = min(max(-first / (slope if slope < 0 else -1 / power), -5.0), 14.0)
@@ -173,13 +169,13 @@ def solve(asked: Unknown, *, eps: float, delta: float) -> Bound:
             return y, slope
         second = spare(y + step)
         secant = (second - first) / step if math.isfinite(second - first) else 0.0
-        _, slope = find_root(spare, y + step, slope=min(secant, 0.0))
-        *others, last = seen
-        apart = [at for at in others if abs(at - last) > _APART and math.isfinite(seen[at] - seen[last])]
+        y, slope = find_root(spare, y + step, slope=min(secant, 0.0))
+        y = nearest[1] if nearest[0] < math.inf else y
+        apart = [at for at in seen if abs(at - y) > _APART and math.isfinite(seen[at] - seen[y])]
         if apart:
-            near = min(apart, key=lambda at: abs(at - last))
-            slope = (seen[near] - seen[last]) / (near - last)
-        return last, slope
+            near = min(apart, key=lambda at: abs(at - y))
+            slope = (seen[near] - seen[y]) / (near - y)
+        return y, slope
 
     def met(x: float) -> bool:
         return at(x).upper <= eps
