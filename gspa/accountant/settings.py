@@ -200,6 +200,10 @@ class Shuffled(Setting):
             raise OutsideValidity("attack", "a setting whose reports can be told apart", hint)
         return found
 
+    def about(self, delta: float) -> float | None:
+        exact = self.runs.bits and self.rounds == 1
+        return central_epsilon(self.people, delta=delta, mechanism=self.runs).upper if exact else None
+
     def only(self, honest: int) -> Setting:
         return Shuffled(self.runs, honest_only(self.people, honest=honest))
 
