@@ -95,8 +95,7 @@ def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = 
     profile = _profile(profile)
     open_place, here = _place_of_all(jobs, scheduler, profile), project.find()
     with site.exclusive(here):
-        with site.beside(here):
-            runs = _executed(here, profile, open_place)
+        runs = _executed(here, profile, open_place)
         typer.echo("Rendering the site ...")
         changed = site.render(here, runs, profile=profile)
     state = "is ready" if changed else "is unchanged"

@@ -15,12 +15,11 @@ import shutil
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from gspa.files import lock_of, own_folder
+from gspa.files import lock_of
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
@@ -81,26 +80,10 @@ def settings(folder: Path) -> dict[str, str]:
         "MATPLOTLIBRC": str(folder / "matplotlibrc"),
     }
     if "MPLCONFIGDIR" not in os.environ and not _home_is_usable():
-        # Matplotlib would say on the page where it puts its cache instead. With a home, that cache saves seconds.
+        # Matplotlib would say on the page where it puts its cache instead, make the missing home, or take a relative
+        # one for a folder below the checkout. With a home, that cache saves seconds.
         variables["MPLCONFIGDIR"] = str(folder / "matplotlib")
     return variables
-
-
-@contextmanager
-def matplotlib_cache() -> Iterator[None]:
-    """Where no home can hold it, this process and its children keep Matplotlib's list of fonts in a temporary folder.
-
-    Matplotlib would make the missing home, or take a relative one for a folder below the checkout.
-    """
-    if "MPLCONFIGDIR" in os.environ or _home_is_usable():
-        yield
-        return
-    with own_folder("gspa-matplotlib-") as folder:
-        os.environ["MPLCONFIGDIR"] = str(folder)
-        try:
-            yield
-        finally:
-            del os.environ["MPLCONFIGDIR"]
 
 
 def _home_is_usable() -> bool:
