@@ -80,11 +80,11 @@ def _place_of_all(jobs: int | None, scheduler: str | None, profile: str) -> Call
 def _executed(here: Any, profile: str, open_place: Callable[[], Any], names: Collection[str] | None = None) -> Any:
     """The results of all notebooks, or of these, at this profile: kept ones, or new runs."""
     from gspa.book import parameters, run
-    from gspa.book.progress import Display
+    from gspa.book.progress import display
 
     wanted = [one for name, one in parameters.discover(here).items() if names is None or name in names]
-    with open_place() as place, Display(len(wanted)) as display:
-        return run.run_all(here, wanted, profile=profile, place=place, progress=display.update)
+    with open_place() as place, display(len(wanted)) as progress:
+        return run.run_all(here, wanted, profile=profile, place=place, progress=progress)
 
 
 def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = None) -> None:
@@ -116,7 +116,7 @@ def run_one(
     _installed()
     from gspa import files
     from gspa.book import parameters, project, run, site
-    from gspa.book.progress import Display
+    from gspa.book.progress import display
 
     here = project.find()
     source = parameters.select(here, notebook)
@@ -134,9 +134,9 @@ def run_one(
         raise InvalidValue("-o", str(output), "a file name that ends in .ipynb")
     files.ensure_writable(output.resolve().parent)
     folder = site.page_folder(output) if show else None
-    with run.Here(1, _data) as place, Display(1) as display:
+    with run.Here(1, _data) as place, display(1) as progress:
         expected = place.identity(needs_data=source.needs_data)
-        found = run.one(place, run.Task.of(source, values), expected, display.update)
+        found = run.one(place, run.Task.of(source, values), expected, progress)
     files.write_atomically(output.resolve(), found.text)
     typer.echo(f"Wrote {output}")
     for line in _against_the_book(here, source.name, str(values["profile"]), json.loads(found.text)):
@@ -268,7 +268,7 @@ def sweep(
     _installed()
     from gspa import files
     from gspa.book import parameters, project, sweep, sweep_page
-    from gspa.book.progress import Display
+    from gspa.book.progress import display
 
     open_place = _place(jobs, scheduler, usual=project.cores())
     here = project.find()
@@ -292,8 +292,8 @@ def sweep(
     try:
         with open_place() as place:
             typer.echo(f"{_settings(len(wanted))} of {what} on {place.label}", err=True)
-            with Display(len(wanted)) as bar:
-                found = sweep.run(notebook, wanted, place=place, output=output, progress=bar.update)
+            with display(len(wanted)) as progress:
+                found = sweep.run(notebook, wanted, place=place, output=output, progress=progress)
     except KeyboardInterrupt:
         typer.echo(f"{output} has what was finished; the same command goes on from there", err=True)
         raise
