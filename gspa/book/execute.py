@@ -72,7 +72,7 @@ def execute(
             on_cell_start=begins,
             log=logger,
         )
-        client.execute(cleanup_kc=True, env=environment(own), cwd=str(cwd))
+        client.execute(cleanup_kc=True, env=processes.environment(own), cwd=str(cwd))
         report(len(notebook.cells), len(notebook.cells))
     except Exception as error:
         if stopped():
@@ -105,20 +105,6 @@ def _told(cell: Any, error: Exception) -> str:
             lines.append(_DEAD)
     trace = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines]
     return "\n".join([f"({head}): {what}", *trace[-16:]])
-
-
-def environment(own: Path) -> dict[str, str]:
-    """A kernel's variables, with settings and history in the empty folder `own`."""
-    # A hash seed would make the order of sets differ between two runs.
-    found = os.environ | processes.settings(own) | {"PYTHONHASHSEED": "0"}
-    found.pop("MPLBACKEND", None)  # the kernel's inline backend sets its own
-    # Sums in another order differ in their last digits: one thread, so that the number of cores does not matter.
-    for library in ("OMP", "OPENBLAS", "MKL"):
-        found.setdefault(f"{library}_NUM_THREADS", "1")
-    found.pop("PYTHONSTARTUP", None)  # a kernel would run it
-    if "GSPA_DATA_DIR" in found:  # the kernel works in another folder
-        found["GSPA_DATA_DIR"] = str(Path(found["GSPA_DATA_DIR"]).resolve())
-    return found
 
 
 def _connection(own: Path) -> dict[str, str]:

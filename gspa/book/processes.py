@@ -69,21 +69,29 @@ def end_with(parent: int) -> None:
     threading.Thread(target=follow, daemon=True).start()
 
 
-def settings(folder: Path) -> dict[str, str]:
-    """Variables for a run whose settings, history and connection files lie in the empty `folder`."""
+def environment(folder: Path) -> dict[str, str]:
+    """A child's variables, with settings, history and connection files in the empty `folder`."""
     (folder / "matplotlibrc").touch()
-    variables = {
+    found = os.environ | {
         "IPYTHONDIR": str(folder / "ipython"),
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_DATA_DIR": str(folder / "data"),
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "MATPLOTLIBRC": str(folder / "matplotlibrc"),
+        "PYTHONHASHSEED": "0",  # another one would make the order of sets differ between two runs
     }
-    if "MPLCONFIGDIR" not in os.environ and not _home_is_usable():
+    if "MPLCONFIGDIR" not in found and not _home_is_usable():
         # Matplotlib would say on the page where it puts its cache instead, make the missing home, or take a relative
         # one for a folder below the checkout. With a home, that cache saves seconds.
-        variables["MPLCONFIGDIR"] = str(folder / "matplotlib")
-    return variables
+        found["MPLCONFIGDIR"] = str(folder / "matplotlib")
+    found.pop("MPLBACKEND", None)  # the kernel's inline backend sets its own
+    found.pop("PYTHONSTARTUP", None)  # a kernel would run it
+    # Sums in another order differ in their last digits: one thread, so that the number of cores does not matter.
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        found.setdefault(f"{library}_NUM_THREADS", "1")
+    if "GSPA_DATA_DIR" in found:  # the kernel works in another folder
+        found["GSPA_DATA_DIR"] = str(Path(found["GSPA_DATA_DIR"]).resolve())
+    return found
 
 
 def _home_is_usable() -> bool:

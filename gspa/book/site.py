@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -215,15 +214,14 @@ def _jupyter_book(
 ) -> subprocess.CompletedProcess[str]:
     """Render the book in `source` to `target/_build/html`, with the project's configuration."""
     arguments = ["build", str(source), "--config", "_config.yml", "--path-output", str(target), *flags]
-    variables = processes.settings(ensure_writable(target / "settings")) | {
+    environment = processes.environment(ensure_writable(target / "settings")) | {
         "SOURCE_DATE_EPOCH": str(provenance.commit_time(project.root)),
-        "PYTHONHASHSEED": "0",
         "GSPA_PROFILE": profile,
     }
     with subprocess.Popen(
         [sys.executable, "-c", _CODE, *arguments],
         cwd=project.root,
-        env=os.environ | variables,
+        env=environment,
         stdin=subprocess.PIPE,  # its lifeline
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -81,11 +81,11 @@ class TestNoHome:
         monkeypatch.chdir(tmp_path)
         monkeypatch.delenv("MPLCONFIGDIR", raising=False)
         monkeypatch.setenv("HOME", str(tmp_path))
-        assert "MPLCONFIGDIR" not in processes.settings(tmp_path)
+        assert "MPLCONFIGDIR" not in processes.environment(tmp_path)
         monkeypatch.delenv("HOME")
         if home:
             monkeypatch.setenv("HOME", home)
-        assert "MPLCONFIGDIR" in processes.settings(tmp_path)
+        assert "MPLCONFIGDIR" in processes.environment(tmp_path)
 
     def test_what_builds_draws_nothing_itself(self):
         code = "import sys; from gspa import cli; from gspa.book import run, site; print('matplotlib' in sys.modules)"
@@ -202,9 +202,10 @@ class TestSettingsOfTheUser:
         monkeypatch.delenv("MPLCONFIGDIR", raising=False)
         folder = tmp_path / "own"
         folder.mkdir()
-        found = processes.settings(folder)
-        assert set(found) >= {"IPYTHONDIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MATPLOTLIBRC"}
-        assert all(Path(path).parent == folder for path in found.values())
+        changed = processes.environment(folder).items() - os.environ.items()
+        paths = {name: Path(value) for name, value in changed if os.sep in value}
+        assert set(paths) >= {"IPYTHONDIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MATPLOTLIBRC"}
+        assert all(path.parent == folder for path in paths.values())
         assert (folder / "matplotlibrc").read_bytes() == b""
 
 
