@@ -11,14 +11,11 @@ schema, and a notebook is one of the site's: no path and no code comes in.
 from __future__ import annotations
 
 import asyncio
-import errno
 import hmac
-import ipaddress
 import json
 import re
 import secrets
 import signal
-import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -27,17 +24,19 @@ from typing import Any
 
 from tornado.httpserver import HTTPServer
 from tornado.iostream import StreamClosedError
+from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler, StaticFileHandler
 
 from gspa.accountant.errors import GspaError, InvalidValue
 from gspa.book.bench_runs import Bench, Refused
 from gspa.book.fill import fill
 
+HOST = "127.0.0.1"
+"""Served is this machine alone; from another one a tunnel (`ssh -L`) leads here."""
 BODY = 64 * 1024
 """Bytes of a request."""
 IDLE = 60.0
 """Seconds until a connection that asks nothing is closed."""
-_ANYWHERE = ("0.0.0.0", "::")
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -63,23 +62,15 @@ class Guard:
         token: in the address that was printed, drawn anew by each server.
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, port: int) -> None:
         self.token = secrets.token_urlsafe(24)
-        self._port, self._anywhere = port, host in _ANYWHERE
-        names = {"127.0.0.1", "localhost", *([socket.gethostname().lower()] if self._anywhere else [host.lower()])}
-        self._hosts = {f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names}
+        self._hosts = {f"{name}:{port}" for name in (HOST, "localhost")}
+        if port == 80:  # browsers leave it out
+            self._hosts |= {HOST, "localhost"}
 
     def serves(self, host: str) -> bool:
         """Whether a Host header names this server: a name that an attacker's DNS points here does not."""
-        if not re.search(r":\d+$", host):
-            host += ":80"  # browsers leave it out
-        if host.lower() in self._hosts:
-            return True
-        name, _, port = host.rpartition(":")
-        with suppress(ValueError):
-            ipaddress.ip_address(name.strip("[]"))
-            return self._anywhere and port == str(self._port)
-        return False
+        return host.lower() in self._hosts
 
     def knows(self, given: str | None) -> bool:
         """Whether this is the token."""
@@ -281,46 +272,24 @@ def server(guard: Guard, bench: Bench) -> HTTPServer:
     )
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def serve(bench: Bench, *, host: str, port: int, ready: Callable[[str], None]) -> None:
+def serve(bench: Bench, *, port: int, ready: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; what is at work then is ended."""
     try:
-        asyncio.run(_serve(bench, host, port, ready))
+        asyncio.run(_serve(bench, port, ready))
     finally:
         bench.close()
 
 
-def _listening(host: str, port: int) -> socket.socket:
+async def _serve(bench: Bench, port: int, ready: Callable[[str], None]) -> None:
     try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except (socket.gaierror, ValueError):  # ValueError: a NUL, or a name that no DNS could hold
-        raise InvalidValue("host", host, "an address of this machine") from None
-    try:
-        listening = socket.create_server(address[:2], family=family, backlog=128)
+        (listening,) = bind_sockets(port, HOST)
     except OSError as error:
-        if error.errno == errno.EADDRNOTAVAIL:
-            raise InvalidValue("host", host, f"an address of this machine ({error.strerror})") from None
         raise InvalidValue("port", port, f"a free port ({error.strerror})", "--port 0 picks one") from None
-    listening.setblocking(False)
-    return listening
-
-
-async def _serve(bench: Bench, host: str, port: int, ready: Callable[[str], None]) -> None:
-    listening = _listening(host, port)
     port = listening.getsockname()[1]
-    guard = Guard(host, port)
+    guard = Guard(port)
     answering = server(guard, bench)
     answering.add_socket(listening)
-    named = f"[{host}]" if ":" in host else host
-    shown = "127.0.0.1" if host in _ANYWHERE else named
-    ready(f"http://{shown}:{port}/bench/#token={guard.token}")
+    ready(f"http://{HOST}:{port}/bench/#token={guard.token}")
     stop, interrupted = asyncio.Event(), False
 
     def end(number: int) -> None:

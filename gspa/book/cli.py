@@ -314,9 +314,6 @@ def _settings(many: int) -> str:
 def serve(
     port: Annotated[int, typer.Option("--port", **_INTEGER, help="Port on this machine; 0 picks a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser as well.")] = True,
-    host: Annotated[
-        str, typer.Option("--host", help="Another address to serve at: whoever reaches it and has the token runs code.")
-    ] = "127.0.0.1",
     scheduler: Scheduler = None,
 ) -> None:
     """Open the built site and run its pages with the numbers that a reader asks for there."""
@@ -329,8 +326,6 @@ def serve(
         raise GspaError(f"{here.html}: no site yet; run gspa build first")
 
     def ready(address: str) -> None:
-        if not bench.is_loopback(host):
-            typer.echo(f"Warning: whoever reaches {host} and knows the token can run notebooks here.", err=True)
         typer.echo(f"Serving {here.html} at {address}; stop with Ctrl-C")
         if browser:  # one in this terminal would be waited for, and it waits for an answer from here
             Thread(target=_browse, args=[_hidden(address, here.build)], daemon=True).start()
@@ -339,7 +334,7 @@ def serve(
     with place():  # which refuses a scheduler that is none
         pass
     runs = bench_runs.Bench(here, place=place, usable=_usable)
-    bench.serve(runs, host=host, port=port, ready=ready)
+    bench.serve(runs, port=port, ready=ready)
 
 
 def register(app: typer.Typer, data: Callable[[], dict[str, str]], usable: Callable[[Mapping[str, Any]], None]) -> None:

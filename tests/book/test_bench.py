@@ -172,7 +172,7 @@ def serving(here):
         runs = runs or opened(here)
         (listening,) = bind_sockets(0, "127.0.0.1")
         port = listening.getsockname()[1]
-        guard = bench.Guard("127.0.0.1", port)
+        guard = bench.Guard(port)
         loop = asyncio.new_event_loop()
 
         async def main() -> None:
@@ -257,7 +257,7 @@ class TestWhoMayAsk:
             wrong = (one["at"][:-32] + 32 * "0", one["at"][:-33], one["at"][:-32] + other["at"][-32:])
             for at in wrong:
                 assert reader.ask("GET", f"{at}/{end}", X_Gspa_Token=None)[0] == 403
-        assert bench.Guard("127.0.0.1", reader.port).seal(one["id"]) not in one["at"]
+        assert bench.Guard(reader.port).seal(one["id"]) not in one["at"]
         # And for reading it alone.
         assert reader.ask("DELETE", f"{one['at']}/notebook", X_Gspa_Token=None)[0] in (403, 405)
         assert reader.ask("GET", one["at"], X_Gspa_Token=None)[0] == 403
@@ -290,31 +290,14 @@ class TestWhoMayAsk:
         assert reader.ask("GET", "/notebooks/01_page.html", If_Modified_Since=kept)[0] == 304
 
     def test_each_server_has_a_token_of_its_own(self):
-        assert len({bench.Guard("127.0.0.1", 1).token for _ in range(20)}) == 20
+        assert len({bench.Guard(1).token for _ in range(20)}) == 20
 
     @pytest.mark.parametrize(
-        ("host", "asked", "served"),
-        [
-            ("0.0.0.0", "10.1.2.3:80", True),
-            ("0.0.0.0", "10.1.2.3:81", False),
-            ("0.0.0.0", "evil.example:80", False),
-            ("10.1.2.3", "10.1.2.3:80", True),
-            ("10.1.2.3", "10.1.2.4:80", False),
-            ("::1", "[::1]:80", True),
-            ("127.0.0.1", "localhost:80", True),
-            ("127.0.0.1", "", False),
-            ("127.0.0.1", "localhost", True),  # so do browsers write it
-            ("::1", "[::1]", True),
-            ("127.0.0.1", "evil.example", False),
-        ],
+        ("asked", "served"),
+        [("localhost:80", True), ("LOCALHOST", True), ("127.0.0.1", True), ("127.0.0.1:81", False), ("", False)],
     )
-    def test_at_another_address_a_name_of_an_attacker_is_refused_too(self, host, asked, served):
-        assert bench.Guard(host, 80).serves(asked) is served
-
-    @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.9.9.9"])
-    def test_loopback(self, host):
-        assert bench.is_loopback(host)
-        assert not bench.is_loopback({"::1": "::"}.get(host, "0.0.0.0"))
+    def test_at_port_80_browsers_leave_the_port_out(self, asked, served):
+        assert bench.Guard(80).serves(asked) is served
 
 
 class TestWhatMayBeAsked:
