@@ -150,6 +150,8 @@ class TestAFinishedNotebook:
         record = json.loads((mixed.folder / "page.json").read_text())
         assert (record["status"], record["error"]) == ("done", "")
         assert record["results"] == {"kept": 2, "n": 7, "users": 7000}
+        assert (record["machine"], record["data"]) == (provenance.machine(), {})
+        assert record["seconds"] > 0
         if kernels.POSSIBLE:
             assert 0 < record["cpu"] < 100
             assert 50 < record["memory"] < 2000
