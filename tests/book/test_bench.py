@@ -610,7 +610,6 @@ class TestRuns:
     def test_a_damaged_notebook_of_a_kept_run_is_said(self, here, reader):
         done = reader.wait(reader.post(n=4)["id"], "done")
         (here.build / "bench" / done["id"] / "notebook.ipynb").write_text('{"cells": [1')
-        bench_runs._between.cache_clear()
         assert "is damaged" in reader.one(done["id"])["moved"]
 
     def test_stopped_runs_that_waited_are_not_kept_without_bound(self, here, serving, rendered, monkeypatch):
