@@ -23,8 +23,9 @@ from traitlets.config import Config
 
 from gspa.accountant.errors import CheckFailed, ProcessDied
 from gspa.book import processes
-from gspa.book.kernels import PROVISIONER, SAID
+from gspa.book.kernels import PROVISIONER, SAID, USED
 from gspa.book.notebook_source import INJECTED, KERNEL, stable_ids
+from gspa.files import kept
 
 Report = Callable[[int, int], None]
 """Called with cells done and cells in all."""
@@ -88,7 +89,7 @@ def execute(
     finally:
         ensure_event_loop().close()  # this thread's, of which nbclient leaves the end to others
     normalise(notebook)
-    return nbformat.writes(notebook) + "\n", dict(getattr(manager.provisioner, "used", {}))
+    return nbformat.writes(notebook) + "\n", kept(own / USED)
 
 
 def _told(cell: Any, error: Exception) -> str:
@@ -153,5 +154,5 @@ def normalise(notebook: Any) -> None:
             prompts = {"code_prompt_show": "The parameters of this run", "code_prompt_hide": "Hide them"}
             cell.metadata["mystnb"] = prompts
     notebook.metadata["kernelspec"] = KERNEL
-    kept = notebook.metadata.get("papermill", {})
-    notebook.metadata["papermill"] = {key: kept[key] for key in ("parameters", "version") if key in kept}
+    made = notebook.metadata.get("papermill", {})
+    notebook.metadata["papermill"] = {key: made[key] for key in ("parameters", "version") if key in made}
