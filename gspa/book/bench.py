@@ -15,10 +15,7 @@ import hmac
 import json
 import re
 import secrets
-import signal
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -273,7 +270,7 @@ def server(guard: Guard, bench: Bench) -> HTTPServer:
 
 
 def serve(bench: Bench, *, port: int, ready: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; what is at work then is ended."""
+    """Serve until an interrupt, which SIGTERM is as well; what is at work then is ended."""
     try:
         asyncio.run(_serve(bench, port, ready))
     finally:
@@ -290,17 +287,7 @@ async def _serve(bench: Bench, port: int, ready: Callable[[str], None]) -> None:
     answering = server(guard, bench)
     answering.add_socket(listening)
     ready(f"http://{HOST}:{port}/bench/#token={guard.token}")
-    stop, interrupted = asyncio.Event(), False
-
-    def end(number: int) -> None:
-        nonlocal interrupted
-        interrupted = number == signal.SIGINT
-        stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError):  # on Windows
-            asyncio.get_running_loop().add_signal_handler(number, partial(end, number))
-    await stop.wait()
-    answering.stop()
-    if interrupted:
-        raise KeyboardInterrupt
+    try:
+        await asyncio.Event().wait()  # until it is interrupted
+    finally:
+        answering.stop()
