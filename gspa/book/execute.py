@@ -147,6 +147,8 @@ logger.addHandler(logging.NullHandler())  # what fails is told by whoever asked
 def normalise(notebook: Any) -> None:
     """Drop what differs between two runs of the same notebook: times, paths, random ids, the editor's kernel."""
     for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = _whole_streams(cell.outputs)
         for key in ("execution", "papermill"):
             cell.metadata.pop(key, None)
         if cell.get("id") == INJECTED:
@@ -156,3 +158,14 @@ def normalise(notebook: Any) -> None:
     notebook.metadata["kernelspec"] = KERNEL
     made = notebook.metadata.get("papermill", {})
     notebook.metadata["papermill"] = {key: made[key] for key in ("parameters", "version") if key in made}
+
+
+def _whole_streams(outputs: list[Any]) -> list[Any]:
+    """One output for what was printed in a row: where a kernel cuts it is a matter of time."""
+    found: list[Any] = []
+    for output in outputs:
+        if found and output.output_type == found[-1].output_type == "stream" and output.name == found[-1].name:
+            found[-1].text += output.text
+        else:
+            found.append(output)
+    return found

@@ -200,6 +200,14 @@ class TestAFinishedNotebook:
         nbformat.validate(notebook)
 
 
+def test_what_was_printed_in_a_row_is_one_output_wherever_the_kernel_cut_it(tmp_path):
+    notebook = add(make(tmp_path), "page", "import sys\nfor word in 'ab':\n    print(word)\n    sys.stdout.flush()")
+    with pipeline.Here(1, dict) as place:
+        task = pipeline.Task.of(notebook, notebook.defaults("paper"))
+        found = pipeline.one(place, task, place.identity(needs_data=False))
+    assert [output["text"] for output in json.loads(found.text)["cells"][-1]["outputs"]] == [["a\n", "b\n"]]
+
+
 def test_a_worker_that_is_not_what_is_asked_for_computes_nothing(tmp_path):
     task = pipeline.Task.of(add(make(tmp_path), "page", "1"), {"n": 3})
     found = pipeline.compute(task, pipeline.identity(None) | {"source": "0" * 64}, dict)
