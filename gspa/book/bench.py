@@ -15,13 +15,13 @@ import hmac
 import json
 import re
 import secrets
+import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tornado.httpserver import HTTPServer
 from tornado.iostream import StreamClosedError
-from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler, StaticFileHandler
 
 from gspa.accountant.errors import GspaError, InvalidValue
@@ -279,9 +279,10 @@ def serve(bench: Bench, *, port: int, ready: Callable[[str], None]) -> None:
 
 async def _serve(bench: Bench, port: int, ready: Callable[[str], None]) -> None:
     try:
-        (listening,) = bind_sockets(port, HOST)
+        listening = socket.create_server((HOST, port), backlog=128)
     except OSError as error:
         raise InvalidValue("port", port, f"a free port ({error.strerror})", "--port 0 picks one") from None
+    listening.setblocking(False)
     port = listening.getsockname()[1]
     guard = Guard(port)
     answering = server(guard, bench)

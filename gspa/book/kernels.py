@@ -1,6 +1,6 @@
 """Kernels that need not import what every notebook needs: they are forked from a process that has.
 
-Importing it takes longer than all the rest of a short page: of one, run in 3.5 seconds, without this 10.
+Importing takes longer than the rest of a short page: one of 3.5 seconds takes 10 where its kernel imports for itself.
 
 No page's module is imported beforehand, so the server never holds an older state of a page's source. Python's own fork
 server (`multiprocessing`) refuses to start processes from a daemon, which a Dask worker is.
