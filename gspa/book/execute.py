@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import re
@@ -15,7 +16,6 @@ import papermill
 import zmq
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
-from jupyter_core.utils import ensure_event_loop
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from papermill.log import logger
@@ -73,7 +73,7 @@ def execute(
             on_cell_start=begins,
             log=logger,
         )
-        client.execute(cleanup_kc=True, env=processes.environment(own), cwd=str(cwd))
+        asyncio.run(client.async_execute(cleanup_kc=True, env=processes.environment(own), cwd=str(cwd)))
         report(len(notebook.cells), len(notebook.cells))
     except Exception as error:
         if stopped():
@@ -86,8 +86,6 @@ def execute(
         last = said.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-12:] if said.is_file() else []
         kind = ProcessDied if isinstance(error, RuntimeError) else CheckFailed
         raise kind("\n".join([f"notebook {name}: {type(error).__name__}: {error}", *last])) from None
-    finally:
-        ensure_event_loop().close()  # this thread's, of which nbclient leaves the end to others
     normalise(notebook)
     return nbformat.writes(notebook) + "\n", kept(own / USED)
 
