@@ -11,36 +11,29 @@ schema, and a notebook is one of the site's: no path and no code comes in.
 from __future__ import annotations
 
 import asyncio
-import errno
 import hmac
-import ipaddress
 import json
 import re
 import secrets
-import signal
 import socket
-import sys
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
-from functools import partial
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tornado.httpserver import HTTPServer
-from tornado.iostream import IOStream, StreamClosedError
-from tornado.web import Application, HTTPError, RequestHandler, StaticFileHandler, stream_request_body
+from tornado.iostream import StreamClosedError
+from tornado.web import Application, HTTPError, RequestHandler, StaticFileHandler
 
 from gspa.accountant.errors import GspaError, InvalidValue
 from gspa.book.bench_runs import Bench, Refused
 from gspa.book.fill import fill
 
+HOST = "127.0.0.1"
+"""Served is this machine alone; from another one a tunnel (`ssh -L`) leads here."""
 BODY = 64 * 1024
 """Bytes of a request."""
-CONNECTIONS = 100
-"""How many are open at once; the oldest goes first."""
 IDLE = 60.0
 """Seconds until a connection that asks nothing is closed."""
-_ANYWHERE = ("0.0.0.0", "::")
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -66,23 +59,15 @@ class Guard:
         token: in the address that was printed, drawn anew by each server.
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, port: int) -> None:
         self.token = secrets.token_urlsafe(24)
-        self._port, self._anywhere = port, host in _ANYWHERE
-        names = {"127.0.0.1", "localhost", *([socket.gethostname().lower()] if self._anywhere else [host.lower()])}
-        self._hosts = {f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names}
+        self._hosts = {f"{name}:{port}" for name in (HOST, "localhost")}
+        if port == 80:  # browsers leave it out
+            self._hosts |= {HOST, "localhost"}
 
     def serves(self, host: str) -> bool:
         """Whether a Host header names this server: a name that an attacker's DNS points here does not."""
-        if not re.search(r":\d+$", host):
-            host += ":80"  # browsers leave it out
-        if host.lower() in self._hosts:
-            return True
-        name, _, port = host.rpartition(":")
-        with suppress(ValueError):
-            ipaddress.ip_address(name.strip("[]"))
-            return self._anywhere and port == str(self._port)
-        return False
+        return host.lower() in self._hosts
 
     def knows(self, given: str | None) -> bool:
         """Whether this is the token."""
@@ -93,12 +78,11 @@ class Guard:
         return hmac.new(self.token.encode(), identifier.encode(), "sha256").hexdigest()[:32]
 
 
-@stream_request_body
 class Guarded(RequestHandler):
     """What all answers have in common: the guard, headers, and refusals of one line."""
 
     def initialize(self, guard: Guard, bench: Bench) -> None:
-        self.guard, self.bench, self.body = guard, bench, b""
+        self.guard, self.bench = guard, bench
 
     def set_default_headers(self) -> None:
         for name, value in _HEADERS.items():
@@ -108,31 +92,11 @@ class Guarded(RequestHandler):
         """Whether the reader came with the token."""
         return self.guard.knows(self.request.headers.get("X-Gspa-Token"))
 
-    def prepare(self) -> Awaitable[None] | None:
-        """Before the body is read. A refusal is said after it: a sender that is hung up on sees no answer."""
-        try:
-            self._check()
-        except HTTPError as refusal:
-            if "Expect" in self.request.headers or refusal.status_code == 400:  # it asks first; it has no known end
-                raise
-            self.refusal = refusal
-            setattr(self, str(self.request.method).lower(), self._refuse)
-        return None
-
-    def _refuse(self, *_: object) -> None:
-        raise self.refusal
-
-    def _check(self) -> None:
+    def prepare(self) -> None:
+        """Before anything is answered."""
         host, origin = self.request.headers.get("Host", ""), self.request.headers.get("Origin", "")
         if not self.guard.serves(host):
             raise HTTPError(403, "Host: is not the address that gspa serve printed")
-        size = self.request.headers.get("Content-Length", "0")
-        if not re.fullmatch("[0-9]+", size):
-            raise HTTPError(400, "Content-Length: must be a number of bytes")
-        if "Transfer-Encoding" in self.request.headers:
-            raise HTTPError(411, "body: must come with its Content-Length, not in chunks")
-        if len(size) > 9 or int(size) > BODY:
-            raise HTTPError(413, f"body: must be at most {BODY:,} bytes")
         if not re.match(r"/(?![/\\])", self.request.path):  # a folder's redirect would leave this site
             raise HTTPError(404, "path: must begin with one slash")
         changes = self.request.method not in ("GET", "HEAD")
@@ -140,9 +104,6 @@ class Guarded(RequestHandler):
             raise HTTPError(403, "Origin: is not this site")
         if (changes or self.request.path.startswith("/bench/")) and not self.known():
             raise HTTPError(403, "token: is missing or wrong; open the address that gspa serve printed")
-
-    def data_received(self, chunk: bytes) -> None:
-        self.body += chunk[: BODY - len(self.body)]  # what is longer is refused
 
     def log_exception(self, kind: Any, error: Any, trace: Any) -> None:
         if not isinstance(error, HTTPError | GspaError | StreamClosedError):
@@ -177,7 +138,7 @@ class Runs(Guarded):
 
     async def post(self) -> None:
         try:
-            asked = json.loads(self.body)
+            asked = json.loads(self.request.body)
             name, given = asked["notebook"], asked.get("parameters", {})
             if not isinstance(name, str) or not isinstance(given, dict) or set(asked) - {"notebook", "parameters"}:
                 raise TypeError
@@ -223,12 +184,8 @@ class Files(Guarded, StaticFileHandler):
         Guarded.initialize(self, guard, bench)
         StaticFileHandler.initialize(self, str(bench.project.html.resolve()), "index.html")
 
-    def compute_etag(self) -> str | None:
-        """From the file itself: tornado's own is kept while the site is built anew."""
-        if not hasattr(self, "absolute_path"):  # a run's page is made anew
-            return None
-        about = Path(str(self.absolute_path)).stat()
-        return f'"{about.st_mtime_ns:x}-{about.st_size:x}"'
+    def compute_etag(self) -> None:
+        """None, so that a file's time counts: tornado's own is kept while the site is built anew."""
 
     async def get(self, path: str, include_body: bool = True) -> None:
         if "\0" in path:
@@ -301,78 +258,37 @@ def application(guard: Guard, bench: Bench) -> Application:
     )
 
 
-class Server(HTTPServer):
-    """With limits: of a request's time, of idle connections' time, and of how many are open."""
-
-    def initialize(self, answers: Application) -> None:  # type: ignore[override]
-        self._streams: list[IOStream] = []
-        super().initialize(
-            answers,
-            idle_connection_timeout=IDLE,
-            body_timeout=10,
-            max_body_size=sys.maxsize,  # `Guarded` keeps no more than BODY
-            max_header_size=16 * 1024,
-        )
-
-    def handle_stream(self, stream: IOStream, address: Any) -> None:
-        self._streams = [one for one in self._streams if not one.closed()]
-        for old in self._streams[: max(0, len(self._streams) + 1 - CONNECTIONS)]:
-            old.close()
-        self._streams.append(stream)
-        super().handle_stream(stream, address)
+def server(guard: Guard, bench: Bench) -> HTTPServer:
+    """With limits: of a request's size and time, and of idle connections' time."""
+    return HTTPServer(
+        application(guard, bench),
+        idle_connection_timeout=IDLE,
+        body_timeout=10,
+        max_body_size=BODY,
+        max_header_size=16 * 1024,
+    )
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
+def serve(bench: Bench, *, port: int, ready: Callable[[str], None]) -> None:
+    """Serve until an interrupt, which SIGTERM is as well; what is at work then is ended."""
     try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def serve(bench: Bench, *, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; what is at work then is ended."""
-    try:
-        asyncio.run(_serve(bench, host, port, ready))
+        asyncio.run(_serve(bench, port, ready))
     finally:
         bench.close()
 
 
-def _listening(host: str, port: int) -> socket.socket:
+async def _serve(bench: Bench, port: int, ready: Callable[[str], None]) -> None:
     try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except (socket.gaierror, ValueError):  # ValueError: a NUL, or a name that no DNS could hold
-        raise InvalidValue("host", host, "an address of this machine") from None
-    try:
-        listening = socket.create_server(address[:2], family=family, backlog=128)
+        listening = socket.create_server((HOST, port), backlog=128)
     except OSError as error:
-        if error.errno == errno.EADDRNOTAVAIL:
-            raise InvalidValue("host", host, f"an address of this machine ({error.strerror})") from None
         raise InvalidValue("port", port, f"a free port ({error.strerror})", "--port 0 picks one") from None
     listening.setblocking(False)
-    return listening
-
-
-async def _serve(bench: Bench, host: str, port: int, ready: Callable[[str], None]) -> None:
-    listening = _listening(host, port)
     port = listening.getsockname()[1]
-    guard = Guard(host, port)
-    server = Server(application(guard, bench))
-    server.add_socket(listening)
-    named = f"[{host}]" if ":" in host else host
-    shown = "127.0.0.1" if host in _ANYWHERE else named
-    ready(f"http://{shown}:{port}/bench/#token={guard.token}")
-    stop, interrupted = asyncio.Event(), False
-
-    def end(number: int) -> None:
-        nonlocal interrupted
-        interrupted = number == signal.SIGINT
-        stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError):  # on Windows
-            asyncio.get_running_loop().add_signal_handler(number, partial(end, number))
-    await stop.wait()
-    server.stop()
-    if interrupted:
-        raise KeyboardInterrupt
+    guard = Guard(port)
+    answering = server(guard, bench)
+    answering.add_socket(listening)
+    ready(f"http://{HOST}:{port}/bench/#token={guard.token}")
+    try:
+        await asyncio.Event().wait()  # until it is interrupted
+    finally:
+        answering.stop()

@@ -17,7 +17,6 @@ import zipfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -298,15 +297,6 @@ class Bench:
         known = [("On the site", site)] if profile == self.profile else [(f"In the book, profile {profile}", built)]
         return next((one for one in (*known, *usual) if one[1].is_file()), ("", None))
 
-    def _compared(self, facts: Mapping[str, Any]) -> tuple[str, moved.Moved]:
-        """With what a run is compared, empty if with nothing, and what moved; the site may have been built anew."""
-        label, before = self._before(facts["notebook"], facts["profile"])
-        changed = before.stat().st_mtime_ns if before is not None else 0
-        try:
-            return label, _between(before, changed, self.folder / facts["id"] / _NOTEBOOK)
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            raise Refused(409, "run: cannot be compared: its notebook, or the site's, is damaged") from None
-
     def path(self, identifier: str, *parts: str) -> Path:
         """A file of a finished run."""
         if self.one(identifier)["state"] != "done":
@@ -318,13 +308,17 @@ class Bench:
         facts = self.one(identifier)
         if facts["state"] not in ("rendering", "done"):  # asked several times a second while it runs
             return ""
+        label, before = self._before(facts["notebook"], facts["profile"])
+        if before is None:
+            return f"<p>{_APART.format(facts['profile'])}</p>"
+        paths = before, self.folder / facts["id"] / _NOTEBOOK
         try:
-            label, found = self._compared(facts)
-            return found.html(label) if label else f"<p>{_APART.format(facts['profile'])}</p>"
-        except Refused as why:
-            return f"<p>{why}</p>"
-        except OSError:
+            one, other = (json.loads(path.read_text(encoding="utf-8")) for path in paths)
+            return moved.between(one, other).html(label)
+        except OSError:  # the site is being built anew
             return ""
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            return "<p>run: cannot be compared: its notebook, or the site's, is damaged</p>"
 
     def download(self, identifier: str, kind: str) -> tuple[str, bytes]:
         """A file's name and its bytes."""
@@ -361,10 +355,3 @@ def _read(record: Path) -> dict[str, Any]:
     found = kept(record)
     facts: dict[str, Any] = found.get("facts", {})
     return facts if found == _sealed(facts) else {}
-
-
-@lru_cache(maxsize=32)
-def _between(before: Path | None, changed: int, after: Path) -> moved.Moved:
-    """What moved between two notebooks; `changed` is when the first was written, None one that says nothing."""
-    one, other = (json.loads(path.read_text(encoding="utf-8")) if path else {"cells": []} for path in (before, after))
-    return moved.between(one, other)

@@ -80,11 +80,11 @@ def _place_of_all(jobs: int | None, scheduler: str | None, profile: str) -> Call
 def _executed(here: Any, profile: str, open_place: Callable[[], Any], names: Collection[str] | None = None) -> Any:
     """The results of all notebooks, or of these, at this profile: kept ones, or new runs."""
     from gspa.book import parameters, run
-    from gspa.book.progress import Display
+    from gspa.book.progress import display
 
     wanted = [one for name, one in parameters.discover(here).items() if names is None or name in names]
-    with open_place() as place, Display(len(wanted)) as display:
-        return run.run_all(here, wanted, profile=profile, place=place, progress=display.update)
+    with open_place() as place, display(len(wanted)) as progress:
+        return run.run_all(here, wanted, profile=profile, place=place, progress=progress)
 
 
 def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = None) -> None:
@@ -95,8 +95,7 @@ def build(profile: Profile = "paper", jobs: Jobs = None, scheduler: Scheduler = 
     profile = _profile(profile)
     open_place, here = _place_of_all(jobs, scheduler, profile), project.find()
     with site.exclusive(here):
-        with site.beside(here):
-            runs = _executed(here, profile, open_place)
+        runs = _executed(here, profile, open_place)
         typer.echo("Rendering the site ...")
         changed = site.render(here, runs, profile=profile)
     state = "is ready" if changed else "is unchanged"
@@ -117,7 +116,7 @@ def run_one(
     _installed()
     from gspa import files
     from gspa.book import parameters, project, run, site
-    from gspa.book.progress import Display
+    from gspa.book.progress import display
 
     here = project.find()
     source = parameters.select(here, notebook)
@@ -135,9 +134,9 @@ def run_one(
         raise InvalidValue("-o", str(output), "a file name that ends in .ipynb")
     files.ensure_writable(output.resolve().parent)
     folder = site.page_folder(output) if show else None
-    with run.Here(1, _data) as place, Display(1) as display:
+    with run.Here(1, _data) as place, display(1) as progress:
         expected = place.identity(needs_data=source.needs_data)
-        found = run.one(place, run.Task.of(source, values), expected, display.update)
+        found = run.one(place, run.Task.of(source, values), expected, progress)
     files.write_atomically(output.resolve(), found.text)
     typer.echo(f"Wrote {output}")
     for line in _against_the_book(here, source.name, str(values["profile"]), json.loads(found.text)):
@@ -269,7 +268,7 @@ def sweep(
     _installed()
     from gspa import files
     from gspa.book import parameters, project, sweep, sweep_page
-    from gspa.book.progress import Display
+    from gspa.book.progress import display
 
     open_place = _place(jobs, scheduler, usual=project.cores())
     here = project.find()
@@ -293,8 +292,8 @@ def sweep(
     try:
         with open_place() as place:
             typer.echo(f"{_settings(len(wanted))} of {what} on {place.label}", err=True)
-            with Display(len(wanted)) as bar:
-                found = sweep.run(notebook, wanted, place=place, output=output, progress=bar.update)
+            with display(len(wanted)) as progress:
+                found = sweep.run(notebook, wanted, place=place, output=output, progress=progress)
     except KeyboardInterrupt:
         typer.echo(f"{output} has what was finished; the same command goes on from there", err=True)
         raise
@@ -315,9 +314,6 @@ def _settings(many: int) -> str:
 def serve(
     port: Annotated[int, typer.Option("--port", **_INTEGER, help="Port on this machine; 0 picks a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser as well.")] = True,
-    host: Annotated[
-        str, typer.Option("--host", help="Another address to serve at: whoever reaches it and has the token runs code.")
-    ] = "127.0.0.1",
     scheduler: Scheduler = None,
 ) -> None:
     """Open the built site and run its pages with the numbers that a reader asks for there."""
@@ -330,8 +326,6 @@ def serve(
         raise GspaError(f"{here.html}: no site yet; run gspa build first")
 
     def ready(address: str) -> None:
-        if not bench.is_loopback(host):
-            typer.echo(f"Warning: whoever reaches {host} and knows the token can run notebooks here.", err=True)
         typer.echo(f"Serving {here.html} at {address}; stop with Ctrl-C")
         if browser:  # one in this terminal would be waited for, and it waits for an answer from here
             Thread(target=_browse, args=[_hidden(address, here.build)], daemon=True).start()
@@ -340,7 +334,7 @@ def serve(
     with place():  # which refuses a scheduler that is none
         pass
     runs = bench_runs.Bench(here, place=place, usable=_usable)
-    bench.serve(runs, host=host, port=port, ready=ready)
+    bench.serve(runs, port=port, ready=ready)
 
 
 def register(app: typer.Typer, data: Callable[[], dict[str, str]], usable: Callable[[Mapping[str, Any]], None]) -> None:

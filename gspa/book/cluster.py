@@ -18,7 +18,7 @@ _CONNECT = 15  # seconds
 
 
 class Cluster:
-    """A `gspa.book.run.Place`: the workers of a cluster that somebody else started and will stop."""
+    """What `gspa.book.run.Here` is, on the workers of a cluster that somebody else started and will stop."""
 
     def __init__(self, scheduler: str, data: Data) -> None:
         try:

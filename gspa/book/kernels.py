@@ -1,5 +1,7 @@
 """Kernels that need not import what every notebook needs: they are forked from a process that has.
 
+Importing takes longer than the rest of a short page: one of 3.5 seconds takes 10 where its kernel imports for itself.
+
 No page's module is imported beforehand, so the server never holds an older state of a page's source. Python's own fork
 server (`multiprocessing`) refuses to start processes from a daemon, which a Dask worker is.
 """
@@ -31,8 +33,9 @@ from gspa.book import processes
 POSSIBLE = sys.platform == "linux"  # elsewhere the system's own libraries may have threads before the fork
 PROVISIONER = "gspa-forked"
 """The name of `Forked` among `pyproject.toml`'s entry points."""
-SAID = "said.txt"
-"""Beside a kernel's connection file: what it, or a library in it, wrote past its cells' outputs."""
+SAID, USED = "said.txt", "used.json"
+"""Beside a kernel's connection file: what it, or a library in it, wrote past its cells' outputs; and, once it has ended
+by itself, `cpu`, seconds of it and what it started, and `memory`, MiB of the largest."""
 
 IMPORTED = [
     *("ipykernel.ipkernel", "ipykernel.kernelapp", "matplotlib.pyplot", "pandas", "seaborn", "scipy.optimize"),
@@ -49,7 +52,6 @@ class Kernel:
 
     Attributes:
         pid: its process.
-        used: once it has ended by itself: `cpu`, seconds of it and what it started; `memory`, MiB of the largest.
     """
 
     stdin = stdout = stderr = None
@@ -69,15 +71,12 @@ class Kernel:
             raise ProcessDied("the process that starts kernels ended; its last words stand above")
         self.pid = int(told)
         self.returncode: int | None = None
-        self.used: dict[str, float] = {}
 
     def poll(self) -> int | None:
         """None while it is at work."""
-        if self.returncode is None and select.select([self._line], [], [], 0)[0]:
-            with self._line.makefile(encoding="utf-8") as line:
-                told = line.read()
+        if self.returncode is None and select.select([self._line], [], [], 0)[0]:  # which is its end
             self._line.close()
-            self.returncode, self.used = int(not told), json.loads(told or "{}")
+            self.returncode = 0
         return self.returncode
 
     def wait(self) -> int | None:
@@ -102,9 +101,6 @@ class Kernel:
 class Forked(LocalProvisioner):
     """Gives a kernel manager a forked kernel, where that is possible."""
 
-    used: Mapping[str, float] = {}
-    """What the kernel used, once it has ended."""
-
     async def launch_kernel(self, cmd: list[str], **options: Any) -> Any:
         """Start the kernel for the connection that the manager has written down."""
         environment = options["env"]
@@ -116,13 +112,6 @@ class Forked(LocalProvisioner):
         self.process = kernel  # type: ignore[assignment]  # it has what the manager needs of a Popen
         self.pid = self.pgid = kernel.pid
         return self.connection_info
-
-    async def wait(self) -> int | None:
-        kernel = self.process
-        status = await super().wait()
-        if isinstance(kernel, Kernel):
-            self.used = kernel.used
-        return status
 
     async def cleanup(self, restart: bool = False) -> None:
         """End a kernel that was given up."""
@@ -189,8 +178,8 @@ def _draw() -> None:
 
 
 def _be_kernel(line: int) -> NoReturn:
-    """Read an order, be its kernel, and tell what that used."""
-    status = 1
+    """Read an order, be its kernel, and write down what that used."""
+    folder: Path | None = None
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()  # as any kernel: an interrupt of the terminal is not for it
@@ -209,17 +198,15 @@ def _be_kernel(line: int) -> NoReturn:
         from ipykernel.kernelapp import IPKernelApp
 
         IPKernelApp.launch_instance([*sys.argv[1:], f"--IPKernelApp.parent_handle={os.getppid()}"])
-        status = 0
-    except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         atexit._run_exitfuncs()  # a page's pools and temporary folders
-        with suppress(OSError):
-            os.write(line, json.dumps(_used()).encode())
+        if folder is not None:
+            with suppress(OSError):
+                (folder / USED).write_text(json.dumps(_used()))
         for stream in (sys.stdout, sys.stderr):
             with suppress(Exception):
                 stream.flush()
-        os._exit(status)
+        os._exit(0)  # nobody asks for a status
 
 
 def _used() -> dict[str, float]:

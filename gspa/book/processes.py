@@ -15,12 +15,11 @@ import shutil
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from gspa.files import lock_of, own_folder
+from gspa.files import lock_of
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
@@ -70,37 +69,29 @@ def end_with(parent: int) -> None:
     threading.Thread(target=follow, daemon=True).start()
 
 
-def settings(folder: Path) -> dict[str, str]:
-    """Variables for a run whose settings, history and connection files lie in the empty `folder`."""
+def environment(folder: Path) -> dict[str, str]:
+    """A child's variables, with settings, history and connection files in the empty `folder`."""
     (folder / "matplotlibrc").touch()
-    variables = {
+    found = os.environ | {
         "IPYTHONDIR": str(folder / "ipython"),
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_DATA_DIR": str(folder / "data"),
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "MATPLOTLIBRC": str(folder / "matplotlibrc"),
+        "PYTHONHASHSEED": "0",  # another one would make the order of sets differ between two runs
     }
-    if "MPLCONFIGDIR" not in os.environ and not _home_is_usable():
-        # Matplotlib would say on the page where it puts its cache instead. With a home, that cache saves seconds.
-        variables["MPLCONFIGDIR"] = str(folder / "matplotlib")
-    return variables
-
-
-@contextmanager
-def matplotlib_cache() -> Iterator[None]:
-    """Where no home can hold it, this process and its children keep Matplotlib's list of fonts in a temporary folder.
-
-    Matplotlib would make the missing home, or take a relative one for a folder below the checkout.
-    """
-    if "MPLCONFIGDIR" in os.environ or _home_is_usable():
-        yield
-        return
-    with own_folder("gspa-matplotlib-") as folder:
-        os.environ["MPLCONFIGDIR"] = str(folder)
-        try:
-            yield
-        finally:
-            del os.environ["MPLCONFIGDIR"]
+    if "MPLCONFIGDIR" not in found and not _home_is_usable():
+        # Matplotlib would say on the page where it puts its cache instead, make the missing home, or take a relative
+        # one for a folder below the checkout. With a home, that cache saves seconds.
+        found["MPLCONFIGDIR"] = str(folder / "matplotlib")
+    found.pop("MPLBACKEND", None)  # the kernel's inline backend sets its own
+    found.pop("PYTHONSTARTUP", None)  # a kernel would run it
+    # Sums in another order differ in their last digits: one thread, so that the number of cores does not matter.
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        found.setdefault(f"{library}_NUM_THREADS", "1")
+    if "GSPA_DATA_DIR" in found:  # the kernel works in another folder
+        found["GSPA_DATA_DIR"] = str(Path(found["GSPA_DATA_DIR"]).resolve())
+    return found
 
 
 def _home_is_usable() -> bool:

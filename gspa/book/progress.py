@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Lock
-from types import TracebackType
 
 from rich.console import Console
 from rich.progress import (
@@ -17,49 +18,38 @@ from rich.progress import (
 )
 
 
-class Display:
-    """Shows what each task is doing, one plain line for each that ends where there is no terminal.
+@contextmanager
+def display(total: int) -> Iterator[Callable[[str, int, int, str], None]]:
+    """Shows what each of so many tasks is doing, one plain line for each that ends where there is no terminal.
 
-    `update` may be called from any thread.
+    What it gives tells one task's state, from any thread: its name, cells done of all, and a word for it; any but
+    "running" is its last.
     """
+    console, lock, tasks = Console(stderr=True), Lock(), dict[str, TaskID]()
+    with Progress(
+        TextColumn("{task.description:<22}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        speed_estimate_period=3600,
+    ) as shown:
+        whole = shown.add_task("all", total=total)
 
-    def __init__(self, total: int) -> None:
-        """So many tasks there are in all."""
-        self._console = Console(stderr=True)
-        self._lock = Lock()
-        self._tasks: dict[str, TaskID] = {}
-        self._progress = Progress(
-            TextColumn("{task.description:<22}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=self._console,
-            disable=not self._console.is_terminal,
-            speed_estimate_period=3600,
-        )
-        self._all = self._progress.add_task("all", total=total)
+        def update(name: str, done: int, cells: int, state: str) -> None:
+            with lock:
+                if state == "running":
+                    if name not in tasks:
+                        tasks[name] = shown.add_task(name, total=cells)
+                    shown.update(tasks[name], completed=done, total=cells)
+                    return
+                if name in tasks:
+                    shown.remove_task(tasks.pop(name))
+                shown.advance(whole)
+                if state != "done" or not console.is_terminal:
+                    console.print(f"{name}: {state}", highlight=False)
 
-    def __enter__(self) -> Display:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
-
-    def update(self, name: str, done: int, total: int, state: str) -> None:
-        """One task's state: cells done of all, and a word for it; any but "running" is its last."""
-        with self._lock:
-            if state == "running":
-                if name not in self._tasks:
-                    self._tasks[name] = self._progress.add_task(name, total=total)
-                self._progress.update(self._tasks[name], completed=done, total=total)
-                return
-            if name in self._tasks:
-                self._progress.remove_task(self._tasks.pop(name))
-            self._progress.advance(self._all)
-            if state != "done" or not self._console.is_terminal:
-                self._console.print(f"{name}: {state}", highlight=False)
+        yield update

@@ -7,7 +7,6 @@ import math
 import re
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +81,6 @@ def _first_line(said: str) -> str:
     return first + end + ("...\n" if more else "")
 
 
-@cache
 def _printed() -> dict[str, Any]:
     """What the commands and the lines print, by themselves, and the certificate by its file's name."""
     with own_folder("gspa-recipe-") as folder:

@@ -15,19 +15,21 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from threading import Event
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gspa.accountant.errors import CheckFailed, GspaError, ProcessDied
 from gspa.book import claims, provenance, say
 from gspa.book.parameters import Notebook, Value, read_yaml, to_inject
 from gspa.book.project import Project
 from gspa.files import digest, ensure_writable, kept, own_folder, write_atomically
+
+if TYPE_CHECKING:
+    from gspa.book.cluster import Cluster
 
 OWN = "gspa-kernel-"
 """How the temporary folders of running notebooks begin."""
@@ -96,32 +98,8 @@ class Executed:
     text: str = ""
 
 
-class Place(AbstractContextManager["Place"], Protocol):
-    """Where tasks run: `Here`, or `gspa.book.cluster.Cluster`; what is at work ends with the block."""
-
-    label: str
-
-    def identity(self, *, needs_data: bool) -> Identity:
-        """What computes there."""
-
-    def ahead(self) -> int:
-        """How many tasks to hand out before one has ended."""
-
-    def submit(self, task: Task, identity: Identity, report: Progress) -> Future[Executed]:
-        """Hand out one task."""
-
-    def result(self, future: Future[Executed]) -> Executed:
-        """What `submit` promised, once it is there."""
-
-    def check(self) -> None:
-        """Raise if there is nothing more to wait for."""
-
-    def stop(self) -> None:
-        """End what is at work."""
-
-
 class Here:
-    """This machine: each notebook in a kernel of its own, so many at once."""
+    """This machine: each notebook in a kernel of its own, so many at once; what is at work ends with the block."""
 
     def __init__(self, jobs: int, data: Data) -> None:
         self._jobs, self._data = jobs, data
@@ -136,26 +114,37 @@ class Here:
         self._pool.shutdown()
 
     def identity(self, *, needs_data: bool) -> Identity:
+        """What computes here."""
         return identity(self._data if needs_data else None)
 
     def ahead(self) -> int:
+        """How many tasks to hand out before one has ended."""
         return self._jobs
 
     def submit(self, task: Task, expected: Identity, report: Progress) -> Future[Executed]:
+        """Hand out one task."""
+
         def told(done: int, cells: int) -> None:
             report(task.label, done, cells, "running")
 
         return self._pool.submit(compute, task, expected, self._data, told, self._stopping.is_set)
 
     def result(self, future: Future[Executed]) -> Executed:
+        """What `submit` promised, once it is there."""
         return future.result()
 
     def check(self) -> None:
+        """Raise if there is nothing more to wait for."""
         if self._stopping.is_set():
             raise KeyboardInterrupt
 
     def stop(self) -> None:
+        """End what is at work."""
         self._stopping.set()
+
+
+Place: TypeAlias = "Here | Cluster"
+"""Where tasks run."""
 
 
 @cache

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -68,25 +66,6 @@ def _recover(project: Project) -> None:
         remove_temporaries(folder)
 
 
-@contextmanager
-def beside(project: Project) -> Iterator[None]:
-    """Make what needs no results, the downloads and the recipe's answers, while the block's notebooks run."""
-    with ThreadPoolExecutor(1) as pool:
-        made: list[Future[Any]] = [pool.submit(_downloads, project), pool.submit(_recipe, project)]
-        yield
-        for one in made:
-            one.result()
-
-
-def _downloads(project: Project) -> str:
-    return download.write(project, project.book / "_generated" / download.FOLDER)
-
-
-def _recipe(project: Project) -> tuple[str, str] | None:
-    return recipe.page(project.build) if (project.book / "recipe.md").is_file() else None
-
-
-@processes.matplotlib_cache()
 def render(project: Project, runs: Sequence[Run], *, profile: str) -> bool:
     """Render the executed notebooks and the prose to `_build/html`.
 
@@ -125,7 +104,7 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
         "build_record": build_record.page(project, runs, profile),
         "headline": _headline(drawn, folder),
         "strip": cards.strip(found, _pictures(drawn, [asked.figure for asked in cards.STRIP], folder)),
-        "download": _downloads(project),
+        "download": download.write(project, folder / download.FOLDER),
         "profile": "" if profile == "paper" else _SMALL.format(profile),
     }
     for name, text in parts.items():
@@ -136,8 +115,8 @@ def _generate(project: Project, runs: Sequence[Run], profile: str) -> None:
     for name, script in cards.rows(found, evidence.tests_of(project)).items():
         write_atomically(ensure_writable(folder / "claims") / name, script)
     _ship(executed, folder)
-    if answered := _recipe(project):
-        text, certificate = answered
+    if (project.book / "recipe.md").is_file():
+        text, certificate = recipe.page(project.build)
         write_atomically(folder / "recipe.md", text)
         write_atomically(ensure_writable(folder / "certificates") / recipe.CERTIFICATE, certificate)
 
@@ -235,9 +214,8 @@ def _jupyter_book(
 ) -> subprocess.CompletedProcess[str]:
     """Render the book in `source` to `target/_build/html`, with the project's configuration."""
     arguments = ["build", str(source), "--config", "_config.yml", "--path-output", str(target), *flags]
-    environment = os.environ | {
+    environment = processes.environment(ensure_writable(target / "settings")) | {
         "SOURCE_DATE_EPOCH": str(provenance.commit_time(project.root)),
-        "PYTHONHASHSEED": "0",
         "GSPA_PROFILE": profile,
     }
     with subprocess.Popen(
@@ -282,7 +260,6 @@ def page_folder(executed: Path) -> Path:
     return folder
 
 
-@processes.matplotlib_cache()
 def render_page(project: Project, notebook: str, executed: Path, folder: Path, *, profile: str) -> Path:
     """Render one executed notebook as the book would show it, for a look at it.
 

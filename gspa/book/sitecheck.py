@@ -7,12 +7,12 @@ anchor resolves, and no page asks another host for anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from gspa.book.parameters import read_yaml
+from sphinx_external_toc.parsing import parse_toc_yaml
 
 # Attributes by which a browser fetches something without being asked to.
 _FETCHING = {
@@ -95,19 +95,7 @@ class _Page(HTMLParser):
 
 def pages_of(toc: Path) -> list[str]:
     """The documents of a Jupyter Book table of contents, without suffix, the root first."""
-
-    def walk(entry: object) -> Iterator[str]:
-        if isinstance(entry, list):
-            for part in entry:
-                yield from walk(part)
-        elif isinstance(entry, dict):
-            for name, value in entry.items():
-                if name in ("root", "file"):
-                    yield str(value)
-                elif isinstance(value, list):
-                    yield from walk(value)
-
-    return list(walk(read_yaml(toc)))
+    return list(parse_toc_yaml(toc))
 
 
 def check(html: Path, *, pages: Iterable[str]) -> list[str]:

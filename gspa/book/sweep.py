@@ -7,7 +7,6 @@ the journal is not run again. The table holds the settings asked for, in their o
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -111,8 +110,8 @@ def run(
     expected = place.identity(needs_data=first.needs_data)
     each_one = [replace(first, values=one, label=f"setting {number}") for number, one in enumerate(wanted, start=1)]
     tasks = {task.key(expected): task for task in each_one}
-    journal = Journal(Path(f"{output}.jsonl"))
-    records = {key: kept for key, kept in journal.read().items() if kept["status"] == "done"}
+    journal = Path(f"{output}.jsonl")
+    records = {key: kept for key, kept in read_journal(journal).items() if kept["status"] == "done"}
     missing = [task for key, task in tasks.items() if key not in records]
     for key in tasks.keys() & records.keys():
         progress(tasks[key].label, 1, 1, "unchanged")
@@ -120,7 +119,7 @@ def run(
     try:
         for _, found in each(place, missing, expected, progress):
             record = found.record | {"error": next(iter(found.record["error"].splitlines()), "")}
-            journal.append(record)
+            append(journal, record)
             records[record["key"]] = record
             failed += record["status"] == "failed"
             if time.monotonic() - last > pause:
@@ -129,53 +128,31 @@ def run(
                 last = time.monotonic()
                 pause = max(_TABLE_EVERY, 20 * (last - begin))
     finally:
-        journal.close()
         whole = table(tasks, records)
-        if journal.path.exists():  # else nothing was ever finished
+        if journal.exists():  # else nothing was ever finished
             write_table(whole, output)
     return Swept(whole, len(tasks) - len(missing), failed)
 
 
-class Journal:
-    """Finished settings, a JSON object a line; a line that a kill cut short is passed over."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._handle: int | None = None
-
-    def read(self) -> dict[str, Record]:
-        """The newest record of each key; empty when there is no journal."""
-        found: dict[str, Record] = {}
+def read_journal(journal: Path) -> dict[str, Record]:
+    """The newest record of each key, from a JSON object a line; one that a kill cut short is passed over."""
+    found: dict[str, Record] = {}
+    lines = journal.read_text(encoding="utf-8", errors="replace").splitlines() if journal.exists() else []
+    for line in lines:
         try:
-            lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
-        except FileNotFoundError:
-            return found
-        except OSError as error:
-            raise InvalidOutput(f"{self.path}: cannot be read ({error.strerror or error})") from None
-        for line in lines:
-            try:
-                record = dict(json.loads(line))
-                found[str(record["key"])] = record
-            except (ValueError, KeyError, TypeError):
-                continue
-        return found
+            record = dict(json.loads(line))
+            found[str(record["key"])] = record
+        except (ValueError, KeyError, TypeError, RecursionError):
+            continue
+    return found
 
-    def append(self, record: Record) -> None:
-        """One line, in one write: two sweeps into one journal do not mix their lines."""
-        try:
-            if self._handle is None:
-                cut = self.path.is_file() and not self.path.read_bytes().endswith(b"\n")
-                self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-                if cut:
-                    os.write(self._handle, b"\n")
-            os.write(self._handle, (json.dumps(record) + "\n").encode())
-        except OSError as error:
-            raise InvalidOutput(f"{self.path}: cannot be written ({error.strerror or error})") from None
 
-    def close(self) -> None:
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
+def append(journal: Path, record: Record) -> None:
+    """One line, in one write: two sweeps into one journal do not mix their lines."""
+    with journal.open("ab+", buffering=0) as stream:
+        stream.seek(max(0, stream.tell() - 1))
+        cut = stream.read(1) not in (b"", b"\n")
+        stream.write(b"\n" * cut + json.dumps(record).encode() + b"\n")
 
 
 def table(tasks: Mapping[str, Task], records: Mapping[str, Record]) -> pd.DataFrame:

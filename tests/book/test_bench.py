@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import http.client
 import io
 import json
@@ -173,11 +172,11 @@ def serving(here):
         runs = runs or opened(here)
         (listening,) = bind_sockets(0, "127.0.0.1")
         port = listening.getsockname()[1]
-        guard = bench.Guard("127.0.0.1", port)
+        guard = bench.Guard(port)
         loop = asyncio.new_event_loop()
 
         async def main() -> None:
-            bench.Server(bench.application(guard, runs)).add_sockets([listening])
+            bench.server(guard, runs).add_sockets([listening])
 
         def work() -> None:
             asyncio.set_event_loop(loop)
@@ -237,13 +236,6 @@ class TestWhoMayAsk:
         assert says in text
         assert instant == []
 
-    @pytest.mark.parametrize(("method", "path"), [("POST", "/bench/runs"), ("DELETE", "/bench/runs/" + 16 * "0")])
-    def test_the_library_hangs_up_on_who_names_no_host(self, reader, instant, method, path):
-        # Whoever is still sending may find the connection gone before the answer is read.
-        with suppress(ConnectionResetError):
-            assert reader.ask(method, path, GOOD if method == "POST" else None, Host=None)[0] == 400
-        assert instant == []
-
     @pytest.mark.parametrize("path", ["/bench/runs", f"/bench/runs/{16 * '0'}", "/bench/anything"])
     def test_runs_are_read_with_the_token_only(self, reader, path):
         cookies = "; ".join(f"{name}={reader.token}" for name in ("gspa-bench", f"gspa-bench-{reader.port}", "token"))
@@ -258,7 +250,7 @@ class TestWhoMayAsk:
             wrong = (one["at"][:-32] + 32 * "0", one["at"][:-33], one["at"][:-32] + other["at"][-32:])
             for at in wrong:
                 assert reader.ask("GET", f"{at}/{end}", X_Gspa_Token=None)[0] == 403
-        assert bench.Guard("127.0.0.1", reader.port).seal(one["id"]) not in one["at"]
+        assert bench.Guard(reader.port).seal(one["id"]) not in one["at"]
         # And for reading it alone.
         assert reader.ask("DELETE", f"{one['at']}/notebook", X_Gspa_Token=None)[0] in (403, 405)
         assert reader.ask("GET", one["at"], X_Gspa_Token=None)[0] == 403
@@ -287,35 +279,18 @@ class TestWhoMayAsk:
             assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
     def test_a_page_that_has_not_changed_is_not_sent_again(self, reader):
-        kept = reader.ask("GET", "/notebooks/01_page.html")[2]["ETag"]
-        assert reader.ask("GET", "/notebooks/01_page.html", If_None_Match=kept)[0] == 304
+        kept = reader.ask("GET", "/notebooks/01_page.html")[2]["Last-Modified"]
+        assert reader.ask("GET", "/notebooks/01_page.html", If_Modified_Since=kept)[0] == 304
 
     def test_each_server_has_a_token_of_its_own(self):
-        assert len({bench.Guard("127.0.0.1", 1).token for _ in range(20)}) == 20
+        assert len({bench.Guard(1).token for _ in range(20)}) == 20
 
     @pytest.mark.parametrize(
-        ("host", "asked", "served"),
-        [
-            ("0.0.0.0", "10.1.2.3:80", True),
-            ("0.0.0.0", "10.1.2.3:81", False),
-            ("0.0.0.0", "evil.example:80", False),
-            ("10.1.2.3", "10.1.2.3:80", True),
-            ("10.1.2.3", "10.1.2.4:80", False),
-            ("::1", "[::1]:80", True),
-            ("127.0.0.1", "localhost:80", True),
-            ("127.0.0.1", "", False),
-            ("127.0.0.1", "localhost", True),  # so do browsers write it
-            ("::1", "[::1]", True),
-            ("127.0.0.1", "evil.example", False),
-        ],
+        ("asked", "served"),
+        [("localhost:80", True), ("LOCALHOST", True), ("127.0.0.1", True), ("127.0.0.1:81", False), ("", False)],
     )
-    def test_at_another_address_a_name_of_an_attacker_is_refused_too(self, host, asked, served):
-        assert bench.Guard(host, 80).serves(asked) is served
-
-    @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.9.9.9"])
-    def test_loopback(self, host):
-        assert bench.is_loopback(host)
-        assert not bench.is_loopback({"::1": "::"}.get(host, "0.0.0.0"))
+    def test_at_port_80_browsers_leave_the_port_out(self, asked, served):
+        assert bench.Guard(80).serves(asked) is served
 
 
 class TestWhatMayBeAsked:
@@ -376,25 +351,23 @@ class TestWhatMayBeAsked:
     @pytest.mark.parametrize(
         ("method", "path"), [("POST", "/bench/runs"), ("GET", "/"), ("DELETE", "/bench/runs/" + 16 * "0")]
     )
-    def test_a_large_body_is_refused_in_one_line_whatever_its_size(self, reader, instant, size, method, path):
-        status, text, _ = reader.ask(method, path, bytes(size))
-        assert (status, text, instant) == (413, "body: must be at most 65,536 bytes\n", [])
+    def test_the_library_hangs_up_on_a_large_body(self, reader, instant, size, method, path):
+        with suppress(ConnectionError):  # it is still being sent
+            assert reader.ask(method, path, json.dumps(GOOD).encode().ljust(size))[0] == 400
+        assert instant == []
 
-    def test_a_large_body_is_refused_before_it_is_sent(self, reader):
-        """curl waits so for leave to send more than a mebibyte."""
-        answer = raw(reader, "POST /bench/runs", Content_Length="9" * 12, Expect="100-continue")
-        assert answer.startswith(b"HTTP/1.1 413 ")
+    @pytest.mark.parametrize("chunks", [1, 100])
+    def test_a_body_in_chunks_is_no_way_round_the_limit(self, reader, instant, chunks):
+        body = chunks * (b"10001\r\n" + json.dumps(GOOD).encode().ljust(0x10001) + b"\r\n") + b"0\r\n\r\n"
+        with suppress(ConnectionError):
+            answer = raw(reader, "POST /bench/runs", body, Transfer_Encoding="chunked")
+            assert answer.startswith(b"HTTP/1.1 400 ")
+        assert instant == []
 
-    @pytest.mark.parametrize("chunks", [0, 100])
-    def test_a_body_in_chunks_is_refused(self, reader, instant, chunks):
-        body = chunks * (b"10000\r\n" + bytes(0x10000) + b"\r\n") + b"0\r\n\r\n"
-        answer = raw(reader, "POST /bench/runs", body, Transfer_Encoding="chunked")
-        assert (answer.startswith(b"HTTP/1.1 411 "), b"\r\n\r\nbody: must" in answer, instant) == (True, True, [])
-
-    @pytest.mark.parametrize("size", ["-1", "x", "", "1, 2", "5, 5", "0x10", "1e3", "9" * 5000])
+    @pytest.mark.parametrize("size", ["-1", "x", "", "1, 2", "5, 6", "0x10", "1e3", "9" * 12, "9" * 5000])
     def test_a_length_that_is_none_is_refused(self, reader, instant, size):
-        answer = raw(reader, "POST /bench/runs", Content_Length=size, Expect="100-continue")
-        assert (re.match(rb"HTTP/1.1 4(00|13) ", answer) is not None, instant) == (True, [])
+        answer = raw(reader, "POST /bench/runs", Content_Length=size)
+        assert (answer.startswith(b"HTTP/1.1 400 "), instant) == (True, [])
 
     @pytest.mark.parametrize(
         "path", ["/..", "/nothing.html", "/_static/", "/%25s%25d", "/_static/../../x", "/bench/%s"]
@@ -434,17 +407,6 @@ class TestWhatMayBeAsked:
             with socket.create_connection(("127.0.0.1", reader.port), timeout=10) as idle:
                 idle.sendall(sent)
                 assert idle.recv(100) == b""
-
-    def test_so_many_connections_are_open_at_once(self, serving, instant, monkeypatch):
-        monkeypatch.setattr(bench, "CONNECTIONS", 3)
-        reader = serving()
-        with contextlib.ExitStack() as stack:
-            idle = [
-                stack.enter_context(socket.create_connection(("127.0.0.1", reader.port), timeout=10)) for _ in range(9)
-            ]
-            assert reader.ask("GET", "/")[0] == 200  # who asks is answered all the same
-            for one in idle[:6]:
-                assert one.recv(100) == b""
 
     @pytest.mark.parametrize(
         "path",
@@ -641,7 +603,6 @@ class TestRuns:
     def test_a_damaged_notebook_of_a_kept_run_is_said(self, here, reader):
         done = reader.wait(reader.post(n=4)["id"], "done")
         (here.build / "bench" / done["id"] / "notebook.ipynb").write_text('{"cells": [1')
-        bench_runs._between.cache_clear()
         assert "is damaged" in reader.one(done["id"])["moved"]
 
     def test_stopped_runs_that_waited_are_not_kept_without_bound(self, here, serving, rendered, monkeypatch):

@@ -8,8 +8,7 @@ import pytest
 import small_project
 from bs4 import BeautifulSoup
 
-from gspa.book import build_record, parameters, provenance
-from gspa.book import run as pipeline
+from gspa.book import build_record, provenance
 from gspa.book.run import Run
 
 
@@ -20,11 +19,6 @@ def run_of(project, name, text="{}", **facts):
     if facts:
         path.with_suffix(".json").write_text(json.dumps(facts), encoding="utf-8")
     return Run(name, path, True)
-
-
-def ran(project, notebooks):
-    with pipeline.Here(1, dict) as place:
-        return pipeline.run_all(project, notebooks, profile="quick", place=place)
 
 
 @pytest.fixture
@@ -41,22 +35,6 @@ def test_this_machine_has_a_name_cores_and_memory():
     assert found["cpu"]
     assert found["cores"] >= 1
     assert found["memory_gib"] >= 0
-
-
-def test_a_run_leaves_its_time_machine_and_data(project):
-    small_project.add(project, "01_one", "x = 1")
-    notebooks = parameters.discover(project).values()
-    (run,) = ran(project, notebooks)
-    found = build_record.facts(run)
-    assert found["seconds"] > 0
-    assert found["cpu"] > 0
-    assert found["memory"] > 0
-    assert found["machine"] == provenance.machine()
-    assert found["data"] == {}
-    # Unchanged, it is not run again, and the record is of the run that was.
-    (again,) = ran(project, notebooks)
-    assert again.reused
-    assert build_record.facts(again) == found
 
 
 class TestThePage:

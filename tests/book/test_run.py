@@ -150,6 +150,8 @@ class TestAFinishedNotebook:
         record = json.loads((mixed.folder / "page.json").read_text())
         assert (record["status"], record["error"]) == ("done", "")
         assert record["results"] == {"kept": 2, "n": 7, "users": 7000}
+        assert (record["machine"], record["data"]) == (provenance.machine(), {})
+        assert record["seconds"] > 0
         if kernels.POSSIBLE:
             assert 0 < record["cpu"] < 100
             assert 50 < record["memory"] < 2000
@@ -196,6 +198,14 @@ class TestAFinishedNotebook:
             assert len(drawn.outputs) == 1
         assert notebook.cells[12].outputs == []
         nbformat.validate(notebook)
+
+
+def test_what_was_printed_in_a_row_is_one_output_wherever_the_kernel_cut_it(tmp_path):
+    notebook = add(make(tmp_path), "page", "import sys\nfor word in 'ab':\n    print(word)\n    sys.stdout.flush()")
+    with pipeline.Here(1, dict) as place:
+        task = pipeline.Task.of(notebook, notebook.defaults("paper"))
+        found = pipeline.one(place, task, place.identity(needs_data=False))
+    assert [output["text"] for output in json.loads(found.text)["cells"][-1]["outputs"]] == [["a\n", "b\n"]]
 
 
 def test_a_worker_that_is_not_what_is_asked_for_computes_nothing(tmp_path):

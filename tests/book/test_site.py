@@ -20,7 +20,7 @@ from test_recipe import PRINTED
 
 import gspa
 from gspa.accountant.errors import CheckFailed
-from gspa.book import build_record, recipe, say, site, sitecheck
+from gspa.book import recipe, say, site, sitecheck
 from gspa.book.claims import Outcome, registry
 from gspa.book.figures import MIME
 from gspa.book.project import Project
@@ -242,23 +242,6 @@ class TestTheRealBook:
         assert student[0] == "notebooks/00_shuffling_in_pictures.html"
         reports = [f"report_{paper}.html" for paper in ("framework", "clones", "flame")]
         assert [href for href in reviewer if href in [*reports, "claims.html"]] == [*reports, "claims.html"]
-
-    @pytest.mark.slow
-    def test_a_clean_build_elsewhere_has_the_same_bytes_but_for_its_times(self, built, tmp_path):
-        first, _ = built
-        second, runs = real_book(tmp_path, api=True)
-        for number, run in enumerate(runs, 1):
-            facts = {"seconds": number / 4, "machine": {"cpu": "c", "cores": 1, "memory_gib": 1.0, "system": "s"}}
-            run.path.with_suffix(".json").write_text(json.dumps(facts), encoding="utf-8")
-        assert site.render(second, runs, profile="quick") is True
-        names, others = (
-            sorted(p.relative_to(x.html).as_posix() for p in x.html.rglob("*") if p.is_file()) for x in (first, second)
-        )
-        assert names == others
-        differ = [n for n in names if (first.html / n).read_bytes() != (second.html / n).read_bytes()]
-        assert differ == sorted(build_record.FILES)
-        kept = json.loads((second.html / "build-record.json").read_text(encoding="utf-8"))
-        assert [one["seconds"] for one in kept["notebooks"][:2]] == [0.25, 0.5]
 
     def test_each_figure_has_its_cell_its_command_and_its_data(self, built, soups):
         project, _ = built
@@ -574,19 +557,6 @@ class TestRender:
         small.render()
         assert sorted(path.name for path in stale.parent.iterdir()) == ["one.ipynb"]
         assert (stale.parent / "one.ipynb").read_bytes() == small.runs[0].path.read_bytes()
-
-
-def test_a_second_holder_of_a_checkout_is_refused_and_a_later_one_is_not(tmp_path):
-    project = Project(tmp_path)
-    other = Project(tmp_path / "other")
-    other.root.mkdir()
-    with site.exclusive(project), site.exclusive(other), pytest.raises(CheckFailed, match="another build"):  # noqa: SIM117
-        with site.exclusive(project):
-            pytest.fail("two holders")
-    with pytest.raises(RuntimeError, match="a failure inside"), site.exclusive(project):
-        raise RuntimeError("a failure inside")
-    with site.exclusive(project):
-        pass
 
 
 def test_files_that_a_page_ships_lie_in_a_folder_of_their_own(tmp_path, monkeypatch):

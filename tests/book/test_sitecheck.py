@@ -169,28 +169,6 @@ def test_every_problem_of_every_page_is_listed(site):
     assert [problem.split(": ")[0] for problem in problems] == ["index.html", *["notebooks/one.html"] * 3]
 
 
-def test_pages_of_a_nested_table_of_contents(tmp_path):
-    toc = tmp_path / "_toc.yml"
-    toc.write_text(
-        """
-format: jb-book
-root: intro
-parts:
-  - caption: First
-    chapters:
-      - file: notebooks/one
-        sections:
-          - file: notebooks/deep
-            title: file
-          - url: https://elsewhere.example
-  - caption: Second
-    chapters: [{file: last}, {glob: more/*}]
-""",
-        encoding="utf-8",
-    )
-    assert sitecheck.pages_of(toc) == ["intro", "notebooks/one", "notebooks/deep", "last"]
-
-
 @pytest.mark.parametrize("html", ['<img src="_static/gone.svg">', '<script src="gone.js?v=1"></script>'])
 def test_a_missing_file_of_the_site_is_found(site, html):
     (problem,) = plant(site, html)

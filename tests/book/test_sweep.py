@@ -22,7 +22,7 @@ from gspa.book import provenance, sweep
 from gspa.book import run as pipeline
 from gspa.book.parameters import select
 from gspa.book.run import Executed, Here
-from gspa.book.sweep import LAST_COLUMNS, Journal, rows_of, settings
+from gspa.book.sweep import LAST_COLUMNS, read_journal, rows_of, settings
 from gspa.cli import run
 
 SAYS = ["from gspa.book.page import Page", "six = 6 * n", "%%say\n{{ six }} of {{ c }}, {{ word }}"]
@@ -198,7 +198,7 @@ class TestRun:
         journal = Path("t.csv.jsonl")
         journal.write_bytes(journal.read_bytes()[:-30])
         assert self.swept(notebook, {"n": [1, 2, 3]}).reused == 1
-        assert set(Journal(journal).read()) == set(sweep.read_table("t.csv")["key"])
+        assert set(read_journal(journal)) == set(sweep.read_table("t.csv")["key"])
 
     def test_what_no_sweep_wrote_is_never_replaced(self, notebook, asked):
         Path("t.csv").write_text("mine\n")

@@ -6,7 +6,6 @@ Each runs from a folder of its own, with the values of the profile `quick` injec
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
 import subprocess
@@ -125,7 +124,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         f"--notebook-dir={folder}",
     ]
     options += ["--IdentityProvider.token=", "--ServerApp.port_retries=0", "--allow-root"]
-    env = os.environ | processes.settings(own) | {"PYTHONPATH": str(ROOT), "GSPA_OFFLINE": "1"}
+    env = processes.environment(own) | {"PYTHONPATH": str(ROOT), "GSPA_OFFLINE": "1"}
     with (own / "log").open("wb") as log:
         code = "from gspa.book import processes; processes.hold(); from jupyterlab.labapp import main; main()"
         line = [sys.executable, "-c", code, *options]

@@ -7,37 +7,35 @@ its own, so that neither takes up what the other computed; the data files are th
 from __future__ import annotations
 
 import argparse
-import filecmp
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from gspa.algorithms import _mnist_files
 from gspa.book import build_record
+from gspa.files import digest
 
 ROOT = Path(__file__).resolve().parents[2]
 MADE = ("_build/html", "_build/executed", "book/notebooks", "book/_generated")
 
 
-def made(root: Path) -> Iterator[str]:
-    """Every file that a build made, by name below the checkout; not the records of how long each notebook took."""
-    times = {f"_build/html/{name}" for name in build_record.FILES}
+def made(root: Path) -> dict[str, str]:
+    """The digest of every file that a build made, by name below the checkout; not of how long each notebook took."""
+    times, found = {f"_build/html/{name}" for name in build_record.FILES}, {}
     for folder in MADE:
         for path in sorted((root / folder).rglob("*")):
             name = path.relative_to(root).as_posix()
             if path.is_file() and name not in times and not (folder == "_build/executed" and path.suffix == ".json"):
-                yield name
+                found[name] = digest(path.read_bytes())
+    return found
 
 
 def differing(first: Path, second: Path) -> list[str]:
     """Files that one checkout has and the other has not, or whose bytes differ."""
-    names = [set(made(first)), set(made(second))]
-    alone = sorted(names[0] ^ names[1])
-    _, other, unread = filecmp.cmpfiles(first, second, sorted(names[0] & names[1]), shallow=False)
-    return [f"{name} (only in one)" for name in alone] + sorted(other + unread)
+    one, other = made(first), made(second)
+    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
 
 
 def build(source: Path, target: Path, profile: str, jobs: int | None) -> None:
@@ -65,7 +63,7 @@ def main() -> int:
         clones = (Path(folder) / "first", Path(folder) / "the second, é")
         for clone in clones:
             build(ROOT, clone, given.profile, given.jobs)
-        total, found = len(list(made(clones[0]))), differing(*clones)
+        total, found = len(made(clones[0])), differing(*clones)
     print(*found, sep="\n", end="\n" if found else "")
     print(f"{total} files in two {given.profile} builds: {len(found)} differ.")
     return 1 if found or not total else 0

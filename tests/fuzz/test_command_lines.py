@@ -53,7 +53,7 @@ NAMED: dict[str, st.SearchStrategy[str]] = {
     **dict.fromkeys(("--n", "--k", "--g", "--size", "--rounds", "--honest", "--steps", "--epochs"), count),
     **dict.fromkeys(("--jobs", "--port"), count),
     **dict.fromkeys(("--mechanism", "--kind", "--direction", "--deal", "--profile"), word),
-    **dict.fromkeys(("--budgets", "--matrix", "-f", "--scheduler", "--host", "--settings"), place),
+    **dict.fromkeys(("--budgets", "--matrix", "-f", "--scheduler", "--settings"), place),
     **dict.fromkeys(("-o", "--page"), output),
     **dict.fromkeys(("--x", "--y", "--by"), swept),
     "--claim": st.sampled_from(CLAIMS),
