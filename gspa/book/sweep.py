@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -135,15 +136,18 @@ def run(
 
 
 def read_journal(journal: Path) -> dict[str, Record]:
-    """The newest record of each key, from a JSON object a line; one that a kill cut short is passed over."""
+    """The newest record of each key, from a JSON object a line; what is no whole record is passed over."""
     found: dict[str, Record] = {}
-    lines = journal.read_text(encoding="utf-8", errors="replace").splitlines() if journal.exists() else []
+    try:
+        lines = journal.read_text(encoding="utf-8", errors="replace").splitlines() if journal.exists() else []
+    except OSError as error:
+        raise InvalidOutput(f"{journal}: cannot be read ({error.strerror or error})") from None
     for line in lines:
-        try:
+        with suppress(ValueError, TypeError, RecursionError):  # a kill may cut a line short
             record = dict(json.loads(line))
-            found[str(record["key"])] = record
-        except (ValueError, KeyError, TypeError, RecursionError):
-            continue
+            tables = [record.get(name) for name in ("results", "versions", "data")]
+            if record.keys() >= {*LAST_COLUMNS} and all(isinstance(one, dict) for one in tables):
+                found[str(record["key"])] = record
     return found
 
 

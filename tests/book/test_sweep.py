@@ -200,6 +200,18 @@ class TestRun:
         assert self.swept(notebook, {"n": [1, 2, 3]}).reused == 1
         assert set(read_journal(journal)) == set(sweep.read_table("t.csv")["key"])
 
+    def test_what_is_no_whole_record_is_passed_over(self, notebook, asked):
+        self.swept(notebook, {"n": [1]})
+        journal = Path("t.csv.jsonl")
+        (key,) = read_journal(journal)
+        lines = ['{"key": "a"}', json.dumps({"key": key, "status": "done"}), "[1]", "[" * 100_000, "null"]
+        journal.write_text(journal.read_text() + "\n".join(lines))
+        assert self.swept(notebook, {"n": [1]}).reused == 1
+        journal.unlink()
+        journal.mkdir()
+        with pytest.raises(InvalidOutput, match="cannot be read"):
+            self.swept(notebook, {"n": [1]})
+
     def test_what_no_sweep_wrote_is_never_replaced(self, notebook, asked):
         Path("t.csv").write_text("mine\n")
         with pytest.raises(InvalidOutput, match="is there without its journal"):
