@@ -81,7 +81,7 @@ INSIDE: dict[str, str] = {
         f"accountant.{module}.{part}": _INNER
         for module, names in {
             "allocation": "Dealt Law",
-            "asymptotic": "cell_masses solve setting",
+            "attacks": "cell_masses solve setting Setting",
             "certificates": "on_a_line allocated written",
             "exact": "Crowd tries_all sharper sharper_each",
             "engine": "sharpened named_per_user discrete_epsilon discrete_delta discrete_round",
@@ -531,7 +531,7 @@ TOGETHER: dict[str, tuple[dict[str, Any], ...]] = {
         f"accountant.attacks.{what}": tuple(one | {"others": None} for one in _BATCHES)
         for what in ("attack_delta", "attack_epsilon", "reports")
     },
-    "accountant.asymptotic.asymptotic_mu": _BATCHES,
+    "accountant.attacks.asymptotic_mu": _BATCHES,
     "accountant.budgets.preference_groups": (
         {"f_conservative": 0.5, "f_moderate": 0.4, "f_liberal": 0.1, "reading": "constants"},
         {"f_conservative": 0.5, "f_moderate": 0.3, "f_liberal": None, "reading": "ranges"}
