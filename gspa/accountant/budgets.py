@@ -47,12 +47,8 @@ def read(path: str | Path, *, column: str = "eps") -> dict[str, Array]:
 
     Columns are separated by commas, semicolons or tabs; beside the last two a decimal comma is read as well. Empty
     rows, empty columns without a name, and columns without a name before the first that has one (an index, as pandas
-    writes) are left out.
-
-    Args:
-        path: the file, or a pipe: it is read once.
-        column: the one that must be there: "eps", beside which there may be `delta` and `count`, or "sigma" or "scale",
-            beside which there may be `count`.
+    writes) are left out. Beside "eps" there may be `delta` and `count`, beside "sigma" or "scale" `count`. A pipe will
+    do: the file is read once.
     """
     column = check.one_of(("eps", "sigma", "scale"), column=column)
     if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):

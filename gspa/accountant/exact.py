@@ -64,17 +64,11 @@ _MOST_EPS = 1e4  # beyond it the roundings of exponents, n eps units, would show
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """The victim's eps, and the others in groups of equal eps.
+    """The victim's eps, and the others in groups of equal eps."""
 
-    Attributes:
-        victim: eps_n.
-        eps: shape (g,).
-        count: shape (g,), whole numbers >= 0.
-    """
-
-    victim: float
-    eps: Array
-    count: Array
+    victim: float  # eps_n
+    eps: Array  # shape (g,)
+    count: Array  # shape (g,), whole numbers >= 0
 
     def __post_init__(self) -> None:
         if self.victim > _MOST_EPS:

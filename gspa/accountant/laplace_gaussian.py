@@ -387,12 +387,8 @@ def reports_pair(
 ) -> tuple[Atoms, Atoms]:
     """Losses of one round of `times` in which the crowd's reports are shuffled: above everybody's, below one user's.
 
-    Args:
-        crowd: checked.
-        delta: of all rounds together, in (0, 1); decides which (B, omega*) are used and where the curve ends.
-        times: how many rounds.
-        victim: the user to protect; None for everybody.
-        both: whether the losses below are worth their time; else they are all 0.
+    The delta of all rounds together decides which (B, omega*) are used and where the curve ends. Where `both` is False
+    the losses below, which take as much time again, are all 0.
     """
     victims = [_Victim(crowd, index, max(delta / times, _LEAST_DELTA)) for index in crowd.candidates(victim)]
     first = victims[0]

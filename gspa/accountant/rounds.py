@@ -158,10 +158,8 @@ def of_tables(
 ) -> Round:
     """A round whose curve delta(eps) is known from atom tables (`gspa.accountant.pair.AtomTable`).
 
-    Args:
-        label: as valid_for, local_delta and most, see `Round`.
-        victims: every user and change of a record that may be the worst, in both orders of the two inputs.
-        one: of which the lower end is.
+    `victims` are every user and change of a record that may be the worst, in both orders of the two inputs; the lower
+    end is that of `one`.
     """
 
     @cache
