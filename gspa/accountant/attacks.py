@@ -391,9 +391,6 @@ def asymptotic_mu(
         scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count and mechanism.
         victim: index into scales; None for the users with the least noise.
         cells: about how many cells.
-
-    Raises:
-        InvalidValue: an argument outside its range, or nobody else.
     """
     return setting(scales, count, mechanism, victim, cells).limit()
 
@@ -414,9 +411,6 @@ def reports(
             noise).
         others: inputs of the other users, one number or one per scale; None for the worst of many users.
         cells: about how many cells; fewer lose power, never validity.
-
-    Raises:
-        InvalidValue: an argument outside its range, or nobody else.
     """
     where = setting(scales, count, mechanism, victim, cells)
     if others is None:
@@ -453,7 +447,6 @@ def attack_delta(
         statistic: one of `STATISTICS`; "likelihood" is the best where all others report by one law.
 
     Raises:
-        InvalidValue: an argument outside its range, or nobody else.
         OutsideValidity: too many users for the law of a sum.
     """
     eps = check.nonnegative(eps=eps)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -203,9 +204,7 @@ def edges(victim: Noise, envelope: Envelope, size: int | None = None) -> Array:
 def between(at: Array, victim: Noise, envelope: Envelope) -> Cells:
     """The cells between distances `at` from 1/2, shape (m + 1,), on the left and on the right; 2 m cells.
 
-    Raises:
-        InternalError: the cells do not go from 0 to the radius, or the masses of omega*, f0 or f1 and what B leaves out
-            do not add up to 1: a cell is missing.
+    That none is missing is checked: they go from 0 to the radius, and the masses of omega*, f0 and f1 add up to 1.
     """
     _end_to_end(at, envelope.radius)
     power, log_total = envelope.power, envelope.log_total
@@ -289,8 +288,12 @@ class Reduction:
         equal = (float(c[0]), n) if size is not None and c.size == 1 and n * c[0] > _SURE else None
         return cls(victim, envelope, between(edges(victim, envelope, size), victim, envelope), law, equal)
 
-    def upper(self, eps: float) -> float:
+    @cached_property
+    def upper(self) -> Callable[[float], float]:
         """Not below the reduction's delta(eps): y -> 1 - y exchanges f0 and f1, so one direction is both."""
+        return cache(self._upper)  # searches ask again at the same eps
+
+    def _upper(self, eps: float) -> float:
         if self.equal is None:
             return self._with(expectation_above(self._atoms(eps), self.clones), eps)
         return self._with(expectation_of_equal(self._atoms(eps), *self.equal).upper, eps)

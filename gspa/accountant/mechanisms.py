@@ -46,7 +46,7 @@ def alone_delta(noise: str, eps: float, gap: Ends) -> Ends:
 def alone_epsilon(noise: str, delta: float, gap: Ends) -> Ends:
     """The other way round: the least eps at delta in (0, 1), from below and from above."""
     if noise == "gaussian":
-        return tradeoff.gdp_epsilon_below(delta=delta, mu=gap[0]), tradeoff.gdp_epsilon(delta=delta, mu=gap[1])
+        return tradeoff.gdp_epsilon(delta=delta, mu=gap[0], side=-1), tradeoff.gdp_epsilon(delta=delta, mu=gap[1])
     less = -2 * math.log1p(-delta)
     slack = _UNITS * (gap[1] + less)
     return max(gap[0] - less - slack, 0.0), min(max(gap[1] - less + slack, 0.0), gap[1])

@@ -227,15 +227,9 @@ def shuffled_reports(
     below, that of a user with the least noise.
 
     Args:
-        scales: `Budgets` (Laplace scales 1/eps_j), or noise scales > 0: Laplace b_j, or Gaussian sigma_j.
-        count: how many users have each scale: a number or shape of scales; with `Budgets`, theirs counts.
-        mechanism: "laplace" or "gaussian".
-        sensitivity: as for `gspa.accountant.laplace_gaussian.blanket_epsilon`, like victim.
+        scales: at most 64 distinct ones; as the others but the last, see
+            `gspa.accountant.laplace_gaussian.blanket_epsilon`.
         both: False where the lower end does not matter: it is then 0, and the upper one costs half the time.
-
-    Raises:
-        InvalidValue: an argument outside its range; more than 64 distinct scales.
-        OutsideValidity: budgets with delta_i > 0.
     """
     crowd = Crowd.of(scales, count, mechanism, sensitivity)
     victims = crowd.candidates(victim)

@@ -228,28 +228,21 @@ def gdp_log_delta_end(eps: float, *, mu: float, side: int) -> float:
     return gdp_log_delta(eps * (1 - off), mu=mu * (1 + off)) + side * _LOG_SLACK
 
 
-def gdp_epsilon(*, delta: float, mu: float) -> float:
+def gdp_epsilon(*, delta: float, mu: float, side: int = 1) -> float:
     """The least eps at which a mu-GDP mechanism is (eps, delta)-DP.
 
     Implements the other direction of Fact 3. Errs upward: gdp_delta(result) <= delta holds in exact arithmetic too, at
-    a cost of about 1e-11 relative in delta up to mu = 50. 0 if delta(0) is below delta by as much.
+    a cost of about 1e-11 relative in delta up to mu = 50. 0 if delta(0) is below delta by as much. With side = -1 it
+    errs downward as little: at any smaller eps the mechanism is not (eps, delta)-DP.
 
     >>> gdp_epsilon(delta=0.5, mu=1.0)
     0.0
-    """
-    return _gdp_root(check.probability(allow_zero=False, delta=delta), check.nonnegative(mu=mu), side=1)
-
-
-def gdp_epsilon_below(*, delta: float, mu: float) -> float:
-    """The same, erring downward: at any smaller eps a mu-GDP mechanism is not (eps, delta)-DP.
-
-    >>> 0 < gdp_epsilon(delta=1e-6, mu=1.0) - gdp_epsilon_below(delta=1e-6, mu=1.0) < 1e-10
+    >>> 0 < gdp_epsilon(delta=1e-6, mu=1.0) - gdp_epsilon(delta=1e-6, mu=1.0, side=-1) < 1e-10
     True
     """
-    return _gdp_root(check.probability(allow_zero=False, delta=delta), check.nonnegative(mu=mu), side=-1)
-
-
-def _gdp_root(delta: float, mu: float, side: int) -> float:
+    delta, mu = check.probability(allow_zero=False, delta=delta), check.nonnegative(mu=mu)
+    if side not in (1, -1):
+        raise InvalidValue("side", side, "1 or -1")
     goal = math.log(delta)
 
     def spare(eps: float) -> float:
