@@ -187,7 +187,6 @@ _KEPT = 64  # best choices of inputs that the search for eps looks at
 _MOVED = 1024  # groups whose inputs one step of the ascent tries to change
 _STEPS = 40
 _SURELY_ZERO, _SURELY_ALL = -800.0, 40.0  # where the logistic function is 0 and 1
-_NEAR = 256  # ones that are tried on either side of what the ascent finds
 
 
 class _Found(NamedTuple):
@@ -340,20 +339,6 @@ def exact_epsilon(budgets: Budgets, *, delta: float, victim: int | None = None) 
     crowd, inputs = _asked(budgets, victim)
     found = _epsilon(crowd, inputs, delta)
     return _bound(crowd, found, None if inputs else central_epsilon(budgets, delta=delta), delta=delta)
-
-
-def least_epsilon(budgets: Budgets, *, delta: float) -> float:
-    """An eps that the shuffled bits certainly need: at inputs that an ascent finds, and near them. Faster than all.
-
-    Not above the least eps at which the bits are (eps, delta)-DP. Arguments as `exact_epsilon`.
-    """
-    delta = check.probability(allow_zero=False, delta=delta)
-    crowd, inputs = _asked(budgets)
-    found = _epsilon(crowd, None, delta)
-    if inputs is None:
-        return found.lower
-    near = found.ones[0] + np.arange(-_NEAR, _NEAR + 1)[:, None] * (crowd.eps > 0)
-    return _epsilon(crowd, lambda: [np.clip(near, 0, crowd.count)], delta).lower
 
 
 def _epsilon(crowd: Crowd, inputs: Inputs | None, delta: float) -> _Found:
