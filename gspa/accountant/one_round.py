@@ -36,7 +36,6 @@ from gspa.accountant.randomizers import BINARY, Randomizer
 METHOD = "dominating pair, certified sum over the number of clones"
 COMMON_LAW = "reports hidden among draws from one common law"
 _FEW_DELTAS = 8  # distinct local deltas for which every candidate victim is evaluated
-_CHUNK = 1 << 13  # users at a time, in the processor's cache
 
 
 def _method(mechanism: Randomizer) -> str:
@@ -97,14 +96,9 @@ def require_fit(mechanism: Randomizer, budgets: Budgets) -> None:
 
 def others_of(budgets: Budgets, chosen: Randomizer) -> tuple[Array, Array]:
     """Everybody's (q, 1 - q) as a possible clone, or blanket."""
-    q, rest = np.empty(budgets.eps.size), np.empty(budgets.eps.size)
-    for start in range(0, q.size, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        q[part], rest[part] = chosen.clones(budgets.eps[part])
-        if (local := budgets.delta[part]).any():
-            # Pure with probability 1 - delta_j, and then a clone with probability q.
-            rest[part] += q[part] * local
-            q[part] *= 1 - local
+    q, rest = chosen.clones(budgets.eps)
+    if budgets.delta_max > 0:  # pure with probability 1 - delta_j, and then a clone with probability q
+        return q * (1 - budgets.delta), rest + q * budgets.delta
     return q, rest
 
 
