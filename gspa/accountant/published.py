@@ -100,7 +100,8 @@ def compare(
         UnknownName: no such mechanism or bound.
 
     >>> from gspa.accountant import budgets
-    >>> [row.key for row in compare(budgets.mixed_constant(n=1000), delta=1e-4, mechanism="clip_laplace") if row.valid]
+    >>> mixed = budgets.draw("mixed", n=1000, rng=0)
+    >>> [row.key for row in compare(mixed, delta=1e-4, mechanism="clip_laplace") if row.valid]
     ['liu23']
     """
     delta = check.probability(allow_zero=False, delta=delta)
