@@ -113,7 +113,7 @@ def _log_delta(eps: float, eps0: float, n: int, form: str, randomizer: str) -> f
 
 
 def blanket_epsilon(eps0: float, *, n: int, delta: float, form: str = "bennett", randomizer: str = "generic") -> float:
-    """Central epsilon of one form, at which its delta is `delta`; at most eps0.
+    """Central epsilon of one form, at which its delta is `delta`; at most eps0, or else it is refused.
 
     Balle et al. 2019 (arXiv:1903.02837), Section 5. An upper bound: what is returned has a delta of at most
     `delta`, and the root is within 1e-12 of it.
@@ -122,9 +122,6 @@ def blanket_epsilon(eps0: float, *, n: int, delta: float, form: str = "bennett",
         eps0: common local budget, in [0, 100].
         form: "hoeffding" or "bennett".
         randomizer: "generic", "rr" or "laplace".
-
-    Raises:
-        OutsideValidity: the form's delta at eps = eps0 is above `delta`, or eps0 > 100.
     """
     eps0, n = check.nonnegative(eps0=eps0), check.count(n=n)
     delta = check.probability(allow_zero=False, delta=delta)

@@ -53,9 +53,6 @@ class Bound:
     valid for: rr
 
     `str` gives the number rounded to its safe side, and what it means in words, a line each.
-
-    Raises:
-        InvalidValue: the three numbers are not in order (NaN included).
     """
 
     lower: float

@@ -338,9 +338,6 @@ def draw(name: str, *, n: int, rng: Seed) -> Budgets:
         n: number of users, >= 1.
         rng: generator or seed; the same seed gives the same budgets.
 
-    Raises:
-        UnknownName: no such distribution; the nearest is suggested.
-
     >>> draw("constant", n=3, rng=0).eps.tolist()
     [0.5]
     """

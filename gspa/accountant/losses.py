@@ -273,14 +273,10 @@ def _renyi_end(problem: Problem, order: float, above: bool) -> float:
 
 
 def renyi(problem: Problem, order: float) -> Bound:
-    """The Renyi divergence D_order(P0, P1) of the pair; order 1 is Kullback and Leibler's.
+    """The Renyi divergence D_order(P0, P1) of the problem's pair, order >= 1; order 1 is Kullback and Leibler's.
 
     Implements log(E0[e^((order-1) loss)])/(order - 1). For the upper end what is outside the windows has the largest
     loss, eps_n; for the lower end, the loss 0. Proved but for an allowance of 1e-11 relative in each mass.
-
-    Args:
-        problem: victim and clones.
-        order: >= 1.
 
     Returns:
         Bound on the pair's divergence; its `upper` holds for the shuffled reports.

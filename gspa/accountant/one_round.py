@@ -334,16 +334,12 @@ def _between(budgets: Budgets, chosen: Randomizer, eps: Array, local: float, del
 
 
 def honest_only(budgets: Budgets, *, honest: int) -> Budgets:
-    """The worst `honest` of the users to be among: those with the smallest clone probabilities.
+    """The worst `honest` of these users to be among: those with the smallest clone probabilities.
 
     A clone probability (1 - delta_j) r(eps_j) falls with eps_j, so for one common delta the users of the smallest eps
     are the ones whose loss hurts most; the user of the largest eps, the worst victim, stays. Not so for reports on a
     line with unequal scales (`gspa.accountant.laplace_gaussian`). Every bound that grows with the others' clones
     (`one_round`, `exact`) is then valid whoever deviates, with n replaced by the number of honest users.
-
-    Args:
-        budgets: all N users; one common local delta.
-        honest: how many follow the protocol, 1 to N.
     """
     honest = check.count(honest=honest)
     if honest > budgets.n:
