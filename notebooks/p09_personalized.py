@@ -75,7 +75,7 @@ def least_constant(delta: float, *, eps: float, mu: float, n: int) -> float:
 
 def gaussian_limit(people: Budgets, victim: int) -> attacks.Limit:
     """The Gaussian limit, and in `others` the inputs that the attacks assume of the others."""
-    found = attacks.asymptotic_mu(1 / people.eps, count=people.count, victim=victim, cells=CELLS)
+    found = attacks.reports(1 / people.eps, count=people.count, victim=victim, cells=CELLS).limit
     return found._replace(others=np.nan_to_num(found.others))  # NaN: nobody else has that budget
 
 

@@ -20,7 +20,7 @@ for a fixed composition.
 
 >>> attack_epsilon([0.5, 100.0], count=[1, 9_999], victim=0, delta=1e-4).lower > 0.3
 True
->>> round(asymptotic_mu([0.5, 100.0], count=[1, 9_999], victim=0).epsilon(1e-4), 3)
+>>> round(reports([0.5, 100.0], count=[1, 9_999], victim=0, cells=2400).limit.epsilon(1e-4), 3)
 0.305
 """
 
@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
@@ -213,8 +214,14 @@ class Worlds:
         return np.asarray(self.count @ self.laws / self.count.sum())
 
     @property
+    def limit(self) -> Limit:
+        """What many such reports on a line approach, if the others hold what is worst."""
+        assert self.where is not None
+        return self.where.limit
+
+    @property
     def mu(self) -> float:
-        """Of the Gaussian limit."""
+        """Of the Gaussian limit, for these inputs of the others."""
         return math.sqrt(solve(self.victim[0] - self.victim[1], self.laws, self.count)[0])
 
     @property
@@ -279,7 +286,10 @@ _ROUNDED = 1e-12
 
 
 class Limit(NamedTuple):
-    """An estimate, not a bound.
+    """The Gaussian that shuffled reports approach, at the others' worst inputs: an estimate, not a bound.
+
+    Errs to either side: cells lose a little (downward, at 2400 about 1e-5), the others' inputs are searched on
+    {0, 1/4, 1/2, 3/4, 1} (downward), and n is finite.
 
     Attributes:
         mu: of the limiting Gaussian mechanism.
@@ -329,6 +339,7 @@ class Setting:
         pairs = zip(self.others, np.asarray(inputs), strict=True)
         return np.array([cell_masses(noise, float(x), self.edges) for noise, x in pairs])
 
+    @cached_property
     def limit(self) -> Limit:
         """Of many users, at the others' worst inputs."""
         f0, f1 = self.own
@@ -374,27 +385,6 @@ def setting(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, victi
     return Setting(own, others, left[place].astype(float), place, crowd.scales, np.unique(np.r_[0.5 - r, 0.5 + r]))
 
 
-def asymptotic_mu(
-    scales: Budgets | ArrayLike,
-    *,
-    count: ArrayLike = 1,
-    mechanism: str = "laplace",
-    victim: int | None = None,
-    cells: int = 2400,
-) -> Limit:
-    """mu of the Gaussian that shuffled reports approach, at the others' worst inputs: an estimate.
-
-    Errs to either side: cells lose a little (downward, at `cells` = 2400 about 1e-5), the others' inputs are searched
-    on {0, 1/4, 1/2, 3/4, 1} (downward), and n is finite.
-
-    Args:
-        scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count and mechanism.
-        victim: index into scales; None for the users with the least noise.
-        cells: about how many cells.
-    """
-    return setting(scales, count, mechanism, victim, cells).limit()
-
-
 def reports(
     scales: Budgets | ArrayLike,
     *,
@@ -414,7 +404,7 @@ def reports(
     """
     where = setting(scales, count, mechanism, victim, cells)
     if others is None:
-        places = where.limit().others
+        places = where.limit.others
     else:
         places = check.array_in(0, 1, others=others)
         places = np.full(where.scales.size, float(places)) if places.ndim == 0 else places

@@ -90,9 +90,9 @@ def test_the_papers_promise_is_broken():
         (lambda: audit.attack_delta([1.0], eps=0.1), "at least one other user"),
         (lambda: audit.attack_delta([1.0], count=3, eps=0.1, others=[0.0, 1.0]), r"len\(others\) = 2"),
         (lambda: audit.attack_epsilon([1.0], count=3, delta=0), "delta = 0"),
-        (lambda: audit.asymptotic_mu([1.0]), "at least one other user"),
-        (lambda: audit.asymptotic_mu([1.0], count=3, victim=3), "victim = 3"),
-        (lambda: audit.asymptotic_mu([1.0], count=3, cells=2), "cells = 2"),
+        (lambda: audit.reports([1.0]), "at least one other user"),
+        (lambda: audit.reports([1.0], count=3, victim=3), "victim = 3"),
+        (lambda: audit.reports([1.0], count=3, cells=2), "cells = 2"),
     ],
 )
 def test_refusals(ask, words):
@@ -122,7 +122,7 @@ def test_equal_laws_give_the_integral():
     assert audit.solve(v, law, where.count)[0] == pytest.approx(float((v**2 / (1000 * law[0])).sum()), rel=1e-12)
     # int (f0 - f1)^2 / f0 = int f1^2/f0 - 1, for Laplace with eps = 1: e/3 * 2 + e^-2/3 - 1
     closed = (2 * np.e + np.exp(-2)) / 3 - 1
-    assert audit.asymptotic_mu([1.0], count=1001).mu ** 2 * 1000 == pytest.approx(closed, rel=1e-4)
+    assert audit.reports([1.0], count=1001, cells=2400).limit.mu ** 2 * 1000 == pytest.approx(closed, rel=1e-4)
 
 
 def test_others_at_one_input_are_the_worst():
@@ -130,7 +130,7 @@ def test_others_at_one_input_are_the_worst():
     where = audit.setting([0.5, 2.0], [200, 300], "laplace", 0, 240)
     f0, f1 = where.own
     v = f0 - f1
-    best = audit.asymptotic_mu([0.5, 2.0], count=[200, 300], victim=0, cells=240).mu ** 2
+    best = audit.reports([0.5, 2.0], count=[200, 300], victim=0, cells=240).limit.mu ** 2
     rng = np.random.default_rng(3)
     for _ in range(30):
         share = rng.dirichlet(np.ones(3), size=2) * where.count[:, None]
@@ -141,7 +141,7 @@ def test_others_at_one_input_are_the_worst():
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 def test_attack_limit_and_blanket_in_order(mechanism):
     arguments = {"count": [20_000, 10_000], "mechanism": mechanism, "victim": 1}
-    limit = audit.asymptotic_mu([5.0, 1.5], **arguments).epsilon(1e-4)
+    limit = audit.reports([5.0, 1.5], cells=2400, **arguments).limit.epsilon(1e-4)
     attack = audit.attack_epsilon([5.0, 1.5], delta=1e-4, **arguments).lower
     certified = blanket_epsilon([5.0, 1.5], delta=1e-4, **arguments).upper
     assert 0.99 * limit <= attack <= 1.01 * limit < certified

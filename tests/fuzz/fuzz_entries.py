@@ -531,7 +531,6 @@ TOGETHER: dict[str, tuple[dict[str, Any], ...]] = {
         f"accountant.attacks.{what}": tuple(one | {"others": None} for one in _BATCHES)
         for what in ("attack_delta", "attack_epsilon", "reports")
     },
-    "accountant.attacks.asymptotic_mu": _BATCHES,
     "accountant.budgets.preference_groups": (
         {"f_conservative": 0.5, "f_moderate": 0.4, "f_liberal": 0.1, "reading": "constants"},
         {"f_conservative": 0.5, "f_moderate": 0.3, "f_liberal": None, "reading": "ranges"}
