@@ -96,7 +96,7 @@ INSIDE: dict[str, str] = {
             "blanket_forms": "blanket_moments",
             "closed_forms": "entry clone_slack",
             "mechanisms": "alone_delta alone_epsilon",
-            "tradeoff": "gdp_log_delta_end like scaled",
+            "tradeoff": "like scaled",
         }.items()
         for part in names.split()
     },
