@@ -183,9 +183,9 @@ def _log_delta_at(a: Array, mu: float) -> Array:
 
 
 def _side(side: int, *allowed: int) -> int:
-    if side not in allowed:
+    if check.in_range(-1, 1, side=side) not in allowed:
         raise InvalidValue("side", side, f"one of {', '.join(map(str, allowed))}")
-    return side
+    return int(side)
 
 
 def gdp_log_delta(eps: Reals, *, mu: float, side: int = 0) -> Reals:

@@ -351,13 +351,13 @@ OWN: dict[str, dict[str, Kind]] = {
         "delta": number(0, 0.5),
         "path": name(str(USERS)),
         "column": name("eps", "sigma", "scale"),
-        "low": number(0.1, 1),
+        "name": name(*budgets.DISTRIBUTIONS),
     }
-    | {"high": number(1, 2), "first": number(0, 3), "second": number(0, 3), "name": name(*budgets.DISTRIBUTIONS)}
     | {**{f"f_{group}": number(0, 1) for group in ("conservative", "moderate", "liberal")}}
     | {**{f"eps_{group}": number(0, 3) for group in ("conservative", "moderate", "liberal")}},
     "accountant.budgets.from_array": {"eps": array(0, 5), "count": count(1, 9)},
     "accountant.tradeoff.f_eps_delta": {"delta": number(0, 1)},
+    "accountant.tradeoff": {"side": either(-1, 1)},
     **{f"accountant.tradeoff.gdp_{what}": {"eps": array(0, 5)} for what in ("log_delta", "delta")},
     "accountant.tradeoff.neyman_pearson": {"p": _LAW, "q": _LAW},
     "accountant.tradeoff.hockey_stick": {"p": array(0, 1), "q": array(0, 1)},
