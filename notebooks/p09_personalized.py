@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from gspa.accountant import asymptotic, attacks, budgets, randomizers
+from gspa.accountant import attacks, budgets, randomizers
 from gspa.accountant import closed_forms as bounds
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.laplace_gaussian import blanket_delta, blanket_epsilon
@@ -73,9 +73,9 @@ def least_constant(delta: float, *, eps: float, mu: float, n: int) -> float:
     return max(0.0, math.sqrt(n - 1) * (delta - gdp_delta(eps, mu=mu)) / (1 + math.exp(eps)))
 
 
-def gaussian_limit(people: Budgets, victim: int) -> asymptotic.Limit:
+def gaussian_limit(people: Budgets, victim: int) -> attacks.Limit:
     """The Gaussian limit, and in `others` the inputs that the attacks assume of the others."""
-    found = asymptotic.asymptotic_mu(1 / people.eps, count=people.count, victim=victim, cells=CELLS)
+    found = attacks.reports(1 / people.eps, count=people.count, victim=victim, cells=CELLS).limit
     return found._replace(others=np.nan_to_num(found.others))  # NaN: nobody else has that budget
 
 

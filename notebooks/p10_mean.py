@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gspa.accountant import asymptotic, attacks
+from gspa.accountant import attacks
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.laplace_gaussian import blanket_epsilon
 from gspa.accountant.one_round import Problem, epsilon_of
@@ -41,7 +41,7 @@ def squared_error(groups: Mapping[str, float], reading: str, *, sensitivity: flo
 
 def _attacked(attack: Callable[..., Any], people: Budgets, victim: int, **at: float) -> float:
     """The better of both explicit attacks, the others at the inputs that are the worst in the Gaussian limit."""
-    limit = asymptotic.asymptotic_mu(1 / people.eps, count=people.count, victim=victim, cells=_CELLS)
+    limit = attacks.reports(1 / people.eps, count=people.count, victim=victim, cells=_CELLS).limit
     places = np.nan_to_num(limit.others)  # NaN: nobody else has that budget
     run = {"count": people.count, "victim": victim, "others": places, **at}
     return max(float(attack(1 / people.eps, statistic=statistic, **run).lower) for statistic in attacks.STATISTICS)

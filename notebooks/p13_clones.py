@@ -49,7 +49,7 @@ def least_users(x: float, *, delta: float) -> int:
 def regime(x: float, n: int, *, delta: float) -> dict[str, float]:
     """The formulas beside what is certified for any common randomizer, and the exact eps of randomized response."""
     people, row = budgets.constant(x, n=n), {"eps_local": x, "n": n, **formulas(x, n, delta=delta)}
-    row |= {"valid": n >= least_users(x, delta=delta), "bits": exact.least_epsilon(people, delta=delta)}
+    row |= {"valid": n >= least_users(x, delta=delta), "bits": exact.exact_epsilon(people, delta=delta).lower}
     row["any"] = central_epsilon(people, delta=delta, mechanism=Common()).upper
     return row | {"loose": row["blog"] / row["any"] if row["any"] > 0 else math.nan}
 

@@ -76,17 +76,7 @@ _KINDS: dict[str, type[Mechanism]] = {
 
 
 def mechanism(name: str, **parameters: Any) -> Mechanism:
-    """The mechanism of that name.
-
-    Args:
-        name: "rr", "krr", "subset", "unary", "rappor", "hashing", "hadamard", "piecewise", "duchi", "discrete",
-            "laplace", "gaussian", "aligned", "common", "tv" or "allocation".
-        **parameters: its own; one that is None is left out.
-
-    Raises:
-        UnknownName: no such mechanism.
-        InvalidValue: a parameter missing, superfluous or out of range.
-    """
+    """The mechanism of that name, such as "krr" or "laplace"; of its own parameters, one that is None is left out."""
     name = check.one_of(_KINDS, mechanism=name)
     used = {one.name: one.default is MISSING for one in fields(_KINDS[name]) if one.init}
     given = {key: value for key, value in parameters.items() if value is not None}

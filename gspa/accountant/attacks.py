@@ -9,16 +9,27 @@ a Fourier transform of size W gives exactly up to rounding, bound delta(eps) fro
 Three scores. "likelihood" is (f0 - e^eps f1)/g, f0 and f1 the victim's laws and g the others' mean law: if the others'
 laws are all equal, its sum over the n reports is n (P0/P1 - e^eps) up to a positive factor, the best test there is;
 then (1/n) E_g[(L_1 + ... + L_n)_+] is tried too, which needs no transform, whatever n. "linear" is the optimal linear
-statistic A^+ v of `asymptotic`; "window" counts reports near the victim's value, or beyond a distance from it.
+statistic A^+ v; "window" counts reports near the victim's value, or beyond a distance from it.
+
+The others' inputs are the worst ones for many users. With the reports cut into cells, g_j the law of user j's report
+at a fixed input and v = f0 - f1, the histogram of the others has the covariance A = sum_j (diag(g_j) - g_j g_j'), and
+the shuffled mechanism is in the limit a Gaussian one with mu^2 = v' A^+ v, clones or not. That is convex in A, and A is
+linear in how many users have which input, so its maximum over the others' inputs is where all users of one scale have
+the same input. `int v^2 / sum_j g_j` is below it, equal if all g_j coincide. Shvets, arXiv:2602.09029, proves the limit
+for a fixed composition.
 
 >>> attack_epsilon([0.5, 100.0], count=[1, 9_999], victim=0, delta=1e-4).lower > 0.3
 True
+>>> round(reports([0.5, 100.0], count=[1, 9_999], victim=0, cells=2400).limit.epsilon(1e-4), 3)
+0.305
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -26,13 +37,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
 from gspa.accountant.arguments import MOST_EXPONENT, UNIT, Array
-from gspa.accountant.asymptotic import Counts, Setting, asymptotic_mu, cell_masses, setting, solve
+from gspa.accountant.blanket import Noise, radii
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
-from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.errors import InternalError, InvalidValue, OutsideValidity
+from gspa.accountant.laplace_gaussian import Crowd
 from gspa.accountant.random_sum import positive_part
 from gspa.accountant.roots import crossing
 from gspa.accountant.tradeoff import gdp_epsilon
+
+Counts = NDArray[np.float64] | NDArray[np.int64]
 
 # --- laws of a sum of scores, and the best score of reports on a line ----------------------------------------
 
@@ -76,14 +90,9 @@ class Laws(NamedTuple):
 
 
 def sum_laws(score: NDArray[np.int64], laws: Array, count: Counts, victim: Array) -> Laws:
-    """Laws of the sum of all scores, victim's included, modulo a period that it rarely exceeds.
+    """Laws of the sum of all scores, victim's included, modulo a period that it rarely exceeds; at most 2^24 values.
 
-    Args:
-        score: shape (k,), what a report in each of k cells adds.
-        laws: as count and victim, see `Worlds`.
-
-    Raises:
-        OutsideValidity: so many users that the sum has more than 2^24 values.
+    `score` is what a report in each of k cells adds; the others are as in `Worlds`.
     """
     size = _period(score, laws, count)
     if size > _MOST_PERIOD:
@@ -112,6 +121,26 @@ def _period(score: NDArray[np.int64], laws: Array, count: Counts) -> int:
     moments = np.array([(law @ score, law @ score**2) for law in laws])
     deviation = math.sqrt(max(float(count @ (moments[:, 1] - moments[:, 0] ** 2)), 0.0))
     return int(2 ** math.ceil(math.log2(_REACH * deviation + 2 * float(np.ptp(score)) + 16)))
+
+
+def solve(v: Array, laws: Array, count: Counts) -> tuple[float, Array]:
+    """v' A^+ v and a w with A w = v, for A = sum_g count[g] (diag(laws[g]) - laws[g] laws[g]').
+
+    A = D^(1/2) (I - U U') D^(1/2) with D = diag(sum_g count[g] laws[g]) and U of one column per group, so
+    only a g x g eigenproblem is solved; the direction in which I - U U' vanishes is v's orthogonal one. The shapes are
+    (k,), of sum 0, (g, k), of positive rows of sum 1, and (g,).
+    """
+    root = np.sqrt(count @ laws)
+    scaled = v / root
+    columns = np.sqrt(count)[:, None] * laws / root
+    values, vectors = np.linalg.eigh(columns @ columns.T)
+    part = vectors.T @ (columns @ scaled)
+    # u u' over its squared length, with 1/(1 - lambda) - 1 as its weight
+    loose = (values > 1e-12) & (values < 1 - 1e-9)
+    weight = np.where(loose, 1 / np.where(loose, 1 - values, 1.0), 0.0)
+    square = float(scaled @ scaled) + float(weight @ part**2)
+    full = scaled + columns.T @ (vectors @ (weight * part))
+    return square, full / root
 
 
 # --- two worlds ----------------------------------------------------------------------------------------------
@@ -185,8 +214,14 @@ class Worlds:
         return np.asarray(self.count @ self.laws / self.count.sum())
 
     @property
+    def limit(self) -> Limit:
+        """What many such reports on a line approach, if the others hold what is worst."""
+        assert self.where is not None
+        return self.where.limit
+
+    @property
     def mu(self) -> float:
-        """Of the Gaussian limit, see `gspa.accountant.asymptotic`."""
+        """Of the Gaussian limit, for these inputs of the others."""
         return math.sqrt(solve(self.victim[0] - self.victim[1], self.laws, self.count)[0])
 
     @property
@@ -243,6 +278,112 @@ class Worlds:
 
 # --- reports on a line ---------------------------------------------------------------------------------------
 
+_INPUTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_MOST_JOINT = 3  # groups whose inputs are tried jointly
+_MOST_GROUPS = 16  # more distinct scales are merged
+_TAIL = 1e-12
+_ROUNDED = 1e-12
+
+
+class Limit(NamedTuple):
+    """The Gaussian that shuffled reports approach, at the others' worst inputs: an estimate, not a bound.
+
+    Errs to either side: cells lose a little (downward, at 2400 about 1e-5), the others' inputs are searched on
+    {0, 1/4, 1/2, 3/4, 1} (downward), and n is finite.
+
+    Attributes:
+        mu: of the limiting Gaussian mechanism.
+        others: shape (g,), the inputs of the other users, per scale, at which mu is largest.
+    """
+
+    mu: float
+    others: Array
+
+    def epsilon(self, delta: float) -> float:
+        """eps of the limit at that delta in (0, 1): an estimate."""
+        return gdp_epsilon(delta=delta, mu=self.mu)
+
+
+def cell_masses(noise: Noise, x: float, edges: Array) -> Array:
+    """Law of a report at input x on the cells, the tails in the outer two; shape (k,)."""
+    tail = noise.beyond(np.abs(edges - x))
+    below = np.where(edges < x, tail, 1 - tail)
+    # Differences of tails on the report's own side keep their digits.
+    left, right = edges[:-1] < x, edges[1:] > x
+    mass = np.where(~left, tail[:-1] - tail[1:], np.where(~right, tail[1:] - tail[:-1], below[1:] - below[:-1]))
+    mass[0] += below[0]
+    mass[-1] += tail[-1] if edges[-1] > x else 1 - below[-1]
+    if not abs(float(mass.sum()) - 1) <= _ROUNDED:
+        raise InternalError(f"a report's masses in {mass.size} cells add up to {float(mass.sum())!r}")
+    return np.maximum(mass, 1e-300)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Checked arguments: the victim, everybody else, and where reports are cut into cells."""
+
+    victim: Noise
+    others: tuple[Noise, ...]
+    count: Array
+    place: NDArray[np.int64]  # of each of `others` among the scales
+    scales: Array
+    edges: Array
+
+    @property
+    def own(self) -> Array:
+        """Cell laws f0 and f1 of the victim; shape (2, k)."""
+        return np.array([cell_masses(self.victim, x, self.edges) for x in (0.0, 1.0)])
+
+    def laws(self, inputs: ArrayLike) -> Array:
+        """Cell laws of the others, each scale at its input; shape (g, k)."""
+        pairs = zip(self.others, np.asarray(inputs), strict=True)
+        return np.array([cell_masses(noise, float(x), self.edges) for noise, x in pairs])
+
+    @cached_property
+    def limit(self) -> Limit:
+        """Of many users, at the others' worst inputs."""
+        f0, f1 = self.own
+        ends = range(len(_INPUTS))
+        place = np.log([other.kappa for other in self.others])
+        distinct, bins = np.unique(place, return_inverse=True)
+        if distinct.size > _MOST_GROUPS:  # merged in equal shares of the range: the search below is over groups
+            share = (place - place.min()) / (place.max() - place.min())
+            bins = np.unique((share * (_MOST_GROUPS - 1)).astype(np.int64), return_inverse=True)[1]
+        groups = int(bins.max()) + 1
+        every = np.arange(groups)
+        member = (bins == every[:, None]) * self.count
+        number = member.sum(axis=1)
+        laws = np.array([member @ self.laws(np.full(bins.size, x)) for x in _INPUTS]) / number[:, None]
+
+        def square(pick: tuple[int, ...]) -> float:
+            return solve(f0 - f1, laws[list(pick), every], number)[0]
+
+        if groups <= _MOST_JOINT:
+            best = max(product(ends, repeat=groups), key=square)
+        else:  # one input for all, then coordinate by coordinate
+            best = max(((i,) * groups for i in ends), key=square)
+            for j in range(groups):
+                best = max(((*best[:j], i, *best[j + 1 :]) for i in ends), key=square)
+        others = np.full(self.scales.size, np.nan)
+        others[self.place] = np.asarray(_INPUTS)[list(best)][bins]
+        return Limit(float(np.sqrt(square(best))), others)
+
+
+def setting(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, victim: int | None, cells: int) -> Setting:
+    """Checked arguments of what is below; there must be others."""
+    crowd = Crowd.of(scales, count, mechanism)
+    if not (victims := crowd.candidates(victim)):
+        raise InvalidValue("victim", victim, "the index of a finite scale")
+    own, many = crowd.noise(victims[0]), crowd.reports.count
+    left = many - (np.arange(many.size) == victims[0])
+    place = np.flatnonzero((left > 0) & np.isfinite(crowd.scales))
+    if place.size == 0:
+        raise InvalidValue("count", many.tolist(), "at least one other user with finite noise")
+    others = tuple(crowd.noise(int(i)) for i in place)
+    # Edges that resolve the interval and the victim's tails.
+    r = radii(0.5 + own.quantile(_TAIL), max(check.count(12, cells=cells) // 6, 8))
+    return Setting(own, others, left[place].astype(float), place, crowd.scales, np.unique(np.r_[0.5 - r, 0.5 + r]))
+
 
 def reports(
     scales: Budgets | ArrayLike,
@@ -258,7 +399,7 @@ def reports(
     Args:
         scales: as `gspa.accountant.laplace_gaussian.blanket_epsilon`, like count, mechanism and victim (None: least
             noise).
-        others: inputs of the other users, one number or one per scale; None for `asymptotic_mu`'s worst ones.
+        others: inputs of the other users, one number or one per scale; None for the worst of many users.
         cells: about how many cells; fewer lose power, never validity.
 
     Raises:
@@ -266,7 +407,7 @@ def reports(
     """
     where = setting(scales, count, mechanism, victim, cells)
     if others is None:
-        places = asymptotic_mu(scales, count=count, mechanism=mechanism, victim=victim, cells=cells).others
+        places = where.limit.others
     else:
         places = check.array_in(0, 1, others=others)
         places = np.full(where.scales.size, float(places)) if places.ndim == 0 else places
@@ -275,8 +416,7 @@ def reports(
     places = places[where.place]
     shown = ", ".join(f"{x:g}" for x in np.unique(places))
     what = f"{mechanism} reports on [0, 1]: the others' inputs {shown}, the victim's 0 or 1"
-    own = np.array([cell_masses(where.victim, x, where.edges) for x in (0.0, 1.0)])
-    return Worlds(own, where.laws(places), where.count.astype(np.int64), what, where)
+    return Worlds(where.own, where.laws(places), where.count.astype(np.int64), what, where)
 
 
 def attack_delta(
@@ -300,7 +440,6 @@ def attack_delta(
         statistic: one of `STATISTICS`; "likelihood" is the best where all others report by one law.
 
     Raises:
-        InvalidValue: an argument outside its range, or nobody else.
         OutsideValidity: too many users for the law of a sum.
     """
     eps = check.nonnegative(eps=eps)

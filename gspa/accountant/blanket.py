@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -145,28 +146,21 @@ class Cells:
     low: tuple[Array, Array]
     high: tuple[Array, Array]
 
-    def likelihood(self, eps: float, swap: bool = False) -> tuple[Array, Array, Array, Array]:
-        """L's conditional mean, least and greatest value in each cell, and what roundings may have cost."""
+    def atoms(self, eps: float, *, up: bool, swap: bool = False) -> tuple[Array, Array]:
+        """A discrete law above L's in the convex order (up) or below it, for what roundings may have cost as well.
+
+        Above, each cell's mass moves to its two extreme values, mean kept; below, to its conditional mean.
+        """
         a, b = (1, 0) if swap else (0, 1)
         e = math.exp(eps)
-        least = self.low[a] - e * self.high[b]
-        most = self.high[a] - e * self.low[b]
+        least, most = self.low[a] - e * self.high[b], self.high[a] - e * self.low[b]
         mean = np.clip((self.mass[a] - e * self.mass[b]) / self.omega, least, most)
-        return mean, least, most, _PAD * (self.high[a] + e * self.high[b])
-
-
-def upper_atoms(cells: Cells, eps: float, swap: bool = False) -> tuple[Array, Array]:
-    """A discrete law above L's in the convex order: each cell's mass moves to its two extreme values, mean kept."""
-    mean, least, most, pad = cells.likelihood(eps, swap)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(most > least, (mean - least) / (most - least), 0.5)
-    return np.r_[least + pad, most + pad], np.r_[cells.omega * (1 - share), cells.omega * share]
-
-
-def lower_atoms(cells: Cells, eps: float, swap: bool = False) -> tuple[Array, Array]:
-    """A discrete law below L's in the convex order: each cell's mass moves to its conditional mean."""
-    mean, _, _, pad = cells.likelihood(eps, swap)
-    return mean - pad, cells.omega
+        pad = _PAD * (self.high[a] + e * self.high[b])
+        if not up:
+            return mean - pad, self.omega
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(most > least, (mean - least) / (most - least), 0.5)
+        return np.r_[least + pad, most + pad], np.r_[self.omega * (1 - share), self.omega * share]
 
 
 @lru_cache(maxsize=64)  # a search over envelopes comes back to the same few
@@ -193,7 +187,7 @@ def edges(victim: Noise, envelope: Envelope, size: int | None = None) -> Array:
         steep += (np.diff(np.exp(log_ratio)) / width) ** 2
         # Where B is all but uncovered, f/omega* spans orders of magnitude and the tilt weighs its upper end.
         parts += [np.exp(victim.log_density(at)), np.abs(np.diff(log_ratio)) / width + 1e-9]
-    # The spread that upper_atoms adds is sum omega* (width dL/dy)^2 / 4, least for widths as (omega* (dL/dy)^2)^(-1/3).
+    # The spread that `atoms` adds is sum omega* (width dL/dy)^2 / 4, least for widths as (omega* (dL/dy)^2)^(-1/3).
     parts.append((cover * steep) ** (1 / 3))
     # Where cells are put is a matter of width alone: a part that vanishes on all of these points is left out.
     wanted = [(part * width, float((part * width).sum())) for part in parts]
@@ -210,9 +204,7 @@ def edges(victim: Noise, envelope: Envelope, size: int | None = None) -> Array:
 def between(at: Array, victim: Noise, envelope: Envelope) -> Cells:
     """The cells between distances `at` from 1/2, shape (m + 1,), on the left and on the right; 2 m cells.
 
-    Raises:
-        InternalError: the cells do not go from 0 to the radius, or the masses of omega*, f0 or f1 and what B leaves out
-            do not add up to 1: a cell is missing.
+    That none is missing is checked: they go from 0 to the radius, and the masses of omega*, f0 and f1 add up to 1.
     """
     _end_to_end(at, envelope.radius)
     power, log_total = envelope.power, envelope.log_total
@@ -296,8 +288,12 @@ class Reduction:
         equal = (float(c[0]), n) if size is not None and c.size == 1 and n * c[0] > _SURE else None
         return cls(victim, envelope, between(edges(victim, envelope, size), victim, envelope), law, equal)
 
-    def upper(self, eps: float) -> float:
+    @cached_property
+    def upper(self) -> Callable[[float], float]:
         """Not below the reduction's delta(eps): y -> 1 - y exchanges f0 and f1, so one direction is both."""
+        return cache(self._upper)  # searches ask again at the same eps
+
+    def _upper(self, eps: float) -> float:
         if self.equal is None:
             return self._with(expectation_above(self._atoms(eps), self.clones), eps)
         return self._with(expectation_of_equal(self._atoms(eps), *self.equal).upper, eps)
@@ -310,7 +306,7 @@ class Reduction:
         return self._with(expectation_above(self._atoms(eps), blocks, smoothing=_SMOOTHING), eps)
 
     def _atoms(self, eps: float) -> tuple[Array, Array]:
-        return upper_atoms(self.cells, min(eps, _LARGEST))  # delta falls with eps
+        return self.cells.atoms(min(eps, _LARGEST), up=True)  # delta falls with eps
 
     def _with(self, inside: float, eps: float) -> float:
         return min(inside + self.missed(eps), 1.0)
@@ -323,7 +319,7 @@ class Reduction:
         """Not above the reduction's delta(eps)."""
         if eps > _LARGEST:
             return 0.0
-        atoms = lower_atoms(self.cells, eps)
+        atoms = self.cells.atoms(eps, up=False)
         equal = self.equal
         inside = expectation_below(atoms, self.clones) if equal is None else expectation_of_equal(atoms, *equal).lower
         return inside + leak(self.victim, self.envelope.radius, eps)[0]

@@ -47,12 +47,8 @@ def read(path: str | Path, *, column: str = "eps") -> dict[str, Array]:
 
     Columns are separated by commas, semicolons or tabs; beside the last two a decimal comma is read as well. Empty
     rows, empty columns without a name, and columns without a name before the first that has one (an index, as pandas
-    writes) are left out.
-
-    Args:
-        path: the file, or a pipe: it is read once.
-        column: the one that must be there: "eps", beside which there may be `delta` and `count`, or "sigma" or "scale",
-            beside which there may be `count`.
+    writes) are left out. Beside "eps" there may be `delta` and `count`, beside "sigma" or "scale" `count`. A pipe will
+    do: the file is read once.
     """
     column = check.one_of(("eps", "sigma", "scale"), column=column)
     if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
@@ -294,30 +290,6 @@ def constant(eps: float, *, n: int, delta: float = 0.0) -> Budgets:
     return from_array([eps], delta, n)
 
 
-def uniform(low: float, high: float, *, n: int, rng: Seed) -> Budgets:
-    """n budgets drawn independently from U(low, high) (Table 2, "Unif").
-
-    >>> uniform(0.01, 1, n=1000, rng=0).n
-    1000
-    """
-    low, high, n = check.nonnegative(low=low), check.nonnegative(high=high), check.count(n=n)
-    if high < low:
-        raise InvalidValue("high", high, f">= low = {low:g}")
-    return from_array(check.rng(rng).uniform(low, high, n))
-
-
-def mixed_constant(first: float = 0.5, second: float = 0.01, *, n: int) -> Budgets:
-    """Exactly half of n users at each of two budgets (Table 2, "Mixed Constant").
-
-    The halves are deterministic. For odd n the extra user has the first budget.
-
-    >>> mixed_constant(n=5).count.tolist()
-    [3, 2]
-    """
-    first, second, n = check.nonnegative(first=first), check.nonnegative(second=second), check.count(n=n)
-    return _of_sizes([first, second], [n - n // 2, n // 2])
-
-
 def _of_sizes(eps: list[float], sizes: ArrayLike) -> Budgets:
     """Groups of these sizes, of which some may be empty."""
     held = np.flatnonzero(sizes)
@@ -334,10 +306,13 @@ class Distribution:
 
 
 TABLE2: Mapping[str, Distribution] = {
-    "unif1": Distribution("Unif 1", "U(0.01, 1)", lambda n, rng: uniform(0.01, 1, n=n, rng=rng)),
-    "unif2": Distribution("Unif 2", "U(0.01, 2)", lambda n, rng: uniform(0.01, 2, n=n, rng=rng)),
+    "unif1": Distribution("Unif 1", "U(0.01, 1)", lambda n, rng: from_array(rng.uniform(0.01, 1, n))),
+    "unif2": Distribution("Unif 2", "U(0.01, 2)", lambda n, rng: from_array(rng.uniform(0.01, 2, n))),
     "constant": Distribution("Constant", "0.5", lambda n, rng: constant(0.5, n=n)),
-    "mixed": Distribution("Mixed Constant", "50% 0.5 + 50% 0.01", lambda n, rng: mixed_constant(0.5, 0.01, n=n)),
+    # Exactly half of the users each; for odd n the extra user has the first budget.
+    "mixed": Distribution(
+        "Mixed Constant", "50% 0.5 + 50% 0.01", lambda n, rng: _of_sizes([0.5, 0.01], [n - n // 2, n // 2])
+    ),
 }
 """The four rows of Table 2, Chen et al. 2024.
 
@@ -347,7 +322,7 @@ TABLE2: Mapping[str, Distribution] = {
 DISTRIBUTIONS: Mapping[str, Distribution] = {
     **TABLE2,
     # Introduced only in the text of the MNIST experiment (Figure 4).
-    "unif3": Distribution("Unif 3", "U(0.5, 1)", lambda n, rng: uniform(0.5, 1, n=n, rng=rng)),
+    "unif3": Distribution("Unif 3", "U(0.5, 1)", lambda n, rng: from_array(rng.uniform(0.5, 1, n))),
 }
 """Table 2 and the "Unif 3" of the MNIST experiment.
 

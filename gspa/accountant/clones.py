@@ -122,29 +122,17 @@ _BLOCK = 8e-7  # block length over count: half of it is the relative width it co
 
 @dataclass(frozen=True, eq=False)
 class CloneLaw:
-    """Masses of consecutive blocks [edges[j], edges[j+1]) of counts, and what is left out.
+    """Masses of consecutive blocks [edges[j], edges[j+1]) of counts, and what is left out."""
 
-    Attributes:
-        edges: shape (m + 1,), whole numbers, increasing.
-        mass: shape (m,), P(C in block j) within `error`.
-        error: shape (m,), absolute allowance.
-        below: P(C < edges[0]) is at most this.
-        far: a whole number <= edges[0].
-        far_mass: P(C < far) is at most this.
-        above: P(C >= edges[-1]) is at most this.
-        mean: E[C], which `clone_law` sets.
-        variance: Var[C], likewise.
-    """
-
-    edges: Array
-    mass: Array
-    error: Array
-    below: float
-    far: float
-    far_mass: float
-    above: float
-    mean: float = 0.0
-    variance: float = 0.0
+    edges: Array  # shape (m + 1,), whole numbers, increasing
+    mass: Array  # shape (m,), P(C in block j) within `error`
+    error: Array  # shape (m,), absolute allowance
+    below: float  # P(C < edges[0]) is at most this
+    far: float  # a whole number <= edges[0]
+    far_mass: float  # P(C < far) is at most this
+    above: float  # P(C >= edges[-1]) is at most this
+    mean: float = 0.0  # E[C], which `clone_law` sets
+    variance: float = 0.0  # Var[C], likewise
 
     def merged(self, step: int) -> CloneLaw:
         """The same law in blocks that are `step` times as long: as certain, less sharp, faster to use."""
@@ -171,19 +159,11 @@ def _reach(variance: float, depth: float) -> float:
 def clone_law(
     q: Array, rest: Array, count: Array, *, depth: float = DEPTH, slope: float = 0.0, above: float = _CORE
 ) -> CloneLaw:
-    """The law of the sum of independent Bernoulli(q_j), group j taken count[j] times.
+    """The law of the sum of independent Bernoulli(q_j), group j taken count[j] times; `rest` is 1 - q, no digit lost.
 
-    Windows are chosen by Bernstein's inequality and rounded outwards; what they hold and what they leave out must add
-    up to 1 within the allowances.
-
-    Args:
-        q: shape (g,), probabilities.
-        rest: shape (g,), 1 - q to full relative accuracy.
-        count: shape (g,), whole numbers >= 0.
-        depth: `far_mass` is at most e^-depth.
-        slope: <= 0, about d log(what is averaged)/dc: small laws are computed accurately where
-            P(C = c) e^(slope c) is largest.
-        above: 'above' is at most e^-above.
+    `far_mass` is at most e^-depth, the mass above at most e^-above. Windows are chosen by Bernstein's inequality and
+    rounded outwards; what they hold and what they leave out must add up to 1 within the allowances. With `slope` about
+    d log(what is averaged)/dc, <= 0, small laws are computed accurately where P(C = c) e^(slope c) is largest.
     """
     shift = 0.0
     if min(q.min(initial=1.0), rest.min(initial=1.0), count.min(initial=1.0)) <= 0:

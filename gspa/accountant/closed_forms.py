@@ -381,7 +381,7 @@ def liu23_epsilon(budgets: Budgets, *, delta: float) -> float:
     small ones it is below the exact epsilon (in the tests: 100 among 999 at 0.01, delta = 1e-4).
 
     >>> from gspa.accountant import budgets
-    >>> round(liu23_epsilon(budgets.mixed_constant(0.5, 0.01, n=10_000), delta=1e-4), 6)
+    >>> round(liu23_epsilon(budgets.draw("mixed", n=10_000, rng=0), delta=1e-4), 6)
     0.073187
     """
     clones = liu23_clones(budgets)

@@ -64,17 +64,11 @@ _MOST_EPS = 1e4  # beyond it the roundings of exponents, n eps units, would show
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """The victim's eps, and the others in groups of equal eps.
+    """The victim's eps, and the others in groups of equal eps."""
 
-    Attributes:
-        victim: eps_n.
-        eps: shape (g,).
-        count: shape (g,), whole numbers >= 0.
-    """
-
-    victim: float
-    eps: Array
-    count: Array
+    victim: float  # eps_n
+    eps: Array  # shape (g,)
+    count: Array  # shape (g,), whole numbers >= 0
 
     def __post_init__(self) -> None:
         if self.victim > _MOST_EPS:
@@ -193,7 +187,6 @@ _KEPT = 64  # best choices of inputs that the search for eps looks at
 _MOVED = 1024  # groups whose inputs one step of the ascent tries to change
 _STEPS = 40
 _SURELY_ZERO, _SURELY_ALL = -800.0, 40.0  # where the logistic function is 0 and 1
-_NEAR = 256  # ones that are tried on either side of what the ascent finds
 
 
 class _Found(NamedTuple):
@@ -346,20 +339,6 @@ def exact_epsilon(budgets: Budgets, *, delta: float, victim: int | None = None) 
     crowd, inputs = _asked(budgets, victim)
     found = _epsilon(crowd, inputs, delta)
     return _bound(crowd, found, None if inputs else central_epsilon(budgets, delta=delta), delta=delta)
-
-
-def least_epsilon(budgets: Budgets, *, delta: float) -> float:
-    """An eps that the shuffled bits certainly need: at inputs that an ascent finds, and near them. Faster than all.
-
-    Not above the least eps at which the bits are (eps, delta)-DP. Arguments as `exact_epsilon`.
-    """
-    delta = check.probability(allow_zero=False, delta=delta)
-    crowd, inputs = _asked(budgets)
-    found = _epsilon(crowd, None, delta)
-    if inputs is None:
-        return found.lower
-    near = found.ones[0] + np.arange(-_NEAR, _NEAR + 1)[:, None] * (crowd.eps > 0)
-    return _epsilon(crowd, lambda: [np.clip(near, 0, crowd.count)], delta).lower
 
 
 def _epsilon(crowd: Crowd, inputs: Inputs | None, delta: float) -> _Found:

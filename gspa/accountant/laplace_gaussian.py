@@ -313,11 +313,8 @@ def _closest(some: Sequence[Reduction], eps: float) -> list[tuple[float, Reducti
     return found
 
 
-def _fine(
-    crowd: Crowd, victim: int, one: Reduction, delta: float, size: int | None = None
-) -> tuple[Reduction, Callable[[float], float]]:
-    found = Reduction.of(one.victim, crowd.reports.without(victim), one.envelope, delta, size)
-    return found, cache(found.upper)
+def _fine(crowd: Crowd, victim: int, one: Reduction, delta: float, size: int | None = None) -> Reduction:
+    return Reduction.of(one.victim, crowd.reports.without(victim), one.envelope, delta, size)
 
 
 # --- one round as a pair for composition ---------------------------------------------------------------------
@@ -362,11 +359,11 @@ class _Victim:
             ranked = sorted([*ranked, *_closest(self._straight, eps)], key=lambda found: found[0])[:_CLOSEST]
         return [one for _, one in ranked]
 
-    def at(self, eps: float) -> tuple[Reduction, Callable[[float], float]]:
-        """The one that is the best at this eps or was nearby, and its upper values."""
+    def at(self, eps: float) -> Reduction:
+        """The one that is the best at this eps or was nearby."""
         value, most, kept = gdp_delta(eps, mu=self.mu), -1, list[Reduction]()
         if self._best is not None:
-            kept, value, (looked, there) = [self._best], self._refined(self._best)[1](eps), self._chosen
+            kept, value, (looked, there) = [self._best], self._refined(self._best).upper(eps), self._chosen
             stands = eps > 3 * self.mu and value > FLAT * self.known  # at what this B misses, perhaps
             self.known = value
             if stands and self._place > self._last:
@@ -376,8 +373,8 @@ class _Victim:
         about = math.floor(math.log10(max(value, LEAST_TAIL)) / _APART)
         self._place = max(min(about, most), self._last)
         asked = [*self._ranked(eps), *kept]
-        self._best = min(asked, key=lambda one: self._refined(one)[1](eps))
-        self.known = self._refined(self._best)[1](eps)
+        self._best = min(asked, key=lambda one: self._refined(one).upper(eps))
+        self.known = self._refined(self._best).upper(eps)
         self._chosen = eps, self.known
         return self._refined(self._best)
 
@@ -387,12 +384,8 @@ def reports_pair(
 ) -> tuple[Atoms, Atoms]:
     """Losses of one round of `times` in which the crowd's reports are shuffled: above everybody's, below one user's.
 
-    Args:
-        crowd: checked.
-        delta: of all rounds together, in (0, 1); decides which (B, omega*) are used and where the curve ends.
-        times: how many rounds.
-        victim: the user to protect; None for everybody.
-        both: whether the losses below are worth their time; else they are all 0.
+    The delta of all rounds together decides which (B, omega*) are used and where the curve ends. Where `both` is False
+    the losses below, which take as much time again, are all 0.
     """
     victims = [_Victim(crowd, index, max(delta / times, _LEAST_DELTA)) for index in crowd.candidates(victim)]
     first = victims[0]
@@ -403,13 +396,13 @@ def reports_pair(
 
     def at(eps: float) -> Values:
         least, alone = crowd.local_delta(first.who, eps)
-        found, upper = first.at(eps) if first.hidden else (None, None)
-        own = alone if upper is None else upper(eps)
+        found = first.at(eps) if first.hidden else None
+        own = alone if found is None else found.upper(eps)
         worst = min(own, alone)
         for one in victims[1:]:
             local = crowd.local_delta(one.who, eps)[1]
             if min(local, one.known) > worst:  # delta falls with eps
-                worst = max(worst, min(one.at(eps)[1](eps), local) if one.hidden else local)
+                worst = max(worst, min(one.at(eps).upper(eps), local) if one.hidden else local)
         if not both:
             return Values(worst, 0.0, own, alone)
         return Values(worst, least if found is None else found.lower(eps), own, alone)
@@ -473,8 +466,8 @@ def blanket_epsilon(
             fine = cache(lambda one: _fine(crowd, index, one, delta))
             for _ in range(3):  # the best B at the limit's eps need not be the best at the true one
                 start = at
-                best, upper = min((fine(one) for _, one in _closest(some, start)), key=lambda one: one[1](start))
-                at = least_epsilon(upper, delta, start, top, _BAND)
+                best = min((fine(one) for _, one in _closest(some, start)), key=lambda one: one.upper(start))
+                at = least_epsilon(best.upper, delta, start, top, _BAND)
                 if at < high:
                     high, used = at, best
                 if at < _NEAR * start:
@@ -516,9 +509,9 @@ def blanket_delta(
             nonlocal best, least
             some = crowd.reductions(index, about, _ROUGH, straight=straight)[0]
             for _, rough in _closest(some, eps):
-                one, upper = _fine(crowd, index, rough, about)
-                if upper(eps) < least:
-                    best, least = one, upper(eps)
+                one = _fine(crowd, index, rough, about)
+                if one.upper(eps) < least:
+                    best, least = one, one.upper(eps)
 
         some, mu = crowd.envelopes(index, 1e-6)
         if not some or local[1] == 0:

@@ -216,13 +216,7 @@ def sampled_gaussian(mu: float, *, depth: float, rate: float = 1.0, added: bool 
     """Losses above and below that of N(mu, 1) with probability `rate`, else N(0, 1), against N(0, 1).
 
     A cell's mass at the two ends of its losses, and at one loss inside, the mean of e^-loss kept: as `spread` and
-    `merge` have it.
-
-    Args:
-        mu: in (0, MOST_MU].
-        depth: what is left out is at most e^-depth.
-        rate: in [1e-9, 1].
-        added: of the two laws exchanged.
+    `merge` have it. What is left out is at most e^-depth; `added` is of the two laws exchanged.
     """
     reach = math.sqrt(2 * depth)
     per_unit = max(_PER_UNIT if rate < 1 else 2 * _PER_UNIT, 4 * mu)
@@ -279,14 +273,10 @@ def _renyi_end(problem: Problem, order: float, above: bool) -> float:
 
 
 def renyi(problem: Problem, order: float) -> Bound:
-    """The Renyi divergence D_order(P0, P1) of the pair; order 1 is Kullback and Leibler's.
+    """The Renyi divergence D_order(P0, P1) of the problem's pair, order >= 1; order 1 is Kullback and Leibler's.
 
     Implements log(E0[e^((order-1) loss)])/(order - 1). For the upper end what is outside the windows has the largest
     loss, eps_n; for the lower end, the loss 0. Proved but for an allowance of 1e-11 relative in each mass.
-
-    Args:
-        problem: victim and clones.
-        order: >= 1.
 
     Returns:
         Bound on the pair's divergence; its `upper` holds for the shuffled reports.
@@ -367,25 +357,17 @@ def _pair(x: Array, forward: Array, backward: Array | None = None) -> Atoms:
 
 
 def dominating(eps: Array, upper: Array, backward: Array | None = None) -> Atoms:
-    """A pair above the one with delta(eps) <= upper at these points, in every composition.
+    """A pair above the one with delta(eps) <= upper at these points, from 0, in every composition.
 
-    Args:
-        eps: shape (m,), from 0, increasing.
-        upper: shape (m,), upper bounds on delta(eps).
-        backward: shape (m,), the same of the pair exchanged; None if `upper` is of both directions.
+    `backward` are upper bounds of the pair exchanged; None if the others are of both directions.
     """
     return _pair(np.expm1(eps), upper, backward)
 
 
 def dominated(eps: Array, lower: Array, upper: Array, cap: Array, backward: tuple[Array, Array] | None = None) -> Atoms:
-    """A pair below the one with delta(eps) in [lower, upper] at these points, and below that of `cap`.
+    """A pair below the one with delta(eps) in [lower, upper] at these points, at least 4 from 0, and below `cap`.
 
-    Args:
-        eps: shape (m,), m >= 4, from 0, increasing.
-        lower: shape (m,), lower bounds on delta(eps).
-        upper: shape (m,), upper bounds.
-        cap: shape (m,), delta(eps) of a second pair, of which the result's is at most.
-        backward: lower and upper bounds of the pair exchanged; None if the others are of both directions.
+    `cap` is delta(eps) of a second pair; `backward` are lower and upper bounds as in `dominating`.
     """
     x, ahead, behind = np.expm1(eps), (lower, upper), backward or (lower, upper)
     (at, forward), (other, back) = _below(x, ahead, behind, cap), _below(x, behind, ahead, cap)
@@ -427,34 +409,22 @@ FLAT = 0.99  # of a value to the one before it
 
 
 class Values(NamedTuple):
-    """At one eps.
+    """At one eps."""
 
-    Attributes:
-        above: not below anybody's delta(eps), in either order of the two inputs.
-        lower: not above delta(eps) of one pair, or, where both orders are alike, of any: the curve is the hull of such.
-        upper: not below it.
-        cap: delta(eps) of a second pair, which the result below stays below as well.
-        behind: lower and upper of the one pair exchanged; None if they are the same.
-    """
-
-    above: float
-    lower: float
-    upper: float
-    cap: float
-    behind: tuple[float, float] | None = None
+    above: float  # not below anybody's delta(eps), in either order of the two inputs
+    lower: float  # not above delta(eps) of one pair, or, where both orders are alike, of any: the curve is their hull
+    upper: float  # not below it
+    cap: float  # delta(eps) of a second pair, which the result below stays below as well
+    behind: tuple[float, float] | None = None  # lower and upper of the one pair exchanged; None if they are the same
 
 
 def on_curve(
     at: Callable[[float], Values], *, width: float, per: int, corners: Sequence[float], floor: float
 ) -> tuple[Atoms, Atoms]:
-    """Losses above everybody's and below one pair's.
+    """Losses above everybody's and below one pair's, from the values at a few eps.
 
-    Args:
-        at: the values at any eps >= 0.
-        width: about the standard deviation of a loss, > 0.
-        per: points in it.
-        corners: where delta(eps) has one; the largest is the largest loss. Empty if there is none.
-        floor: of delta, what may be left to the infinite loss.
+    There are `per` points in `width`, about a loss's standard deviation, and one at each corner of delta(eps); the
+    largest of the corners is the largest loss. As much of delta as `floor` may be left to the infinite loss.
     """
     eps, step, found = 0.0, width / per, dict[float, Values]()
     least = 1.0

@@ -39,14 +39,14 @@ def alone_delta(noise: str, eps: float, gap: Ends) -> Ends:
     if noise == "laplace":
         low, high = (0.0 - math.expm1(min((eps - one) / 2, 0.0)) for one in gap)
         return low * (1 - _UNITS), min(high * (1 + _UNITS), 1.0)
-    low, high = (math.exp(tradeoff.gdp_log_delta_end(eps, mu=gap[i], side=side)) for i, side in enumerate((-1, 1)))
+    low, high = (math.exp(tradeoff.gdp_log_delta(eps, mu=gap[i], side=side)) for i, side in enumerate((-1, 1)))
     return max(low - _LEAST, 0.0), min(high + _LEAST, 1.0)
 
 
 def alone_epsilon(noise: str, delta: float, gap: Ends) -> Ends:
     """The other way round: the least eps at delta in (0, 1), from below and from above."""
     if noise == "gaussian":
-        return tradeoff.gdp_epsilon_below(delta=delta, mu=gap[0]), tradeoff.gdp_epsilon(delta=delta, mu=gap[1])
+        return tradeoff.gdp_epsilon(delta=delta, mu=gap[0], side=-1), tradeoff.gdp_epsilon(delta=delta, mu=gap[1])
     less = -2 * math.log1p(-delta)
     slack = _UNITS * (gap[1] + less)
     return max(gap[0] - less - slack, 0.0), min(max(gap[1] - less + slack, 0.0), gap[1])
@@ -59,7 +59,7 @@ def _classical(delta: float) -> float:
 
 def _spare(eps: float, delta: float, mu: float) -> float:
     """By what log delta is more than that of Gaussian noise needs to be."""
-    return math.log(delta) - tradeoff.gdp_log_delta_end(eps, mu=mu, side=1)
+    return math.log(delta) - tradeoff.gdp_log_delta(eps, mu=mu, side=1)
 
 
 def classical_gaussian_scale(*, eps: float, delta: float, sensitivity: float = 1.0) -> float:

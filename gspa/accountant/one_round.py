@@ -36,7 +36,6 @@ from gspa.accountant.randomizers import BINARY, Randomizer
 METHOD = "dominating pair, certified sum over the number of clones"
 COMMON_LAW = "reports hidden among draws from one common law"
 _FEW_DELTAS = 8  # distinct local deltas for which every candidate victim is evaluated
-_CHUNK = 1 << 13  # users at a time, in the processor's cache
 
 
 def _method(mechanism: Randomizer) -> str:
@@ -97,14 +96,9 @@ def require_fit(mechanism: Randomizer, budgets: Budgets) -> None:
 
 def others_of(budgets: Budgets, chosen: Randomizer) -> tuple[Array, Array]:
     """Everybody's (q, 1 - q) as a possible clone, or blanket."""
-    q, rest = np.empty(budgets.eps.size), np.empty(budgets.eps.size)
-    for start in range(0, q.size, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        q[part], rest[part] = chosen.clones(budgets.eps[part])
-        if (local := budgets.delta[part]).any():
-            # Pure with probability 1 - delta_j, and then a clone with probability q.
-            rest[part] += q[part] * local
-            q[part] *= 1 - local
+    q, rest = chosen.clones(budgets.eps)
+    if budgets.delta_max > 0:  # pure with probability 1 - delta_j, and then a clone with probability q
+        return q * (1 - budgets.delta), rest + q * budgets.delta
     return q, rest
 
 
@@ -340,16 +334,12 @@ def _between(budgets: Budgets, chosen: Randomizer, eps: Array, local: float, del
 
 
 def honest_only(budgets: Budgets, *, honest: int) -> Budgets:
-    """The worst `honest` of the users to be among: those with the smallest clone probabilities.
+    """The worst `honest` of these users to be among: those with the smallest clone probabilities.
 
     A clone probability (1 - delta_j) r(eps_j) falls with eps_j, so for one common delta the users of the smallest eps
     are the ones whose loss hurts most; the user of the largest eps, the worst victim, stays. Not so for reports on a
     line with unequal scales (`gspa.accountant.laplace_gaussian`). Every bound that grows with the others' clones
-    (`one_round`, `exact`) is then valid whoever deviates, with n replaced by the number of honest users.
-
-    Args:
-        budgets: all N users; one common local delta.
-        honest: how many follow the protocol, 1 to N.
+    (`one_round`, `exact`) is then valid whoever deviates, with n replaced by the number of honest users: 1 to all.
     """
     honest = check.count(honest=honest)
     if honest > budgets.n:

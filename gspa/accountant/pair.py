@@ -46,17 +46,11 @@ _EXACT = 30.0  # up to this eps, allowances for roundings are small beside any d
 
 @dataclass(frozen=True)
 class Victim:
-    """The masses of one user's report on the two outcomes.
+    """The masses of one user's report on the two outcomes."""
 
-    Attributes:
-        eps: local budget, p = e^eps > 1.
-        low: a, the mass of the less likely outcome.
-        neither: 1 - (1+p) a, the mass of every other report, which is revealed.
-    """
-
-    eps: float
-    low: float
-    neither: float
+    eps: float  # local budget, p = e^eps > 1
+    low: float  # a, the mass of the less likely outcome
+    neither: float  # 1 - (1+p) a, the mass of every other report, which is revealed
 
     @classmethod
     def binary(cls, eps: float) -> Victim:
@@ -85,21 +79,13 @@ class Victim:
 
 @dataclass(frozen=True, eq=False)
 class AtomTable:
-    """The reports of one victim's two inputs, relative to a law B of which the others' reports are draws.
+    """The reports of one victim's two inputs, relative to a law B of which the others' reports are draws."""
 
-    Attributes:
-        eps: local eps of the victim; infinite if a report may tell the inputs apart for certain.
-        base: shape (k,), > 0, B.
-        first: shape (k,), P0/B.
-        second: shape (k,), P1/B.
-        bare: shape (3, l), P0, P1 and B where B has no mass, or as good as none.
-    """
-
-    eps: float
-    base: Array
-    first: Array
-    second: Array
-    bare: Array
+    eps: float  # local eps of the victim; infinite if a report may tell the inputs apart for certain
+    base: Array  # shape (k,), > 0, B
+    first: Array  # shape (k,), P0/B
+    second: Array  # shape (k,), P1/B
+    bare: Array  # shape (3, l), P0, P1 and B where B has no mass, or as good as none
 
     @classmethod
     def of(cls, eps: float, base: Array, first: Array, second: Array) -> AtomTable:

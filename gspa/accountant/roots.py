@@ -23,13 +23,8 @@ def find_root(
 ) -> tuple[float, float]:
     """A root of a decreasing f from x, and f' there: secant steps kept in a bracket, which may be open.
 
-    For functions that cost much: from a good x it takes about five values. Nothing about it is certified.
-
-    Args:
-        f: decreasing; may be infinite.
-        x: where to start, below `highest`; on a scale of which 1 is a large step.
-        highest: f is negative from there on.
-        slope: about f' at x, <= 0; 0 where it is not known.
+    For functions that cost much: from a good x it takes about five values. Nothing about it is certified. f may be
+    infinite, and is negative from `highest` on; a step of 1 is a large one; `slope` is about f'(x), or 0.
     """
     left, right, widths = -math.inf, highest, [math.inf] * 3
     y = f(x)
@@ -67,11 +62,7 @@ def find_root(
 def push_until(holds: Callable[[float], bool], start: float, push: float, last: float) -> float:
     """The first of start, start + push, start + 3 push, start + 7 push, ... that holds; `last` if none before it does.
 
-    Args:
-        holds: what the returned end is to satisfy; not asked of `last`, nor beyond.
-        start: a little before where it begins to hold, or beyond.
-        push: the first step, upwards or downwards; each is twice the one before.
-        last: where it is known to hold, or what to return instead.
+    `start` is a little before where it begins to hold, or beyond; neither `last` nor what is beyond it is asked.
     """
     while start < last if push > 0 else start > last:
         if holds(start):
@@ -92,17 +83,9 @@ def crossing(
 ) -> float:
     """Where a decreasing f crosses 0: f >= 0 at what is returned if side = -1, f <= 0 if side = 1.
 
-    Brent's method, then steps outwards of the size of the tolerance until the sign is seen. Where f has no root the
-    nearest end is returned: `low` if f(low) <= 0; else, f > 0 up to `most`, that for side = -1 and inf for side = 1.
-
-    Args:
-        f: decreasing, finite, a function of its argument alone (it is asked once for each).
-        low: the least point asked.
-        high: above low; where f is positive there, the bracket moves upwards and doubles, up to `most`.
-        side: -1 or 1.
-        most: where the search ends.
-        xtol: absolute tolerance, >= 0.
-        rtol: relative tolerance, at least 2^-50.
+    Brent's method, then steps outwards of the size of the tolerance until the sign is seen. While f, always finite, is
+    positive at `high`, the bracket moves upwards and doubles, up to `most`. Where f has no root the nearest end is
+    returned: `low` if f(low) <= 0; else, f > 0 up to `most`, that for side = -1 and inf for side = 1.
     """
     f = cache(f)
     if f(low) <= 0:

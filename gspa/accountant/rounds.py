@@ -158,10 +158,8 @@ def of_tables(
 ) -> Round:
     """A round whose curve delta(eps) is known from atom tables (`gspa.accountant.pair.AtomTable`).
 
-    Args:
-        label: as valid_for, local_delta and most, see `Round`.
-        victims: every user and change of a record that may be the worst, in both orders of the two inputs.
-        one: of which the lower end is.
+    `victims` are every user and change of a record that may be the worst, in both orders of the two inputs; the lower
+    end is that of `one`.
     """
 
     @cache
@@ -229,15 +227,9 @@ def shuffled_reports(
     below, that of a user with the least noise.
 
     Args:
-        scales: `Budgets` (Laplace scales 1/eps_j), or noise scales > 0: Laplace b_j, or Gaussian sigma_j.
-        count: how many users have each scale: a number or shape of scales; with `Budgets`, theirs counts.
-        mechanism: "laplace" or "gaussian".
-        sensitivity: as for `gspa.accountant.laplace_gaussian.blanket_epsilon`, like victim.
+        scales: at most 64 distinct ones; as the others but the last, see
+            `gspa.accountant.laplace_gaussian.blanket_epsilon`.
         both: False where the lower end does not matter: it is then 0, and the upper one costs half the time.
-
-    Raises:
-        InvalidValue: an argument outside its range; more than 64 distinct scales.
-        OutsideValidity: budgets with delta_i > 0.
     """
     crowd = Crowd.of(scales, count, mechanism, sensitivity)
     victims = crowd.candidates(victim)

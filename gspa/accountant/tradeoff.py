@@ -182,22 +182,31 @@ def _log_delta_at(a: Array, mu: float) -> Array:
     return out
 
 
-def gdp_log_delta(eps: Reals, *, mu: float) -> Reals:
+def _side(side: int, *allowed: int) -> int:
+    if check.in_range(-1, 1, side=side) not in allowed:
+        raise InvalidValue("side", side, f"one of {', '.join(map(str, allowed))}")
+    return int(side)
+
+
+def gdp_log_delta(eps: Reals, *, mu: float, side: int = 0) -> Reals:
     """log delta(eps) of a mu-GDP mechanism, far below where delta underflows.
 
-    Implements Fact 3. Absolute error below 1e-11 for mu in [1e-4, 50] and delta >= 1e-300; may err to either side.
+    Implements Fact 3. Absolute error below 1e-11 for mu in [1e-4, 50] and delta >= 1e-300; may err to either side, or,
+    with side = 1 upward and with -1 downward, even if mu is two roundings off.
 
-    >>> round(gdp_log_delta(100.0, mu=1.0), 6)
-    -4960.254554
+    >>> low, value, high = (gdp_log_delta(100.0, mu=1.0, side=side) for side in (-1, 0, 1))
+    >>> round(value, 6), 0 < high - low < 3e-11
+    (-4960.254554, True)
     """
-    e = check.array_in(0, math.inf, eps=eps)
-    mu = check.nonnegative(mu=mu)
+    e, mu, side = check.array_in(0, math.inf, eps=eps), check.nonnegative(mu=mu), _side(side, -1, 0, 1)
+    if side and mu > _MEASURED:  # there what eps/mu - mu/2 is rounded by counts: as if eps and mu were others
+        e, mu = e * (1 - side * _UNITS), check.nonnegative(mu=mu * (1 + side * _UNITS))
     if mu == 0:
         return like(eps, np.full_like(e, -np.inf))
     with np.errstate(over="ignore", divide="ignore", under="ignore", invalid="ignore"):
         a = np.minimum(np.atleast_1d(e) / mu - mu / 2, 1e150)  # beyond it a^2 overflows
         log_delta = np.where(a < 1e150, _log_delta_at(a, mu), -np.inf)
-    return like(eps, log_delta.reshape(e.shape))
+    return like(eps, log_delta.reshape(e.shape) + side * _LOG_SLACK)
 
 
 def gdp_delta(eps: Reals, *, mu: float) -> Reals:
@@ -213,47 +222,23 @@ def gdp_delta(eps: Reals, *, mu: float) -> Reals:
         return like(eps, np.exp(np.asarray(gdp_log_delta(eps, mu=mu))))
 
 
-def gdp_log_delta_end(eps: float, *, mu: float, side: int) -> float:
-    """Not below log delta(eps) (side 1) or not above it (-1), even if mu is two roundings off.
-
-    Args:
-        side: 1 or -1.
-
-    >>> low, high = (gdp_log_delta_end(1.0, mu=0.5, side=side) for side in (-1, 1))
-    >>> 0 < high - low < 3e-11
-    True
-    """
-    # Beyond mu = 50 what eps/mu - mu/2 is rounded by counts: as if eps and mu were others.
-    off = side * _UNITS if mu > _MEASURED else 0.0
-    return gdp_log_delta(eps * (1 - off), mu=mu * (1 + off)) + side * _LOG_SLACK
-
-
-def gdp_epsilon(*, delta: float, mu: float) -> float:
+def gdp_epsilon(*, delta: float, mu: float, side: int = 1) -> float:
     """The least eps at which a mu-GDP mechanism is (eps, delta)-DP.
 
     Implements the other direction of Fact 3. Errs upward: gdp_delta(result) <= delta holds in exact arithmetic too, at
-    a cost of about 1e-11 relative in delta up to mu = 50. 0 if delta(0) is below delta by as much.
+    a cost of about 1e-11 relative in delta up to mu = 50. 0 if delta(0) is below delta by as much. With side = -1 it
+    errs downward as little: at any smaller eps the mechanism is not (eps, delta)-DP.
 
     >>> gdp_epsilon(delta=0.5, mu=1.0)
     0.0
-    """
-    return _gdp_root(check.probability(allow_zero=False, delta=delta), check.nonnegative(mu=mu), side=1)
-
-
-def gdp_epsilon_below(*, delta: float, mu: float) -> float:
-    """The same, erring downward: at any smaller eps a mu-GDP mechanism is not (eps, delta)-DP.
-
-    >>> 0 < gdp_epsilon(delta=1e-6, mu=1.0) - gdp_epsilon_below(delta=1e-6, mu=1.0) < 1e-10
+    >>> 0 < gdp_epsilon(delta=1e-6, mu=1.0) - gdp_epsilon(delta=1e-6, mu=1.0, side=-1) < 1e-10
     True
     """
-    return _gdp_root(check.probability(allow_zero=False, delta=delta), check.nonnegative(mu=mu), side=-1)
-
-
-def _gdp_root(delta: float, mu: float, side: int) -> float:
-    goal = math.log(delta)
+    delta, mu = check.probability(allow_zero=False, delta=delta), check.nonnegative(mu=mu)
+    goal, side = math.log(delta), _side(side, -1, 1)
 
     def spare(eps: float) -> float:
-        return side * (goal - gdp_log_delta_end(eps, mu=mu, side=side))
+        return side * (goal - gdp_log_delta(eps, mu=mu, side=side))
 
     if (spare(0.0) >= 0) == (side > 0):
         return 0.0

@@ -165,7 +165,7 @@ class TestPerUser:
             assert high <= 1e-5 * (1 + 1e-12) and low >= 1e-5 * (1 - 1e-12)  # noqa: PT018
 
     def test_many_users(self):
-        crowd = budgets.uniform(0.1, 2, n=20_000, rng=0)
+        crowd = budgets.from_array(np.random.default_rng(0).uniform(0.1, 2, 20_000))
         found = per_user_epsilon(crowd, delta=1e-6)
         worst = central_epsilon(crowd, delta=1e-6)
         order = np.argsort(crowd.eps)

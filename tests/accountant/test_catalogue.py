@@ -171,7 +171,7 @@ class TestFamilies:
 class TestDifferentBudgets:
     @pytest.mark.parametrize("family", sorted(FAMILIES))
     def test_only_mixtures_take_the_largest_eps(self, family):
-        for row in compare(budgets.mixed_constant(0.5, 0.01, n=10_000), delta=1e-4, mechanism=family):
+        for row in compare(budgets.draw("mixed", n=10_000, rng=0), delta=1e-4, mechanism=family):
             bound = CATALOGUE[row.key]
             ours = bound.family in ("common", family)
             assert row.valid == (ours and (bound.personalized or family in MIXTURES))

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gspa.accountant import asymptotic, budgets, randomizers
+from gspa.accountant import attacks, budgets, randomizers
 from gspa.accountant import blanket as _blanket_law
 from gspa.accountant import clones as clone_law
 from gspa.accountant import losses as _loss_grid
@@ -120,9 +120,9 @@ def test_the_loss_of_a_gaussian(monkeypatch):
 def test_the_cells_of_an_attack():
     noise = Noise(1, 1.0, math.log(0.5))
     at = np.linspace(-3, 4, 50)
-    assert asymptotic.cell_masses(noise, 0.3, at).sum() == pytest.approx(1, abs=1e-15)
+    assert attacks.cell_masses(noise, 0.3, at).sum() == pytest.approx(1, abs=1e-15)
     with pytest.raises(InternalError, match="in 48 cells"):
-        asymptotic.cell_masses(noise, 0.3, np.r_[at[:20], at[21:][::-1]])
+        attacks.cell_masses(noise, 0.3, np.r_[at[:20], at[21:][::-1]])
 
 
 def test_spreading_and_merging_keep_every_mass():

@@ -81,7 +81,7 @@ INSIDE: dict[str, str] = {
         f"accountant.{module}.{part}": _INNER
         for module, names in {
             "allocation": "Dealt Law",
-            "asymptotic": "cell_masses solve setting",
+            "attacks": "cell_masses solve setting Setting",
             "certificates": "on_a_line allocated written",
             "exact": "Crowd tries_all sharper sharper_each",
             "engine": "sharpened named_per_user discrete_epsilon discrete_delta discrete_round",
@@ -96,7 +96,7 @@ INSIDE: dict[str, str] = {
             "blanket_forms": "blanket_moments",
             "closed_forms": "entry clone_slack",
             "mechanisms": "alone_delta alone_epsilon",
-            "tradeoff": "gdp_log_delta_end like scaled",
+            "tradeoff": "like scaled",
         }.items()
         for part in names.split()
     },
@@ -351,13 +351,13 @@ OWN: dict[str, dict[str, Kind]] = {
         "delta": number(0, 0.5),
         "path": name(str(USERS)),
         "column": name("eps", "sigma", "scale"),
-        "low": number(0.1, 1),
+        "name": name(*budgets.DISTRIBUTIONS),
     }
-    | {"high": number(1, 2), "first": number(0, 3), "second": number(0, 3), "name": name(*budgets.DISTRIBUTIONS)}
     | {**{f"f_{group}": number(0, 1) for group in ("conservative", "moderate", "liberal")}}
     | {**{f"eps_{group}": number(0, 3) for group in ("conservative", "moderate", "liberal")}},
     "accountant.budgets.from_array": {"eps": array(0, 5), "count": count(1, 9)},
     "accountant.tradeoff.f_eps_delta": {"delta": number(0, 1)},
+    "accountant.tradeoff": {"side": either(-1, 1)},
     **{f"accountant.tradeoff.gdp_{what}": {"eps": array(0, 5)} for what in ("log_delta", "delta")},
     "accountant.tradeoff.neyman_pearson": {"p": _LAW, "q": _LAW},
     "accountant.tradeoff.hockey_stick": {"p": array(0, 1), "q": array(0, 1)},
@@ -531,7 +531,6 @@ TOGETHER: dict[str, tuple[dict[str, Any], ...]] = {
         f"accountant.attacks.{what}": tuple(one | {"others": None} for one in _BATCHES)
         for what in ("attack_delta", "attack_epsilon", "reports")
     },
-    "accountant.asymptotic.asymptotic_mu": _BATCHES,
     "accountant.budgets.preference_groups": (
         {"f_conservative": 0.5, "f_moderate": 0.4, "f_liberal": 0.1, "reading": "constants"},
         {"f_conservative": 0.5, "f_moderate": 0.3, "f_liberal": None, "reading": "ranges"}

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gspa.accountant import api, arguments, asymptotic, attacks, budgets, exact, one_round
+from gspa.accountant import api, arguments, attacks, budgets, exact, one_round
 from gspa.accountant.errors import GspaError
 from gspa.accountant.interop import compose_with_dp_accounting
 from gspa.accountant.laplace_gaussian import blanket_epsilon
@@ -38,8 +38,8 @@ TABLE = pd.DataFrame({"n": [1]})
 
 # (function, what it is called with, the argument that is at fault).
 REFUSED = [
-    (asymptotic.asymptotic_mu, {"scales": [708.0, 5e-324], "count": [5, 9]}, "scale"),
-    (asymptotic.asymptotic_mu, {"scales": [2.5, 1e308], "count": 20, "mechanism": "gaussian"}, "scale"),
+    (attacks.reports, {"scales": [708.0, 5e-324], "count": [5, 9]}, "scale"),
+    (attacks.reports, {"scales": [2.5, 1e308], "count": 20, "mechanism": "gaussian"}, "scale"),
     (blanket_epsilon, {"scales": budgets.constant(1e300, n=20), "delta": 0.1}, "scale"),
     (frequency.frequency_variance, {"eps": [2e-308, 0.0]}, "eps"),
     (one_round.central_delta, {"budgets": budgets.constant(700.0, n=3), "eps": 300.0} | TINY, "tv"),

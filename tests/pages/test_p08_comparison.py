@@ -220,7 +220,7 @@ def test_a_run_that_does_not_cover_the_figure_settles_nothing_about_it():
 _MU = "    return math.sqrt(2 / total)\n"
 _FEW = {"steps": 2}
 PLANTED = (
-    Planted("G-TAB2", "accountant.budgets", "uniform(0.01, 2, n=n", "uniform(0.01, 2.1, n=n", "U(0.01, 2.1)", _FEW),
+    Planted("G-TAB2", "accountant.budgets", "uniform(0.01, 2, n)", "uniform(0.01, 2.1, n)", "U(0.01, 2.1)", _FEW),
     Planted("G-C2", "accountant.closed_forms", _MU, "    return 2 / total\n", "mu without its square root", _FEW),
     Planted("G-C3 G-C9 G-C1", "accountant.closed_forms", _MU, "    return math.sqrt(2 / total) / 6\n", "mu / 6", _FEW),
     Planted(

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from gspa.accountant import arguments as check
-from gspa.accountant.blanket import Cells, lower_atoms, upper_atoms
+from gspa.accountant.blanket import Cells
 from gspa.accountant.clones import CloneLaw, clone_law
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.pair import least_epsilon
@@ -126,7 +126,7 @@ class Coordinate:
         """The upper end of `delta`, in half of its time."""
         if eps >= self.most:
             return 0.0
-        return min(expectation_above(upper_atoms(self.cells, eps, swap), self.clones), 1.0)
+        return min(expectation_above(self.cells.atoms(eps, up=True, swap=swap), self.clones), 1.0)
 
     def delta(self, eps: float, *, swap: bool = False) -> Bracket:
         """The bound's value at eps >= 0, bracketed; `swap` exchanges the victim's two reports.
@@ -137,7 +137,7 @@ class Coordinate:
         high = self.upper(eps, swap=swap)
         if eps >= self.most:
             return Bracket(high, high)
-        return Bracket(min(expectation_below(lower_atoms(self.cells, eps, swap), self.clones), high), high)
+        return Bracket(min(expectation_below(self.cells.atoms(eps, up=False, swap=swap), self.clones), high), high)
 
     def epsilon(self, delta: float) -> float:
         """The least eps found at which the upper end is at most delta, both directions; errs upward."""
