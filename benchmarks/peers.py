@@ -3,7 +3,8 @@
 `python benchmarks/peers.py` prints the table. With `--record` it also keeps the rows in `benchmarks/peers.json` and
 makes from that file what the book's page on peers shows: a table, a figure and a CSV file.
 
-The peers' numbers are in `benchmarks/peers.yaml`, recorded with their versions; those of `dp_accounting`, a library
+The peers' numbers are in `benchmarks/peers.yaml`, recorded with their versions, those on random allocation in what
+`benchmarks/allocation.py` records; those of `dp_accounting`, a library
 that is installed with the extra `dp`, are computed here, and so are all of ours. To add a setting: one `Setting` here,
 with a function for each answer, and its peers' entries in the YAML file. Nothing here is asserted; seconds are this
 machine's and this moment's.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import os
 import platform
@@ -36,6 +38,7 @@ from gspa.book import figures
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / "benchmarks" / "peers.yaml"
+ALLOCATION = ROOT / "benchmarks" / "allocation.json"
 RECORD = ROOT / "benchmarks" / "peers.json"
 TABLE = ROOT / "book" / "_peers_table.md"
 FIGURE = ROOT / "book" / "_static" / "peers.svg"
@@ -177,8 +180,7 @@ SETTINGS = (
             ),
         ),
     ),
-    Setting("allocation-1e3", "One step of 1,000, sigma = 1, delta = 1e-6", (dealt(1_000),)),
-    Setting("allocation-1e4", "One step of 10,000, sigma = 1, delta = 1e-6", (dealt(10_000),)),
+    *(Setting(f"allocation-{t}", f"One step of {t:,}, sigma = 1, delta = 1e-6", (dealt(t),)) for t in (1_000, 10_000)),
     Setting(
         "hundred-rounds",
         "100 rounds of 2,000 shuffled bits at 0.5, delta = 1e-6",
@@ -190,9 +192,27 @@ SETTINGS = (
 )
 
 
+def dealt_by_peers() -> list[dict[str, Any]]:
+    """What the run that made `benchmarks/allocation.json` has of others, as entries of the YAML file."""
+    found = json.loads(ALLOCATION.read_text(encoding="utf-8"))
+    return [
+        {
+            "setting": f"allocation-{row['steps']}",
+            "who": "PLD_accounting, Feldman and Shenfeld",
+            "lower": row["lower"],
+            "upper": row["upper"],
+            "seconds": row["s"],
+            "version": found["versions"]["PLD_accounting"],
+            "note": "With numba, in the run that made the table of random allocation on the page about speed.",
+        }
+        for row in found["rows"]
+        if row["who"] == "PLD_accounting"
+    ]
+
+
 def measure(settings: tuple[Setting, ...] = SETTINGS) -> dict[str, Any]:
     """The rows of all settings, ours first, and on what they were made."""
-    recorded = yaml.safe_load(PEERS.read_text(encoding="utf-8"))
+    recorded = [*yaml.safe_load(PEERS.read_text(encoding="utf-8")), *dealt_by_peers()]
     rows: list[dict[str, Any]] = []
     for setting in settings:
         for answer in setting.answers:
