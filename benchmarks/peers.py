@@ -4,10 +4,9 @@
 makes from that file what the book's page on peers shows: a table, a figure and a CSV file.
 
 The peers' numbers are in `benchmarks/peers.yaml`, recorded with their versions, those on random allocation in what
-`benchmarks/allocation.py` records; those of `dp_accounting`, a library
-that is installed with the extra `dp`, are computed here, and so are all of ours. To add a setting: one `Setting` here,
-with a function for each answer, and its peers' entries in the YAML file. Nothing here is asserted; seconds are this
-machine's and this moment's.
+`benchmarks/allocation.py` records; those of `dp_accounting`, a library that is installed with the extra `dp`, are
+computed here, and so are all of ours. To add a setting: one `Setting` here, with a function for each answer, and its
+peers' entries in the YAML file. Nothing here is asserted; seconds are this machine's and this moment's.
 """
 
 from __future__ import annotations
@@ -192,10 +191,10 @@ SETTINGS = (
 )
 
 
-def dealt_by_peers() -> list[dict[str, Any]]:
-    """What the run that made `benchmarks/allocation.json` has of others, as entries of the YAML file."""
+def peers_entries() -> list[dict[str, Any]]:
+    """The entries of the YAML file, and such of what the run that made `benchmarks/allocation.json` has of others."""
     found = json.loads(ALLOCATION.read_text(encoding="utf-8"))
-    return [
+    return yaml.safe_load(PEERS.read_text(encoding="utf-8")) + [
         {
             "setting": f"allocation-{row['steps']}",
             "who": "PLD_accounting, Feldman and Shenfeld",
@@ -212,7 +211,7 @@ def dealt_by_peers() -> list[dict[str, Any]]:
 
 def measure(settings: tuple[Setting, ...] = SETTINGS) -> dict[str, Any]:
     """The rows of all settings, ours first, and on what they were made."""
-    recorded = [*yaml.safe_load(PEERS.read_text(encoding="utf-8")), *dealt_by_peers()]
+    recorded = peers_entries()
     rows: list[dict[str, Any]] = []
     for setting in settings:
         for answer in setting.answers:

@@ -16,7 +16,6 @@ from types import SimpleNamespace
 import matplotlib as mpl
 import numpy as np
 import pytest
-import yaml
 
 from gspa.accountant import budgets, rounds
 from gspa.accountant.errors import DataUnavailable
@@ -208,7 +207,7 @@ class TestPeers:
         assert peers.DATA.read_text(encoding="utf-8") == peers.sheet(compared)
 
     def test_every_recorded_number_is_in_it_with_its_version(self, peers, compared):
-        recorded = yaml.safe_load(peers.PEERS.read_text(encoding="utf-8"))
+        recorded = peers.peers_entries()
         words = {setting.key: setting.words for setting in peers.SETTINGS}
         rows = [tuple(row[name] for name in peers.COLUMNS) for row in compared["rows"] if row["origin"] == "recorded"]
         plain = {"note": "", "origin": "recorded"}
