@@ -15,7 +15,6 @@ secret key and sees shuffled messages without senders. `flame.aggregation` is th
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -45,7 +44,6 @@ KINDS = ("encrypted", "envelope")
 
 _REFUSED = "sealed values: do not open with this key"
 _CONTEXT = b"gspa flame values 1"
-_EPHEMERAL = 32  # bytes of a public key
 
 
 @dataclass(frozen=True)
@@ -122,18 +120,18 @@ class Sealed:
 
 
 def encryption_available() -> bool:
-    """Whether `cryptography` is installed."""
-    return find_spec("cryptography") is not None
+    """Whether `cryptography` is installed, 47 or newer."""
+    return all(map(find_spec, ("cryptography", "cryptography.hazmat.primitives.hpke")))
 
 
 def keypair(kind: str = "encrypted") -> Secret:
     """A new key pair of the analyzer.
 
     Args:
-        kind: "encrypted", X25519 with ChaCha20-Poly1305, a fresh key for each message; or "envelope", for simulations.
+        kind: "encrypted", RFC 9180 with X25519 and ChaCha20-Poly1305; or "envelope", for simulations.
 
     Raises:
-        GspaError: "encrypted" without the library.
+        GspaError: "encrypted" without the library, or with one before 47.
 
     >>> keys = keypair("envelope")
     >>> sealed = keys.public.seal([0.25, 1.5])
@@ -147,10 +145,8 @@ def keypair(kind: str = "encrypted") -> Secret:
     if check.one_of(KINDS, kind=kind) == "envelope":
         return _EnvelopeKey()
     if not encryption_available():
-        raise GspaError("encryption: needs the package cryptography; install gspa[crypto], or use kind='envelope'")
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
-    return _EncryptionKey(X25519PrivateKey.generate())
+        raise GspaError("encryption: needs cryptography 47 or newer; install gspa[crypto], or use kind='envelope'")
+    return _EncryptionKey()
 
 
 class _EnvelopeKey:
@@ -400,50 +396,32 @@ def _packed(indices: Indices, values: Array, rules: Rules, public: Public) -> li
 
 
 class _EncryptionKey:
-    def __init__(self, private: Any) -> None:
-        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+    def __init__(self) -> None:
+        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-        self._private = private
-        self._raw: bytes = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-        self.public: Public = _EncryptionPublic(self._raw)
+        self._private = X25519PrivateKey.generate()
+        self.public: Public = _EncryptionPublic(self._private.public_key())
 
     def open(self, sealed: Sealed) -> list[float]:
         from cryptography.exceptions import InvalidTag
-        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
-        content = sealed.content
-        if not isinstance(content, bytes) or len(content) <= _EPHEMERAL:
-            raise CheckFailed(_REFUSED)
-        theirs, rest = content[:_EPHEMERAL], content[_EPHEMERAL:]
         try:
-            shared = self._private.exchange(X25519PublicKey.from_public_bytes(theirs))
-            plain = _cipher(shared, theirs, self._raw).decrypt(bytes(12), rest, None)
-        except (InvalidTag, ValueError):  # ValueError: a public key of low order
+            plain = _suite().decrypt(sealed.content, self._private, _CONTEXT)
+        except (InvalidTag, TypeError, ValueError):  # TypeError: no bytes; ValueError: a public key of low order
             raise CheckFailed(_REFUSED) from None
-        return list(struct.unpack(f"<{len(plain) // 8}d", plain))
+        return list(np.frombuffer(plain, "<f8").tolist())
 
 
 @dataclass(frozen=True)
 class _EncryptionPublic:
-    raw: bytes
+    key: Any
 
     def seal(self, values: Sequence[float]) -> Sealed:
-        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
-        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
-        own = X25519PrivateKey.generate()
-        ours = own.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-        shared = own.exchange(X25519PublicKey.from_public_bytes(self.raw))
-        plain = struct.pack(f"<{len(values)}d", *values)
-        content = ours + _cipher(shared, ours, self.raw).encrypt(bytes(12), plain, None)
-        return Sealed(len(values), content)
+        return Sealed(len(values), _suite().encrypt(np.array(values, "<f8").tobytes(), self.key, _CONTEXT))
 
 
-def _cipher(shared: bytes, ephemeral: bytes, recipient: bytes) -> Any:
-    """The key is used for one message only, so the nonce may be constant."""
-    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-    from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+def _suite() -> Any:
+    """Hybrid public key encryption, RFC 9180: every message has a key of its own."""
+    from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
-    derived = HKDF(algorithm=SHA256(), length=32, salt=ephemeral + recipient, info=_CONTEXT).derive(shared)
-    return ChaCha20Poly1305(derived)
+    return Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
