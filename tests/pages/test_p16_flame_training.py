@@ -383,8 +383,8 @@ PLANTED = (
     trained("E10 Q1", "noise_sum(np.maximum(reported, self.n_p),", "noise_sum(reported,", "dummies without noise"),
     trained(
         "E9",
-        'yield self._row(TOPK, one.sampled("largest", eps), varied, 1 / rate)',
-        'yield self._row(TOPK, one.sampled("largest", eps), varied, rate)',
+        'sampled("largest", eps), varied, 1 / rate)',
+        'sampled("largest", eps), varied, rate)',
         "1/beta for beta",
         "algorithms.flame.experiment",
     ),
