@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -95,20 +95,26 @@ class Rules:
         return self.n * self.k / self.d
 
 
-class Public(Protocol):
-    """The analyzer's public key, which users and the shuffler hold."""
+class Public:
+    """The analyzer's public key, which users and the shuffler hold; this one seals in envelopes, for simulations."""
 
     def seal(self, values: Sequence[float]) -> Sealed:
         """Values that only the analyzer can open."""
+        return Sealed(len(values), (self, [float(value) for value in values]))
 
 
-class Secret(Protocol):
-    """The analyzer's secret key, with its public half."""
+class Secret:
+    """The analyzer's secret key, with its public half; this one opens the envelopes of that half alone."""
 
-    public: Public
+    def __init__(self) -> None:
+        self.public = Public()
 
     def open(self, sealed: Sealed) -> list[float]:
         """The values; `CheckFailed` when they were sealed for another key or changed on the way."""
+        match sealed.content:
+            case (public, list(values)) if public is self.public:
+                return [*values]
+        raise CheckFailed(_REFUSED)
 
 
 @dataclass(frozen=True)
@@ -143,28 +149,10 @@ def keypair(kind: str = "encrypted") -> Secret:
     gspa.accountant.errors.CheckFailed: sealed values: do not open with this key
     """
     if check.one_of(KINDS, kind=kind) == "envelope":
-        return _EnvelopeKey()
+        return Secret()
     if not encryption_available():
         raise GspaError("encryption: needs cryptography 47 or newer; install gspa[crypto], or use kind='envelope'")
     return _EncryptionKey()
-
-
-class _EnvelopeKey:
-    """Opens what was sealed with its own public half, by identity."""
-
-    def __init__(self) -> None:
-        self.public: Public = _EnvelopePublic()
-
-    def open(self, sealed: Sealed) -> list[float]:
-        match sealed.content:
-            case (public, list(values)) if public is self.public:
-                return [*values]
-        raise CheckFailed(_REFUSED)
-
-
-class _EnvelopePublic:
-    def seal(self, values: Sequence[float]) -> Sealed:
-        return Sealed(len(values), (self, [float(value) for value in values]))
 
 
 class Message(NamedTuple):
@@ -395,12 +383,12 @@ def _packed(indices: Indices, values: Array, rules: Rules, public: Public) -> li
     ]
 
 
-class _EncryptionKey:
+class _EncryptionKey(Secret):
     def __init__(self) -> None:
         from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
         self._private = X25519PrivateKey.generate()
-        self.public: Public = _EncryptionPublic(self._private.public_key())
+        self.public = _EncryptionPublic(self._private.public_key())
 
     def open(self, sealed: Sealed) -> list[float]:
         from cryptography.exceptions import InvalidTag
@@ -413,7 +401,7 @@ class _EncryptionKey:
 
 
 @dataclass(frozen=True)
-class _EncryptionPublic:
+class _EncryptionPublic(Public):
     key: Any
 
     def seal(self, values: Sequence[float]) -> Sealed:
