@@ -60,7 +60,7 @@ def scored(local: Local, others: str = "blanket", levels: int = _FINE) -> Scored
     if isinstance(local, Buckets):
         if local.printed or (others == "blanket" and local.b > 1):
             raise OutsideValidity("attack on R_{gamma,b}", "it corrected, and b = 1 if the others are the blanket")
-        laws = [local.law(x) for x in (0.0, 1.0, 0.5 if others == "blanket" else 0.0)]
+        law = local.law
     else:
         # Clipped to [0, 1] nothing is lost, because f0/f1 is constant beyond.
         edges = np.linspace(0.0, 1.0, 4 * levels + 1)
@@ -69,7 +69,7 @@ def scored(local: Local, others: str = "blanket", levels: int = _FINE) -> Scored
             tail = 0.5 * np.exp(-local.eps * np.abs(edges - x))
             return np.diff(np.r_[0.0, np.where(edges < x, tail, 1 - tail), 1.0])
 
-        laws = [law(x) for x in (0.0, 1.0, 0.5 if others == "blanket" else 0.0)]
+    laws = [law(x) for x in (0.0, 1.0, 0.5 if others == "blanket" else 0.0)]
     value = (laws[0] - laws[1]) / laws[2]
     low, high = float(value.min()), float(value.max())
     score = np.rint((value - low) * (levels / (high - low))).astype(np.intp)
@@ -106,6 +106,9 @@ class _Sums(NamedTuple):
 
 
 def _sums(local: Local, real: int, padded: int, others: str, beta: float) -> _Sums:
+    real, padded = check.count(real=real), check.count(padded=padded)
+    if real > padded:
+        raise InvalidValue("real", real, f"at most padded = {padded}")
     laws = scored(local, check.one_of(OTHERS, others=others), _COARSE if padded > _MANY else _FINE)
     if check.in_range(0, 1, beta=beta) < 1:
         if others != "blanket":
@@ -117,11 +120,9 @@ def _sums(local: Local, real: int, padded: int, others: str, beta: float) -> _Su
     shift = real * abs(float((laws.zero - laws.one) @ score))
     size = 1 << math.ceil(math.log2(_REACH * deviation * math.sqrt(padded) + shift + 16))
     # |phi(t)| is about e^(-variance t^2/2) for t below 1/deviation; what is left at the end is added to the noise.
-    enough = (
-        size // 2 + 1
-        if padded < _FEW
-        else min(size // 2 + 1, math.ceil(size / (2 * math.pi) * math.sqrt(8 * _NEGLIGIBLE / padded) / deviation) + 2)
-    )
+    enough = size // 2 + 1
+    if padded >= _FEW:
+        enough = min(enough, math.ceil(size / (2 * math.pi) * math.sqrt(8 * _NEGLIGIBLE / padded) / deviation) + 2)
     t = 2 * math.pi / size * np.arange(enough, dtype=np.float64)
     crowd, _, spread = _log_chf(laws.others, t)
     both, bias = [], []
@@ -143,13 +144,6 @@ def _sums(local: Local, real: int, padded: int, others: str, beta: float) -> _Su
     return _Sums(found[0], found[1], noise + 8 * _UNIT * math.sqrt(size))
 
 
-def _counts(real: int, padded: int) -> tuple[int, int]:
-    real, padded = check.count(real=real), check.count(padded=padded)
-    if real > padded:
-        raise InvalidValue("real", real, f"at most padded = {padded}")
-    return real, padded
-
-
 def sum_delta(local: Local, *, real: int, padded: int, eps: float, others: str = "blanket", beta: float = 1.0) -> float:
     """A delta that the protocol certainly has at eps >= 0: what adding up all scores achieves; errs downward.
 
@@ -165,7 +159,7 @@ def sum_delta(local: Local, *, real: int, padded: int, eps: float, others: str =
         InvalidValue: an argument out of range.
         OutsideValidity: a randomizer that the attack does not cover.
     """
-    return _sums(local, *_counts(real, padded), others, beta).delta(check.nonnegative(eps=eps))
+    return _sums(local, real, padded, others, beta).delta(check.nonnegative(eps=eps))
 
 
 def sum_epsilon(
@@ -173,7 +167,7 @@ def sum_epsilon(
 ) -> float:
     """An eps below which the protocol certainly is not (eps, delta)-DP; errs downward. Arguments as `sum_delta`."""
     delta = check.probability(allow_zero=False, delta=delta)
-    laws = _sums(local, *_counts(real, padded), others, beta)
+    laws = _sums(local, real, padded, others, beta)
     most = max(real * local.eps, 1e-3)
 
     def excess(eps: float) -> float:

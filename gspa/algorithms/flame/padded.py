@@ -42,8 +42,8 @@ Array = NDArray[np.float64]
 AGAINST = ("other", "blanket")
 """The victim's other report: on the other end of [0, 1], or a dummy (another index was selected)."""
 
-MOST_EPS = 10.0
 _LEAST_EPS = 1e-100  # the scale 1/eps and its square are doubles
+MOST_EPS = 10.0
 """Largest local budget of one report; beyond it hardly anybody is a blanket, and the tilted sums overflow."""
 
 _CELLS = 48  # on each half of [0, 1]: L varies by eps/48 in one
