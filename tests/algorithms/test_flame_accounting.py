@@ -259,12 +259,6 @@ class TestAttacks:
         first, second = (1 - (1 - a) * (1 - q[1]) ** 8 for a in q)
         assert attacks.zero_delta(local, n=9, eps=0.01) == pytest.approx(first - math.exp(0.01) * second)
 
-    def test_named_indices(self):
-        assert attacks.named_delta(d=4, k=1, dummies=2) == pytest.approx(0.5)
-        assert attacks.named_delta(d=4, k=2, dummies=7) == 0.0
-        with pytest.raises(InvalidValue, match="d/2"):
-            attacks.named_delta(d=4, k=3, dummies=0)
-
     def test_refused(self):
         with pytest.raises(OutsideValidity):
             attacks.sum_delta(Buckets(1.0, 2), real=1, padded=5, eps=0.1)

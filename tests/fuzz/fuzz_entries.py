@@ -397,7 +397,6 @@ OWN: dict[str, dict[str, Kind]] = {
         "delta": _SHARE,
         "p0": _LAW,
         "p1": _LAW,
-        "pair": either([[0.5, 0.5], [0, 1]]),
     },
     "algorithms.shuffles": {
         "ratio": _RATIO,
@@ -444,7 +443,7 @@ OWN: dict[str, dict[str, Kind]] = {
         "real": count(1, 20),
         "padded": count(1, 40),
     }
-    | {"messages": count(1, 9), "dummies": count(1, 5)},
+    | {"messages": count(1, 9)},
     "algorithms.flame.attacks.linked_delta": {"local": either(Laplace(0.5), Laplace(5.0))},
     "algorithms.flame.attacks.zero_delta": {"local": either(Buckets(0.5, 4), Buckets(3.0, 1, True))},
     "algorithms.flame.federated.partition": {

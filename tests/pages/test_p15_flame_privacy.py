@@ -168,6 +168,8 @@ class TestThePage:
         assert names["corollary1"]["eps"][1] == pytest.approx(math.log(1_000 / math.log(1_000)) / 4)
         assert names["subsamples"]["exact"].iloc[0] == pytest.approx(0.003)  # m/n of 0.01, and no less
         assert names["blanket"]["integral"][1] == pytest.approx(math.exp(-0.25), rel=1e-9)
+        # C(7850, 157) sets of indices, next to which all dummies are none; SS-Simple sends every index.
+        assert names["messages"]["indices"].to_dict() == {"F4": 0.0, "F5": 1.0, "F6": 1.0, "F7": 1.0}
         vector = names["growing"].set_index(["fixed", "d"])
         assert vector.loc[("coordinate", 78_500), "eps_local"] == pytest.approx(785)
         assert vector.loc[("vector", 78_500), "eps_local"] == pytest.approx(78.5)

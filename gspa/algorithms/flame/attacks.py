@@ -7,7 +7,6 @@ The victim holds all zeros or all ones, the other users one known value everywhe
 * `linked_delta`: messages of k values each (Algorithms 2 and 3). The analyzer scores whole messages and counts
   those beyond a threshold: a binomial law and one coin.
 * `zero_delta`: R_{gamma,b} as printed gives its sender away by the answer 0.
-* `named_delta`: messages that show their indices, and indices that depend on the data.
 
 >>> from gspa.algorithms.flame.randomizers import Laplace
 >>> round(sum_epsilon(Laplace(0.5), real=157, padded=157 * 333, delta=5e-6), 2)
@@ -21,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 from scipy.stats import binom
 
 from gspa.accountant import arguments as check
@@ -237,25 +235,3 @@ def zero_delta(local: Buckets, *, n: int, eps: float, beta: float = 1.0) -> floa
     if eps > 700:  # e^eps is no double; a second that is not 0 leaves at most rounding
         return first if second == 0 else 0.0
     return max(0.0, first - math.exp(eps) * second)
-
-
-def named_delta(*, d: int, k: int, dummies: int) -> float:
-    """A delta, at every eps, of Top-k messages that show their k indices; errs downward.
-
-    The victim's k largest coordinates are one set under the first data set and a disjoint one under the second, and no
-    other user has either. A message with exactly the first set then gives the first away, unless the
-    shuffler draws a dummy message with the same k of d indices: at most dummies / C(d, k).
-
-    Args:
-        d: coordinates, at least 2 k.
-        k: indices in a message.
-        dummies: messages that the shuffler adds, each of k indices, drawn uniformly.
-
-    >>> named_delta(d=7850, k=157, dummies=15_650)
-    1.0
-    """
-    d, k, dummies = check.count(d=d), check.count(k=k), check.count(0, dummies=dummies)
-    if 2 * k > d:
-        raise InvalidValue("k", k, f"at most d/2 = {d / 2:g}")
-    log_sets = gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1)
-    return max(0.0, 1 - dummies * math.exp(-float(log_sets)))
