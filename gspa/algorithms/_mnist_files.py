@@ -1,8 +1,4 @@
-"""The four MNIST files: where they are, whether they are sound, how to get them.
-
-Only the SHA-256 of a file's *decompressed* payload is trusted, wherever the file came from, and a
-file that fails the check is refused, never used. Nothing is unpickled.
-"""
+"""The four MNIST files: where they are, whether they are sound, how to get them; `digits` says what is trusted."""
 
 from __future__ import annotations
 
