@@ -226,7 +226,7 @@ class Shuffler:
 
     def _dummies(self, messages: Sequence[Message], rng: np.random.Generator) -> list[Message]:
         rules = self._rules
-        reported = _counts(messages, rules.d)
+        reported = np.bincount([index for one in messages for index in one.indices], minlength=rules.d)
         if reported.max() > rules.n_p:
             hint = f"coordinate {int(reported.argmax())} was reported {int(reported.max())} times; pad to more"
             raise OutsideValidity("dummy padding", f"n_(s,j) <= n_p = {rules.n_p} for every coordinate j", hint)
@@ -335,10 +335,6 @@ def dummy_vectors(missing: Indices, k: int, rng: np.random.Generator, *, printed
         left[chosen] -= 1
         made.append(chosen)
     return made
-
-
-def _counts(messages: Sequence[Message], d: int) -> Indices:
-    return np.bincount([index for one in messages for index in one.indices], minlength=d)
 
 
 def _packed(indices: Indices, values: Array, rules: Rules, public: Public) -> list[Message]:
