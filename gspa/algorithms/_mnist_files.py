@@ -1,8 +1,4 @@
-"""The four MNIST files: where they are, whether they are sound, how to get them.
-
-Only the SHA-256 of a file's *decompressed* payload is trusted, wherever the file came from, and a
-file that fails the check is refused, never used. Nothing is unpickled.
-"""
+"""The four MNIST files: where they are, whether they are sound, how to get them; `digits` says what is trusted."""
 
 from __future__ import annotations
 
@@ -129,26 +125,26 @@ def present(folder: Path | None, file: str) -> list[Path]:
     return [path for path in candidates if path.is_file()]
 
 
-def _content(path: Path) -> tuple[bytes, str]:
-    """What a file holds, unpacked, up to a byte more than it may; and what is wrong with its gzip."""
+def _content(path: Path) -> tuple[bytes, str | None, str]:
+    """What a file holds, unpacked, and its SHA-256; without them, what is wrong with it."""
     try:
         with path.open("rb") as stream:
             # By content, not by name: some servers unpack on the way.
             packed = stream.peek(2)[:2] == b"\x1f\x8b"
             source = gzip.GzipFile(fileobj=stream) if packed else stream
-            return source.read(LARGEST + 1), ""
+            content = source.read(LARGEST + 1)
     except (OSError, EOFError, zlib.error) as error:
-        return b"", f"cannot be read or unpacked ({error}), "
+        return b"", None, f"cannot be read or unpacked ({error}), "
+    if len(content) > LARGEST:
+        return b"", None, f"holds more than {LARGEST} bytes, "
+    return content, hashlib.sha256(content).hexdigest(), ""
 
 
 def _verified(path: Path, file: str, origin: str, remedy: str) -> bytes:
-    content, fault = _content(path)
-    if len(content) > LARGEST:
-        fault = f"holds more than {LARGEST} bytes, "
-    found = hashlib.sha256(content).hexdigest()
-    if fault or found != CHECKSUMS[file]:
+    content, found, fault = _content(path)
+    if found != CHECKSUMS[file]:
         expected = f"expected content of sha256 {CHECKSUMS[file]}"
-        raise DataCorrupted(f"{origin}: {fault}{expected}, found {'none' if fault else found}; {remedy}")
+        raise DataCorrupted(f"{origin}: {fault}{expected}, found {found or 'none'}; {remedy}")
     return content
 
 
@@ -178,8 +174,7 @@ def payload(folder: Path | None, file: str) -> bytes:
 def _inspect(folder: Path | None, file: str) -> FileStatus:
     seen = FileStatus(file, "missing", None, None, CHECKSUMS[file], None)
     for path in present(folder, file):
-        content, fault = _content(path)
-        found = None if fault or len(content) > LARGEST else hashlib.sha256(content).hexdigest()
+        _, found, _ = _content(path)
         state = "ok" if found == CHECKSUMS[file] else "damaged"
         if state == "ok" or seen.state == "missing":
             seen = FileStatus(file, state, str(path), path.stat().st_size, CHECKSUMS[file], found)

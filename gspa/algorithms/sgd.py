@@ -30,7 +30,7 @@ from gspa.accountant.errors import InvalidBudget, InvalidValue
 from gspa.algorithms._checkpoint import EVERY, Checkpoint, default_folder, forget
 from gspa.algorithms._device import find
 from gspa.algorithms.digits import Dataset
-from gspa.algorithms.sgd_batch import Batch, Floats, first_order
+from gspa.algorithms.sgd_batch import Batch, Floats, streams
 from gspa.algorithms.sgd_config import SgdConfig
 
 if TYPE_CHECKING:
@@ -170,7 +170,8 @@ def visiting_order(seed: int, *, clients: int) -> npt.NDArray[np.int64]:
         seed: >= 0.
         clients: >= 1.
     """
-    return first_order(_validate.seed(seed=seed), _validate.count(clients=clients))
+    order = streams(_validate.seed(seed=seed))[2]
+    return np.random.default_rng(order).permutation(_validate.count(clients=clients))
 
 
 def train(

@@ -46,12 +46,7 @@ def _initial_point(rng: np.random.Generator, how: str, dims: Dims) -> npt.NDArra
     return np.concatenate(pieces).astype(np.float32)
 
 
-def first_order(seed: int, clients: int) -> npt.NDArray[np.int64]:
-    """The clients of a replica in the order of their first visits."""
-    return np.random.default_rng(_streams(seed)[2]).permutation(clients)
-
-
-def _streams(seed: int) -> list[np.random.SeedSequence]:
+def streams(seed: int) -> list[np.random.SeedSequence]:
     """Initial point, split, order and noise: changing one choice leaves the draws of the others alone."""
     return np.random.SeedSequence(seed).spawn(4)
 
@@ -99,7 +94,7 @@ class Batch:
         self.divisor = samples if config.average_divisor == "samples" else config.clients
         self.dims = (data.train_x.shape[1], config.hidden_width, data.classes)
         clients, used = config.clients, config.clients * samples
-        start, split, order, noise = _streams(seed)
+        start, split, order, noise = streams(seed)
         point = torch.from_numpy(_initial_point(np.random.default_rng(start), config.initialization, self.dims))
         w1, w2 = (part.repeat(len(sigma), 1, 1).to(where) for part in self._parts(point[None]))
         self._first = torch.nn.functional.pad(w1, (0, 0, 0, 1))  # with the unit that is always one

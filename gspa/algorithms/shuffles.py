@@ -197,13 +197,9 @@ def count_pair(
     clones = [Fraction(check.rational(0, 0.5, **{f"clones[{j}]": r})) for j, r in enumerate(check.row(clones=clones))]
     if len(clones) > _CLONES:
         raise InvalidValue("clones", clones, f"probabilities of at most {_CLONES} users")
-    crowd = {0: Fraction(1)}  # the law of the number of clones
+    crowd = np.array([Fraction(1)])  # the law of the number of clones
     for r in clones:
-        grown: dict[int, Fraction] = defaultdict(Fraction)
-        for c, mass in crowd.items():
-            grown[c] += mass * (1 - 2 * r)
-            grown[c + 1] += mass * 2 * r
-        crowd = grown
+        crowd = np.convolve(crowd, [1 - 2 * r, 2 * r])
     seen = (1 - delta) * (1 - neither)
     truth, lie = seen * ratio / (1 + ratio), seen / (1 + ratio)
     hidden = (1 - delta) * neither + (delta if shared else 0)
@@ -213,7 +209,7 @@ def count_pair(
         laws[outcome][0] += first
         laws[outcome][1] += second
 
-    for c, mass in crowd.items():
+    for c, mass in enumerate(crowd):
         for a in range(c + 1):
             chance = mass * Fraction(comb(c, a), 2**c)
             add((a + 1, c - a), chance * truth, chance * lie)
@@ -279,22 +275,16 @@ def parts(rows: Rows, ratio: Fraction, *, delta: Fraction = NONE, inputs: tuple[
     ratio, delta = _ratio(ratio), _share(delta=delta)
     if len(inputs) != 2 or not all(check.count(0, **{f"inputs[{i}]": x}) < len(rows) for i, x in enumerate(inputs)):
         raise InvalidValue("inputs", inputs, f"two of the randomizer's {len(rows)} inputs")
-    first, second = rows[inputs[0]], rows[inputs[1]]
-    over = [max(a - ratio * b, NONE) for a, b in zip(first, second, strict=True)]
-    under = [max(b - ratio * a, NONE) for a, b in zip(first, second, strict=True)]
-    if not sum(over) == sum(under) == delta < 1:
-        raise InvalidValue(
-            "delta", delta, f"{max(sum(over), sum(under))}, the mass that exceeds e^eps, and less than 1"
-        )
-    left = [(a - extra) / (1 - delta) for a, extra in zip(first, over, strict=True)]
-    right = [(b - extra) / (1 - delta) for b, extra in zip(second, under, strict=True)]
-    if left == right:  # every pair with equal parts; this one for a report that says nothing of the two inputs
+    first, second = (np.array(rows[x]) for x in inputs)
+    over, under = np.maximum(first - ratio * second, 0), np.maximum(second - ratio * first, 0)
+    if not over.sum() == under.sum() == delta < 1:
+        most = max(over.sum(), under.sum())
+        raise InvalidValue("delta", delta, f"{most}, the mass that exceeds e^eps, and less than 1")
+    left, right = (first - over) / (1 - delta), (second - under) / (1 - delta)
+    if (left == right).all():  # every pair with equal parts; this one for a report that says nothing of the two inputs
         return Parts(tuple(left), tuple(right))
     # w Q0 + (1-w) Q1 = left and (1-w) Q0 + w Q1 = right have one solution.
-    return Parts(
-        tuple((ratio * a - b) / (ratio - 1) for a, b in zip(left, right, strict=True)),
-        tuple((ratio * b - a) / (ratio - 1) for a, b in zip(left, right, strict=True)),
-    )
+    return Parts(tuple((ratio * left - right) / (ratio - 1)), tuple((ratio * right - left) / (ratio - 1)))
 
 
 def aligned_clone_probability(victim: Parts, other: Rows) -> Fraction:

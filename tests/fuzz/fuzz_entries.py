@@ -244,11 +244,6 @@ def _few_users() -> federated.Users:
     return federated.partition(_images(None), users=6)
 
 
-@cache
-def _played() -> protocols.Played:
-    return protocols.play(np.zeros((6, 4)), RULES[0], keypair("envelope"), rng=0)
-
-
 # --- by the argument's name ----------------------------------------------------------------------------------
 
 SEED = known_to([0, 1, 2024, 2**63])
@@ -397,7 +392,6 @@ OWN: dict[str, dict[str, Kind]] = {
         "delta": _SHARE,
         "p0": _LAW,
         "p1": _LAW,
-        "pair": either([[0.5, 0.5], [0, 1]]),
     },
     "algorithms.shuffles": {
         "ratio": _RATIO,
@@ -418,7 +412,7 @@ OWN: dict[str, dict[str, Kind]] = {
     "algorithms.shuffles.parts": {"delta": either(0)},
     "algorithms.digits.project": {"components": count(1, 8), "cache": either(False)},
     "algorithms.frequency": {"x": _BITS, "reports": _BITS, "eps": _EACH},
-    "algorithms.mean": {"x": _VALUES, "reports": _VALUES, "eps": _EACH, "center": number(-1, 4)},
+    "algorithms.mean": {"x": _VALUES, "reports": _VALUES, "eps": _EACH},
     "algorithms.testing": {"self": either(*RESPONSES), "table": array(-9, 9, least=4, most=4), "k": count(2, 64)}
     | {"eps": number(0.01, 9), "blocks": known_to([1, 2, 4])}
     | {"p": Kind(st.sampled_from([[0.25] * 4, [0.5, 0.25, 0.25, 0.0], [[0.25] * 4] * 2]), array(0, 1).bad)}
@@ -443,10 +437,7 @@ OWN: dict[str, dict[str, Kind]] = {
         "levels": count(2, 40),
         "real": count(1, 20),
         "padded": count(1, 40),
-    }
-    | {"messages": count(1, 9), "dummies": count(1, 5)},
-    "algorithms.flame.attacks.linked_delta": {"local": either(Laplace(0.5), Laplace(5.0))},
-    "algorithms.flame.attacks.zero_delta": {"local": either(Buckets(0.5, 4), Buckets(3.0, 1, True))},
+    },
     "algorithms.flame.federated.partition": {
         "data": NAMED["dataset"],
         "users": count(2, 6),
@@ -486,8 +477,7 @@ OWN: dict[str, dict[str, Kind]] = {
         "updates": either(np.zeros((6, 4)), [[0.1] * 4] * 6, [[0.1] * 3] * 6, "x", None, []),
     }
     | {"rules": either(*RULES), "secret": made(keypair, either("envelope", "encrypted"))}
-    | {"missing": made(np.array, either([2, 1, 1], [0, 0], [1, 3])), "k": count(1, 3), "found": made(_played)}
-    | {"sender": count(0, 5)},
+    | {"missing": made(np.array, either([2, 1, 1], [0, 0], [1, 3])), "k": count(1, 3)},
     "algorithms.flame.protocols.Rules": _SIZES | {"clip": number(0.01, 1), "local": either(*LOCALS[:2])},
     "algorithms.flame.protocols.dummy_vectors": {"rng": GENERATOR},
 }

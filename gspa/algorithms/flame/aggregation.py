@@ -194,51 +194,32 @@ class Sampled:
         n, d = updates.shape
         if self.k * self.l > d:
             raise InvalidValue("k l", self.k * self.l, f"at most d = {d}")
-        if self.select == "independent":
-            return self._independent(updates, number, source)
+        if self.select == "independent" and (source.repeats or self.l > 1):
+            hint = "the released code has no such draw"
+            raise InvalidValue("select", self.select, "with fresh noise and l = 1", hint)
         if source.repeats and self.l > 1:
             raise InvalidValue("l", self.l, "1 with noise that repeats", "the released code has no further indices")
-        noise, indices = np.zeros(d), None
-        if self.select == "uniform" and source.repeats:
-            indices, noise = source.replay().selected(n, d, self.k, self.n_p)
-            different = np.ones(indices.shape, dtype=bool)  # an index drawn twice is reported once
-            different[:, 1:] = indices[:, 1:] != indices[:, :-1]
+        noise = None
+        if self.select == "independent":
+            total, reported = self._independent(updates, _selector(number, source))
         else:
-            indices = self._chosen(updates, number, source)
-            different = np.ones(indices.shape, dtype=bool)
-        values = np.clip(np.take_along_axis(updates, indices, axis=1), -self.clip, self.clip)
-        total = np.asarray(np.bincount(indices.ravel(), (values * different).ravel(), minlength=d), dtype=np.float64)
-        reported = np.bincount(indices.ravel(), minlength=d)
-        if self.l > 1:
-            reported = reported + others(indices, d, self.k * (self.l - 1), _selector(number, source, stream=3))
-        if not source.repeats:
-            return self._step(total, reported, n, number, source)
-        if self.select != "uniform":
-            noise = source.replay().assigned(indices, d, self.n_p)
-        return self._scaled(total, noise / self.eps, reported, n)
-
-    def _independent(self, updates: Updates, number: int, source: Source) -> Step:
-        if source.repeats or self.l > 1:
-            raise InvalidValue(
-                "select", self.select, "with fresh noise and l = 1", "the released code has no such draw"
-            )
-        n, d = updates.shape
-        rng, total, reported = _selector(number, source), np.zeros(d), np.zeros(d, dtype=np.int64)
-        for low in range(0, n, _BLOCK):
-            some = np.clip(updates[low : low + _BLOCK], -self.clip, self.clip)
-            chosen = rng.random(some.shape) < self.k / d
-            total += np.multiply(some, chosen, out=some).sum(axis=0, dtype=np.float64)
-            reported += np.count_nonzero(chosen, axis=0)
-        return self._step(total, reported, n, number, source)
-
-    def _step(self, total: Array, reported: Indices, n: int, number: int, source: Source) -> Step:
-        """Fresh noise on n_p reports of each coordinate, or on more where there are more."""
-        noise = np.zeros(total.size)
-        if self.eps != math.inf:
-            noise = Laplace(self.eps).noise_sum(np.maximum(reported, self.n_p), source.fresh(number))
-        return self._scaled(total, noise, reported, n)
-
-    def _scaled(self, total: Array, noise: Array, reported: Indices, n: int) -> Step:
+            if self.select == "uniform" and source.repeats:
+                indices, noise = source.replay().selected(n, d, self.k, self.n_p)
+            elif self.select == "uniform":
+                indices = subsets(n, d, self.k, _selector(number, source))
+            else:  # x~ grows with the update; of those that the clip makes equal the largest come first
+                indices = _largest(updates, self.k, magnitude=self.select == "largest")
+            values = np.clip(np.take_along_axis(updates, indices, axis=1), -self.clip, self.clip)
+            values[:, 1:][indices[:, 1:] == indices[:, :-1]] = 0  # an index drawn twice is reported once
+            total = np.asarray(np.bincount(indices.ravel(), values.ravel(), minlength=d), dtype=np.float64)
+            reported = np.bincount(indices.ravel(), minlength=d)
+            if self.l > 1:
+                reported = reported + others(indices, d, self.k * (self.l - 1), _selector(number, source, stream=3))
+            if source.repeats and noise is None:
+                noise = source.replay().assigned(indices, d, self.n_p)
+        if noise is None:  # fresh, on n_p reports of each coordinate, or on more where there are more
+            noise = Laplace(1.0).noise_sum(np.maximum(reported, self.n_p), source.fresh(number))
+        noise = noise / self.eps
         over = n * self.k / total.size if self.divide == "expected" else n
         return Step(
             (total + 2 * self.clip * noise) / over,
@@ -246,12 +227,16 @@ class Sampled:
             overflowing=int((reported > self.n_p).sum()),
         )
 
-    def _chosen(self, updates: Updates, number: int, source: Source) -> Indices:
+    def _independent(self, updates: Updates, rng: np.random.Generator) -> tuple[Array, Indices]:
+        """The sum of the selected values, and how many there are, by coordinate."""
         n, d = updates.shape
-        if self.select == "uniform":
-            return subsets(n, d, self.k, _selector(number, source))
-        # x~ grows with the update; of those that the clip makes equal the largest come first.
-        return _largest(updates, self.k, magnitude=self.select == "largest")
+        total, reported = np.zeros(d), np.zeros(d, dtype=np.int64)
+        for low in range(0, n, _BLOCK):
+            some = np.clip(updates[low : low + _BLOCK], -self.clip, self.clip)
+            chosen = rng.random(some.shape) < self.k / d
+            total += np.multiply(some, chosen, out=some).sum(axis=0, dtype=np.float64)
+            reported += np.count_nonzero(chosen, axis=0)
+        return total, reported
 
 
 _BLOCK = 16  # users at a time, whose numbers fit into a processor's own cache
@@ -265,14 +250,8 @@ def _largest(updates: Updates, k: int, *, magnitude: bool) -> Indices:
     >>> _largest(np.array([[3.0, -4.0, 2.0, 2.0]], dtype=np.float32), 2, magnitude=True).tolist()
     [[0, 1]]
     """
-    updates = np.ascontiguousarray(updates, dtype=np.float32)
-    rest = np.int32(0x7FFFFFFF)  # all bits but the sign
-    found = []
-    for low in range(0, len(updates), _BLOCK):
-        # Floats of one sign have the order of their bits as integers, which are compared three times as fast.
-        bits = updates[low : low + _BLOCK].view(np.int32)
-        keys = ~(bits & rest if magnitude else bits ^ ((bits >> 31) & rest))
-        found.append(_smallest(keys, k))
+    blocks = (updates[low : low + _BLOCK] for low in range(0, len(updates), _BLOCK))
+    found = [_smallest(-np.abs(some) if magnitude else -some, k) for some in blocks]
     return np.concatenate(found) if found else np.empty((0, k), dtype=np.int64)
 
 

@@ -1,13 +1,8 @@
 """Explicit attacks on FLAME: lower bounds on delta(eps) that no analysis can go below.
 
-The victim holds all zeros or all ones, the other users one known value everywhere. Then:
-
-* `sum_delta`: the analyzer adds up one score of every report. Whichever protocol it is, `real` of `padded`
-  reports are the victim's, all coordinates together, so the sum has a product law.
-* `linked_delta`: messages of k values each (Algorithms 2 and 3). The analyzer scores whole messages and counts
-  those beyond a threshold: a binomial law and one coin.
-* `zero_delta`: R_{gamma,b} as printed gives its sender away by the answer 0.
-* `named_delta`: messages that show their indices, and indices that depend on the data.
+The victim holds all zeros or all ones, the other users one known value everywhere, and the analyzer adds up one
+score of every report. Whichever protocol it is, `real` of `padded` reports are the victim's, all coordinates together,
+so the sum has a product law.
 
 >>> from gspa.algorithms.flame.randomizers import Laplace
 >>> round(sum_epsilon(Laplace(0.5), real=157, padded=157 * 333, delta=5e-6), 2)
@@ -21,13 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
-from scipy.stats import binom
 
 from gspa.accountant import arguments as check
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.roots import crossing
-from gspa.algorithms.flame.randomizers import Buckets, Laplace, Local
+from gspa.algorithms.flame.randomizers import Buckets, Local
 
 Array = NDArray[np.float64]
 
@@ -60,7 +53,7 @@ def scored(local: Local, others: str = "blanket", levels: int = _FINE) -> Scored
     if isinstance(local, Buckets):
         if local.printed or (others == "blanket" and local.b > 1):
             raise OutsideValidity("attack on R_{gamma,b}", "it corrected, and b = 1 if the others are the blanket")
-        laws = [local.law(x) for x in (0.0, 1.0, 0.5 if others == "blanket" else 0.0)]
+        law = local.law
     else:
         # Clipped to [0, 1] nothing is lost, because f0/f1 is constant beyond.
         edges = np.linspace(0.0, 1.0, 4 * levels + 1)
@@ -69,7 +62,7 @@ def scored(local: Local, others: str = "blanket", levels: int = _FINE) -> Scored
             tail = 0.5 * np.exp(-local.eps * np.abs(edges - x))
             return np.diff(np.r_[0.0, np.where(edges < x, tail, 1 - tail), 1.0])
 
-        laws = [law(x) for x in (0.0, 1.0, 0.5 if others == "blanket" else 0.0)]
+    laws = [law(x) for x in (0.0, 1.0, 0.5 if others == "blanket" else 0.0)]
     value = (laws[0] - laws[1]) / laws[2]
     low, high = float(value.min()), float(value.max())
     score = np.rint((value - low) * (levels / (high - low))).astype(np.intp)
@@ -106,6 +99,9 @@ class _Sums(NamedTuple):
 
 
 def _sums(local: Local, real: int, padded: int, others: str, beta: float) -> _Sums:
+    real, padded = check.count(real=real), check.count(padded=padded)
+    if real > padded:
+        raise InvalidValue("real", real, f"at most padded = {padded}")
     laws = scored(local, check.one_of(OTHERS, others=others), _COARSE if padded > _MANY else _FINE)
     if check.in_range(0, 1, beta=beta) < 1:
         if others != "blanket":
@@ -117,11 +113,9 @@ def _sums(local: Local, real: int, padded: int, others: str, beta: float) -> _Su
     shift = real * abs(float((laws.zero - laws.one) @ score))
     size = 1 << math.ceil(math.log2(_REACH * deviation * math.sqrt(padded) + shift + 16))
     # |phi(t)| is about e^(-variance t^2/2) for t below 1/deviation; what is left at the end is added to the noise.
-    enough = (
-        size // 2 + 1
-        if padded < _FEW
-        else min(size // 2 + 1, math.ceil(size / (2 * math.pi) * math.sqrt(8 * _NEGLIGIBLE / padded) / deviation) + 2)
-    )
+    enough = size // 2 + 1
+    if padded >= _FEW:
+        enough = min(enough, math.ceil(size / (2 * math.pi) * math.sqrt(8 * _NEGLIGIBLE / padded) / deviation) + 2)
     t = 2 * math.pi / size * np.arange(enough, dtype=np.float64)
     crowd, _, spread = _log_chf(laws.others, t)
     both, bias = [], []
@@ -143,13 +137,6 @@ def _sums(local: Local, real: int, padded: int, others: str, beta: float) -> _Su
     return _Sums(found[0], found[1], noise + 8 * _UNIT * math.sqrt(size))
 
 
-def _counts(real: int, padded: int) -> tuple[int, int]:
-    real, padded = check.count(real=real), check.count(padded=padded)
-    if real > padded:
-        raise InvalidValue("real", real, f"at most padded = {padded}")
-    return real, padded
-
-
 def sum_delta(local: Local, *, real: int, padded: int, eps: float, others: str = "blanket", beta: float = 1.0) -> float:
     """A delta that the protocol certainly has at eps >= 0: what adding up all scores achieves; errs downward.
 
@@ -165,7 +152,7 @@ def sum_delta(local: Local, *, real: int, padded: int, eps: float, others: str =
         InvalidValue: an argument out of range.
         OutsideValidity: a randomizer that the attack does not cover.
     """
-    return _sums(local, *_counts(real, padded), others, beta).delta(check.nonnegative(eps=eps))
+    return _sums(local, real, padded, others, beta).delta(check.nonnegative(eps=eps))
 
 
 def sum_epsilon(
@@ -173,95 +160,10 @@ def sum_epsilon(
 ) -> float:
     """An eps below which the protocol certainly is not (eps, delta)-DP; errs downward. Arguments as `sum_delta`."""
     delta = check.probability(allow_zero=False, delta=delta)
-    laws = _sums(local, *_counts(real, padded), others, beta)
+    laws = _sums(local, real, padded, others, beta)
     most = max(real * local.eps, 1e-3)
 
     def excess(eps: float) -> float:
         return math.log(max(laws.delta(eps), 1e-320) / delta)
 
     return crossing(excess, 0.0, 1e-3, side=-1, most=most, xtol=1e-8, rtol=1e-6)
-
-
-def linked_delta(local: Laplace, *, k: int, messages: int, eps: float) -> float:
-    """A delta of shuffled messages of k values each, one of them the victim's, the others blanket; errs downward.
-
-    With q, p0, p1 the probabilities that a blanket message, the victim's of zeros or of ones scores beyond a
-    threshold, the number of such messages is Bin(messages - 1, q) + Bern(p). The best threshold is taken.
-
-    Args:
-        local: of each value.
-        k: values in a message.
-        messages: users' and dummies', at least 2.
-        eps: >= 0.
-
-    >>> linked_delta(Laplace(0.5), k=157, messages=16_650, eps=0.24) > 1e-2
-    True
-    """
-    k, messages, eps = check.count(k=k), check.count(2, messages=messages), check.in_range(0, 700, eps=eps)
-    laws = scored(local)
-    size = 1 << math.ceil(math.log2(k * (laws.zero.size - 1) + 1))
-    # The score is in [0, k m], so the transform does not wrap around; its own noise is below 1e-12.
-    beyond = [
-        np.clip(np.cumsum(np.fft.irfft(np.fft.rfft(law, size) ** k, size)[::-1]), 0, 1)
-        for law in (laws.others, laws.zero, laws.one)
-    ]
-    found = np.flatnonzero((beyond[0] * messages > 0.01) & (beyond[0] * messages < 1000))
-    if found.size == 0:
-        return 0.0
-    places = found[np.unique(np.linspace(0, found.size - 1, 60).astype(np.intp))]
-    best = max(_count_delta(messages - 1, *(float(tail[i]) for tail in beyond), eps=eps) for i in places)
-    return max(0.0, best - 1e-9)
-
-
-def _count_delta(others: int, q: float, p0: float, p1: float, *, eps: float) -> float:
-    """Hockey-stick divergence of Bin(others, q) + Bern(p0) from the same with p1."""
-    top = min(others, math.ceil(others * q + 12 * math.sqrt(others * q) + 40))
-    crowd = np.r_[binom.pmf(np.arange(top + 1), others, q), 0.0]
-    laws = [(1 - p) * crowd + p * np.r_[0.0, crowd[:-1]] for p in (p0, p1)]
-    return float(np.maximum(laws[0] - math.exp(eps) * laws[1], 0).sum())
-
-
-def zero_delta(local: Buckets, *, n: int, eps: float, beta: float = 1.0) -> float:
-    """A delta of n shuffled reports: whether any answer is 0, the victim at 0 or 1 and all others at 1.
-
-    As printed the answer 0 comes from inputs below 1/b only: it is 1 - gamma at every eps, times beta.
-
-    Args:
-        local: `Buckets`.
-        n: reports.
-        eps: >= 0.
-        beta: probability with which the victim reports.
-
-    >>> zero_delta(Buckets(0.5, 1, printed=True), n=100, eps=0.1) == 1 - Buckets(0.5, 1, printed=True).gamma
-    True
-    """
-    beta, eps = check.in_range(0, 1, beta=beta), check.nonnegative(eps=eps)
-    zero, one = (float(local.law(x)[0]) for x in (0.0, 1.0))
-    # log P(no other answer is 0); expm1 keeps the digits where that is nearly sure
-    quiet = (check.count(n=n) - 1) * math.log1p(-one)
-    first, second = (-math.expm1(quiet + math.log1p(-beta * p)) if beta * p < 1 else 1.0 for p in (zero, one))
-    if eps > 700:  # e^eps is no double; a second that is not 0 leaves at most rounding
-        return first if second == 0 else 0.0
-    return max(0.0, first - math.exp(eps) * second)
-
-
-def named_delta(*, d: int, k: int, dummies: int) -> float:
-    """A delta, at every eps, of Top-k messages that show their k indices; errs downward.
-
-    The victim's k largest coordinates are one set under the first data set and a disjoint one under the second, and no
-    other user has either. A message with exactly the first set then gives the first away, unless the
-    shuffler draws a dummy message with the same k of d indices: at most dummies / C(d, k).
-
-    Args:
-        d: coordinates, at least 2 k.
-        k: indices in a message.
-        dummies: messages that the shuffler adds, each of k indices, drawn uniformly.
-
-    >>> named_delta(d=7850, k=157, dummies=15_650)
-    1.0
-    """
-    d, k, dummies = check.count(d=d), check.count(k=k), check.count(0, dummies=dummies)
-    if 2 * k > d:
-        raise InvalidValue("k", k, f"at most d/2 = {d / 2:g}")
-    log_sets = gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1)
-    return max(0.0, 1 - dummies * math.exp(-float(log_sets)))

@@ -42,8 +42,8 @@ Array = NDArray[np.float64]
 AGAINST = ("other", "blanket")
 """The victim's other report: on the other end of [0, 1], or a dummy (another index was selected)."""
 
-MOST_EPS = 10.0
 _LEAST_EPS = 1e-100  # the scale 1/eps and its square are doubles
+MOST_EPS = 10.0
 """Largest local budget of one report; beyond it hardly anybody is a blanket, and the tilted sums overflow."""
 
 _CELLS = 48  # on each half of [0, 1]: L varies by eps/48 in one
@@ -87,13 +87,6 @@ def _mixed(cells: Cells, beta: float) -> Cells:
         return (1 - beta) * base + beta * pair[0], (1 - beta) * base + beta * pair[1]
 
     return Cells(cells.omega, mix(cells.mass, cells.omega), mix(cells.low, 1.0), mix(cells.high, 1.0))
-
-
-def _blankets(gamma: float, n_p: int, n: int, beta: float) -> CloneLaw:
-    """Law of C; for beta < 1 the mass at C < 0 is left out: it belongs to `overflow`."""
-    rest = 1 - gamma if beta == 1 else beta * (1 - gamma)
-    law = clone_law(np.array([1 - rest]), np.array([rest]), np.array([n - 1.0]), depth=_DEPTH, above=_DEPTH)
-    return law.shifted(n_p - n)
 
 
 def overflow(*, n_p: int, n: int, beta: float) -> float:
@@ -193,4 +186,7 @@ def coordinate(
     mixed = _mixed(cells, beta)
     ratios = [np.log(mixed.high[a] / mixed.low[b]).max() for a, b in ((0, 1), (1, 0))]
     most = local.eps if beta == 1 and against == "other" else float(max(ratios))
-    return Coordinate(mixed, _blankets(local.gamma, n_p, many, beta), most, against == "other")
+    # The law of C; for beta < 1 the mass at C < 0 is left out: it belongs to `overflow`.
+    rest = np.array([beta * (1 - local.gamma)])
+    law = clone_law(1 - rest, rest, np.array([many - 1.0]), depth=_DEPTH, above=_DEPTH)
+    return Coordinate(mixed, law.shifted(n_p - many), most, against == "other")

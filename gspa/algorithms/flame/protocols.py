@@ -15,14 +15,12 @@ secret key and sees shuffled messages without senders. `flame.aggregation` is th
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
@@ -45,7 +43,6 @@ KINDS = ("encrypted", "envelope")
 
 _REFUSED = "sealed values: do not open with this key"
 _CONTEXT = b"gspa flame values 1"
-_EPHEMERAL = 32  # bytes of a public key
 
 
 @dataclass(frozen=True)
@@ -97,20 +94,26 @@ class Rules:
         return self.n * self.k / self.d
 
 
-class Public(Protocol):
-    """The analyzer's public key, which users and the shuffler hold."""
+class Public:
+    """The analyzer's public key, which users and the shuffler hold; this one seals in envelopes, for simulations."""
 
     def seal(self, values: Sequence[float]) -> Sealed:
         """Values that only the analyzer can open."""
+        return Sealed(len(values), (self, [float(value) for value in values]))
 
 
-class Secret(Protocol):
-    """The analyzer's secret key, with its public half."""
+class Secret:
+    """The analyzer's secret key, with its public half; this one opens the envelopes of that half alone."""
 
-    public: Public
+    def __init__(self) -> None:
+        self.public = Public()
 
     def open(self, sealed: Sealed) -> list[float]:
         """The values; `CheckFailed` when they were sealed for another key or changed on the way."""
+        match sealed.content:
+            case (public, list(values)) if public is self.public:
+                return [*values]
+        raise CheckFailed(_REFUSED)
 
 
 @dataclass(frozen=True)
@@ -122,18 +125,18 @@ class Sealed:
 
 
 def encryption_available() -> bool:
-    """Whether `cryptography` is installed."""
-    return find_spec("cryptography") is not None
+    """Whether `cryptography` is installed, 47 or newer."""
+    return all(map(find_spec, ("cryptography", "cryptography.hazmat.primitives.hpke")))
 
 
 def keypair(kind: str = "encrypted") -> Secret:
     """A new key pair of the analyzer.
 
     Args:
-        kind: "encrypted", X25519 with ChaCha20-Poly1305, a fresh key for each message; or "envelope", for simulations.
+        kind: "encrypted", RFC 9180 with X25519 and ChaCha20-Poly1305; or "envelope", for simulations.
 
     Raises:
-        GspaError: "encrypted" without the library.
+        GspaError: "encrypted" without the library, or with one before 47.
 
     >>> keys = keypair("envelope")
     >>> sealed = keys.public.seal([0.25, 1.5])
@@ -145,30 +148,10 @@ def keypair(kind: str = "encrypted") -> Secret:
     gspa.accountant.errors.CheckFailed: sealed values: do not open with this key
     """
     if check.one_of(KINDS, kind=kind) == "envelope":
-        return _EnvelopeKey()
+        return Secret()
     if not encryption_available():
-        raise GspaError("encryption: needs the package cryptography; install gspa[crypto], or use kind='envelope'")
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
-    return _EncryptionKey(X25519PrivateKey.generate())
-
-
-class _EnvelopeKey:
-    """Opens what was sealed with its own public half, by identity."""
-
-    def __init__(self) -> None:
-        self.public: Public = _EnvelopePublic()
-
-    def open(self, sealed: Sealed) -> list[float]:
-        match sealed.content:
-            case (public, list(values)) if public is self.public:
-                return [*values]
-        raise CheckFailed(_REFUSED)
-
-
-class _EnvelopePublic:
-    def seal(self, values: Sequence[float]) -> Sealed:
-        return Sealed(len(values), (self, [float(value) for value in values]))
+        raise GspaError("encryption: needs cryptography 47 or newer; install gspa[crypto], or use kind='envelope'")
+    return _EncryptionKey()
 
 
 class Message(NamedTuple):
@@ -243,7 +226,7 @@ class Shuffler:
 
     def _dummies(self, messages: Sequence[Message], rng: np.random.Generator) -> list[Message]:
         rules = self._rules
-        reported = _counts(messages, rules.d)
+        reported = np.bincount([index for one in messages for index in one.indices], minlength=rules.d)
         if reported.max() > rules.n_p:
             hint = f"coordinate {int(reported.argmax())} was reported {int(reported.max())} times; pad to more"
             raise OutsideValidity("dummy padding", f"n_(s,j) <= n_p = {rules.n_p} for every coordinate j", hint)
@@ -256,16 +239,6 @@ class Shuffler:
             values = rules.local.blanket(chosen.size, rng)
             made.append(Message(tuple(chosen.tolist()), self._public.seal(values.tolist())))
         return made
-
-    def peek(self, number: int) -> str:
-        """Try to open a message with a key of its own: what comes of it, in words."""
-        sealed = self.seen[number][1].sealed
-        own = keypair("encrypted" if isinstance(sealed.content, bytes) else "envelope")
-        try:
-            values = own.open(sealed)
-        except CheckFailed as refused:
-            return str(refused)
-        return f"read {values}"
 
 
 class Analyzer:
@@ -364,33 +337,6 @@ def dummy_vectors(missing: Indices, k: int, rng: np.random.Generator, *, printed
     return made
 
 
-def who_saw_what(found: Played, *, sender: int) -> pd.DataFrame:
-    """The first message of a user as each server saw it: `who`, `sender`, `indices`, `values`."""
-    sender = check.count(0, sender=sender)
-    if all(one != sender for one, _ in found.shuffler.seen):
-        raise InvalidValue("sender", sender, "a user who sent something")
-    number = next(i for i, (one, _) in enumerate(found.shuffler.seen) if one == sender)
-    message = found.shuffler.seen[number][1]
-    at = next(i for i, one in enumerate(found.delivered) if one is message)
-    first = sum(len(one.indices) for one in found.delivered[:at])
-    read = found.analyzer.values[first : first + len(message.indices)]
-    indices = ", ".join(map(str, message.indices))
-    values = ", ".join(f"{value:.3f}" for _, value in read)
-    size = f"{len(message.sealed.content)} bytes" if isinstance(message.sealed.content, bytes) else "an envelope"
-    return pd.DataFrame(
-        {
-            "who": ["shuffler", "analyzer"],
-            "sender": [f"user {sender}", "not shown"],
-            "indices": [indices, indices],
-            "values": [f"{size}; {found.shuffler.peek(number)}", values],
-        }
-    )
-
-
-def _counts(messages: Sequence[Message], d: int) -> Indices:
-    return np.bincount([index for one in messages for index in one.indices], minlength=d)
-
-
 def _packed(indices: Indices, values: Array, rules: Rules, public: Public) -> list[Message]:
     width = 1 if rules.packing == "pairs" else rules.k
     return [
@@ -399,51 +345,33 @@ def _packed(indices: Indices, values: Array, rules: Rules, public: Public) -> li
     ]
 
 
-class _EncryptionKey:
-    def __init__(self, private: Any) -> None:
-        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+class _EncryptionKey(Secret):
+    def __init__(self) -> None:
+        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-        self._private = private
-        self._raw: bytes = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-        self.public: Public = _EncryptionPublic(self._raw)
+        self._private = X25519PrivateKey.generate()
+        self.public = _EncryptionPublic(self._private.public_key())
 
     def open(self, sealed: Sealed) -> list[float]:
         from cryptography.exceptions import InvalidTag
-        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
-        content = sealed.content
-        if not isinstance(content, bytes) or len(content) <= _EPHEMERAL:
-            raise CheckFailed(_REFUSED)
-        theirs, rest = content[:_EPHEMERAL], content[_EPHEMERAL:]
         try:
-            shared = self._private.exchange(X25519PublicKey.from_public_bytes(theirs))
-            plain = _cipher(shared, theirs, self._raw).decrypt(bytes(12), rest, None)
-        except (InvalidTag, ValueError):  # ValueError: a public key of low order
+            plain = _suite().decrypt(sealed.content, self._private, _CONTEXT)
+        except (InvalidTag, TypeError, ValueError):  # TypeError: no bytes; ValueError: a public key of low order
             raise CheckFailed(_REFUSED) from None
-        return list(struct.unpack(f"<{len(plain) // 8}d", plain))
+        return list(np.frombuffer(plain, "<f8").tolist())
 
 
 @dataclass(frozen=True)
-class _EncryptionPublic:
-    raw: bytes
+class _EncryptionPublic(Public):
+    key: Any
 
     def seal(self, values: Sequence[float]) -> Sealed:
-        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
-        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
-        own = X25519PrivateKey.generate()
-        ours = own.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-        shared = own.exchange(X25519PublicKey.from_public_bytes(self.raw))
-        plain = struct.pack(f"<{len(values)}d", *values)
-        content = ours + _cipher(shared, ours, self.raw).encrypt(bytes(12), plain, None)
-        return Sealed(len(values), content)
+        return Sealed(len(values), _suite().encrypt(np.array(values, "<f8").tobytes(), self.key, _CONTEXT))
 
 
-def _cipher(shared: bytes, ephemeral: bytes, recipient: bytes) -> Any:
-    """The key is used for one message only, so the nonce may be constant."""
-    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-    from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+def _suite() -> Any:
+    """Hybrid public key encryption, RFC 9180: every message has a key of its own."""
+    from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
-    derived = HKDF(algorithm=SHA256(), length=32, salt=ephemeral + recipient, info=_CONTEXT).derive(shared)
-    return ChaCha20Poly1305(derived)
+    return Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)

@@ -30,10 +30,6 @@ from gspa.accountant.errors import InvalidValue
 Array = NDArray[np.float64]
 
 
-def _values(x: ArrayLike) -> Array:
-    return check.array_in(0, 1, x=x)
-
-
 @dataclass(frozen=True)
 class Buckets:
     """R_{gamma,b}: round to a multiple of 1/b at random, then tell it or a uniform answer.
@@ -92,7 +88,7 @@ class Buckets:
 
     def randomize(self, x: ArrayLike, rng: np.random.Generator | int) -> Array:
         """One report, 0..b, for each value in [0, 1]; the shape of x."""
-        rng, scaled = check.rng(rng), _values(x) * self.b
+        rng, scaled = check.rng(rng), check.array_in(0, 1, x=x) * self.b
         low = np.floor(scaled)
         told = low + (rng.random(scaled.shape) < scaled - low)
         uniform = rng.random(scaled.shape) < self.gamma
@@ -133,7 +129,7 @@ class Laplace:
 
     def randomize(self, x: ArrayLike, rng: np.random.Generator | int) -> Array:
         """One report on the line for each value in [0, 1]; the shape of x."""
-        values = _values(x)
+        values = check.array_in(0, 1, x=x)
         return np.asarray(values + check.rng(rng).laplace(0.0, 1 / self.eps, size=values.shape))
 
     def blanket(self, size: int | tuple[int, ...], rng: np.random.Generator | int) -> Array:
