@@ -1,4 +1,4 @@
-"""Beside page 15: two attacks on FLAME, its tables that are too long for a cell, and its figure of intervals."""
+"""Beside page 15: FLAME's tables that are too long for a cell, and its figure of intervals."""
 
 from __future__ import annotations
 
@@ -69,49 +69,6 @@ def least_density(y: float, eps: float) -> float:
     return min(eps / 2 * math.exp(-eps * abs(y - x)) for x in (0.0, 0.25, 0.5, 0.75, 1.0))
 
 
-def linked_delta(local: Laplace, *, k: int, messages: int, eps: float) -> float:
-    """A delta of shuffled messages of k values each, one of them the victim's, the others blanket; errs downward.
-
-    With q, p0, p1 the probabilities that a blanket message, the victim's of zeros or of ones scores beyond a
-    threshold, the number of such messages is Bin(messages - 1, q) + Bern(p). The best threshold is taken.
-    """
-    laws = attacks.scored(local)
-    size = 1 << math.ceil(math.log2(k * (laws.zero.size - 1) + 1))
-    # The score is in [0, k m], so the transform does not wrap around; its own noise is below 1e-12.
-    beyond = [
-        np.clip(np.cumsum(np.fft.irfft(np.fft.rfft(law, size) ** k, size)[::-1]), 0, 1)
-        for law in (laws.others, laws.zero, laws.one)
-    ]
-    found = np.flatnonzero((beyond[0] * messages > 0.01) & (beyond[0] * messages < 1000))
-    if found.size == 0:
-        return 0.0
-    places = found[np.unique(np.linspace(0, found.size - 1, 60).astype(np.intp))]
-    best = max(count_delta(messages - 1, *(float(tail[i]) for tail in beyond), eps=eps) for i in places)
-    return max(0.0, best - 1e-9)
-
-
-def count_delta(others: int, q: float, p0: float, p1: float, *, eps: float) -> float:
-    """Hockey-stick divergence of Bin(others, q) + Bern(p0) from the same with p1."""
-    top = min(others, math.ceil(others * q + 12 * math.sqrt(others * q) + 40))
-    crowd = np.r_[binom.pmf(np.arange(top + 1), others, q), 0.0]
-    laws = [(1 - p) * crowd + p * np.r_[0.0, crowd[:-1]] for p in (p0, p1)]
-    return float(np.maximum(laws[0] - math.exp(eps) * laws[1], 0).sum())
-
-
-def zero_delta(local: Buckets, *, n: int, eps: float, beta: float = 1.0) -> float:
-    """A delta of n shuffled reports: whether any answer is 0, the victim, in with beta, at 0 or 1, all others at 1.
-
-    As printed the answer 0 comes from inputs below 1/b only: it is 1 - gamma at every eps, times beta.
-    """
-    zero, one = (float(local.law(x)[0]) for x in (0.0, 1.0))
-    # log P(no other answer is 0); expm1 keeps the digits where that is nearly sure
-    quiet = (n - 1) * math.log1p(-one)
-    first, second = (-math.expm1(quiet + math.log1p(-beta * p)) if beta * p < 1 else 1.0 for p in (zero, one))
-    if eps > 700:  # e^eps is no double; a second that is not 0 leaves at most rounding
-        return first if second == 0 else 0.0
-    return max(0.0, first - math.exp(eps) * second)
-
-
 def at_stated(*, eps: float, b: int, beta: float, n: int, size: int, delta: float, padded: bool) -> dict[str, float]:
     """Deltas over the stated, at eps_cd of Theorem 3 with n_p = size, or of Theorem 2 with n_s = size = beta n, b = 1.
 
@@ -126,7 +83,7 @@ def at_stated(*, eps: float, b: int, beta: float, n: int, size: int, delta: floa
         exact = [whole.upper(at) + lost for at in (stated, tight)]
     else:
         exact = [_subsampled_bits(local, size, beta, at) for at in (stated, tight)]
-    zero = zero_delta(Buckets(eps, local.b, printed=True), n=size, eps=stated, beta=beta)
+    zero = attacks.zero_delta(Buckets(eps, local.b, printed=True), n=size, eps=stated, beta=beta)
     return {"found": exact[0] / delta, "tight": exact[1] / delta, "zero": zero / delta}
 
 

@@ -234,6 +234,31 @@ class TestAttacks:
         found = [attacks.sum_delta(local, real=5, padded=padded, eps=0.05) for padded in (4_999, 5_000, 5_001)]
         assert found == pytest.approx([found[0]] * 3, rel=1e-3)
 
+    def test_linked_messages_by_hand(self):
+        # One value a message: counting messages beyond a threshold is an attack on the multiset of reports.
+        local, messages = Laplace(3.0), 40
+        found = attacks.linked_delta(local, k=1, messages=messages, eps=0.1)
+        best = max(
+            attacks._count_delta(messages - 1, *(1 - 0.5 * math.exp(-3 * abs(t - x)) if t > x else
+                                 0.5 * math.exp(-3 * abs(t - x)) for x in (0.5, 0.0, 1.0)), eps=0.1)
+            for t in np.linspace(0.01, 0.99, 99)
+        )  # fmt: skip
+        assert found == pytest.approx(best, rel=0.05)
+        assert found <= coordinate(local, n_p=messages).delta(0.1).upper
+
+    def test_linking_gives_more_away(self):
+        apart = attacks.sum_delta(Laplace(0.5), real=157, padded=157 * 16_650, eps=0.24)
+        assert attacks.linked_delta(Laplace(0.5), k=157, messages=16_650, eps=0.24) > 100 * apart
+
+    def test_an_answer_zero(self):
+        local = Buckets(1.0, 2)
+        assert attacks.zero_delta(Buckets(1.0, 2, printed=True), n=9, eps=3.0, beta=0.5) == pytest.approx(
+            0.5 * (1 - Buckets(1.0, 2, printed=True).gamma)
+        )
+        q = [float(local.law(x)[0]) for x in (0.0, 1.0)]
+        first, second = (1 - (1 - a) * (1 - q[1]) ** 8 for a in q)
+        assert attacks.zero_delta(local, n=9, eps=0.01) == pytest.approx(first - math.exp(0.01) * second)
+
     def test_refused(self):
         with pytest.raises(OutsideValidity):
             attacks.sum_delta(Buckets(1.0, 2), real=1, padded=5, eps=0.1)

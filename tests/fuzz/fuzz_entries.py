@@ -437,7 +437,10 @@ OWN: dict[str, dict[str, Kind]] = {
         "levels": count(2, 40),
         "real": count(1, 20),
         "padded": count(1, 40),
-    },
+    }
+    | {"messages": count(1, 9)},
+    "algorithms.flame.attacks.linked_delta": {"local": either(Laplace(0.5), Laplace(5.0))},
+    "algorithms.flame.attacks.zero_delta": {"local": either(Buckets(0.5, 4), Buckets(3.0, 1, True))},
     "algorithms.flame.federated.partition": {
         "data": NAMED["dataset"],
         "users": count(2, 6),

@@ -19,6 +19,7 @@ from gspa.accountant.randomizers import KRR, SubsetSelection, TotalVariation
 from gspa.accountant.rounds import gaussian
 from gspa.algorithms import frequency, mean, sgd
 from gspa.algorithms.flame import accounting, aggregation, federated, protocols
+from gspa.algorithms.flame import attacks as flame_attacks
 from gspa.algorithms.flame.randomizers import Laplace
 from gspa.algorithms.sgd_config import SgdConfig
 from gspa.algorithms.testing import HadamardResponse, walsh_hadamard
@@ -51,6 +52,7 @@ REFUSED = [
     (mean.mean_estimate, {"reports": [1e308] * 3}, "reports"),
     (mean.mean_error, {"eps": [0.5], "sensitivity": 1e308}, "sensitivity"),
     (mean.noise_scales, {"eps": [0.0], "sensitivity": 1.0}, "eps"),
+    (flame_attacks.linked_delta, {"local": Laplace(0.5), "k": 4, "messages": 3, "eps": 745.5}, "eps"),
     (aggregation.Sampled, {"clip": 0.1, "eps": np.zeros((1, 2)), "k": 1, "n_p": 1}, "eps"),
     (budgets.from_array, {"eps": np.array(0.5)}, "eps"),
     (sgd.gaussian_sigma, {"eps": [5e-324], "clip": 2.0, "divisor": 1, "delta": 0.1}, "eps"),

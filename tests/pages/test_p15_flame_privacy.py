@@ -19,11 +19,9 @@ from running import Planted, in_readings, recorded, settle
 from scipy.stats import binom
 
 from gspa.accountant.errors import OutsideValidity
-from gspa.algorithms.flame import attacks
 from gspa.algorithms.flame import published as a
-from gspa.algorithms.flame.padded import coordinate
 from gspa.algorithms.flame.published import Setting
-from gspa.algorithms.flame.randomizers import Buckets, Laplace
+from gspa.algorithms.flame.randomizers import Buckets
 
 PAGE = "15_flame_privacy"
 
@@ -45,33 +43,6 @@ def old_delta_by_definition(eps, eps0, n):
             weight = mpmath.binomial(n, m) * gamma**m * (1 - gamma) ** (n - m)
             total += weight * mpmath.exp(-m * square / top**2 * phi) / (m * (t / top) * mpmath.log(1 + u))
         return float(total / (gamma * n))
-
-
-class TestAttacks:
-    def test_linked_messages_by_hand(self):
-        # One value a message: counting messages beyond a threshold is an attack on the multiset of reports.
-        local, messages = Laplace(3.0), 40
-        found = p.linked_delta(local, k=1, messages=messages, eps=0.1)
-        best = max(
-            p.count_delta(messages - 1, *(1 - 0.5 * math.exp(-3 * abs(t - x)) if t > x else
-                                 0.5 * math.exp(-3 * abs(t - x)) for x in (0.5, 0.0, 1.0)), eps=0.1)
-            for t in np.linspace(0.01, 0.99, 99)
-        )  # fmt: skip
-        assert found == pytest.approx(best, rel=0.05)
-        assert found <= coordinate(local, n_p=messages).delta(0.1).upper
-
-    def test_linking_gives_more_away(self):
-        apart = attacks.sum_delta(Laplace(0.5), real=157, padded=157 * 16_650, eps=0.24)
-        assert p.linked_delta(Laplace(0.5), k=157, messages=16_650, eps=0.24) > 100 * apart
-
-    def test_an_answer_zero(self):
-        local = Buckets(1.0, 2)
-        assert p.zero_delta(Buckets(1.0, 2, printed=True), n=9, eps=3.0, beta=0.5) == pytest.approx(
-            0.5 * (1 - Buckets(1.0, 2, printed=True).gamma)
-        )
-        q = [float(local.law(x)[0]) for x in (0.0, 1.0)]
-        first, second = (1 - (1 - a) * (1 - q[1]) ** 8 for a in q)
-        assert p.zero_delta(local, n=9, eps=0.01) == pytest.approx(first - math.exp(0.01) * second)
 
 
 class TestAmplification:

@@ -1,8 +1,12 @@
 """Explicit attacks on FLAME: lower bounds on delta(eps) that no analysis can go below.
 
-The victim holds all zeros or all ones, the other users one known value everywhere, and the analyzer adds up one
-score of every report. Whichever protocol it is, `real` of `padded` reports are the victim's, all coordinates together,
-so the sum has a product law.
+The victim holds all zeros or all ones, the other users one known value everywhere. Then:
+
+* `sum_delta`: the analyzer adds up one score of every report. Whichever protocol it is, `real` of `padded`
+  reports are the victim's, all coordinates together, so the sum has a product law.
+* `linked_delta`: messages of k values each (Algorithms 2 and 3). The analyzer scores whole messages and counts
+  those beyond a threshold: a binomial law and one coin.
+* `zero_delta`: R_{gamma,b} as printed gives its sender away by the answer 0.
 
 >>> from gspa.algorithms.flame.randomizers import Laplace
 >>> round(sum_epsilon(Laplace(0.5), real=157, padded=157 * 333, delta=5e-6), 2)
@@ -16,11 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from gspa.accountant import arguments as check
 from gspa.accountant.errors import InvalidValue, OutsideValidity
 from gspa.accountant.roots import crossing
-from gspa.algorithms.flame.randomizers import Buckets, Local
+from gspa.algorithms.flame.randomizers import Buckets, Laplace, Local
 
 Array = NDArray[np.float64]
 
@@ -167,3 +172,66 @@ def sum_epsilon(
         return math.log(max(laws.delta(eps), 1e-320) / delta)
 
     return crossing(excess, 0.0, 1e-3, side=-1, most=most, xtol=1e-8, rtol=1e-6)
+
+
+def linked_delta(local: Laplace, *, k: int, messages: int, eps: float) -> float:
+    """A delta of shuffled messages of k values each, one of them the victim's, the others blanket; errs downward.
+
+    With q, p0, p1 the probabilities that a blanket message, the victim's of zeros or of ones scores beyond a
+    threshold, the number of such messages is Bin(messages - 1, q) + Bern(p). The best threshold is taken.
+
+    Args:
+        local: of each value.
+        k: values in a message.
+        messages: users' and dummies', at least 2.
+        eps: >= 0.
+
+    >>> linked_delta(Laplace(0.5), k=157, messages=16_650, eps=0.24) > 1e-2
+    True
+    """
+    k, messages, eps = check.count(k=k), check.count(2, messages=messages), check.in_range(0, 700, eps=eps)
+    laws = scored(local)
+    size = 1 << math.ceil(math.log2(k * (laws.zero.size - 1) + 1))
+    # The score is in [0, k m], so the transform does not wrap around; its own noise is below 1e-12.
+    beyond = [
+        np.clip(np.cumsum(np.fft.irfft(np.fft.rfft(law, size) ** k, size)[::-1]), 0, 1)
+        for law in (laws.others, laws.zero, laws.one)
+    ]
+    found = np.flatnonzero((beyond[0] * messages > 0.01) & (beyond[0] * messages < 1000))
+    if found.size == 0:
+        return 0.0
+    places = found[np.unique(np.linspace(0, found.size - 1, 60).astype(np.intp))]
+    best = max(_count_delta(messages - 1, *(float(tail[i]) for tail in beyond), eps=eps) for i in places)
+    return max(0.0, best - 1e-9)
+
+
+def _count_delta(others: int, q: float, p0: float, p1: float, *, eps: float) -> float:
+    """Hockey-stick divergence of Bin(others, q) + Bern(p0) from the same with p1."""
+    top = min(others, math.ceil(others * q + 12 * math.sqrt(others * q) + 40))
+    crowd = np.r_[binom.pmf(np.arange(top + 1), others, q), 0.0]
+    laws = [(1 - p) * crowd + p * np.r_[0.0, crowd[:-1]] for p in (p0, p1)]
+    return float(np.maximum(laws[0] - math.exp(eps) * laws[1], 0).sum())
+
+
+def zero_delta(local: Buckets, *, n: int, eps: float, beta: float = 1.0) -> float:
+    """A delta of n shuffled reports: whether any answer is 0, the victim at 0 or 1 and all others at 1.
+
+    As printed the answer 0 comes from inputs below 1/b only: it is 1 - gamma at every eps, times beta.
+
+    Args:
+        local: `Buckets`.
+        n: reports.
+        eps: >= 0.
+        beta: probability with which the victim reports.
+
+    >>> zero_delta(Buckets(0.5, 1, printed=True), n=100, eps=0.1) == 1 - Buckets(0.5, 1, printed=True).gamma
+    True
+    """
+    beta, eps = check.in_range(0, 1, beta=beta), check.nonnegative(eps=eps)
+    zero, one = (float(local.law(x)[0]) for x in (0.0, 1.0))
+    # log P(no other answer is 0); expm1 keeps the digits where that is nearly sure
+    quiet = (check.count(n=n) - 1) * math.log1p(-one)
+    first, second = (-math.expm1(quiet + math.log1p(-beta * p)) if beta * p < 1 else 1.0 for p in (zero, one))
+    if eps > 700:  # e^eps is no double; a second that is not 0 leaves at most rounding
+        return first if second == 0 else 0.0
+    return max(0.0, first - math.exp(eps) * second)
