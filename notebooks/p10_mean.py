@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from gspa.accountant import attacks
 from gspa.accountant.budgets import Budgets
@@ -35,25 +34,6 @@ def squared_error(groups: Mapping[str, float], reading: str, *, sensitivity: flo
     shares = (groups["f_conservative"], groups["f_moderate"], groups["f_liberal"])
     total = sum(share / (a * b) for share, (a, b) in zip(shares, ends, strict=True))
     return 2 * sensitivity**2 / groups["n"] * total
-
-
-def clipped_data(
-    n: int, *, center: float, sigma: float, low: float, high: float, rng: np.random.Generator | int
-) -> Array:
-    """Figure 3's data: n draws of N(center, sigma^2), clipped into [low, high]."""
-    return np.clip(np.random.default_rng(rng).normal(center, sigma, n), low, high)
-
-
-def clipped_normal(*, center: float, sigma: float, low: float, high: float) -> tuple[float, float]:
-    """Mean and variance of the law of `clipped_data`."""
-    if sigma == 0:
-        return min(max(center, low), high), 0.0
-    a, b = (low - center) / sigma, (high - center) / sigma
-    inside, below, above = ndtr(b) - ndtr(a), ndtr(a), ndtr(-b)
-    at_a, at_b = (np.exp(-(v**2) / 2) / np.sqrt(2 * np.pi) for v in (a, b))
-    first = a * below + b * above + at_a - at_b
-    second = a**2 * below + b**2 * above + inside + a * at_a - b * at_b
-    return float(center + sigma * first), float(sigma**2 * (second - first**2))
 
 
 # --- privacy -----------------------------------------------------------------------------------------------
@@ -114,19 +94,19 @@ def data_spreads(eps: Array, *, sensitivity: float, data: Mapping[str, float], r
     rows = []
     for index, sigma in enumerate((0.0, 1.0, 10.0, 30.0)):
         rng, here = np.random.default_rng([seed, 9, index]), {**data, "sigma": sigma}
-        expected, variance = clipped_normal(**here)
+        law = mean.clipped_normal(**here)
         # The same noise law whatever the data: one simulation around 0, and a mean of fresh data for every repeat.
         zeros = np.zeros(eps.size)
         noise = mean.simulate_mean(zeros, eps, sensitivity=sensitivity, repeats=repeats, rng=rng).estimates
         means = np.empty(repeats)
         for part in _blocks(repeats, eps.size):
-            drawn = clipped_data((part.stop - part.start) * eps.size, **here, rng=rng)
+            drawn = mean.clipped_data((part.stop - part.start) * eps.size, **here, rng=rng)
             means[part] = drawn.reshape(-1, eps.size).mean(axis=1)
-        at_hand, population = Simulation.of(noise, 0.0), Simulation.of(noise + means, expected)
-        squared = mean.mean_variance(eps, sensitivity=sensitivity) + variance / eps.size
+        at_hand, population = Simulation.of(noise, 0.0), Simulation.of(noise + means, law.mean)
+        squared = mean.mean_variance(eps, sensitivity=sensitivity) + law.variance / eps.size
         exact = float(np.sqrt(2 / np.pi * squared))
         found = (at_hand.mae, at_hand.mae_error, population.mae, population.mae_error, exact)
-        rows.append((sigma, variance**0.5, *found))
+        rows.append((sigma, law.variance**0.5, *found))
     names = ["sigma", "spread", "mae", "mae_error", "population", "population_error", "exact_population"]
     return pd.DataFrame(rows, columns=names)
 
@@ -142,9 +122,9 @@ def choices(eps: Array, *, sensitivity: float, data: Mapping[str, float], repeat
     rng = np.random.default_rng([seed, 7])
     aside = (low + 3 * high) / 4  # half way between the middle and the upper end
     scenarios = {
-        f"values around {center:g}": clipped_data(eps.size, **data, rng=rng),
-        f"values around {aside:g}": clipped_data(eps.size, **{**data, "center": aside}, rng=rng),
-        "larger values, smaller budgets": np.sort(clipped_data(eps.size, **data, rng=rng))[::-1],
+        f"values around {center:g}": mean.clipped_data(eps.size, **data, rng=rng),
+        f"values around {aside:g}": mean.clipped_data(eps.size, **{**data, "center": aside}, rng=rng),
+        "larger values, smaller budgets": np.sort(mean.clipped_data(eps.size, **data, rng=rng))[::-1],
     }
     weights = 1 / (2 * scale**2 + (high - low) ** 2 / 4)
     weights /= weights.sum()

@@ -10,8 +10,11 @@ alone: the data do not enter it.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
 from gspa.accountant import arguments as _validate
 from gspa.accountant.errors import InvalidBudget, InvalidValue
@@ -19,11 +22,19 @@ from gspa.algorithms.frequency import Simulation
 
 Floats = npt.NDArray[np.float64]
 
+_LEAST_SPREAD = 1e-100  # of the data, over the range: below it they are one number
 _LARGEST = 1e290  # of a number of the data: sums of them are doubles
 _MOST_SCALE = 1e150  # of one user's noise: its square is a double
 _BLOCK = 2_000_000  # random numbers drawn at a time when users cannot be grouped
 _ANGLES, _WEIGHTS = (np.pi / 4 * v for v in np.polynomial.legendre.leggauss(96))
 _ANGLES = _ANGLES + np.pi / 4  # Gauss-Legendre on [0, pi/2]
+
+
+class Moments(NamedTuple):
+    """Mean and variance of a distribution."""
+
+    mean: float
+    variance: float
 
 
 def mean_reports(x: npt.ArrayLike, eps: npt.ArrayLike, *, sensitivity: float, rng: np.random.Generator | int) -> Floats:
@@ -169,6 +180,52 @@ def simulate_mean(
         noise = np.sqrt(np.concatenate(mixed)) * generator.standard_normal(repeats)
     truth = float(values.mean())
     return Simulation.of(truth + noise / len(scale), truth)
+
+
+def clipped_normal(*, center: float, sigma: float, low: float, high: float) -> Moments:
+    """Mean and variance of N(center, sigma^2) clipped into [low, high]: Figure 3's data.
+
+    Args:
+        center: finite.
+        sigma: >= 0; 0 gives everybody the clipped center.
+        low: finite.
+        high: > low.
+
+    Raises:
+        InvalidValue: an argument outside its range.
+
+    >>> data = clipped_normal(center=50.0, sigma=10.0, low=20.0, high=80.0)
+    >>> round(data.mean, 6), round(data.variance, 3)
+    (50.0, 99.501)
+    """
+    low, high = _range(low, high)
+    center = _validate.in_range(-_MOST_SCALE, _MOST_SCALE, center=center)
+    sigma = _validate.in_range(0, _MOST_SCALE, sigma=sigma)
+    if sigma < _LEAST_SPREAD * max(abs(low - center), abs(high - center)):
+        return Moments(min(max(center, low), high), 0.0)
+    a, b = (low - center) / sigma, (high - center) / sigma
+    inside, below, above = ndtr(b) - ndtr(a), ndtr(a), ndtr(-b)
+    at_a, at_b = (np.exp(-(v**2) / 2) / np.sqrt(2 * np.pi) for v in (a, b))
+    first = a * below + b * above + at_a - at_b
+    second = a**2 * below + b**2 * above + inside + a * at_a - b * at_b
+    return Moments(float(center + sigma * first), float(sigma**2 * (second - first**2)))
+
+
+def clipped_data(
+    n: int, *, center: float, sigma: float, low: float, high: float, rng: np.random.Generator | int
+) -> Floats:
+    """n draws of the law of `clipped_normal`, shape (n,)."""
+    (low, high), size = _range(low, high), _validate.count(0, n=n)
+    drawn = _validate.rng(rng).normal(_validate.real(center=center), _validate.nonnegative(sigma=sigma), size)
+    return np.clip(drawn, low, high)
+
+
+def _range(low: float, high: float) -> tuple[float, float]:
+    low = _validate.in_range(-_MOST_SCALE, _MOST_SCALE, low=low)
+    high = _validate.in_range(-_MOST_SCALE, _MOST_SCALE, high=high)
+    if high <= low:
+        raise InvalidValue("high", high, f"> low = {low:g}")
+    return low, high
 
 
 def _values(name: str, values: npt.ArrayLike) -> Floats:

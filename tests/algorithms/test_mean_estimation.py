@@ -83,6 +83,27 @@ def test_reports_are_shuffled_values_with_noise():
     assert reports.tolist() == again.tolist()
 
 
+@pytest.mark.parametrize(("center", "sigma"), [(50, 10), (55, 25), (0, 5), (90, 3), (50, 1e4)])
+def test_the_moments_of_clipped_data_are_the_integrals(center, sigma):
+    law = stats.norm(center, sigma)
+
+    def moment(k):
+        inside = integrate.quad(lambda v: v**k * law.pdf(v), 20, 80, epsabs=1e-13)[0]
+        return inside + 20**k * law.cdf(20) + 80**k * law.sf(80)
+
+    found = mean.clipped_normal(center=center, sigma=sigma, low=20, high=80)
+    assert found.mean == pytest.approx(moment(1), rel=1e-9)
+    assert found.variance == pytest.approx(moment(2) - moment(1) ** 2, rel=1e-6, abs=1e-6)
+
+
+def test_data_without_spread_and_data_drawn():
+    assert mean.clipped_normal(center=10, sigma=0, low=20, high=80) == (20.0, 0.0)
+    drawn = mean.clipped_data(100_000, center=70, sigma=20, low=20, high=80, rng=1)
+    law = mean.clipped_normal(center=70, sigma=20, low=20, high=80)
+    assert (drawn.min(), drawn.max()) == (20, 80)
+    assert abs(drawn.mean() - law.mean) < 5 * math.sqrt(law.variance / 100_000)
+
+
 @pytest.mark.parametrize(
     ("change", "error", "name"),
     [
@@ -99,3 +120,8 @@ def test_impossible_arguments_are_refused(change, error, name):
     arguments = {"x": [1.0, 2.0], "eps": [1.0, 1.0], "sensitivity": 1.0, "repeats": 10, "rng": 0} | change
     with pytest.raises(error, match=name.replace(".", r"\.")):
         mean.simulate_mean(arguments.pop("x"), arguments.pop("eps"), **arguments)
+
+
+def test_an_empty_range_is_refused():
+    with pytest.raises(InvalidValue, match="high"):
+        mean.clipped_normal(center=0, sigma=1, low=2, high=2)

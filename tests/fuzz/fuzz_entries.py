@@ -412,7 +412,7 @@ OWN: dict[str, dict[str, Kind]] = {
     "algorithms.shuffles.parts": {"delta": either(0)},
     "algorithms.digits.project": {"components": count(1, 8), "cache": either(False)},
     "algorithms.frequency": {"x": _BITS, "reports": _BITS, "eps": _EACH},
-    "algorithms.mean": {"x": _VALUES, "reports": _VALUES, "eps": _EACH},
+    "algorithms.mean": {"x": _VALUES, "reports": _VALUES, "eps": _EACH, "center": number(-1, 4)},
     "algorithms.testing": {"self": either(*RESPONSES), "table": array(-9, 9, least=4, most=4), "k": count(2, 64)}
     | {"eps": number(0.01, 9), "blocks": known_to([1, 2, 4])}
     | {"p": Kind(st.sampled_from([[0.25] * 4, [0.5, 0.25, 0.25, 0.0], [[0.25] * 4] * 2]), array(0, 1).bad)}

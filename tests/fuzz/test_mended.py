@@ -37,6 +37,10 @@ class TestAnswers:
         problem = problem_of(crowd, RandomizedResponse(), 0)
         assert losses.renyi(problem, Fraction(7, 2)) == losses.renyi(problem, 3.5)
 
+    def test_a_spread_of_minus_zero(self):
+        drawn = mean.clipped_data(3, center=1.0, sigma=-0.0, low=0.0, high=2.0, rng=0)
+        assert drawn.tolist() == [1.0] * 3
+
     def test_an_error_below_every_square(self):
         usual = mean.mean_error([0.5, 1.0], sensitivity=1.0)
         assert mean.mean_error([0.5, 1.0], sensitivity=1e-200) == pytest.approx(1e-200 * usual)

@@ -55,6 +55,7 @@ REFUSED = [
     (flame_attacks.linked_delta, {"local": Laplace(0.5), "k": 4, "messages": 3, "eps": 745.5}, "eps"),
     (aggregation.Sampled, {"clip": 0.1, "eps": np.zeros((1, 2)), "k": 1, "n_p": 1}, "eps"),
     (budgets.from_array, {"eps": np.array(0.5)}, "eps"),
+    (mean.clipped_normal, {"center": 0.0, "sigma": 1e308, "low": 0.0, "high": 1.0}, "sigma"),
     (sgd.gaussian_sigma, {"eps": [5e-324], "clip": 2.0, "divisor": 1, "delta": 0.1}, "eps"),
     (accounting.topk, {"local": Laplace(1.0), "k": 1, "n_p": [2], "delta": 0.1, "most_selected": 1}, "n_p"),
     (aggregation.Simple, {"clip": 0.1, "eps": 0.0}, "eps"),

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from exact_shuffle import hockey_stick, laplace_cdf
 from running import Planted, in_readings, recorded, run_page, settle
-from scipy import integrate, stats
 
 from gspa.accountant import budgets
 from gspa.accountant.pair import divergence
@@ -32,27 +31,6 @@ def test_the_page(ran):
 def test_a_run_with_other_groups_settles_nothing():
     ran = run_page(PAGE, eps_moderate=0.4, points=3, repeats=10)
     assert {(one.verdict, one.missing) for one in ran.outcomes.values()} == {("not yet checked", "settings")}
-
-
-@pytest.mark.parametrize(("center", "sigma"), [(50, 10), (55, 25), (0, 5), (90, 3), (50, 1e4)])
-def test_the_moments_of_clipped_data_are_the_integrals(p, center, sigma):
-    law = stats.norm(center, sigma)
-
-    def moment(k):
-        inside = integrate.quad(lambda v: v**k * law.pdf(v), 20, 80, epsabs=1e-13)[0]
-        return inside + 20**k * law.cdf(20) + 80**k * law.sf(80)
-
-    mean, variance = p.clipped_normal(center=center, sigma=sigma, low=20, high=80)
-    assert mean == pytest.approx(moment(1), rel=1e-9)
-    assert variance == pytest.approx(moment(2) - moment(1) ** 2, rel=1e-6, abs=1e-6)
-
-
-def test_data_without_spread_and_data_drawn(p):
-    assert p.clipped_normal(center=10, sigma=0, low=20, high=80) == (20.0, 0.0)
-    drawn = p.clipped_data(100_000, center=70, sigma=20, low=20, high=80, rng=1)
-    expected, variance = p.clipped_normal(center=70, sigma=20, low=20, high=80)
-    assert (drawn.min(), drawn.max()) == (20, 80)
-    assert abs(drawn.mean() - expected) < 5 * math.sqrt(variance / 100_000)
 
 
 @pytest.mark.parametrize("reading", ["constants", "ranges"])
