@@ -15,14 +15,14 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from gspa.accountant.errors import CheckFailed, OutsideValidity
+from gspa.accountant.errors import OutsideValidity
 from gspa.algorithms import digits
 from gspa.algorithms.flame import federated, published
 from gspa.algorithms.flame.accounting import DOUBLE, METHODS, SIMPLE, TOPK, Worth
 from gspa.algorithms.flame.aggregation import Sampled
 from gspa.algorithms.flame.experiment import DP, Case, Paper, Setup
 from gspa.algorithms.flame.federated import Users, partition
-from gspa.algorithms.flame.protocols import Played, Rules, keypair, play
+from gspa.algorithms.flame.protocols import Rules, keypair, play
 from gspa.algorithms.flame.randomizers import Laplace
 from gspa.book import processes
 from gspa.book.figures import DASHES, PALETTE, keeps_data
@@ -167,22 +167,6 @@ def estimates(*, repeats: int, seed: int) -> pd.DataFrame:
             error = means.std(ddof=1) / math.sqrt(repeats)
             rows.append((protocol, "printed" if printed else "corrected", value, means.mean(), error, expected))
     return pd.DataFrame(rows, columns=["protocol", "rule", "truth", "mean", "error", "expected"])
-
-
-def who_saw_what(found: Played, seal: str) -> pd.DataFrame:
-    """The first user's first message as each server saw it; the shuffler tries to open it with a key of its own."""
-    message = found.shuffler.seen[0][1]
-    at = next(i for i, one in enumerate(found.delivered) if one is message)
-    first, many = sum(len(one.indices) for one in found.delivered[:at]), len(message.indices)
-    read = ", ".join(f"{value:.3f}" for _, value in found.analyzer.values[first : first + many])
-    try:
-        tried = f"read {keypair(seal).open(message.sealed)}"
-    except CheckFailed as refused:
-        tried = str(refused)
-    size = f"{len(message.sealed.content)} bytes" if seal == "encrypted" else "an envelope"
-    indices = ", ".join(map(str, message.indices))
-    rows = [("shuffler", "user 0", indices, f"{size}; {tried}"), ("analyzer", "not shown", indices, read)]
-    return pd.DataFrame(rows, columns=["who", "sender", "indices", "values"])
 
 
 class Share(NamedTuple):

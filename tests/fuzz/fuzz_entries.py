@@ -244,6 +244,11 @@ def _few_users() -> federated.Users:
     return federated.partition(_images(None), users=6)
 
 
+@cache
+def _played() -> protocols.Played:
+    return protocols.play(np.zeros((6, 4)), RULES[0], keypair("envelope"), rng=0)
+
+
 # --- by the argument's name ----------------------------------------------------------------------------------
 
 SEED = known_to([0, 1, 2024, 2**63])
@@ -480,7 +485,8 @@ OWN: dict[str, dict[str, Kind]] = {
         "updates": either(np.zeros((6, 4)), [[0.1] * 4] * 6, [[0.1] * 3] * 6, "x", None, []),
     }
     | {"rules": either(*RULES), "secret": made(keypair, either("envelope", "encrypted"))}
-    | {"missing": made(np.array, either([2, 1, 1], [0, 0], [1, 3])), "k": count(1, 3)},
+    | {"missing": made(np.array, either([2, 1, 1], [0, 0], [1, 3])), "k": count(1, 3), "found": made(_played)}
+    | {"sender": count(0, 5)},
     "algorithms.flame.protocols.Rules": _SIZES | {"clip": number(0.01, 1), "local": either(*LOCALS[:2])},
     "algorithms.flame.protocols.dummy_vectors": {"rng": GENERATOR},
 }

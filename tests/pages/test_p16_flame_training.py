@@ -29,8 +29,6 @@ from gspa.algorithms.flame.experiment import (
     Paper,
 )
 from gspa.algorithms.flame.federated import Training
-from gspa.algorithms.flame.protocols import Rules, encryption_available, keypair, play
-from gspa.algorithms.flame.randomizers import Laplace
 
 PAGE = {"dataset": "digits", "users": 120, "rounds": 1}
 COLUMNS = ["group", "label", "varied", "value", "noise", "seed", "round", "accuracy", "largest", "overflowing"]
@@ -41,7 +39,6 @@ WORTHS = (
 )
 PRINTED = {SIMPLE: 0.91, DOUBLE: 0.24, TOPK: 0.24}
 MNIST = SimpleNamespace(sha256={}, name="mnist", stand_in=False)
-ENCRYPTION = pytest.mark.skipif(not encryption_available(), reason="cryptography is not installed")
 
 
 def table_of(worths, printed=PRINTED):
@@ -278,22 +275,6 @@ def test_a_smaller_run_settles_nothing(lacking):
     stated = {"seeds": 5, "rounds": 12, "users": 6_000}
     assert all(claim(name).lacks(["data", "size"], stated) is None for name in RUNS)
     assert {claim(name).lacks(["data", "size"], stated | lacking).missing for name in RUNS} == {"settings"}
-
-
-@pytest.mark.parametrize("seal", ["envelope", pytest.param("encrypted", marks=ENCRYPTION)])
-def test_who_saw_what(seal):
-    given = Rules(d=8, n=12, clip=0.01, local=Laplace(20.0), k=2, n_p=12, packing="vectors")
-    found = play(np.full((12, 8), 0.004), given, keypair(seal), rng=1)
-    table = p.who_saw_what(found, seal)
-    assert table["who"].tolist() == ["shuffler", "analyzer"]
-    assert table["sender"].tolist() == ["user 0", "not shown"]
-    assert table["values"][0].endswith("; sealed values: do not open with this key")
-    indices = found.shuffler.seen[0][1].indices
-    at = next(i for i, one in enumerate(found.delivered) if one is found.shuffler.seen[0][1])
-    read = found.analyzer.values[2 * at : 2 * at + 2]  # every message has two
-    assert tuple(index for index, _ in read) == indices
-    assert table["values"][1] == ", ".join(f"{value:.3f}" for _, value in read)
-    assert table["indices"].tolist() == [", ".join(map(str, indices))] * 2
 
 
 def test_no_guarantee_for_indices_that_differ():

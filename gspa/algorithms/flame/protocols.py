@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from gspa.accountant import arguments as check
@@ -240,6 +241,16 @@ class Shuffler:
             made.append(Message(tuple(chosen.tolist()), self._public.seal(values.tolist())))
         return made
 
+    def peek(self, number: int) -> str:
+        """Try to open a message with a key of its own: what comes of it, in words."""
+        sealed = self.seen[number][1].sealed
+        own = keypair("encrypted" if isinstance(sealed.content, bytes) else "envelope")
+        try:
+            values = own.open(sealed)
+        except CheckFailed as refused:
+            return str(refused)
+        return f"read {values}"
+
 
 class Analyzer:
     """Holds the secret key; sees messages without senders.
@@ -335,6 +346,29 @@ def dummy_vectors(missing: Indices, k: int, rng: np.random.Generator, *, printed
         left[chosen] -= 1
         made.append(chosen)
     return made
+
+
+def who_saw_what(found: Played, *, sender: int) -> pd.DataFrame:
+    """The first message of a user as each server saw it: `who`, `sender`, `indices`, `values`."""
+    sender = check.count(0, sender=sender)
+    if all(one != sender for one, _ in found.shuffler.seen):
+        raise InvalidValue("sender", sender, "a user who sent something")
+    number = next(i for i, (one, _) in enumerate(found.shuffler.seen) if one == sender)
+    message = found.shuffler.seen[number][1]
+    at = next(i for i, one in enumerate(found.delivered) if one is message)
+    first = sum(len(one.indices) for one in found.delivered[:at])
+    read = found.analyzer.values[first : first + len(message.indices)]
+    indices = ", ".join(map(str, message.indices))
+    values = ", ".join(f"{value:.3f}" for _, value in read)
+    size = f"{len(message.sealed.content)} bytes" if isinstance(message.sealed.content, bytes) else "an envelope"
+    return pd.DataFrame(
+        {
+            "who": ["shuffler", "analyzer"],
+            "sender": [f"user {sender}", "not shown"],
+            "indices": [indices, indices],
+            "values": [f"{size}; {found.shuffler.peek(number)}", values],
+        }
+    )
 
 
 def _packed(indices: Indices, values: Array, rules: Rules, public: Public) -> list[Message]:
