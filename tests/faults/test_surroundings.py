@@ -197,7 +197,8 @@ class TestSettingsOfTheUser:
 
     def test_every_setting_lies_in_the_folder_that_is_given(self, tmp_path, monkeypatch):
         monkeypatch.setenv("HOME", str(tmp_path))
-        monkeypatch.delenv("MPLCONFIGDIR", raising=False)
+        for name in ("MPLCONFIGDIR", "GSPA_DATA_DIR"):  # the data are where they are
+            monkeypatch.delenv(name, raising=False)
         folder = tmp_path / "own"
         folder.mkdir()
         changed = processes.environment(folder).items() - os.environ.items()
