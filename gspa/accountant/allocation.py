@@ -264,8 +264,8 @@ _BETTER = 0.9  # of a bracket's width: a cut that narrows it less is not looked 
 _ANEW = (0.01, 0.05)  # relative, in eps, of one and of many points: where no cut is narrow, none is at an eps so near
 _MOST_STEPS = 10**12
 _FINE = (1.5,)  # of many points near each other
-_SAME_CUT = 12  # points near each other share a cut, where
-_SUITS = 0.01  # is at most what it leaves open, relative to delta
+_SAME_CUT = 12  # so many points in a row may share a cut,
+_SUITS = 0.01  # if it leaves no more than this open, relative to delta
 
 
 class _Curve:

@@ -82,8 +82,13 @@ def _there(mechanism: Randomizer) -> tuple[str, dict[str, Any]]:
 def certificate(budgets: Budgets, *, delta: float, mechanism: Randomizer, rounds: int = 1) -> Certificate:
     """A checked certificate of the least central eps that the checker's theorem proves.
 
-    What is claimed, how far above the accountant's upper end, and what is refused, says `gspa.certify`; here the users
-    are 10^10 at most, and all rounds have the same budgets.
+    What is claimed, how far above the accountant's upper end, and what is refused, says `gspa.certify`.
+
+    Args:
+        budgets: local budgets, at most 1,000 distinct ones of 10^10 users.
+        delta: central delta, 1e-100 to 0.999999.
+        mechanism: what every user runs.
+        rounds: how often everybody reports, each time with these budgets.
     """
     require_fit(mechanism, budgets)
     if budgets.n > (most := _checker().MOST_USERS):

@@ -85,7 +85,7 @@ class BoundRow:
 def compare(
     budgets: Budgets, *, delta: float, mechanism: str | None = None, keys: Collection[str] | None = None
 ) -> list[BoundRow]:
-    """Every published bound for one population, the smallest epsilon first, refusals last: rows, not errors.
+    """Every published bound for one population, the smallest epsilon first, refusals last.
 
     Args:
         budgets: the users' local budgets.
@@ -94,6 +94,10 @@ def compare(
             refuse, and so do those for one common randomizer where different eps_i break them. If not
             given, every bound speaks for the randomizers it is made for: see `valid_for`.
         keys: only these keys of `CATALOGUE`; the evaluated ones take tenths of a second.
+
+    Raises:
+        InvalidValue: delta out of range. A bound outside its conditions is a row, not an error.
+        UnknownName: no such mechanism or bound.
 
     >>> from gspa.accountant import budgets
     >>> mixed = budgets.draw("mixed", n=1000, rng=0)

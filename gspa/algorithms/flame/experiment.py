@@ -183,7 +183,8 @@ class Paper:
             (LDP_LAPLACE, self.simple(each_coordinate), once),
         ]
         for label, one, kinds in methods:
-            yield from ((label, one, "", math.nan, noise) for noise in kinds)
+            for noise in kinds:
+                yield label, one, "", math.nan, noise
 
     def _case(
         self, group: str, label: str, one: Aggregator, varied: str = "", value: float = math.nan, noise: str = "fresh"
