@@ -1,4 +1,4 @@
-"""Of notebook 03: the channel that a linear program finds, its figure, and the curves that are drawn."""
+"""Of notebook 03: its figure and the curves that are drawn."""
 
 from __future__ import annotations
 
@@ -8,44 +8,11 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
-from scipy.optimize import linprog
-from scipy.sparse import bmat, coo_matrix, identity, kron
 
 from gspa.accountant.tradeoff import neyman_pearson
 from gspa.algorithms import finite
 from gspa.algorithms.finite import Matrix, Mechanism, Number
 from gspa.book.figures import DASHES, PALETTE, keeps_data, role
-
-# HiGHS's tightest: the default, 1e-7, is of the size of a cell's mass.
-_TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-
-
-def nearest(pair: Matrix, p0: Matrix, p1: Matrix) -> float:
-    """How near any one channel brings `pair` to (P0, P1): the larger total variation, 0 exactly if the pair dominates.
-
-    By linear programming, at a feasibility tolerance of 1e-10.
-    """
-    sources, target = np.asarray(pair, dtype=float), np.array([p0, p1], dtype=float)
-    s, m = sources.shape[1], target.shape[1]
-    # Variables: the channel row by row, what is missing of each mass of P0 and of P1, and the distance.
-    above = bmat(
-        [
-            [kron(coo_matrix(-sources), identity(m)), -identity(2 * m), None],
-            [None, kron(identity(2), np.ones((1, m))), coo_matrix(-np.ones((2, 1)))],
-        ]
-    )
-    laws = bmat([[kron(identity(s), np.ones((1, m))), coo_matrix((s, 2 * m + 1))]])
-    found = linprog(
-        np.r_[np.zeros((s + 2) * m), 1.0],
-        A_ub=above.tocsr(),
-        b_ub=np.r_[-target.ravel(), 0.0, 0.0],
-        A_eq=laws.tocsr(),
-        b_eq=np.ones(s),
-        bounds=(0, None),
-        method="highs",
-        options=_TOLERANCES,
-    )
-    return max(float(found.fun), 0.0)
 
 
 def tradeoff_gap(pair: Matrix, p0: Matrix, p1: Matrix) -> float:

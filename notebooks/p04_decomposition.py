@@ -19,11 +19,9 @@ from matplotlib.figure import Figure
 from scipy.optimize import linprog
 
 from gspa.algorithms import finite
+from gspa.algorithms.channels import TOLERANCES
 from gspa.algorithms.finite import Matrix, Mechanism, Number
 from gspa.book.figures import DASHES, keeps_data, name_ends, role
-
-# HiGHS's tightest: the default, 1e-7, is of the size of a cell's mass.
-_TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 def shared_parts_exist(p0: Matrix, p1: Matrix, *, ratio: Number, delta: Number) -> bool:
@@ -64,7 +62,7 @@ def largest_coefficient(p0: Matrix, p1: Matrix, other: Matrix, *, ratio: Number,
         # Q0 + Q1 weighs 2, the other law at most 1.
         bounds=[(0, None)] * (4 * m) + [(2, None)],
         method="highs",
-        options=_TOLERANCES,
+        options=TOLERANCES,
     )
     return 1 / float(found.fun) if found.status == 0 else 0.0
 
@@ -157,7 +155,7 @@ def certificate(system: System, *, largest: int = 10**6) -> Certificate | None:
         b_eq=[-1.0],
         bounds=(0, None),
         method="highs",
-        options=_TOLERANCES,
+        options=TOLERANCES,
     )
     if found.status != 0:
         return None

@@ -397,6 +397,7 @@ OWN: dict[str, dict[str, Kind]] = {
         "delta": _SHARE,
         "p0": _LAW,
         "p1": _LAW,
+        "pair": either([[0.5, 0.5], [0, 1]]),
     },
     "algorithms.shuffles": {
         "ratio": _RATIO,

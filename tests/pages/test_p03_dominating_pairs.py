@@ -120,7 +120,7 @@ class TestChannel:
     def test_linear_programming_and_trade_offs_agree(self, p, case):
         p0, p1, ratio, delta = case
         pair = finite.quaternary_pair(ratio, delta)
-        assert p.nearest(pair, p0, p1) < 1e-8
+        assert channels.nearest(pair, p0, p1) < 1e-8
         assert p.tradeoff_gap(pair, p0, p1) > -1e-12
 
     def test_there_is_none_for_laws_too_far_apart(self):
@@ -132,13 +132,13 @@ class TestChannel:
         built = channels.channel([0.5, 0.5], [0.5, 0.5], ratio=3.0, delta=1e-300)
         assert (built == 0.5).all()
 
-    def test_the_distance_by_hand(self, p):
+    def test_the_distance_by_hand(self):
         # Two sure outcomes from a pair of equal laws: the best single law is halfway.
         even = np.array([[0.5, 0.5], [0.5, 0.5]])
-        assert p.nearest(even, np.array([1.0, 0.0]), np.array([0.0, 1.0])) == pytest.approx(0.5)
+        assert channels.nearest(even, np.array([1.0, 0.0]), np.array([0.0, 1.0])) == pytest.approx(0.5)
         # From binary randomized response at e^eps = 2 to that at 3: of TV 1/3 and 1/2, half the difference each.
         weak = finite.randomized_response(2).rows
-        assert p.nearest(weak, *finite.randomized_response(3).rows) == pytest.approx(1 / 12)
+        assert channels.nearest(weak, *finite.randomized_response(3).rows) == pytest.approx(1 / 12)
 
 
 class TestTables:
@@ -182,7 +182,7 @@ class TestLemma4:
         if pair == "of AAAI's proof":  # the masses that the proof of Lemma 1 prints
             wrong = right[:, [3, 1, 2, 0]]
             wrong[0, [1, 2]] = wrong[1, [1, 2]]
-        assert p.nearest(wrong, *own.rows) > 0.01
+        assert channels.nearest(wrong, *own.rows) > 0.01
         assert p.tradeoff_gap(wrong, *own.rows) < -0.01
 
     @pytest.mark.parametrize(
