@@ -102,7 +102,10 @@ def _integral(power: int, kappa: Array, near: Array, width: Array) -> Array:
 
 @dataclass(frozen=True)
 class Envelope:
-    """log q(u), 0 at u = 2^-power, with slopes -slopes[i] between breaks; on r <= radius."""
+    """log q(u), 0 at u = 2^-power, with slopes -slopes[i] between breaks; on r <= radius.
+
+    With `breaks` of shape (m, k - 1) it stands for m of them, and what follows has a first axis more.
+    """
 
     power: int
     slopes: Array  # (k,), increasing: concave
@@ -112,29 +115,32 @@ class Envelope:
     @cached_property
     def corners(self) -> Array:
         """u at the two ends and at the breaks, shape (k + 1,)."""
-        return np.concatenate([[0.5**self.power], self.breaks, [(self.radius + 0.5) ** self.power]])
+        ends = [np.full((*self.breaks.shape[:-1], 1), (r + 0.5) ** self.power) for r in (0.0, self.radius)]
+        return np.concatenate([ends[0], self.breaks, ends[1]], axis=-1)
 
     @cached_property
     def log_corners(self) -> Array:
         """log q there."""
-        return np.concatenate([[0.0], -np.cumsum(self.slopes * np.diff(self.corners))])
+        fall = np.cumsum(self.slopes * np.diff(self.corners), axis=-1)
+        return np.concatenate([np.zeros((*fall.shape[:-1], 1)), -fall], axis=-1)
 
     def log_q(self, r: Array) -> Array:
-        """log q at |y - 1/2| = r."""
-        return np.asarray(np.interp((r + 0.5) ** self.power, self.corners, self.log_corners))
+        """log q at |y - 1/2| = r: of a concave function the least of its lines."""
+        beyond = (r + 0.5) ** self.power - self.corners[..., :-1, None]
+        return np.asarray((self.log_corners[..., :-1, None] - self.slopes[:, None] * beyond).min(axis=-2))
 
     @cached_property
-    def log_total(self) -> float:
+    def log_total(self) -> Array:
         """log Z, Z = int q over B."""
         corner = self.corners ** (1 / self.power)
-        wide = corner[1:] > corner[:-1]
-        part = _integral(self.power, self.slopes[wide], corner[:-1][wide], np.diff(corner)[wide])
-        return math.log(2 * float(np.exp(self.log_corners[:-1][wide]) @ part))
+        part = _integral(self.power, self.slopes, corner[..., :-1], np.diff(corner))
+        return np.asarray(np.log(2 * np.sum(np.exp(self.log_corners[..., :-1]) * part, axis=-1)))
 
     def clones(self, others: Reports) -> Array:
         """c_j = inf over B of omega_j / omega*, rounded down; shape of others.kappa."""
-        gaps = others.log_height[:, None] - others.kappa[:, None] * self.corners - self.log_corners
-        return np.asarray(np.minimum(np.exp(gaps.min(axis=1) + self.log_total), 1.0) * (1 - 1e-12))
+        gaps = others.log_height[:, None] - others.kappa[:, None] * self.corners[..., None, :]
+        least = (gaps - self.log_corners[..., None, :]).min(axis=-1) + self.log_total[..., None]
+        return np.asarray(np.minimum(np.exp(least), 1.0) * (1 - 1e-12))
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -43,9 +43,10 @@ from gspa.accountant.blanket import LEAST_TAIL, POWER, Envelope, Noise, Reductio
 from gspa.accountant.bound import Bound, Ends, enclosed
 from gspa.accountant.budgets import Budgets
 from gspa.accountant.errors import InvalidValue, OutsideValidity
-from gspa.accountant.losses import FLAT, LARGEST, TAIL, Atoms, Values, on_curve
+from gspa.accountant.losses import FLAT, LARGEST, TAIL, Atoms, Values, largest_of, on_curve
 from gspa.accountant.mechanisms import alone_delta, alone_epsilon
 from gspa.accountant.pair import greatest_epsilon, least_epsilon
+from gspa.accountant.random_sum import log_mgf
 from gspa.accountant.tradeoff import gdp_delta, gdp_epsilon
 
 # --- which omega* and B: any choice is valid, the limit shows a tight one ------------------------------------
@@ -55,27 +56,25 @@ _LEAKS = (0.5, 0.2, 0.05, 0.01, 1e-3, 1e-6)  # of the delta that is aimed at
 _BREAKS = 12
 _SEARCH = (math.inf, math.inf, 2.0, 1.2)  # a break is moved either way by at most this factor, sweep after sweep
 _NEAREST = 0.02  # of a break to the centre
+_TOGETHER = 10_000  # users of rows of breaks that are tried at once
 _DEEPEST = 200.0  # log q falls no lower: omega* must not underflow
 
 
-def limit(victim: Noise, others: Reports, envelope: Envelope, delta: float) -> tuple[float, float]:
+def limit(victim: Noise, others: Reports, envelope: Envelope, delta: float) -> tuple[Array, Array]:
     """mu of the blanket's own Gaussian limit, an estimate; and times Edgeworth's first correction of delta's quantile.
 
     mu^2 = int_B (f0 - f1)^2 / (sum_j c_j omega*). The correction, for the skewness int_B |f0 - f1|^3 /
     (sum_j c_j omega*)^2 / mu^3, is large where a rare report gives much away.
     """
-    if envelope.log_corners[-1] < -_DEEPEST:
-        return math.inf, math.inf
     middle, width, gap = _gaps(victim, envelope.radius)
-    cover = float(others.count @ envelope.clones(others))
-    cover_density = np.exp(envelope.log_q(middle) - envelope.log_total) * cover
+    cover = envelope.clones(others) @ others.count
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        share = gap / cover_density
-        second, third = 2 * float(gap * share @ width), 2 * float(gap * share**2 @ width)
-    if not (0 < second < math.inf and third < math.inf):
-        return math.inf, math.inf
-    mu = math.sqrt(second)
-    return mu, mu * (1 + third / second**1.5 * max(0.0, -float(ndtri(delta))) / 6)
+        share = gap / np.exp(envelope.log_q(middle) - envelope.log_total[..., None]) / cover[..., None]
+        second, third = (2 * (gap * share**power @ width) for power in (1, 2))
+        mu, deep = np.sqrt(second), envelope.log_corners[..., -1] < -_DEEPEST
+        found = mu, mu * (1 + third / second**1.5 * max(0.0, -float(ndtri(delta))) / 6)
+        unknown = deep | ~((second > 0) & (second < math.inf) & (third < math.inf))
+    return np.where(unknown, math.inf, found[0]), np.where(unknown, math.inf, found[1])
 
 
 @lru_cache(maxsize=64)
@@ -99,9 +98,9 @@ def _levels(others: Reports) -> Array:
     return np.unique(others.kappa[order][np.minimum(np.searchsorted(place, at), order.size - 1)])
 
 
-def _straight(levels: int) -> list[Array]:
+def _straight(levels: int) -> Array:
     """One slope throughout: the breaks below it sit at the centre, those above it beyond the edge."""
-    return [np.r_[np.zeros(i), np.full(levels - 1 - i, np.inf)] for i in range(levels)]
+    return np.where(np.arange(levels - 1) < np.arange(levels)[:, None], 0.0, math.inf)
 
 
 def _bent(others: Reports, slopes: Array, breaks: Array, reach: float) -> Envelope:
@@ -116,27 +115,30 @@ def choose(victim: Noise, others: Reports, delta: float, corrected: bool) -> Env
     def build(breaks: Array, share: float) -> Envelope:
         return _bent(others, levels, breaks, reach[share])
 
-    def mu(breaks: Array, share: float) -> float:
-        return limit(victim, others, build(breaks, share), delta)[corrected]
+    def least(breaks: Array, share: float) -> tuple[float, Array]:
+        """Of several rows of breaks the one with the least mu: where one share leaks, eps grows with it."""
+        several = max(1, _TOGETHER // others.count.size)
+        parts = (build(breaks[i : i + several], share) for i in range(0, len(breaks), several))
+        mu = np.concatenate([limit(victim, others, part, delta)[corrected] for part in parts])
+        return float(mu.min()), breaks[mu.argmin()]
 
-    def eps(breaks: Array, share: float) -> float:
-        found = mu(breaks, share)
+    @cache
+    def eps(mu: float, share: float) -> float:
         # Past mu = 40 only the order matters; gdp_epsilon's own range ends there.
-        return gdp_epsilon(delta=max(delta * (1 - share), LEAST_TAIL), mu=found) if found < 40 else found * found
+        return gdp_epsilon(delta=max(delta * (1 - share), LEAST_TAIL), mu=mu) if mu < 40 else mu * mu
 
-    # Where one share leaks, eps grows with mu.
-    straight = [(min(_straight(levels.size), key=lambda breaks: mu(breaks, share)), share) for share in _LEAKS]
-    breaks, share = min(straight, key=lambda one: eps(*one))
+    straight = [(*least(_straight(levels.size), share), share) for share in _LEAKS]
+    _, breaks, share = min(straight, key=lambda one: eps(one[0], one[2]))
     for factor in _SEARCH if levels.size > 1 else ():
         for i in range(levels.size - 1):
             high = reach[share] + 0.5
             at = min(max(breaks[i] ** (1 / others.power) - 0.5, _NEAREST), high)
             near = np.geomspace(max(at / factor, _NEAREST), min(at * factor, high), _BREAKS)
-            grid = np.unique(np.r_[0.5, 0.5 + near, high]) ** others.power
-            # Break i at x, and the others pushed aside.
-            moved = [np.r_[np.minimum(breaks[:i], x), x, np.maximum(breaks[i + 1 :], x)] for x in grid]
-            breaks = min([breaks, *moved], key=lambda one: mu(one, share))
-        share = min(_LEAKS, key=lambda one: eps(breaks, one))
+            grid = np.unique(np.r_[0.5, 0.5 + near, high])[:, None] ** others.power
+            # Break i at each of these, and the others pushed aside.
+            moved = [np.minimum(breaks[:i], grid), grid, np.maximum(breaks[i + 1 :], grid)]
+            _, breaks = least(np.vstack([breaks, np.hstack(moved)]), share)
+        share = min(_LEAKS, key=lambda one: eps(least(breaks[None], one)[0], one))
     return build(breaks, share)
 
 
@@ -258,10 +260,10 @@ class Crowd:
         if others.count.size == 0:
             return [], math.inf
         envelopes = [choose(noise, others, delta, corrected=False)]
-        mu, skewed = limit(noise, others, envelopes[0], delta)
+        mu, skewed = map(float, limit(noise, others, envelopes[0], delta))
         if not skewed < 1.05 * mu:  # far from the limit either choice may win
             envelopes.append(choose(noise, others, delta, corrected=True))
-            mu = min(mu, limit(noise, others, envelopes[1], delta)[0])
+            mu = min(mu, float(limit(noise, others, envelopes[1], delta)[0]))
         return (envelopes, mu) if mu < _MOST_MU else ([], math.inf)
 
     def reductions(
@@ -327,6 +329,7 @@ _PER_GAP = 80  # the same where a report has nobody to hide among, in the larges
 _FEW, _CELLS = 240, 600  # in which all B are evaluated, and the best ones: coarser by 1e-6 of eps
 _NEARBY, _STEP = 0.3, 1.0  # relative, or in the limit's mu: so far the best B stays what it is
 _LEAST_DELTA = 1e-30
+_TILTS, _LEAST_TILT, _MOST_TILT = 60, 1e-5, 1e3  # of the loss, times its standard deviation
 _APART, _FALLEN = 2.0, 1e-2  # decades of delta for which the same B are tried; a value so much less asks again
 
 
@@ -340,12 +343,25 @@ class _Victim:
         self.crowd, self.who = crowd, who
         laws, self.mu = crowd.reductions(who, delta, _FEW)
         self.hidden = bool(laws)
-        self.known = 1.0  # not below delta at the last eps, nor at any larger one
+        self._used = dict[float, Reduction]()  # by eps
+        self._known = 1.0  # not below delta at the last eps, nor at any larger one
         self._place, self._last = 0, math.floor(math.log10(delta) / _APART)  # on a scale of deltas
         self._laws, self._straight = {self._last: laws}, list[Reduction]()
         self._best: Reduction | None = None
         self._chosen = math.nan, 1.0  # at which eps, and its value there
         self._refined = cache(lambda one: _fine(crowd, who, one, delta, _CELLS))
+
+    def delta(self, eps: float) -> float:
+        """Not below it; not above what the report alone guarantees."""
+        alone = self.crowd.local_delta(self.who, eps)[1]
+        if not self.hidden:
+            return alone
+        self._used[eps] = self._chosen_at(eps)
+        return min(self._used[eps].upper(eps), alone)
+
+    def law(self, eps: float) -> Reduction | None:
+        """The one that was used at this eps, or at the last before it that was asked; None if nobody hides the user."""
+        return self._used[max(at for at in self._used if at <= eps)] if self.hidden else None
 
     def _ranked(self, eps: float) -> list[Reduction]:
         """Those of this place, the best at this eps first."""
@@ -359,13 +375,13 @@ class _Victim:
             ranked = sorted([*ranked, *_closest(self._straight, eps)], key=lambda found: found[0])[:_CLOSEST]
         return [one for _, one in ranked]
 
-    def at(self, eps: float) -> Reduction:
+    def _chosen_at(self, eps: float) -> Reduction:
         """The one that is the best at this eps or was nearby."""
         value, most, kept = gdp_delta(eps, mu=self.mu), -1, list[Reduction]()
         if self._best is not None:
             kept, value, (looked, there) = [self._best], self._refined(self._best).upper(eps), self._chosen
-            stands = eps > 3 * self.mu and value > FLAT * self.known  # at what this B misses, perhaps
-            self.known = value
+            stands = eps > 3 * self.mu and value > FLAT * self._known  # at what this B misses, perhaps
+            self._known = value
             if stands and self._place > self._last:
                 most = self._place - 1
             elif value > _FALLEN * there and eps - looked <= max(_NEARBY * looked, _STEP * self.mu):
@@ -374,8 +390,8 @@ class _Victim:
         self._place = max(min(about, most), self._last)
         asked = [*self._ranked(eps), *kept]
         self._best = min(asked, key=lambda one: self._refined(one).upper(eps))
-        self.known = self._refined(self._best).upper(eps)
-        self._chosen = eps, self.known
+        self._known = self._refined(self._best).upper(eps)
+        self._chosen = eps, self._known
         return self._refined(self._best)
 
 
@@ -384,32 +400,39 @@ def reports_pair(
 ) -> tuple[Atoms, Atoms]:
     """Losses of one round of `times` in which the crowd's reports are shuffled: above everybody's, below one user's.
 
-    The delta of all rounds together decides which (B, omega*) are used and where the curve ends. Where `both` is False
-    the losses below, which take as much time again, are all 0.
+    That user is the worst at about a round's share of the eps of all together. Their delta decides which (B, omega*)
+    are used and where the curve ends. Where `both` is False the losses below, which take longer, are all 0.
     """
     victims = [_Victim(crowd, index, max(delta / times, _LEAST_DELTA)) for index in crowd.candidates(victim)]
-    first = victims[0]
-    gap = crowd.gap(first.who)[1]
+    gap = crowd.gap(victims[0].who)[1]
     hidden = [one.mu for one in victims if one.hidden]
     width = min(gap, max(hidden, default=gap), LARGEST)
     corners = [crowd.gap(one.who)[1] for one in victims] if crowd.mechanism == "laplace" else []
+    worst, known = largest_of([one.delta for one in victims]), dict[float, tuple[float, int]]()
 
-    def at(eps: float) -> Values:
+    def above(eps: float) -> Values:
+        known[eps] = worst(eps)
+        return Values(known[eps][0], 0.0, 1.0, 1.0)
+
+    def below(eps: float) -> Values:
         least, alone = crowd.local_delta(first.who, eps)
-        found = first.at(eps) if first.hidden else None
-        own = alone if found is None else found.upper(eps)
-        worst = min(own, alone)
-        for one in victims[1:]:
-            local = crowd.local_delta(one.who, eps)[1]
-            if min(local, one.known) > worst:  # delta falls with eps
-                worst = max(worst, min(one.at(eps).upper(eps), local) if one.hidden else local)
-        if not both:
-            return Values(worst, 0.0, own, alone)
-        return Values(worst, least if found is None else found.lower(eps), own, alone)
+        law, most = first.law(eps), known[eps][0]
+        if law is None:
+            return Values(most, least, alone, alone)
+        return Values(most, min(law.lower(eps), most), law.upper(eps), alone)
 
     per = _PER_DEVIATION if hidden else _PER_GAP
     # A Laplace report's own eps is a corner of its curve.
-    return on_curve(at, width=width, per=per, corners=corners, floor=TAIL * delta / times)
+    curve = partial(on_curve, width=width, per=per, corners=corners, floor=TAIL * delta / times)
+    found = curve(above)
+    if not both:
+        return found
+    tilts = np.geomspace(_LEAST_TILT, 1.0, _TILTS) / width * _MOST_TILT
+    with np.errstate(divide="ignore"):  # nearly all losses may be infinite
+        chernoff = (log_mgf(found[0].loss, found[0].mass, tilts) - math.log(delta) / times) / tilts
+    asked = [eps for eps in known if eps <= max(float(chernoff.min()), 0.0)]
+    first = victims[known[asked[min(len(asked), len(known) - 1) - 1]][1]]  # where the curve ends nobody is the worst
+    return found[0], curve(below)[1]
 
 
 # --- certified eps and delta ---------------------------------------------------------------------------------

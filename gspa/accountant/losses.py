@@ -418,6 +418,25 @@ class Values(NamedTuple):
     behind: tuple[float, float] | None = None  # lower and upper of the one pair exchanged; None if they are the same
 
 
+def largest_of(deltas: Sequence[Callable[[float], float]]) -> Callable[[float], tuple[float, int]]:
+    """Not below any of these, and whose it is, of eps that grow from one call to the next.
+
+    As a delta falls with eps, one that was no larger than what is found already needs not be asked again.
+    """
+    known = np.full(len(deltas), math.inf)
+
+    def at(eps: float) -> tuple[float, int]:
+        found = 0.0, 0
+        for i in np.argsort(-known):
+            if known[i] <= found[0]:
+                break
+            known[i] = deltas[i](eps)
+            found = max(found, (float(known[i]), int(i)))
+        return found
+
+    return at
+
+
 def on_curve(
     at: Callable[[float], Values], *, width: float, per: int, corners: Sequence[float], floor: float
 ) -> tuple[Atoms, Atoms]:

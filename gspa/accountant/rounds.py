@@ -165,14 +165,14 @@ def of_tables(
     @cache
     def about(delta: float, times: int) -> tuple[Atoms, Atoms]:
         depth = 40 + math.log(times) - math.log(delta)
-        worst = _largest_of([partial(victim.table.above, victim.law(depth=depth)) for victim in victims])
+        worst = losses.largest_of([partial(victim.table.above, victim.law(depth=depth)) for victim in victims])
         table, law = one.table, one.law(depth=depth)
         back = None if table.mirrored else table.exchanged
 
         def at(eps: float) -> Values:
             if eps >= most:
                 return Values(0.0, 0.0, 0.0, 0.0)
-            above = worst(eps)
+            above, _ = worst(eps)
             upper = above if len(victims) == 1 and victims[0] is one else table.above(law, eps)
             behind = None if back is None else (back.below(law, eps), back.above(law, eps))
             return Values(above, table.below(law, eps), upper, table.alone(eps), behind)
@@ -193,25 +193,6 @@ def of_tables(
     return Round(label, valid_for, pair, local_delta=local_delta, most=most, fitted=True)
 
 
-def _largest_of(deltas: Sequence[Callable[[float], float]]) -> Callable[[float], float]:
-    """Not below any of these, of eps that grow from one call to the next.
-
-    As a delta falls with eps, one that was no larger than what is found already needs not be asked again.
-    """
-    known = np.full(len(deltas), math.inf)
-
-    def at(eps: float) -> float:
-        found = 0.0
-        for i in np.argsort(-known):
-            if known[i] <= found:
-                break
-            known[i] = deltas[i](eps)
-            found = max(found, known[i])
-        return float(found)
-
-    return at
-
-
 def shuffled_reports(
     scales: Budgets | ArrayLike,
     *,
@@ -224,7 +205,7 @@ def shuffled_reports(
     """A round in which every user reports a value of [0, 1] with noise, and the reports are shuffled.
 
     Its pair has the blanket's certified delta(eps) of the user who is the worst at that eps (`line`); from
-    below, that of a user with the least noise.
+    below, that of one user, as a rule the worst.
 
     Args:
         scales: at most 64 distinct ones; as the others but the last, see

@@ -272,9 +272,6 @@ class OnLine(Setting):
             return attack_epsilon(delta=delta, **self._coarse).lower
         if self.rounds > 1 and self.count.size == 1 and end == "upper":
             return composition.compose([(self.law(both=False), self.rounds)], delta=delta).upper
-        if self.rounds > 1 and self.count.size > 1 and end == "lower":  # that of a user with the least noise
-            first = laplace_gaussian.Crowd.of(**self.line).candidates(None)[0]
-            return composition.compose([(self.law(victim=first), self.rounds)], delta=delta).lower
         return None
 
     def about(self, delta: float) -> float | None:

@@ -297,8 +297,30 @@ class TestReportsOnALine:
         # Alone in the tails (see test_blanket): the pair must cover that user, not only the most precise ones.
         scales, count = [1.0, 0.2], [1, 10**6]
         found = compose([(shuffled_reports(scales, count=count), 2)], delta=1e-6)
+        assert found.lower > compose([(shuffled_reports(scales, count=count, victim=1), 2)], delta=1e-6).upper
+        assert found.relative_width < 0.05
         assert found.upper >= audit.attack_epsilon(scales, count=count, delta=1e-6, victim=0).lower
         assert "measured, not proved" in found.valid_for
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        ("scales", "count", "mechanism", "times", "worst"),
+        [
+            ([0.345, 0.709], [751, 719], "gaussian", 3, 1),  # nobody else is in the tails
+            ([0.3, 1.0], [900, 100], "gaussian", 2, 0),
+            ([6.15, 3.684, 1.911], [20, 1672, 32], "laplace", 20, 2),  # and another is the worst in the tail alone
+        ],
+    )
+    def test_the_lower_end_is_of_the_worst_user(self, scales, count, mechanism, times, worst):
+        crowd = {"count": count, "mechanism": mechanism}
+        found = compose([(shuffled_reports(scales, **crowd), times)], delta=1e-8)
+        alone = [
+            compose([(shuffled_reports(scales, victim=victim, **crowd), times)], delta=1e-8)
+            for victim in range(len(scales))
+        ]
+        assert max(range(len(scales)), key=lambda i: alone[i].upper) == worst
+        assert found.lower == pytest.approx(alone[worst].lower, rel=3e-3)  # at other points of its curve
+        assert found.upper >= max(one.upper for one in alone) * (1 - 1e-9)
 
     @pytest.mark.parametrize(
         ("scales", "count", "mechanism", "times", "target"),

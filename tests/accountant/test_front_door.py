@@ -324,7 +324,7 @@ class TestCalibrateIsTheInverse:
             for factor in (found.lower, found.upper)
         )
         assert 0.99 < passed.upper <= 1 < missed.upper
-        # There the worst off has missed it: those with the least noise, whose pair the lower end is of.
+        # There the worst off has missed it, whose pair the lower end is of.
         scales = [1 / (0.5 * found.upper), 1 / (2.0 * found.upper)]
         worst = shuffled_reports(scales, count=[3000, 40], victim=1)
         assert 1 < compose([(worst, 20)], delta=1e-6).lower < 1.03

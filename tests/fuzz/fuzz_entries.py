@@ -89,7 +89,7 @@ INSIDE: dict[str, str] = {
             "randomizers": "Randomizer",
             "settings": "setting people left_out warnings in_range",
             "laplace_gaussian": "attacked how_close limit choose reports_pair",
-            "losses": "spread merge sampled_gaussian atoms dominating dominated on_curve Values",
+            "losses": "spread merge sampled_gaussian atoms dominating dominated on_curve largest_of Values",
             "rounds": "of_tables held_alike silent depth_of checked",
             "one_round": "require_fit others_of problem_of epsilon_of candidates",
             "risk": "attack_rates",
