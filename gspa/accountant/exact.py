@@ -180,7 +180,7 @@ class Tilted:
 METHOD = "exact law of the number of ones"
 VALID_FOR = "binary randomized response, own eps_j each"
 MOST_INPUTS = 1 << 17  # choices of the others' inputs up to which all are tried
-QUICK = 1 << 16  # choices up to which the front door tries all: two seconds
+QUICK = 1 << 16  # choices up to which the front door tries all, in less than a second
 _MOST_USERS = 10**9
 _MOST_GROUPS = 20_000
 _KEPT = 64  # best choices of inputs that the search for eps looks at
