@@ -327,7 +327,7 @@ def _fine(crowd: Crowd, victim: int, one: Reduction, delta: float, size: int | N
 _PER_DEVIATION = 10  # points in a standard deviation of the loss
 _PER_GAP = 80  # the same where a report has nobody to hide among, in the largest loss or the Gaussian's mu
 _FEW, _CELLS = 240, 600  # in which all B are evaluated, and the best ones: coarser by 1e-6 of eps
-_NEARBY, _STEP = 0.3, 1.0  # relative, or in the limit's mu: so far the best B stays what it is
+_NEARBY, _STEP = 0.3, 0.5  # relative, or in the limit's mu: so far the best B stays what it is
 _LEAST_DELTA = 1e-30
 _TILTS, _LEAST_TILT, _MOST_TILT = 60, 1e-5, 1e3  # of the loss, times its standard deviation
 _APART, _FALLEN = 2.0, 1e-2  # decades of delta for which the same B are tried; a value so much less asks again
