@@ -401,7 +401,7 @@ def reports_pair(
     """Losses of one round of `times` in which the crowd's reports are shuffled: above everybody's, below one user's.
 
     That user is the worst at about a round's share of the eps of all together. Their delta decides which (B, omega*)
-    are used and where the curve ends. Where `both` is False the losses below, which take longer, are all 0.
+    are used and where the curve ends. Where `both` is False the losses below are all 0, which saves the time for them.
     """
     victims = [_Victim(crowd, index, max(delta / times, _LEAST_DELTA)) for index in crowd.candidates(victim)]
     gap = crowd.gap(victims[0].who)[1]

@@ -204,13 +204,13 @@ def shuffled_reports(
 ) -> Round:
     """A round in which every user reports a value of [0, 1] with noise, and the reports are shuffled.
 
-    Its pair has the blanket's certified delta(eps) of the user who is the worst at that eps (`line`); from
+    Its pair has the blanket's certified delta(eps) of the user who is the worst at that eps (`laplace_gaussian`); from
     below, that of one user, as a rule the worst.
 
     Args:
         scales: at most 64 distinct ones; as the others but the last, see
             `gspa.accountant.laplace_gaussian.blanket_epsilon`.
-        both: False where the lower end does not matter: it is then 0, and the upper one costs half the time.
+        both: False where the lower end does not matter: it is then 0, which saves the time for it.
     """
     crowd = Crowd.of(scales, count, mechanism, sensitivity)
     victims = crowd.candidates(victim)
