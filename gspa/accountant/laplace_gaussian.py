@@ -56,7 +56,7 @@ _LEAKS = (0.5, 0.2, 0.05, 0.01, 1e-3, 1e-6)  # of the delta that is aimed at
 _BREAKS = 12
 _SEARCH = (math.inf, math.inf, 2.0, 1.2)  # a break is moved either way by at most this factor, sweep after sweep
 _NEAREST = 0.02  # of a break to the centre
-_TOGETHER = 10_000  # users of rows of breaks that are tried at once
+_TOGETHER = 10_000  # distinct noises, times rows of breaks, that are tried at once
 _DEEPEST = 200.0  # log q falls no lower: omega* must not underflow
 
 
@@ -329,7 +329,7 @@ _PER_GAP = 80  # the same where a report has nobody to hide among, in the larges
 _FEW, _CELLS = 240, 600  # in which all B are evaluated, and the best ones: coarser by 1e-6 of eps
 _NEARBY, _STEP = 0.3, 0.5  # relative, or in the limit's mu: so far the best B stays what it is
 _LEAST_DELTA = 1e-30
-_TILTS, _LEAST_TILT, _MOST_TILT = 60, 1e-5, 1e3  # of the loss, times its standard deviation
+_TILTS = (0.01, 1000.0, 60)  # from, to and how many; times the loss's standard deviation
 _APART, _FALLEN = 2.0, 1e-2  # decades of delta for which the same B are tried; a value so much less asks again
 
 
@@ -427,11 +427,12 @@ def reports_pair(
     found = curve(above)
     if not both:
         return found
-    tilts = np.geomspace(_LEAST_TILT, 1.0, _TILTS) / width * _MOST_TILT
+    tilts = np.geomspace(*_TILTS) / width
     with np.errstate(divide="ignore"):  # nearly all losses may be infinite
         chernoff = (log_mgf(found[0].loss, found[0].mass, tilts) - math.log(delta) / times) / tilts
-    asked = [eps for eps in known if eps <= max(float(chernoff.min()), 0.0)]
-    first = victims[known[asked[min(len(asked), len(known) - 1) - 1]][1]]  # where the curve ends nobody is the worst
+    share = max(float(chernoff.min()), 0.0)
+    asked = list(known)[:-1] or [0.0]  # where the curve ends nobody is the worst
+    first = victims[known[max(eps for eps in asked if eps <= share)][1]]
     return found[0], curve(below)[1]
 
 
