@@ -351,44 +351,48 @@ class _Victim:
         self._chosen = math.nan, 1.0  # at which eps, and its value there
         self._refined = cache(lambda one: _fine(crowd, who, one, delta, _CELLS))
 
-    def delta(self, eps: float) -> float:
-        """Not below it; not above what the report alone guarantees."""
+    def delta(self, eps: float, enough: float = 0.0) -> float:
+        """Not below it; not above what the report alone guarantees. No tighter one is looked for than `enough`."""
         alone = self.crowd.local_delta(self.who, eps)[1]
         if not self.hidden:
             return alone
-        self._used[eps] = self._chosen_at(eps)
+        self._used[eps] = self._chosen_at(eps, enough)
         return min(self._used[eps].upper(eps), alone)
 
     def law(self, eps: float) -> Reduction | None:
         """The one that was used at this eps, or at the last before it that was asked; None if nobody hides the user."""
         return self._used[max(at for at in self._used if at <= eps)] if self.hidden else None
 
-    def _ranked(self, eps: float) -> list[Reduction]:
-        """Those of this place, the best at this eps first."""
+    def _ranked(self, eps: float, enough: float) -> list[Reduction]:
+        """Those of this place that may be the best at this eps; or one that is good enough."""
         if self._place not in self._laws:
             laws, _ = self.crowd.reductions(self.who, 10.0 ** (_APART * self._place), _FEW)
             self._laws[self._place] = laws or self._laws[self._last]
         ranked = _closest(self._laws[self._place], eps)
+        if ranked[0][0] <= enough:
+            return [ranked[0][1]]
         if ranked[0][0] > gdp_delta(eps / _NEAR, mu=self.mu):
             if not self._straight:
                 self._straight, _ = self.crowd.reductions(self.who, 10.0 ** (_APART * self._last), _FEW, straight=True)
             ranked = sorted([*ranked, *_closest(self._straight, eps)], key=lambda found: found[0])[:_CLOSEST]
         return [one for _, one in ranked]
 
-    def _chosen_at(self, eps: float) -> Reduction:
-        """The one that is the best at this eps or was nearby."""
+    def _chosen_at(self, eps: float, enough: float) -> Reduction:
+        """The one that is the best at this eps or was nearby, or is good enough."""
         value, most, kept = gdp_delta(eps, mu=self.mu), -1, list[Reduction]()
         if self._best is not None:
             kept, value, (looked, there) = [self._best], self._refined(self._best).upper(eps), self._chosen
             stands = eps > 3 * self.mu and value > FLAT * self._known  # at what this B misses, perhaps
             self._known = value
+            if value <= enough:
+                return self._refined(self._best)
             if stands and self._place > self._last:
                 most = self._place - 1
             elif value > _FALLEN * there and eps - looked <= max(_NEARBY * looked, _STEP * self.mu):
                 return self._refined(self._best)
         about = math.floor(math.log10(max(value, LEAST_TAIL)) / _APART)
         self._place = max(min(about, most), self._last)
-        asked = [*self._ranked(eps), *kept]
+        asked = [*self._ranked(eps, enough), *kept]
         self._best = min(asked, key=lambda one: self._refined(one).upper(eps))
         self._known = self._refined(self._best).upper(eps)
         self._chosen = eps, self._known
@@ -403,8 +407,10 @@ def reports_pair(
     That user is the worst at about a round's share of the eps of all together. Their delta decides which (B, omega*)
     are used and where the curve ends. Where `both` is False the losses below are all 0, which saves the time for them.
     """
-    victims = [_Victim(crowd, index, max(delta / times, _LEAST_DELTA)) for index in crowd.candidates(victim)]
-    gap = crowd.gap(victims[0].who)[1]
+    indices = crowd.candidates(victim)
+    victims = [_Victim(crowd, index, max(delta / times, _LEAST_DELTA)) for index in indices]
+    victims.sort(key=lambda one: -one.mu)  # at the first eps the worst is best asked first
+    gap = crowd.gap(indices[0])[1]
     hidden = [one.mu for one in victims if one.hidden]
     width = min(gap, max(hidden, default=gap), LARGEST)
     corners = [crowd.gap(one.who)[1] for one in victims] if crowd.mechanism == "laplace" else []

@@ -418,10 +418,11 @@ class Values(NamedTuple):
     behind: tuple[float, float] | None = None  # lower and upper of the one pair exchanged; None if they are the same
 
 
-def largest_of(deltas: Sequence[Callable[[float], float]]) -> Callable[[float], tuple[float, int]]:
+def largest_of(deltas: Sequence[Callable[[float, float], float]]) -> Callable[[float], tuple[float, int]]:
     """Not below any of these, and whose it is, of eps that grow from one call to the next.
 
-    As a delta falls with eps, one that was no larger than what is found already needs not be asked again.
+    As a delta falls with eps, one that was no larger than what is found already needs not be asked again. Each is told
+    what is found already: that is enough, and anything tighter is of no use.
     """
     known = np.full(len(deltas), math.inf)
 
@@ -430,7 +431,7 @@ def largest_of(deltas: Sequence[Callable[[float], float]]) -> Callable[[float], 
         for i in np.argsort(-known):
             if known[i] <= found[0]:
                 break
-            known[i] = deltas[i](eps)
+            known[i] = deltas[i](eps, found[0])
             found = max(found, (float(known[i]), int(i)))
         return found
 

@@ -162,10 +162,14 @@ def of_tables(
     end is that of `one`.
     """
 
+    def curve(victim: Problem, depth: float) -> Callable[[float, float], float]:
+        law = victim.law(depth=depth)
+        return lambda eps, enough: victim.table.above(law, eps)
+
     @cache
     def about(delta: float, times: int) -> tuple[Atoms, Atoms]:
         depth = 40 + math.log(times) - math.log(delta)
-        worst = losses.largest_of([partial(victim.table.above, victim.law(depth=depth)) for victim in victims])
+        worst = losses.largest_of([curve(victim, depth) for victim in victims])
         table, law = one.table, one.law(depth=depth)
         back = None if table.mirrored else table.exchanged
 
