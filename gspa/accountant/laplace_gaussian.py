@@ -409,7 +409,7 @@ def reports_pair(
     """
     indices = crowd.candidates(victim)
     victims = [_Victim(crowd, index, max(delta / times, _LEAST_DELTA)) for index in indices]
-    victims.sort(key=lambda one: -one.mu)  # at the first eps the worst is best asked first
+    victims.sort(key=lambda one: -one.mu)  # the likely worst is asked first, at the first eps
     gap = crowd.gap(indices[0])[1]
     hidden = [one.mu for one in victims if one.hidden]
     width = min(gap, max(hidden, default=gap), LARGEST)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from gspa.accountant.losses import dominated, dominating
+from gspa.accountant.losses import dominated, dominating, largest_of
 from gspa.accountant.tradeoff import gdp_delta
 
 
@@ -124,3 +124,22 @@ def test_cap_lowers():
     pair = dominated(at, exact, exact, cap)
     for e, c in zip(at, cap, strict=True):
         assert curve(pair, e) <= c + 1e-15
+
+
+def test_the_largest_of_several_curves_is_found_although_each_may_be_loose_where_another_is_larger():
+    rng, asked = np.random.default_rng(1), []
+    slopes, heights = rng.uniform(0.5, 4, 6), rng.uniform(0.1, 1, 6)
+
+    def one(i):
+        def delta(eps, enough):
+            asked.append(i)
+            true = heights[i] * math.exp(-slopes[i] * eps)
+            return true if 1.5 * true > enough else 1.5 * true
+
+        return delta
+
+    largest, grid = largest_of([one(i) for i in range(6)]), np.linspace(0, 5, 50)
+    for eps in grid:
+        true = heights * np.exp(-slopes * eps)
+        assert largest(float(eps)) == pytest.approx((true.max(), true.argmax()))
+    assert len(asked) < 3 * grid.size  # most are known to be smaller
