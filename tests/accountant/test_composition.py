@@ -298,7 +298,6 @@ class TestReportsOnALine:
         scales, count = [1.0, 0.2], [1, 10**6]
         found = compose([(shuffled_reports(scales, count=count), 2)], delta=1e-6)
         assert found.lower > compose([(shuffled_reports(scales, count=count, victim=1), 2)], delta=1e-6).upper
-        assert found.relative_width < 0.05
         assert found.upper >= audit.attack_epsilon(scales, count=count, delta=1e-6, victim=0).lower
         assert "measured, not proved" in found.valid_for
 
