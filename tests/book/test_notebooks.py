@@ -102,13 +102,6 @@ class TestParameters:
         for line in parameters_cell(source).source.splitlines():
             assert re.fullmatch(r"\w+: \S+ = .+  # \S.*", line), line
 
-    @pytest.mark.parametrize("profile", parameters.PROFILES)
-    def test_every_profiles_values_are_themselves_allowed(self, notebook, profile):
-        values = notebook.defaults(profile)
-        assert set(values) == set(notebook.properties)
-        assert values["profile"] == profile
-        assert notebook.validate(values, profile=profile) == values
-
     def test_only_small_profiles_have_values_of_their_own(self, notebook):
         assert notebook.properties["profile"]["enum"] == list(parameters.PROFILES)
         for profile, values in notebook.schema.get("profiles", {}).items():
