@@ -204,6 +204,8 @@ class TestSubsets:
         counts = pd.Series(code).value_counts().reindex(every, fill_value=0)
         assert counts.sum() == 60_000
         assert stats.chisquare(counts).pvalue > 1e-4
+        alone = (aggregation.subsets(1, d, k, np.random.default_rng(seed)) for seed in range(500))
+        assert all((np.diff(one) > 0).all() for one in alone)
 
     def test_further_indices_are_uniform_outside_a_users_own(self):
         own = np.tile([1, 4], (30_000, 1))
