@@ -18,13 +18,13 @@ import time
 import zipfile
 from contextlib import closing, suppress
 from pathlib import Path
+from queue import Queue
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from awaiting import ended, number, until
 from bs4 import BeautifulSoup
 from small_project import PROPERTIES, add
-from tornado.netutil import bind_sockets
 
 from gspa.accountant.errors import CheckFailed
 from gspa.book import bench, bench_runs, claims, moved, panel, parameters, provenance, run, say, site, verdicts
@@ -120,10 +120,11 @@ def opened(here, usable=lambda values: None):
 
 
 class Reader:
-    """Asks a server; by default as its own page would."""
+    """Asks a server, by default as its own page would; `said` has the address that it printed."""
 
-    def __init__(self, port: int, token: str) -> None:
-        self.port, self.token, self.host = port, token, f"127.0.0.1:{port}"
+    def __init__(self, said: str) -> None:
+        self.host, port, self.token = re.search(r"http://(127\.0\.0\.1:(\d+))/bench/#token=([\w-]+)", said).groups()
+        self.port = int(port)
 
     def whole(self, method: str, path: str, body: object = None, **headers: str | None) -> tuple[int, bytes, object]:
         """An answer's status, content and headers."""
@@ -165,32 +166,23 @@ def serving(here):
     ends = []
 
     def start(runs: Bench | None = None) -> Reader:
-        runs = runs or opened(here)
-        (listening,) = bind_sockets(0, "127.0.0.1")
-        port = listening.getsockname()[1]
-        guard = bench.Guard(port)
-        loop = asyncio.new_event_loop()
-
-        async def main() -> None:
-            bench.server(guard, runs).add_sockets([listening])
+        runs, said, loop = runs or opened(here), Queue(), asyncio.new_event_loop()
+        task = loop.create_task(bench._serve(runs, 0, said.put))
 
         def work() -> None:
-            asyncio.set_event_loop(loop)
-            loop.run_until_complete(main())
-            loop.run_forever()
-            loop.close()
+            with suppress(asyncio.CancelledError), closing(loop):
+                loop.run_until_complete(task)
 
         thread = threading.Thread(target=work)
         thread.start()
-        ends.append((loop, thread, runs, listening))
-        return Reader(port, guard.token)
+        ends.append((loop, task, thread, runs))
+        return Reader(said.get(timeout=60))
 
     yield start
-    for loop, thread, runs, listening in ends:
+    for loop, task, thread, runs in ends:
         runs.close()
-        loop.call_soon_threadsafe(loop.stop)
+        loop.call_soon_threadsafe(task.cancel)
         thread.join()
-        listening.close()
 
 
 @pytest.fixture
@@ -674,9 +666,7 @@ class TestTheServersEnd:
                 text=True,
             )
             started.append(process)
-            said = process.stdout.readline()
-            port, token = re.search(r"http://127\.0\.0\.1:(\d+)/bench/#token=([\w-]+)", said).groups()
-            return process, Reader(int(port), token)
+            return process, Reader(process.stdout.readline())
 
         yield command
         for process in started:
