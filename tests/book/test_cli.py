@@ -18,7 +18,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import typer
+from package_reference import commands
 from small_project import add, make, markdown, small_mnist
 
 from gspa.accountant import budgets, closed_forms
@@ -27,20 +27,9 @@ from gspa.algorithms import _mnist_files
 from gspa.book import claims, say
 from gspa.book.claims import Outcome
 from gspa.book.verdicts import Reading
-from gspa.cli import app, run
+from gspa.cli import run
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def commands(command: typer.main.TyperGroup, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """Every command of the application, such as ("data", "status")."""
-    found = []
-    for name, part in command.commands.items():
-        found += commands(part, (*path, name)) if hasattr(part, "commands") else [(*path, name)]
-    return found
-
-
-COMMANDS = commands(typer.main.get_command(app))
 
 
 @pytest.fixture
@@ -80,7 +69,7 @@ def project(project):
 
 
 class TestHelp:
-    @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+    @pytest.mark.parametrize("command", commands(), ids=" ".join)
     def test_every_command_explains_itself_with_an_example(self, command, capsys):
         assert run([*command, "--help"]) == 0
         out, err = capsys.readouterr()
@@ -99,7 +88,7 @@ class TestHelp:
     def test_the_commands_are_listed(self, answer):
         listed = answer("--help")
         assert "checked" in listed
-        for command in COMMANDS:
+        for command in commands():
             assert re.search(rf"^  {command[0]} ", listed, re.MULTILINE)
 
     @pytest.mark.parametrize("group", ["", "data"])
