@@ -278,49 +278,36 @@ class TestWhoMayAsk:
         assert bench.Guard(80).serves(asked) is served
 
 
+PAGE = '{"notebook": "01_page", "parameters": %s}'
+NO_NOTEBOOKS = (
+    *("", "01_page.ipynb", "../notebooks/01_page", "/etc/passwd", "01_pag", "sweep_page"),
+    *("02_not_in_the_site", "01_page\x00", "01_page/../01_page", "..", "*"),
+)
+NO_BODIES = (
+    *("", "{", "[]", "7", '"01_page"', "{}", '{"notebook": 1}', "\xff", "[" * 60000, PAGE % "[]"),
+    '{"notebook": "01_page", "output": "x.ipynb"}',
+    '{"notebook": "01_page", "axes": {"n": "1,2"}}',
+)
+ODD_VALUES = (
+    *('{"\\ud800": 1}', '{"n": "\\ud800"}', '{"profile": "\\ud800"}', '{"\\n\\r\\n": "\\u2028\\u0000"}'),
+    '{"n": ' + "[" * 900 + "]" * 900 + "}",
+    '{"n": ' + '{"a":' * 400 + "1" + "}" * 400 + "}",
+)
+
+
 class TestWhatMayBeAsked:
     @pytest.mark.parametrize(
         ("body", "says"),
         [
-            *(
-                (json.dumps({"notebook": name}).encode(), "notebook '.*': does not exist")
-                for name in (
-                    *("", "01_page.ipynb", "../notebooks/01_page", "/etc/passwd", "01_pag", "sweep_page"),
-                    *("02_not_in_the_site", "01_page\x00", "01_page/../01_page", "..", "*"),
-                )
-            ),
-            *(
-                (json.dumps({"notebook": "01_page", "parameters": given}).encode(), says)
-                for given, says in (
-                    ({"m": 4}, "does not exist"),
-                    ({"n": 101}, "an integer"),
-                )
-            ),
-            *(
-                (body, "^body: must be JSON with")
-                for body in (
-                    *(b"", b"{", b"[]", b"7", b'"01_page"', b"{}", b'{"notebook": 1}', b"\xff", b"[" * 60000),
-                    b'{"notebook": "01_page", "parameters": []}',
-                    b'{"notebook": "01_page", "output": "x.ipynb"}',
-                    b'{"notebook": "01_page", "axes": {"n": "1,2"}}',
-                )
-            ),
-            *(
-                (body, "")  # odd text
-                for body in (
-                    b'{"notebook": "\\ud800"}',
-                    b'{"notebook": "01_page", "parameters": {"\\ud800": 1}}',
-                    b'{"notebook": "01_page", "parameters": {"n": "\\ud800"}}',
-                    b'{"notebook": "01_page", "parameters": {"profile": "\\ud800"}}',
-                    b'{"notebook": "01_page", "parameters": {"n": ' + b"[" * 900 + b"]" * 900 + b"}}",
-                    b'{"notebook": "01_page", "parameters": {"n": ' + b'{"a":' * 400 + b"1" + b"}" * 400 + b"}}",
-                    b'{"notebook": "01_page", "parameters": {"\\n\\r\\n": "\\u2028\\u0000"}}',
-                )
-            ),
+            *((json.dumps({"notebook": name}), "notebook '.*': does not exist") for name in (*NO_NOTEBOOKS, "\ud800")),
+            *((body, "^body: must be JSON with") for body in NO_BODIES),
+            (PAGE % '{"m": 4}', "does not exist"),
+            (PAGE % '{"n": 101}', "an integer"),
+            *((PAGE % given, "01_page: ") for given in ODD_VALUES),
         ],
     )
     def test_only_a_notebook_of_the_site_with_what_its_schema_allows(self, reader, here, instant, body, says):
-        status, text, _ = reader.ask("POST", "/bench/runs", body)
+        status, text, _ = reader.ask("POST", "/bench/runs", body.encode("latin-1"))
         assert (status, text.count("\n"), text.count("\r"), instant) == (422, 1, 0, [])
         assert re.search(says, text)
         assert [one for one in (here.build / "bench").iterdir() if one.is_dir()] == []
