@@ -30,15 +30,26 @@ from gspa.book.verdicts import Reading
 from gspa.cli import run
 
 ROOT = Path(__file__).resolve().parents[2]
+VERIFY = "verify --profile quick --claim G-TAB2"
 
 
 @pytest.fixture
-def refused(capsys):
+def told(capsys):
+    """Run one command line that must end with this status; return what it printed, and what of errors."""
+
+    def ask(line: str, status: int = 0):
+        assert run(shlex.split(line)) == status
+        return capsys.readouterr()
+
+    return ask
+
+
+@pytest.fixture
+def refused(told):
     """Run one command line that must be refused with one line; return the line."""
 
     def check(line: str, status: int = 2) -> str:
-        assert run(shlex.split(line)) == status
-        out, err = capsys.readouterr()
+        out, err = told(line, status)
         assert out == ""
         assert err.count("\n") == 1
         assert err.startswith("gspa: ")
@@ -49,12 +60,11 @@ def refused(capsys):
 
 
 @pytest.fixture
-def answer(capsys):
+def answer(told):
     """Run one command line that must succeed; return what it printed, as JSON where asked."""
 
     def check(line: str):
-        assert run(shlex.split(line)) == 0
-        out, err = capsys.readouterr()
+        out, err = told(line)
         assert err == ""
         return json.loads(out) if "--json" in line else out
 
@@ -70,9 +80,8 @@ def project(project):
 
 class TestHelp:
     @pytest.mark.parametrize("command", commands(), ids=" ".join)
-    def test_every_command_explains_itself_with_an_example(self, command, capsys):
-        assert run([*command, "--help"]) == 0
-        out, err = capsys.readouterr()
+    def test_every_command_explains_itself_with_an_example(self, command, told):
+        out, err = told(f"{' '.join(command)} --help")
         assert err == ""
         assert out.startswith(f"Usage: gspa {' '.join(command)} ")
         example = re.search(r"Example: gspa (.+)", out)[1].split()
@@ -92,9 +101,8 @@ class TestHelp:
             assert re.search(rf"^  {command[0]} ", listed, re.MULTILINE)
 
     @pytest.mark.parametrize("group", ["", "data"])
-    def test_a_group_alone_shows_its_help_and_is_no_success(self, group, capsys):
-        assert run(shlex.split(group)) == 2
-        out, err = capsys.readouterr()
+    def test_a_group_alone_shows_its_help_and_is_no_success(self, group, told):
+        out, err = told(group, 2)
         assert out == ""
         assert err.startswith(f"Usage: gspa {group}".rstrip())
         assert "Commands:" in err
@@ -235,26 +243,25 @@ def test_what_is_refused_before_any_work_is_one_line(refused, project, asked, li
 
 
 class TestRun:
-    def test_parameters_come_from_the_profile_the_file_and_the_line_in_this_order(self, project, capsys):
+    def test_parameters_come_from_the_profile_the_file_and_the_line_in_this_order(self, project, told):
         body = ["from gspa.book.page import Page", "page = Page('01_page', globals())"]
         quick = {"n": 1, "c": 0.125}
         add(project, "01_page", *body, "%%say\nThey are {{ n }}, {{ c }}, {{ profile }}.", profiles={"quick": quick})
         Path("values.yml").write_text("n: 20\nc: 2.5e-1\n")
         # The size without a profile, given: it stays as well.
-        assert run(shlex.split("run 01_page --profile quick -f values.yml -p n 3 -o deep/page.ipynb")) == 0
-        out, err = capsys.readouterr()
+        out, err = told("run 01_page --profile quick -f values.yml -p n 3 -o deep/page.ipynb")
         assert out == "Wrote deep/page.ipynb\n"
         assert err.splitlines() == ["01_page: done"]
         page = nbformat.read("deep/page.ipynb", as_version=4)
         assert say.values_of(page) == {"n": 3, "c": 0.25, "profile": "quick"}
         assert page.cells[5].outputs[0].data["text/markdown"] == "They are 3, 0.25, quick."
         # It has no middle: the paper's sizes.
-        assert run(shlex.split("run 01_page --profile middle -o deep/page.ipynb")) == 0
+        told("run 01_page --profile middle -o deep/page.ipynb")
         page = nbformat.read("deep/page.ipynb", as_version=4)
         assert say.values_of(page) == {"n": 3, "c": 0.5, "profile": "middle"}
         assert sorted(path.name for path in Path("deep").iterdir()) == ["page.ipynb"]
 
-    def test_it_says_what_moved_against_the_book_and_without_one_against_the_record(self, project, capsys):
+    def test_it_says_what_moved_against_the_book_and_without_one_against_the_record(self, project, told):
         project.book.mkdir()
         shutil.copy(ROOT / "book" / "claims.yaml", project.book)
         entry = claims.claim("G-TAB2")
@@ -262,8 +269,7 @@ class TestRun:
         add(project, "page", f"from gspa.book.claims import Outcome\n{card}", claims=["G-TAB2"])
 
         def said(line):
-            assert run(shlex.split(f"run page -o x.ipynb {line}")) == 0
-            wrote, *lines = capsys.readouterr().out.splitlines()
+            wrote, *lines = told(f"run page -o x.ipynb {line}").out.splitlines()
             assert wrote == "Wrote x.ipynb"
             return lines
 
@@ -273,10 +279,9 @@ class TestRun:
         assert said("-p n 4") == ["What moved against the book, profile paper:", "Nothing."]
         assert said("-p n 5") == ["What moved against the book, profile paper:", "G-TAB2   gap: 4 -> 5"]
 
-    def test_a_notebook_that_raises_is_status_1_and_writes_nothing(self, project, capsys):
+    def test_a_notebook_that_raises_is_status_1_and_writes_nothing(self, project, told):
         # A failure's message is a screen with the traceback of the cell, not one of gspa's own.
-        assert run(shlex.split("run 01_page -p n 13")) == 1
-        out, err = capsys.readouterr()
+        out, err = told("run 01_page -p n 13", 1)
         assert out == ""
         assert "gspa: notebook 01_page, cell 4 (if n == 13: raise ValueError('thirteen')): ValueError: thirteen" in err
         assert "gspa/" not in err
@@ -307,14 +312,14 @@ class TestRun:
         assert (page.parents[1] / "mathjax" / "tex-svg-full.js").is_file()
         assert sorted(path.name for path in here.build.iterdir()) == []
 
-    def test_open_without_a_browser_says_where_the_page_is(self, project, capsys, monkeypatch):
+    def test_open_without_a_browser_says_where_the_page_is(self, project, told, monkeypatch):
         from gspa.book import site
 
         page = project.build / "x_html" / "page.html"
         monkeypatch.setattr(site, "render_page", lambda *given, **named: page)
         monkeypatch.setattr("webbrowser.open", lambda address: False)
-        assert run(shlex.split("run 01_page -o x.ipynb --open")) == 0
-        assert capsys.readouterr().out == f"Wrote x.ipynb\nNo browser here; open it yourself: {page}\n"
+        said = told("run 01_page -o x.ipynb --open").out
+        assert said == f"Wrote x.ipynb\nNo browser here; open it yourself: {page}\n"
 
     def test_open_replaces_no_folder_of_somebody_elses(self, project, refused):
         mine = Path("x_html")
@@ -359,12 +364,11 @@ class TestVerify:
 
         return set_to
 
-    def test_an_agreeing_record_is_status_0_and_what_has_run_is_not_run_again(self, here, record, capsys):
+    def test_an_agreeing_record_is_status_0_and_what_has_run_is_not_run_again(self, here, record, told):
         shutil.rmtree(here.build, ignore_errors=True)
         record("verified")
         for state in ("done", "unchanged"):
-            assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 0
-            out, err = capsys.readouterr()
+            out, err = told(VERIFY)
             assert re.match(r"G-TAB2 +verified +The four distributions: n is 1\.\n", out)
             assert out.endswith("1 of 1 settled in this run; nothing differs.\n")
             assert state in err
@@ -380,63 +384,54 @@ class TestVerify:
 
         return show
 
-    def test_a_verdict_of_one_reading_says_so(self, shown, capsys):
+    def test_a_verdict_of_one_reading_says_so(self, shown, told):
         two = Reading("one way", "verified", "So."), Reading("another", "refuted", "Not so.")
         shown(Outcome("G-TAB2", "verified", "So.", {"gap": 1.0}, readings=two))
-        assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 0
-        assert capsys.readouterr().out.startswith("G-TAB2   verified in 1 of 2 readings So.\n")
-        assert run(shlex.split("verify --profile quick --claim G-TAB2 --json")) == 0
-        assert json.loads(capsys.readouterr().out)["claims"][0]["agreeing"] == "in 1 of 2 readings"
+        assert told(VERIFY).out.startswith("G-TAB2   verified in 1 of 2 readings So.\n")
+        assert json.loads(told(f"{VERIFY} --json").out)["claims"][0]["agreeing"] == "in 1 of 2 readings"
 
     @pytest.mark.parametrize("verdict", ["refuted", "not yet checked"])
-    def test_a_differing_record_is_status_1_and_named_and_json_has_the_evidence(self, record, capsys, verdict):
+    def test_a_differing_record_is_status_1_and_named_and_json_has_the_evidence(self, record, told, verdict):
         record(verdict)
-        assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 1
-        out = capsys.readouterr().out
+        out = told(VERIFY, 1).out
         assert f"DIFFERS from the record: {verdict}" in out
         assert out.endswith("1 of 1 settled in this run; 1 differs from the record.\n")
-        assert run(shlex.split("verify --profile quick --claim G-TAB2 --json")) == 1
-        found = json.loads(capsys.readouterr().out)
+        found = json.loads(told(f"{VERIFY} --json", 1).out)
         (result,) = found["claims"]
-        told = {"claim": "G-TAB2", "verdict": "verified", "recorded": verdict, "differs": True}
-        assert (found["profile"], result | told, len(result["evidence"])) == ("quick", result, 4)
+        wanted = {"claim": "G-TAB2", "verdict": "verified", "recorded": verdict, "differs": True}
+        assert (found["profile"], result | wanted, len(result["evidence"])) == ("quick", result, 4)
 
     @pytest.mark.parametrize(
         ("profile", "missing", "status"),
         [("paper", "size", 1), ("middle", "size", 0), ("quick", "size", 0), ("quick", "data", 1), ("paper", "data", 1)],
     )
     def test_what_could_not_be_checked_contradicts_nothing_and_strict_fails(
-        self, shown, capsys, profile, missing, status
+        self, shown, told, profile, missing, status
     ):
         shown(Outcome("G-TAB2", "not yet checked", "Lacking.", missing=missing))
         asked = f"verify --profile {profile} --claim G-TAB2"
-        assert run(shlex.split(asked)) == 0
-        said = capsys.readouterr().out
+        said = told(asked).out
         assert "0 of 1 settled in this run; nothing differs of what could be checked.\n" in said
-        assert run(shlex.split(f"{asked} --strict")) == status
-        assert "Not checked: 1 claim " in capsys.readouterr().out
+        assert "Not checked: 1 claim " in told(f"{asked} --strict", status).out
 
-    def test_an_erratum_without_its_row_fails(self, record, monkeypatch, capsys):
+    def test_an_erratum_without_its_row_fails(self, record, monkeypatch, told):
         record("verified")
         astray = replace(claims.errata()[0], claim="G-TAB2", evidence="no such row")
         monkeypatch.setattr(claims, "errata", lambda: (astray,))
-        assert run(shlex.split("verify --profile paper --claim G-TAB2")) == 1
-        assert "the evidence of G-TAB2 has no row 'no such row'" in capsys.readouterr().err
-        assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 0  # a small run has other rows
+        assert "the evidence of G-TAB2 has no row 'no such row'" in told("verify --profile paper --claim G-TAB2", 1).err
+        told(VERIFY)  # a small run has other rows
 
-    def test_a_statement_that_no_number_can_settle_is_told_with_its_reason(self, record, monkeypatch, capsys):
+    def test_a_statement_that_no_number_can_settle_is_told_with_its_reason(self, record, monkeypatch, told):
         entry = replace(claims.claim("G-TAB2"), notebook="", verdict="not checkable", reason="It is an opinion.")
         monkeypatch.setitem(claims.registry(), "G-TAB2", entry)
-        assert run(shlex.split("verify --profile quick --claim G-TAB2 --strict")) == 0
-        out, err = capsys.readouterr()
+        out, err = told(f"{VERIFY} --strict")
         assert err == ""  # no notebook was looked at
         assert re.match(r"G-TAB2 +not checkable +It is an opinion\.\n", out)
         assert out.endswith("0 of 0 settled in this run; nothing differs.\n")
 
-    def test_a_card_that_is_not_shown_is_not_yet_checked(self, shown, capsys):
+    def test_a_card_that_is_not_shown_is_not_yet_checked(self, shown, told):
         shown(None)
-        assert run(shlex.split("verify --claim G-TAB2")) == 1
-        assert "No card of" in capsys.readouterr().out
+        assert "No card of" in told("verify --claim G-TAB2", 1).out
 
     @pytest.mark.parametrize("claims", ["--claim ''", "--claim G-TAB2 --claim G-TAB9"])
     def test_a_claim_that_does_not_exist_is_refused(self, refused, claims):
@@ -474,27 +469,24 @@ class TestData:
         assert {row["file"]: row["state"] for row in rows} == dict.fromkeys(_mnist_files.CHECKSUMS, "ok")
         assert answer("data fetch") == f"MNIST is in {folder}\n"
 
-    def test_another_payload_is_named_with_both_checksums(self, folder, capsys, refused):
+    def test_another_payload_is_named_with_both_checksums(self, folder, told, refused):
         name = "t10k-labels-idx1-ubyte"
         path = folder / f"{name}.gz"
         other = gzip.decompress(path.read_bytes())[:-1] + b"\7"
         path.write_bytes(gzip.compress(other))
         expected, found = _mnist_files.CHECKSUMS[name], hashlib.sha256(other).hexdigest()
-        assert run(["data", "status"]) == 1
-        out, err = capsys.readouterr()
+        out, err = told("data status", 1)
         assert err == ""
         assert f"{name}: damaged ({path})\n  expected SHA-256 {expected}, found {found}\n" in out
         assert out.count(": ok (") == 3
-        assert run(["data", "status", "--json"]) == 1
-        (row,) = [row for row in json.loads(capsys.readouterr().out) if row["state"] == "damaged"]
+        (row,) = [row for row in json.loads(told("data status --json", 1).out) if row["state"] == "damaged"]
         assert (row["file"], row["path"]) == (name, str(path))
         assert (row["expected_sha256"], row["found_sha256"]) == (expected, found)
         assert expected in refused("data fetch")
 
-    def test_a_missing_file_is_said_and_not_downloaded(self, folder, capsys, refused):
+    def test_a_missing_file_is_said_and_not_downloaded(self, folder, told, refused):
         (folder / "train-labels-idx1-ubyte.gz").unlink()
-        assert run(["data", "status"]) == 0
-        assert "train-labels-idx1-ubyte: missing\n" in capsys.readouterr().out
+        assert "train-labels-idx1-ubyte: missing\n" in told("data status").out
         assert "train-labels-idx1-ubyte" in refused("data fetch")
         assert len(list(folder.glob("*.gz"))) == 3
 
