@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 
+import pytest
 from hypothesis import settings
 
 import gspa.book  # noqa: F401, which spares jsonschema a second if it is there first
@@ -23,6 +24,17 @@ settings.load_profile("gspa")
 # Started in the background of a shell, tests ignore interrupts, and so would the programs that they interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """The working directory is an empty project."""
+    from small_project import make
+
+    made = make(tmp_path / "project")
+    monkeypatch.chdir(made.root)
+    return made
+
 
 # The search for doctests would import it a second time, under a name that another conftest.py has too.
 collect_ignore = ["conftest.py"]

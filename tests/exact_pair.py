@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import mpmath
+from exact_shuffle import histograms
 
 from gspa.accountant.pair import AtomTable
 
@@ -24,24 +25,11 @@ def pair_law(problem):
         low = mpmath.mpf(victim.low)
         high = low * mpmath.exp(victim.eps)
         base, sent, revealed = [mpmath.mpf(0.5)] * 2, [[high, low], [low, high]], 1 - high - low
-    law = {(0,) * len(base): mpmath.mpf(1)}
-    for each in q:
-        grown = {}
-        for seen, mass in law.items():
-            grown[seen] = grown.get(seen, 0) + mass * (1 - each)
-            for atom, share in enumerate(base):
-                key = tuple(number + (place == atom) for place, number in enumerate(seen))
-                grown[key] = grown.get(key, 0) + mass * each * share
-        law = grown
-    pair = {}
-    for seen, mass in law.items():
-        for atom, (p0, p1) in enumerate(zip(*sent, strict=True)):
-            entry = pair.setdefault(tuple(number + (place == atom) for place, number in enumerate(seen)), [0, 0])
-            entry[0] += mass * p0
-            entry[1] += mass * p1
-        if revealed:
-            pair[(*seen, "neither")] = [mass * revealed, mass * revealed]
-    return {key: value for key, value in pair.items() if value[0] > 1e-30}
+    # What anybody may send: nothing that counts, one of the atoms, or what only the victim sends.
+    rows = [[1 - each, *(each * share for share in base), 0] for each in q]
+    crowd = histograms(rows, {(0,) * (len(base) + 2): mpmath.mpf(1)})
+    first, second = (histograms([[0, *one, revealed]], crowd) for one in sent)
+    return {seen: [mass, second.get(seen, 0)] for seen, mass in first.items() if mass > 1e-30}
 
 
 def losses(pair):

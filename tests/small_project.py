@@ -47,9 +47,9 @@ def add(project: Project, name: str, *cells: nbformat.NotebookNode | str, **sche
 
 
 def small_mnist() -> dict[str, bytes]:
-    """Four IDX files as MNIST's, with three training and two test images of one pixel."""
+    """Four IDX files as MNIST's, with three training and two test images of two pixels: all numbers from 0 on."""
     made = {}
     for name, size in (("train", 3), ("t10k", 2)):
-        made[f"{name}-images-idx3-ubyte"] = struct.pack(">IIII", 0x803, size, 1, 1) + bytes(range(size))
-        made[f"{name}-labels-idx1-ubyte"] = struct.pack(">II", 0x801, size) + bytes(size)
+        made[f"{name}-images-idx3-ubyte"] = struct.pack(">IIII", 0x803, size, 1, 2) + bytes(range(2 * size))
+        made[f"{name}-labels-idx1-ubyte"] = struct.pack(">II", 0x801, size) + bytes(range(size))
     return made

@@ -224,11 +224,14 @@ def test_bad_input_is_one_line_and_status_2(capsys, files, arguments, words):
     assert words in line
 
 
-def test_bounds_refuses_what_is_not_established_for_the_mechanism(capsys):
-    assert run(["bounds", "--eps", "0.5", "--n", "5000", "--mechanism", "laplace", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["bounds"]
-    assert rows == [asdict(row) for row in compare(budgets.constant(0.5, n=5000), delta=1e-4, mechanism="laplace")]
-    assert "not established" in {row["key"]: row["note"] for row in rows}["gspa"]
+LAPLACE = "bounds --eps 0.5 --n 5000 --delta 1e-5 --mechanism laplace"
+
+
+def test_bounds_are_the_librarys_and_refuse_what_is_not_established_for_the_mechanism(capsys):
+    found = answer(capsys, *LAPLACE.split())
+    rows = compare(budgets.constant(0.5, n=5000), delta=1e-5, mechanism="laplace")
+    assert found == {"n": 5000, "delta": 1e-5, "bounds": [asdict(row) for row in rows]}
+    assert "not established" in {row.key: row.note for row in rows}["gspa"]
 
 
 @pytest.mark.parametrize(

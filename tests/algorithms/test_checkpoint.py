@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -109,31 +105,3 @@ def test_forgetting_removes_its_notes_and_those_nobody_came_back_to(digits, tmp_
         os.utime(tmp_path / name, (then, then))
     sgd.forget(tmp_path, train(digits, tmp_path).checkpoints)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.txt", "sgd-other.npz"]
-
-
-MANY = sgd.SgdConfig(clients=50, epochs=30, hidden_width=64)
-SCRIPT = f"""
-import sys
-from pathlib import Path
-from gspa.algorithms import digits as datasets
-from gspa.algorithms import sgd
-from gspa.algorithms.sgd import SgdConfig
-data = datasets.project(datasets.load("digits"), components=10, cache=False)
-sgd.train(data, 0.5, {MANY!r}, seeds=(3,), checkpoints=Path(sys.argv[1]))
-"""
-
-
-def test_sigkill_loses_at_most_one_checkpoint(digits, tmp_path):
-    whole, folder = train(digits, tmp_path / "other", MANY).to_frame(), tmp_path / "notes"
-    with subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)]) as process:
-        deadline = time.monotonic() + 60
-        while not list(folder.glob("sgd-*.npz")) and time.monotonic() < deadline:
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL, "the run ended before it could be killed"
-    (note,) = folder.glob("sgd-*.npz")
-    stored = _npz.read(Path(note))
-    assert stored is not None
-    assert int(stored["epoch"]) < MANY.epochs
-    # In another process than the one that was killed.
-    assert train(digits, folder, MANY).to_frame().equals(whole)

@@ -42,12 +42,6 @@ def test_one_formula_for_both_kinds_of_arrays(users):
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
-def test_a_device_that_is_not_there(users):
-    with pytest.raises(InvalidValue, match=r"^device = 'cuda'.*no such device, use 'cpu'"):
-        federated.train(users, Mean(), Training(rounds=1), seeds=[0], device="cuda")
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 @pytest.mark.parametrize("page", ["12_shuffled_sgd", "16_flame_training"])
 def test_a_page_is_refused_before_it_starts(page, tmp_path, capsys):
     output = tmp_path / "out.ipynb"

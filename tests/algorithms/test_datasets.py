@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_project import small_mnist
 
 from gspa.accountant.errors import DataCorrupted, DataUnavailable, InvalidValue, UnknownName
 from gspa.algorithms import _mnist_files as files
@@ -44,14 +45,8 @@ def home(tmp_path, monkeypatch):
 
 @pytest.fixture
 def fake(monkeypatch):
-    """Four small IDX files (30 and 20 images of 3 x 3), with their checksums in place of MNIST's."""
-    rng = np.random.default_rng(0)
-    content = {}
-    for name, count in (("train", 30), ("t10k", 20)):
-        pixels = rng.integers(0, 256, (count, 3, 3), dtype=np.uint8)
-        labels = (np.arange(count) % 10).astype(np.uint8)
-        content[f"{name}-images-idx3-ubyte"] = struct.pack(">IIII", 0x803, count, 3, 3) + pixels.tobytes()
-        content[f"{name}-labels-idx1-ubyte"] = struct.pack(">II", 0x801, count) + labels.tobytes()
+    """Four small IDX files with their checksums in place of MNIST's."""
+    content = small_mnist()
     monkeypatch.setattr(files, "CHECKSUMS", {k: hashlib.sha256(v).hexdigest() for k, v in content.items()})
     return content
 
@@ -102,9 +97,9 @@ def test_reads_what_was_published_and_the_folders_of_torchvision_and_kaggle(tmp_
     assert datasets.fetch() == tmp_path
     data = datasets.load()
     assert (data.name, data.stand_in) == ("mnist", False)
-    assert (data.train_x.shape, data.train_x.dtype, data.train_y.dtype) == ((30, 9), np.float32, np.int64)
-    assert data.train_x[0, 4] == np.float32(fake["train-images-idx3-ubyte"][16 + 4] / 255)
-    assert data.test_y.tolist() == [i % 10 for i in range(20)]
+    assert (data.train_x.shape, data.train_x.dtype, data.train_y.dtype) == ((3, 2), np.float32, np.int64)
+    assert (data.train_x * np.float32(255)).round(4).tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert (data.train_y.tolist(), data.test_y.tolist()) == ([0, 1, 2], [0, 1])
 
 
 @pytest.mark.parametrize("place", ["GSPA_DATA_DIR", "cache"])
@@ -116,7 +111,7 @@ def test_a_sound_file_beside_a_damaged_one_is_used(home, monkeypatch, fake, plac
     damage("truncated", home / "train-images-idx3-ubyte.gz")
     damage("garbage", home / "t10k-labels-idx1-ubyte")
     monkeypatch.setattr(files, "_reachable", lambda mirrors: pytest.fail("asked the network"))
-    assert datasets.load("mnist").train_x.shape == (30, 9)
+    assert datasets.load("mnist").train_x.shape == (3, 2)
     assert datasets.fetch() == home
     wanted = {"train-images-idx3-ubyte", "t10k-labels-idx1-ubyte.gz"}
     assert {s.state for s in datasets.status()} == {"ok"}
@@ -208,7 +203,7 @@ def test_download_is_verified_cached_and_resumed(home, fake, serve, tmp_path):
     assert datasets.fetch(progress=False) == home
     kept = sorted(p.name for p in home.iterdir())
     assert kept == sorted(f"{name}.gz" for name in fake)  # and no temporary file
-    assert datasets.load("mnist").train_x.shape == (30, 9)
+    assert datasets.load("mnist").train_x.shape == (3, 2)
     # A damaged and a missing file are fetched again, the sound ones are left alone.
     before = (home / "train-images-idx3-ubyte.gz").stat().st_mtime_ns
     damage("truncated", home / "train-labels-idx1-ubyte.gz")
@@ -338,7 +333,7 @@ def test_banner_says_what_the_data_are(tmp_path, monkeypatch, fake):
     write(tmp_path, fake)
     monkeypatch.setenv("GSPA_DATA_DIR", str(tmp_path))
     text = datasets.banner(datasets.load("mnist"))
-    assert text.startswith("Data: MNIST, 30 training and 20 test images")
+    assert text.startswith("Data: MNIST, 3 training and 2 test images")
     assert files.CHECKSUMS["train-images-idx3-ubyte"][:12] in text
     assert "\n" not in text
 

@@ -17,28 +17,10 @@ from gspa.algorithms import mean
 BUDGETS = st.lists(st.floats(0.01, 20), min_size=1, max_size=6)
 
 
-def error_by_convolution(scales):
-    """E|sum of Laplace| by integrating the density of two variables, or in closed form for one."""
-    if len(scales) == 1:
-        return scales[0]
-    a, b = scales
-
-    def density(s):
-        if a == b:
-            return math.exp(-abs(s) / a) * (a + abs(s)) / (4 * a * a)
-        return (a * math.exp(-abs(s) / a) - b * math.exp(-abs(s) / b)) / (2 * (a * a - b * b))
-
-    return 2 * integrate.quad(lambda s: s * density(s), 0, 60 * max(a, b), epsabs=0, epsrel=1e-11)[0]
-
-
-@pytest.mark.parametrize("eps", [[0.5], [1.0, 1.0], [0.2, 3.0], [10.0, 0.01]])
-def test_the_error_of_few_users_is_the_integral(eps):
-    scales = [3 / e for e in eps]
-    # Two scales a factor 1,000 apart are the worst case met: 1e-9.
-    assert mean.mean_error(eps, sensitivity=3.0) == pytest.approx(error_by_convolution(scales) / len(eps), rel=1e-8)
-
-
-@pytest.mark.parametrize("eps", [[0.1] * 3, [0.1, 1, 1, 1, 1], [0.001] + [1.0] * 1000, [0.1] * 100 + [0.5] * 9_900])
+# Two scales a factor 1,000 apart are the worst case met.
+@pytest.mark.parametrize(
+    "eps", [[0.5], [10.0, 0.01], [0.1, 1, 1, 1, 1], [0.001] + [1.0] * 1000, [0.1] * 100 + [0.5] * 9_900]
+)
 def test_the_error_is_the_characteristic_functions_integral_in_mpmath(eps):
     kinds, count = np.unique(1 / np.array(eps), return_counts=True)
     sd = float(np.sqrt(2 * (count @ kinds**2)))

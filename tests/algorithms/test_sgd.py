@@ -149,6 +149,7 @@ def test_the_visiting_order_is_that_of_the_training(tiny, order):
 def test_a_replica_does_not_depend_on_its_batch(digits, order, monkeypatch):
     config = sgd.SgdConfig(clients=20, epochs=4, hidden_width=16, client_order=order, noise_divisor="samples")
     eps, seeds = np.random.default_rng(1).uniform(1, 20, (5, 20)), (7, 8, 7, 9, 7)
+    eps[2] = np.inf  # without noise beside noisy ones
     together = sgd.train(digits, eps, config, seeds=seeds)
     for r, seed in enumerate(seeds):
         alone = sgd.train(digits, eps[r], config, seeds=[seed])
@@ -166,13 +167,6 @@ def test_same_seed_same_bytes_and_other_seed_other_run(digits):
     assert first.accuracy.tobytes() == second.accuracy.tobytes()
     assert first.test_loss.tobytes() == second.test_loss.tobytes()
     assert not np.allclose(first.test_loss[0], first.test_loss[1])
-
-
-def test_a_noiseless_replica_is_untouched_by_a_noisy_neighbour(digits):
-    config = sgd.SgdConfig(clients=20, epochs=2, hidden_width=16)
-    mixed = sgd.train(digits, [[np.inf] * 20, [0.1] * 20], config, seeds=[1, 1])
-    alone = sgd.train(digits, None, config, seeds=[1])
-    np.testing.assert_allclose(mixed.test_loss[0], alone.test_loss[0], rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +238,6 @@ def test_read_only_and_double_inputs_are_taken(tiny):
         ({"noise_divisor": "client"}, UnknownName, "did you mean 'clients'"),
         ({"average_divisor": "sample"}, UnknownName, "did you mean 'samples'"),
         ({"clipped": "record"}, UnknownName, "did you mean 'records'"),
-        ({"clip": -2.0}, InvalidValue, "clip"),
         ({"clients": 0}, InvalidValue, "clients = 0: must be an integer >= 1"),
     ],
 )

@@ -18,17 +18,18 @@ import time
 import zipfile
 from contextlib import closing, suppress
 from pathlib import Path
+from queue import Queue
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from awaiting import ended, number, until
 from bs4 import BeautifulSoup
-from small_project import add, make
-from tornado.netutil import bind_sockets
+from small_project import PROPERTIES, add
 
 from gspa.accountant.errors import CheckFailed
-from gspa.book import bench, bench_runs, claims, moved, panel, parameters, project, provenance, run, say, site, verdicts
+from gspa.book import bench, bench_runs, claims, moved, panel, parameters, provenance, run, say, site, verdicts
 from gspa.book.bench_runs import Bench
+from gspa.book.project import Project
 
 ROOT = Path(__file__).resolve().parents[2]
 SAYS = ("from gspa.book.page import Page", "six = 6 * n", "%%say\nThere are {{ six }} of them. They stay.")
@@ -57,27 +58,22 @@ def outputs(card: claims.Outcome) -> list[dict[str, object]]:
     return [{"data": {claims.MIME: card.to_dict()}}, {"data": {say.MIME: {"values": dict(card.evidence)}}}]
 
 
-def a_site(here, *, names=("01_page",)):
-    """What `gspa build` would have left, as far as the bench looks at it."""
-    for name in names:
-        for path, text in ((f"notebooks/{name}.html", HTML), (f"_sources/notebooks/{name}.ipynb", executed(3))):
-            (here.html / path).parent.mkdir(parents=True, exist_ok=True)
-            (here.html / path).write_text(text)
-    (here.html / "_static").mkdir(exist_ok=True)
-    (here.html / "_static" / "a.css").write_text("/* a style */")
-    (here.html / "index.html").write_text(HTML)
-    (here.html / "build-record.json").write_text(json.dumps({"profile": "paper", "notebooks": []}))
-    return here
-
-
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    """A project with a built site; its notebook says a number."""
-    made = make(tmp_path / "project")
-    add(made, "01_page", *SAYS)
-    add(made, "02_not_in_the_site", *SAYS)
-    monkeypatch.chdir(made.root)
-    return a_site(made)
+def here(project):
+    """A project with what the bench looks at of a built site; its notebook says a number."""
+    add(project, "01_page", *SAYS)
+    add(project, "02_not_in_the_site", *SAYS)
+    site = {
+        "index.html": HTML,
+        "notebooks/01_page.html": HTML,
+        "_sources/notebooks/01_page.ipynb": executed(3),
+        "_static/a.css": "/* a style */",
+        "build-record.json": json.dumps({"profile": "paper", "notebooks": []}),
+    }
+    for name, text in site.items():
+        (project.html / name).parent.mkdir(parents=True, exist_ok=True)
+        (project.html / name).write_text(text)
+    return project
 
 
 @pytest.fixture
@@ -124,10 +120,11 @@ def opened(here, usable=lambda values: None):
 
 
 class Reader:
-    """Asks a server; by default as its own page would."""
+    """Asks a server, by default as its own page would; `said` has the address that it printed."""
 
-    def __init__(self, port: int, token: str) -> None:
-        self.port, self.token, self.host = port, token, f"127.0.0.1:{port}"
+    def __init__(self, said: str) -> None:
+        self.host, port, self.token = re.search(r"http://(127\.0\.0\.1:(\d+))/bench/#token=([\w-]+)", said).groups()
+        self.port = int(port)
 
     def whole(self, method: str, path: str, body: object = None, **headers: str | None) -> tuple[int, bytes, object]:
         """An answer's status, content and headers."""
@@ -169,32 +166,23 @@ def serving(here):
     ends = []
 
     def start(runs: Bench | None = None) -> Reader:
-        runs = runs or opened(here)
-        (listening,) = bind_sockets(0, "127.0.0.1")
-        port = listening.getsockname()[1]
-        guard = bench.Guard(port)
-        loop = asyncio.new_event_loop()
-
-        async def main() -> None:
-            bench.server(guard, runs).add_sockets([listening])
+        runs, said, loop = runs or opened(here), Queue(), asyncio.new_event_loop()
+        task = loop.create_task(bench._serve(runs, 0, said.put))
 
         def work() -> None:
-            asyncio.set_event_loop(loop)
-            loop.run_until_complete(main())
-            loop.run_forever()
-            loop.close()
+            with suppress(asyncio.CancelledError), closing(loop):
+                loop.run_until_complete(task)
 
         thread = threading.Thread(target=work)
         thread.start()
-        ends.append((loop, thread, runs, listening))
-        return Reader(port, guard.token)
+        ends.append((loop, task, thread, runs))
+        return Reader(said.get(timeout=60))
 
     yield start
-    for loop, thread, runs, listening in ends:
+    for loop, task, thread, runs in ends:
         runs.close()
-        loop.call_soon_threadsafe(loop.stop)
+        loop.call_soon_threadsafe(task.cancel)
         thread.join()
-        listening.close()
 
 
 @pytest.fixture
@@ -250,7 +238,7 @@ class TestWhoMayAsk:
             wrong = (one["at"][:-32] + 32 * "0", one["at"][:-33], one["at"][:-32] + other["at"][-32:])
             for at in wrong:
                 assert reader.ask("GET", f"{at}/{end}", X_Gspa_Token=None)[0] == 403
-        assert bench.Guard(reader.port).seal(one["id"]) not in one["at"]
+        assert bench.Guard(reader.port).seal(one["id"]) not in one["at"]  # each server has a token of its own
         # And for reading it alone.
         assert reader.ask("DELETE", f"{one['at']}/notebook", X_Gspa_Token=None)[0] in (403, 405)
         assert reader.ask("GET", one["at"], X_Gspa_Token=None)[0] == 403
@@ -282,9 +270,6 @@ class TestWhoMayAsk:
         kept = reader.ask("GET", "/notebooks/01_page.html")[2]["Last-Modified"]
         assert reader.ask("GET", "/notebooks/01_page.html", If_Modified_Since=kept)[0] == 304
 
-    def test_each_server_has_a_token_of_its_own(self):
-        assert len({bench.Guard(1).token for _ in range(20)}) == 20
-
     @pytest.mark.parametrize(
         ("asked", "served"),
         [("localhost:80", True), ("LOCALHOST", True), ("127.0.0.1", True), ("127.0.0.1:81", False), ("", False)],
@@ -293,56 +278,36 @@ class TestWhoMayAsk:
         assert bench.Guard(80).serves(asked) is served
 
 
+PAGE = '{"notebook": "01_page", "parameters": %s}'
+NO_NOTEBOOKS = (
+    *("", "01_page.ipynb", "../notebooks/01_page", "/etc/passwd", "01_pag", "sweep_page"),
+    *("02_not_in_the_site", "01_page\x00", "01_page/../01_page", "..", "*"),
+)
+NO_BODIES = (
+    *("", "{", "[]", "7", '"01_page"', "{}", '{"notebook": 1}', "\xff", "[" * 60000, PAGE % "[]"),
+    '{"notebook": "01_page", "output": "x.ipynb"}',
+    '{"notebook": "01_page", "axes": {"n": "1,2"}}',
+)
+ODD_VALUES = (
+    *('{"\\ud800": 1}', '{"n": "\\ud800"}', '{"profile": "\\ud800"}', '{"\\n\\r\\n": "\\u2028\\u0000"}'),
+    '{"n": ' + "[" * 900 + "]" * 900 + "}",
+    '{"n": ' + '{"a":' * 400 + "1" + "}" * 400 + "}",
+)
+
+
 class TestWhatMayBeAsked:
     @pytest.mark.parametrize(
         ("body", "says"),
         [
-            *(
-                (json.dumps({"notebook": name}).encode(), "notebook '.*': does not exist")
-                for name in (
-                    *("", "01_page.ipynb", "../notebooks/01_page", "/etc/passwd", "01_pag", "sweep_page"),
-                    *("02_not_in_the_site", "01_page\x00", "01_page/../01_page", "..", "*"),
-                )
-            ),
-            *(
-                (json.dumps({"notebook": "01_page", "parameters": given}).encode(), says)
-                for given, says in (
-                    ({"m": 4}, "does not exist"),
-                    ({"n": 101}, "an integer"),
-                    ({"n": "__import__('os').system('id')"}, "an integer"),
-                    ({"n": {"a": 1}}, "an integer"),
-                    ({"n": "9" * 6000}, "an integer"),
-                    ({"c": float("inf")}, "a finite number"),
-                    ({"profile": "../paper"}, "one of paper, middle, quick"),
-                    ({"__class__": 1}, "does not exist"),
-                )
-            ),
-            *(
-                (body, "^body: must be JSON with")
-                for body in (
-                    *(b"", b"{", b"[]", b"7", b'"01_page"', b"{}", b'{"notebook": 1}', b"\xff", b"[" * 60000),
-                    b'{"notebook": "01_page", "parameters": []}',
-                    b'{"notebook": "01_page", "output": "x.ipynb"}',
-                    b'{"notebook": "01_page", "axes": {"n": "1,2"}}',
-                )
-            ),
-            *(
-                (body, "")  # odd text
-                for body in (
-                    b'{"notebook": "\\ud800"}',
-                    b'{"notebook": "01_page", "parameters": {"\\ud800": 1}}',
-                    b'{"notebook": "01_page", "parameters": {"n": "\\ud800"}}',
-                    b'{"notebook": "01_page", "parameters": {"profile": "\\ud800"}}',
-                    b'{"notebook": "01_page", "parameters": {"n": ' + b"[" * 900 + b"]" * 900 + b"}}",
-                    b'{"notebook": "01_page", "parameters": {"n": ' + b'{"a":' * 400 + b"1" + b"}" * 400 + b"}}",
-                    b'{"notebook": "01_page", "parameters": {"n": 1e999, "c": -1e999}}',
-                    b'{"notebook": "01_page", "parameters": {"\\n\\r\\n": "\\u2028\\u0000"}}',
-                )
-            ),
+            *((json.dumps({"notebook": name}), "notebook '.*': does not exist") for name in (*NO_NOTEBOOKS, "\ud800")),
+            *((body, "^body: must be JSON with") for body in NO_BODIES),
+            (PAGE % '{"m": 4}', "does not exist"),
+            (PAGE % '{"n": 101}', "an integer"),
+            *((PAGE % given, "01_page: ") for given in ODD_VALUES),
         ],
     )
     def test_only_a_notebook_of_the_site_with_what_its_schema_allows(self, reader, here, instant, body, says):
-        status, text, _ = reader.ask("POST", "/bench/runs", body)
+        status, text, _ = reader.ask("POST", "/bench/runs", body.encode("latin-1"))
         assert (status, text.count("\n"), text.count("\r"), instant) == (422, 1, 0, [])
         assert re.search(says, text)
         assert [one for one in (here.build / "bench").iterdir() if one.is_dir()] == []
@@ -363,11 +328,6 @@ class TestWhatMayBeAsked:
             answer = raw(reader, "POST /bench/runs", body, Transfer_Encoding="chunked")
             assert answer.startswith(b"HTTP/1.1 400 ")
         assert instant == []
-
-    @pytest.mark.parametrize("size", ["-1", "x", "", "1, 2", "5, 6", "0x10", "1e3", "9" * 12, "9" * 5000])
-    def test_a_length_that_is_none_is_refused(self, reader, instant, size):
-        answer = raw(reader, "POST /bench/runs", Content_Length=size)
-        assert (answer.startswith(b"HTTP/1.1 400 "), instant) == (True, [])
 
     @pytest.mark.parametrize(
         "path", ["/..", "/nothing.html", "/_static/", "/%25s%25d", "/_static/../../x", "/bench/%s"]
@@ -465,14 +425,14 @@ class TestWhatMayBeAsked:
         assert reader.post(n=4) == (422, "device: no such thing here\n")
 
     def test_no_parameter_of_the_book_takes_free_text(self):
-        for notebook in parameters.discover(project.find(ROOT)).values():
+        for notebook in parameters.discover(Project(ROOT)).values():
             for name, entry in notebook.properties.items():
                 parts = entry["items"] if entry["type"] == "array" else entry
                 assert parts["type"] in ("number", "integer", "boolean") or "enum" in parts, (notebook.name, name)
 
 
 class TestRuns:
-    def test_a_run_and_what_moved(self, reader, instant):
+    def test_a_run_and_what_moved(self, here, reader, instant):
         asked = reader.post(n=4, c="0.25")
         done = reader.wait(asked["id"], "done")
         assert instant == [{"profile": "paper", "n": 4, "c": 0.25}]
@@ -486,15 +446,18 @@ class TestRuns:
             [one.decode_contents() for one in row("td")] for row in BeautifulSoup(done["moved"], "html.parser")("tr")
         ]
         assert cells[1:] == [["six", "18", "<mark>24</mark>"]]
+        # It is compared with the site as it is now.
+        (here.html / "_sources" / "notebooks" / "01_page.ipynb").write_text(executed(5))
+        assert ">30<" in reader.one(done["id"])["moved"]
 
     def test_the_same_again_is_answered_at_once_also_by_the_next_server(self, here, reader, instant):
         first = reader.wait(reader.post(n=4)["id"], "done")
         assert reader.post(n="4", c=0.5)["state"] == "done"
-        runs = opened_later(here, reader)
-        assert runs.ask("01_page", {"n": 4})["state"] == "done"
-        assert [one["id"] for one in runs.listed()] == [first["id"]]
+        later = shutil.copytree(here.root, here.root.with_name("copy"))  # the lock is the first one's
+        with closing(opened(Project(later))) as runs:
+            assert runs.ask("01_page", {"n": 4})["state"] == "done"
+            assert [one["id"] for one in runs.listed()] == [first["id"]]
         assert len(instant) == 1
-        runs.close()
         add(here, "01_page", *SAYS, "1 + 1")
         assert reader.post(n=4)["id"] != first["id"]  # of another source
 
@@ -511,12 +474,6 @@ class TestRuns:
             status, text = reader.post(n=4)
         provenance.source_digest.cache_clear()
         assert (status, "start it again" in text, instant) == (409, True, [])
-
-    def test_what_moved_is_said_of_the_site_as_it_is_now(self, here, reader):
-        done = reader.wait(reader.post(n=4)["id"], "done")["id"]
-        assert ">18<" in reader.one(done)["moved"]
-        (here.html / "_sources" / "notebooks" / "01_page.ipynb").write_text(executed(5))
-        assert ">30<" in reader.one(done)["moved"]
 
     def test_a_failure_is_one_line_and_can_be_tried_again(self, reader, instant, here):
         failed = reader.wait(reader.post(n=13)["id"], "failed")
@@ -650,12 +607,6 @@ class TestRuns:
             opened(here)
 
 
-def opened_later(here, reader):
-    """What the next server finds, while the lock is the first one's."""
-    other = shutil.copytree(here.root, here.root.with_name("copy"))
-    return opened(project.Project(Path(other)))
-
-
 class TestRealNotebooks:
     """With kernels, in this process's server."""
 
@@ -702,9 +653,7 @@ class TestTheServersEnd:
                 text=True,
             )
             started.append(process)
-            said = process.stdout.readline()
-            port, token = re.search(r"http://127\.0\.0\.1:(\d+)/bench/#token=([\w-]+)", said).groups()
-            return process, Reader(int(port), token)
+            return process, Reader(process.stdout.readline())
 
         yield command
         for process in started:
@@ -748,7 +697,7 @@ class TestTheServersEnd:
 class TestForm:
     @pytest.mark.parametrize("profile", parameters.PROFILES)
     def test_each_parameter_of_each_page_has_a_labelled_field_with_its_default_and_range(self, profile):
-        for notebook in parameters.discover(project.find(ROOT)).values():
+        for notebook in parameters.discover(Project(ROOT)).values():
             soup = BeautifulSoup(panel.html(notebook, profile), "html.parser")
             usual = notebook.defaults(profile)
             for name, entry in notebook.properties.items():
@@ -772,12 +721,7 @@ class TestForm:
 
     def test_what_a_schema_says_is_text(self, here):
         entry = {"type": "integer", "default": 1, "description": '<script>alert("1")</script>'}
-        notebook = add(
-            here,
-            "03_bad",
-            "1",
-            properties={"profile": {"type": "string", "default": "paper", "enum": ["paper", "quick"]}, "n": entry},
-        )
+        notebook = add(here, "03_bad", "1", properties=PROPERTIES | {"n": entry})
         assert "<script" not in panel.html(notebook, "paper")
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-import small_project
 from bs4 import BeautifulSoup
 
 from gspa.book import build_record, provenance
@@ -19,11 +17,6 @@ def run_of(project, name, text="{}", **facts):
     if facts:
         path.with_suffix(".json").write_text(json.dumps(facts), encoding="utf-8")
     return Run(name, path, True)
-
-
-@pytest.fixture
-def project(tmp_path):
-    return small_project.make(tmp_path)
 
 
 MACHINE = {"cpu": "A chip", "cores": 2, "memory_gib": 7.5, "system": "Linux x86_64"}

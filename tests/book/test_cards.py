@@ -350,6 +350,7 @@ class TestTheClaimsPage:
 
     def test_without_a_script_a_row_leads_to_the_card_or_says_that_there_is_none(self, soup):
         leads = {row["id"]: (row.p.a.get_text(), row.p.a["href"]) for row in soup("details")}
+        assert not soup.select("details[hidden], [hidden] details")
         assert leads["G-C3"] == ("Its card", "notebooks/08_comparison.html#card-G-C3")
         assert leads["G-C1"] == ("Its page", "claims.html#G-C1")
         assert soup.find(id="G-C3").find(class_="gspa-verdict").get_text() == "holds with correction"

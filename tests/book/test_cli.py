@@ -12,13 +12,13 @@ import shutil
 import socket
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import nbformat
 import pytest
-import typer
+from package_reference import commands
 from small_project import add, make, markdown, small_mnist
 
 from gspa.accountant import budgets, closed_forms
@@ -27,29 +27,29 @@ from gspa.algorithms import _mnist_files
 from gspa.book import claims, say
 from gspa.book.claims import Outcome
 from gspa.book.verdicts import Reading
-from gspa.cli import app, run
+from gspa.cli import run
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def commands(command: typer.main.TyperGroup, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """Every command of the application, such as ("data", "status")."""
-    found = []
-    for name, part in command.commands.items():
-        found += commands(part, (*path, name)) if hasattr(part, "commands") else [(*path, name)]
-    return found
-
-
-COMMANDS = commands(typer.main.get_command(app))
+VERIFY = "verify --profile quick --claim G-TAB2"
 
 
 @pytest.fixture
-def refused(capsys):
+def told(capsys):
+    """Run one command line that must end with this status; return what it printed, and what of errors."""
+
+    def ask(line: str, status: int = 0):
+        assert run(shlex.split(line)) == status
+        return capsys.readouterr()
+
+    return ask
+
+
+@pytest.fixture
+def refused(told):
     """Run one command line that must be refused with one line; return the line."""
 
     def check(line: str, status: int = 2) -> str:
-        assert run(shlex.split(line)) == status
-        out, err = capsys.readouterr()
+        out, err = told(line, status)
         assert out == ""
         assert err.count("\n") == 1
         assert err.startswith("gspa: ")
@@ -60,12 +60,11 @@ def refused(capsys):
 
 
 @pytest.fixture
-def answer(capsys):
+def answer(told):
     """Run one command line that must succeed; return what it printed, as JSON where asked."""
 
     def check(line: str):
-        assert run(shlex.split(line)) == 0
-        out, err = capsys.readouterr()
+        out, err = told(line)
         assert err == ""
         return json.loads(out) if "--json" in line else out
 
@@ -73,19 +72,16 @@ def answer(capsys):
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch):
+def project(project):
     """The working directory is a project with one small notebook."""
-    here = make(tmp_path / "project")
-    add(here, "01_page", "1", "if n == 13: raise ValueError('thirteen')", profiles={"quick": {"n": 1}})
-    monkeypatch.chdir(here.root)
-    return here
+    add(project, "01_page", "1", "if n == 13: raise ValueError('thirteen')", profiles={"quick": {"n": 1}})
+    return project
 
 
 class TestHelp:
-    @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-    def test_every_command_explains_itself_with_an_example(self, command, capsys):
-        assert run([*command, "--help"]) == 0
-        out, err = capsys.readouterr()
+    @pytest.mark.parametrize("command", commands(), ids=" ".join)
+    def test_every_command_explains_itself_with_an_example(self, command, told):
+        out, err = told(f"{' '.join(command)} --help")
         assert err == ""
         assert out.startswith(f"Usage: gspa {' '.join(command)} ")
         example = re.search(r"Example: gspa (.+)", out)[1].split()
@@ -101,16 +97,12 @@ class TestHelp:
     def test_the_commands_are_listed(self, answer):
         listed = answer("--help")
         assert "checked" in listed
-        for command in COMMANDS:
+        for command in commands():
             assert re.search(rf"^  {command[0]} ", listed, re.MULTILINE)
-        assert {("mu",), ("bounds",), ("build",), ("run",), ("verify",), ("serve",), ("data", "status")} <= set(
-            COMMANDS
-        )
 
     @pytest.mark.parametrize("group", ["", "data"])
-    def test_a_group_alone_shows_its_help_and_is_no_success(self, group, capsys):
-        assert run(shlex.split(group)) == 2
-        out, err = capsys.readouterr()
+    def test_a_group_alone_shows_its_help_and_is_no_success(self, group, told):
+        out, err = told(group, 2)
         assert out == ""
         assert err.startswith(f"Usage: gspa {group}".rstrip())
         assert "Commands:" in err
@@ -185,26 +177,18 @@ class TestMu:
         assert found["n"] == 2000
 
 
-class TestBounds:
-    def test_json_is_what_the_library_computes(self, answer):
-        found = answer("bounds --eps 0.5 --n 1000 --delta 1e-4 --json")
-        rows = bounds.compare(budgets.constant(0.5, n=1000), delta=1e-4)
-        assert found == {"n": 1000, "delta": 1e-4, "bounds": [asdict(row) for row in rows]}
-        refusals = [row for row in found["bounds"] if row["epsilon"] is None]
-        assert refusals
-        assert all(row["note"] for row in refusals)
-
-    def test_the_text_lists_every_bound_with_what_it_holds_for(self, answer):
-        text = answer("bounds --eps 0.5 --n 1000")
-        for bound in bounds.CATALOGUE.values():
-            assert f"\n{bound.label}: " in text
-            assert f"  valid for: {bound.valid_for}" in text
-        assert "Erlingsson19: refused\n" in text
-        for row in bounds.compare(budgets.constant(0.5, n=1000), delta=1e-4):
-            if row.valid and row.rigorous:  # an upper bound is rounded up
-                shown = Decimal(re.search(rf"^{re.escape(row.label)}: eps <= (\S+)", text, re.M).group(1))
-                assert 0 <= shown - Decimal(row.epsilon) <= Decimal("1e-6") * shown
-        assert "GSPA: eps = " in text  # an estimate
+def test_the_text_of_bounds_lists_every_one_with_what_it_holds_for(answer):
+    """tests/accountant/test_accountant_cli.py has its JSON."""
+    text = answer("bounds --eps 0.5 --n 1000")
+    for bound in bounds.CATALOGUE.values():
+        assert f"\n{bound.label}: " in text
+        assert f"  valid for: {bound.valid_for}" in text
+    assert "Erlingsson19: refused\n" in text
+    for row in bounds.compare(budgets.constant(0.5, n=1000), delta=1e-4):
+        if row.valid and row.rigorous:  # an upper bound is rounded up
+            shown = Decimal(re.search(rf"^{re.escape(row.label)}: eps <= (\S+)", text, re.M).group(1))
+            assert 0 <= shown - Decimal(row.epsilon) <= Decimal("1e-6") * shown
+    assert "GSPA: eps = " in text  # an estimate
 
 
 RUN, SWEEP, BUILD, SERVE = "run 01_page", "sweep 01_page", "build", "serve --no-browser"
@@ -215,9 +199,7 @@ RUN, SWEEP, BUILD, SERVE = "run 01_page", "sweep 01_page", "build", "serve --no-
     [
         ("run 01_pgae", "notebook '01_pgae': does not exist; did you mean '01_page'?"),
         (f"{RUN} -p m 3", "01_page: parameter 'm': does not exist; known: profile, n, c"),
-        (f"{RUN} -p n abc", "01_page: n = 'abc': must be an integer >= 1 and <= 100; how many"),
         (f"{RUN} -p n 101", "01_page: n = 101: must be an integer >= 1 and <= 100; how many"),
-        (f"{RUN} -p c nan", "01_page: c = nan: must be a finite number > 0 and < 1; a share"),
         (f"{RUN} -p n", "-p: needs a name and a value, for instance -p n_max 3000"),
         (f"{RUN} -pn=3", "-p: needs a name and a value, for instance -p n_max 3000"),
         (f"{RUN} --profile qick", "profile 'qick': does not exist; did you mean 'quick'?"),
@@ -232,7 +214,6 @@ RUN, SWEEP, BUILD, SERVE = "run 01_page", "sweep 01_page", "build", "serve --no-
         (f"{SWEEP} -p n 3,101", "01_page: n = 101: must be an integer >= 1 and <= 100; how many"),
         (f"{SWEEP} -p n 3,,4", "-p n = '3,,4': must be values with ',' between them, none of them empty"),
         (f"{SWEEP} -p n 3 -p n 4", "-p n: is given twice; put all of its values into one list"),
-        (f"{SWEEP} -p n", "-p: needs a name and a value, for instance -p n_max 3000"),
         (f"{SWEEP} -pn=3", "-p: needs a name and values, for instance -p n_max 3000,30000"),
         (f"{SWEEP} -o t.txt", "-o = 't.txt': must be a file name that ends in .csv"),
         (f"{SWEEP} --page t.html", "--page = 't.html': must be a file name that ends in .ipynb"),
@@ -240,11 +221,10 @@ RUN, SWEEP, BUILD, SERVE = "run 01_page", "sweep 01_page", "build", "serve --no-
         (f"{SWEEP} --jobs 0", "jobs = 0: must be an integer >= 1"),
         (f"{SWEEP} --jobs 2 --scheduler x", "--jobs, --scheduler: give one;..."),
         (f"{SWEEP} --profile fast", "profile 'fast': does not exist; known: paper, middle, quick"),
+        ("verify --profile fast", "profile 'fast': does not exist; known: paper, middle, quick"),
         (f"{BUILD} --jobs 0", "jobs = 0: must be an integer >= 1"),
-        (f"{BUILD} --jobs -1", "jobs = -1: must be an integer >= 1"),
         (f"{BUILD} --jobs 2 --scheduler x", "--jobs, --scheduler: give one;..."),
         (f"{BUILD} --profile papr", "profile 'papr': does not exist; did you mean 'paper'?"),
-        (f"{SERVE} --port -1", "port = -1: must be in [0, 65535]"),
         (f"{SERVE} --port 65536", "port = 65536: must be in [0, 65535]"),
         (SERVE, "HERE/_build/html: no site yet; run gspa build first"),
     ],
@@ -263,26 +243,25 @@ def test_what_is_refused_before_any_work_is_one_line(refused, project, asked, li
 
 
 class TestRun:
-    def test_parameters_come_from_the_profile_the_file_and_the_line_in_this_order(self, project, capsys):
+    def test_parameters_come_from_the_profile_the_file_and_the_line_in_this_order(self, project, told):
         body = ["from gspa.book.page import Page", "page = Page('01_page', globals())"]
         quick = {"n": 1, "c": 0.125}
         add(project, "01_page", *body, "%%say\nThey are {{ n }}, {{ c }}, {{ profile }}.", profiles={"quick": quick})
         Path("values.yml").write_text("n: 20\nc: 2.5e-1\n")
         # The size without a profile, given: it stays as well.
-        assert run(shlex.split("run 01_page --profile quick -f values.yml -p n 3 -o deep/page.ipynb")) == 0
-        out, err = capsys.readouterr()
+        out, err = told("run 01_page --profile quick -f values.yml -p n 3 -o deep/page.ipynb")
         assert out == "Wrote deep/page.ipynb\n"
         assert err.splitlines() == ["01_page: done"]
         page = nbformat.read("deep/page.ipynb", as_version=4)
         assert say.values_of(page) == {"n": 3, "c": 0.25, "profile": "quick"}
         assert page.cells[5].outputs[0].data["text/markdown"] == "They are 3, 0.25, quick."
         # It has no middle: the paper's sizes.
-        assert run(shlex.split("run 01_page --profile middle -o deep/page.ipynb")) == 0
+        told("run 01_page --profile middle -o deep/page.ipynb")
         page = nbformat.read("deep/page.ipynb", as_version=4)
         assert say.values_of(page) == {"n": 3, "c": 0.5, "profile": "middle"}
         assert sorted(path.name for path in Path("deep").iterdir()) == ["page.ipynb"]
 
-    def test_it_says_what_moved_against_the_book_and_without_one_against_the_record(self, project, capsys):
+    def test_it_says_what_moved_against_the_book_and_without_one_against_the_record(self, project, told):
         project.book.mkdir()
         shutil.copy(ROOT / "book" / "claims.yaml", project.book)
         entry = claims.claim("G-TAB2")
@@ -290,8 +269,7 @@ class TestRun:
         add(project, "page", f"from gspa.book.claims import Outcome\n{card}", claims=["G-TAB2"])
 
         def said(line):
-            assert run(shlex.split(f"run page -o x.ipynb {line}")) == 0
-            wrote, *lines = capsys.readouterr().out.splitlines()
+            wrote, *lines = told(f"run page -o x.ipynb {line}").out.splitlines()
             assert wrote == "Wrote x.ipynb"
             return lines
 
@@ -301,10 +279,9 @@ class TestRun:
         assert said("-p n 4") == ["What moved against the book, profile paper:", "Nothing."]
         assert said("-p n 5") == ["What moved against the book, profile paper:", "G-TAB2   gap: 4 -> 5"]
 
-    def test_a_notebook_that_raises_is_status_1_and_writes_nothing(self, project, capsys):
+    def test_a_notebook_that_raises_is_status_1_and_writes_nothing(self, project, told):
         # A failure's message is a screen with the traceback of the cell, not one of gspa's own.
-        assert run(shlex.split("run 01_page -p n 13")) == 1
-        out, err = capsys.readouterr()
+        out, err = told("run 01_page -p n 13", 1)
         assert out == ""
         assert "gspa: notebook 01_page, cell 4 (if n == 13: raise ValueError('thirteen')): ValueError: thirteen" in err
         assert "gspa/" not in err
@@ -335,14 +312,14 @@ class TestRun:
         assert (page.parents[1] / "mathjax" / "tex-svg-full.js").is_file()
         assert sorted(path.name for path in here.build.iterdir()) == []
 
-    def test_open_without_a_browser_says_where_the_page_is(self, project, capsys, monkeypatch):
+    def test_open_without_a_browser_says_where_the_page_is(self, project, told, monkeypatch):
         from gspa.book import site
 
         page = project.build / "x_html" / "page.html"
         monkeypatch.setattr(site, "render_page", lambda *given, **named: page)
         monkeypatch.setattr("webbrowser.open", lambda address: False)
-        assert run(shlex.split("run 01_page -o x.ipynb --open")) == 0
-        assert capsys.readouterr().out == f"Wrote x.ipynb\nNo browser here; open it yourself: {page}\n"
+        said = told("run 01_page -o x.ipynb --open").out
+        assert said == f"Wrote x.ipynb\nNo browser here; open it yourself: {page}\n"
 
     def test_open_replaces_no_folder_of_somebody_elses(self, project, refused):
         mine = Path("x_html")
@@ -387,12 +364,11 @@ class TestVerify:
 
         return set_to
 
-    def test_an_agreeing_record_is_status_0_and_what_has_run_is_not_run_again(self, here, record, capsys):
+    def test_an_agreeing_record_is_status_0_and_what_has_run_is_not_run_again(self, here, record, told):
         shutil.rmtree(here.build, ignore_errors=True)
         record("verified")
         for state in ("done", "unchanged"):
-            assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 0
-            out, err = capsys.readouterr()
+            out, err = told(VERIFY)
             assert re.match(r"G-TAB2 +verified +The four distributions: n is 1\.\n", out)
             assert out.endswith("1 of 1 settled in this run; nothing differs.\n")
             assert state in err
@@ -408,96 +384,68 @@ class TestVerify:
 
         return show
 
-    def test_a_verdict_of_one_reading_says_so(self, shown, capsys):
+    def test_a_verdict_of_one_reading_says_so(self, shown, told):
         two = Reading("one way", "verified", "So."), Reading("another", "refuted", "Not so.")
         shown(Outcome("G-TAB2", "verified", "So.", {"gap": 1.0}, readings=two))
-        assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 0
-        assert capsys.readouterr().out.startswith("G-TAB2   verified in 1 of 2 readings So.\n")
-        assert run(shlex.split("verify --profile quick --claim G-TAB2 --json")) == 0
-        assert json.loads(capsys.readouterr().out)["claims"][0]["agreeing"] == "in 1 of 2 readings"
+        assert told(VERIFY).out.startswith("G-TAB2   verified in 1 of 2 readings So.\n")
+        assert json.loads(told(f"{VERIFY} --json").out)["claims"][0]["agreeing"] == "in 1 of 2 readings"
 
     @pytest.mark.parametrize("verdict", ["refuted", "not yet checked"])
-    def test_a_differing_record_is_status_1_and_named(self, record, capsys, verdict):
+    def test_a_differing_record_is_status_1_and_named_and_json_has_the_evidence(self, record, told, verdict):
         record(verdict)
-        assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 1
-        out = capsys.readouterr().out
+        out = told(VERIFY, 1).out
         assert f"DIFFERS from the record: {verdict}" in out
         assert out.endswith("1 of 1 settled in this run; 1 differs from the record.\n")
-
-    def test_json_has_the_evidence_and_the_comparison(self, record, capsys):
-        record("refuted")
-        assert run(shlex.split("verify --profile quick --claim G-TAB2 --json")) == 1
-        found = json.loads(capsys.readouterr().out)
-        assert found["profile"] == "quick"
+        found = json.loads(told(f"{VERIFY} --json", 1).out)
         (result,) = found["claims"]
-        assert (result["claim"], result["verdict"], result["recorded"]) == ("G-TAB2", "verified", "refuted")
-        assert result["differs"] is True
-        assert len(result["evidence"]) == 4
+        wanted = {"claim": "G-TAB2", "verdict": "verified", "recorded": verdict, "differs": True}
+        assert (found["profile"], result | wanted, len(result["evidence"])) == ("quick", result, 4)
 
     @pytest.mark.parametrize(
         ("profile", "missing", "status"),
         [("paper", "size", 1), ("middle", "size", 0), ("quick", "size", 0), ("quick", "data", 1), ("paper", "data", 1)],
     )
     def test_what_could_not_be_checked_contradicts_nothing_and_strict_fails(
-        self, shown, capsys, profile, missing, status
+        self, shown, told, profile, missing, status
     ):
         shown(Outcome("G-TAB2", "not yet checked", "Lacking.", missing=missing))
         asked = f"verify --profile {profile} --claim G-TAB2"
-        assert run(shlex.split(asked)) == 0
-        said = capsys.readouterr().out
+        said = told(asked).out
         assert "0 of 1 settled in this run; nothing differs of what could be checked.\n" in said
-        assert run(shlex.split(f"{asked} --strict")) == status
-        assert "Not checked: 1 claim " in capsys.readouterr().out
+        assert "Not checked: 1 claim " in told(f"{asked} --strict", status).out
 
-    def test_an_erratum_without_its_row_fails(self, record, monkeypatch, capsys):
+    def test_an_erratum_without_its_row_fails(self, record, monkeypatch, told):
         record("verified")
         astray = replace(claims.errata()[0], claim="G-TAB2", evidence="no such row")
         monkeypatch.setattr(claims, "errata", lambda: (astray,))
-        assert run(shlex.split("verify --profile paper --claim G-TAB2")) == 1
-        assert "the evidence of G-TAB2 has no row 'no such row'" in capsys.readouterr().err
-        assert run(shlex.split("verify --profile quick --claim G-TAB2")) == 0  # a small run has other rows
+        assert "the evidence of G-TAB2 has no row 'no such row'" in told("verify --profile paper --claim G-TAB2", 1).err
+        told(VERIFY)  # a small run has other rows
 
-    def test_a_statement_that_no_number_can_settle_is_told_with_its_reason(self, record, monkeypatch, capsys):
+    def test_a_statement_that_no_number_can_settle_is_told_with_its_reason(self, record, monkeypatch, told):
         entry = replace(claims.claim("G-TAB2"), notebook="", verdict="not checkable", reason="It is an opinion.")
         monkeypatch.setitem(claims.registry(), "G-TAB2", entry)
-        assert run(shlex.split("verify --profile quick --claim G-TAB2 --strict")) == 0
-        out, err = capsys.readouterr()
+        out, err = told(f"{VERIFY} --strict")
         assert err == ""  # no notebook was looked at
         assert re.match(r"G-TAB2 +not checkable +It is an opinion\.\n", out)
         assert out.endswith("0 of 0 settled in this run; nothing differs.\n")
 
-    def test_a_card_that_is_not_shown_is_not_yet_checked(self, shown, capsys):
+    def test_a_card_that_is_not_shown_is_not_yet_checked(self, shown, told):
         shown(None)
-        assert run(shlex.split("verify --claim G-TAB2")) == 1
-        assert "No card of" in capsys.readouterr().out
+        assert "No card of" in told("verify --claim G-TAB2", 1).out
 
-    @pytest.mark.parametrize(
-        ("options", "line"),
-        [
-            ("--claim G-TAB9", "claim 'G-TAB9': does not exist; did you mean 'G-TAB"),
-            ("--claim G-TAB2 --claim tab", "claim 'tab': does not exist"),
-            ("--claim ''", "claim '': does not exist"),
-            ("--profile full", "profile 'full': does not exist; known: paper, middle, quick"),
-        ],
-    )
-    def test_unknown_names_are_refused(self, refused, options, line):
-        assert line in refused(f"verify {options}")
+    @pytest.mark.parametrize("claims", ["--claim ''", "--claim G-TAB2 --claim G-TAB9"])
+    def test_a_claim_that_does_not_exist_is_refused(self, refused, claims):
+        assert re.match("claim '(G-TAB9)?': does not exist; (did you mean 'G-TAB|known: )", refused(f"verify {claims}"))
 
 
-class TestServe:
-    @pytest.fixture
-    def site(self, project):
-        """The project with a site, as far as it is looked at."""
-        project.html.mkdir(parents=True)
-        (project.html / "index.html").write_text("hello")
-        return project
-
-    def test_a_port_in_use_is_said(self, refused, site):
-        with socket.create_server(("127.0.0.1", 0)) as taken:
-            port = taken.getsockname()[1]
-            said = refused(f"serve --no-browser --port {port}")
-        assert said.startswith(f"port = {port}: must be a free port (")
-        assert said.endswith("--port 0 picks one")
+def test_a_port_in_use_is_said(refused, project):
+    project.html.mkdir(parents=True)
+    (project.html / "index.html").touch()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = refused(f"serve --no-browser --port {port}")
+    assert said.startswith(f"port = {port}: must be a free port (")
+    assert said.endswith("--port 0 picks one")
 
 
 class TestData:
@@ -521,30 +469,24 @@ class TestData:
         assert {row["file"]: row["state"] for row in rows} == dict.fromkeys(_mnist_files.CHECKSUMS, "ok")
         assert answer("data fetch") == f"MNIST is in {folder}\n"
 
-    def test_another_payload_is_named_with_both_checksums(self, folder, capsys, refused):
+    def test_another_payload_is_named_with_both_checksums(self, folder, told, refused):
         name = "t10k-labels-idx1-ubyte"
         path = folder / f"{name}.gz"
         other = gzip.decompress(path.read_bytes())[:-1] + b"\7"
         path.write_bytes(gzip.compress(other))
         expected, found = _mnist_files.CHECKSUMS[name], hashlib.sha256(other).hexdigest()
-        assert run(["data", "status"]) == 1
-        out, err = capsys.readouterr()
+        out, err = told("data status", 1)
         assert err == ""
         assert f"{name}: damaged ({path})\n  expected SHA-256 {expected}, found {found}\n" in out
         assert out.count(": ok (") == 3
-        assert run(["data", "status", "--json"]) == 1
-        (row,) = [row for row in json.loads(capsys.readouterr().out) if row["state"] == "damaged"]
+        (row,) = [row for row in json.loads(told("data status --json", 1).out) if row["state"] == "damaged"]
         assert (row["file"], row["path"]) == (name, str(path))
         assert (row["expected_sha256"], row["found_sha256"]) == (expected, found)
-        said = refused("data fetch")
-        assert str(path) in said
-        assert expected in said
-        assert found in said
+        assert expected in refused("data fetch")
 
-    def test_a_missing_file_is_said_and_not_downloaded(self, folder, capsys, refused):
+    def test_a_missing_file_is_said_and_not_downloaded(self, folder, told, refused):
         (folder / "train-labels-idx1-ubyte.gz").unlink()
-        assert run(["data", "status"]) == 0
-        assert "train-labels-idx1-ubyte: missing\n" in capsys.readouterr().out
+        assert "train-labels-idx1-ubyte: missing\n" in told("data status").out
         assert "train-labels-idx1-ubyte" in refused("data fetch")
         assert len(list(folder.glob("*.gz"))) == 3
 

@@ -102,13 +102,6 @@ class TestParameters:
         for line in parameters_cell(source).source.splitlines():
             assert re.fullmatch(r"\w+: \S+ = .+  # \S.*", line), line
 
-    @pytest.mark.parametrize("profile", parameters.PROFILES)
-    def test_every_profiles_values_are_themselves_allowed(self, notebook, profile):
-        values = notebook.defaults(profile)
-        assert set(values) == set(notebook.properties)
-        assert values["profile"] == profile
-        assert notebook.validate(values, profile=profile) == values
-
     def test_only_small_profiles_have_values_of_their_own(self, notebook):
         assert notebook.properties["profile"]["enum"] == list(parameters.PROFILES)
         for profile, values in notebook.schema.get("profiles", {}).items():
@@ -122,11 +115,6 @@ class TestParameters:
             if entry["type"] in ("integer", "number"):
                 assert {"minimum", "exclusiveMinimum"} & set(entry), f"{key} has no lower end"
         assert "profile" in notebook.properties
-
-    def test_ordered_pairs_are_parameters(self, notebook):
-        for pair in notebook.schema.get("ordered", []):
-            assert len(pair) == 2
-            assert set(pair) <= set(notebook.properties)
 
     def test_the_schema_holds_nothing_that_is_not_read(self, notebook):
         known = {"title", "claims", "timeout", "needs_data", "properties", "ordered", "profiles"}

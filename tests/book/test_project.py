@@ -103,11 +103,10 @@ class TestImportCost:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         return set(done.stdout.splitlines()[-1].split())
 
-    def test_the_theory_is_light(self):
-        theory = {"gspa", *(f"gspa.accountant.{part}" for part in ("published", "budgets", "tradeoff"))}
-        modules = self.loaded(f"import {', '.join(sorted(theory))}")
-        assert theory <= modules
-        assert modules.isdisjoint([*self.HEAVY, "yaml", "rich"])
+    def test_the_theory_is_light_and_loads_no_other_room(self):
+        modules = self.loaded("import gspa, gspa.accountant.published; gspa.epsilon")
+        assert "gspa.accountant.api" in modules
+        assert modules.isdisjoint([*self.HEAVY, "yaml", "rich", "gspa.algorithms", "gspa.book"])
 
     def test_so_is_the_command_that_answers_with_numbers(self):
         modules = self.loaded("from gspa.cli import run; run(['mu', '--eps', '0.5', '--n', '100'])")

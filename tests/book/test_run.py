@@ -163,21 +163,19 @@ class TestAFinishedNotebook:
         assert "".join(cells[2]["source"]).splitlines() == ["# Parameters", 'profile = "quick"', "n = 7"]
         assert cells[6]["outputs"][0]["data"]["text/plain"] == ["42"]
 
-    def test_times_and_places_are_gone(self, mixed, text, cells):
+    def test_times_and_places_and_the_kernel_that_an_editor_chose_are_gone(self, mixed, text, cells):
         for cell in cells:
             assert set(cell["metadata"]) <= {"tags", "mystnb", "jupyter"}
         recorded = json.loads(text)["metadata"]["papermill"]
         assert recorded["parameters"] == {"profile": "quick", "n": 7}
         assert set(recorded) == {"parameters", "version"}
+        assert json.loads(text)["metadata"]["kernelspec"]["name"] == "python3"
         assert str(mixed.project.root) not in text
         assert pipeline.OWN not in text
 
     def test_what_is_said_above_its_numbers_follows_them_to_the_end(self, cells):
         assert cells[5]["outputs"][0]["data"]["text/markdown"] == ["Of 7,000 users, 2 stay."]
         assert say.values_of({"cells": cells}) == {"kept": 2, "n": 7, "users": 7000}
-
-    def test_the_installed_kernel_ran_it_whatever_the_editor_chose(self, text):
-        assert json.loads(text)["metadata"]["kernelspec"]["name"] == "python3"
 
     def test_the_kernel_worked_at_the_root_of_a_project_made_for_it(self, cells):
         assert "['_config.yml', 'book', 'notebooks'] 0" in "".join(cells[9]["outputs"][-1]["text"])

@@ -12,7 +12,6 @@ import pytest
 from gspa.book import parameters, say
 from gspa.book.claims import claim, registry
 from gspa.book.project import Project
-from gspa.book.verdicts import Reading
 
 ROOT = Path(__file__).resolve().parents[2]
 IN_CELLS = [name for name, one in registry().items() if one.readings]
@@ -73,7 +72,6 @@ def test_a_cell_and_its_words_name_the_same(name):
     given = handed(call, bound)
     said = set()
     for one in entry.readings.values():
-        assert isinstance(one, Reading)
         said |= (say.names(one.found) | say.names(one.correction)) - {"nth"}
     names = set().union(*(say.names(f"{{{{ {need} }}}}") for need in entry.needs if need not in ("data", "size")))
     assert names <= given | set(PAGES[entry.notebook].properties), "needs what is no evidence and no parameter"

@@ -15,12 +15,11 @@ import nbformat
 import numpy as np
 import pytest
 from awaiting import until
-from small_project import add, make
+from small_project import add
 
-from gspa.accountant.errors import GspaError, InvalidOutput, InvalidValue, ProcessDied, UnknownName
+from gspa.accountant.errors import GspaError, InvalidOutput, InvalidValue, ProcessDied
 from gspa.book import provenance, sweep
 from gspa.book import run as pipeline
-from gspa.book.parameters import select
 from gspa.book.run import Executed, Here
 from gspa.book.sweep import LAST_COLUMNS, read_journal, rows_of, settings
 from gspa.cli import run
@@ -30,17 +29,9 @@ BODY = [SAYS[0], "word = 'many'", *SAYS[1:], "if n == 13: raise ValueError('thir
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    """The working directory is a project with two notebooks."""
-    project = make(tmp_path / "project")
-    add(project, "01_page", *BODY)
-    monkeypatch.chdir(project.root)
-    return project
-
-
-@pytest.fixture
-def notebook(here):
-    return select(here, "01_page")
+def notebook(project):
+    """The only one of the project in which the tests work."""
+    return add(project, "01_page", *BODY)
 
 
 @pytest.fixture
@@ -103,23 +94,17 @@ class TestSettings:
             rows_of(tmp_path / "s.csv")
 
     def test_what_is_wrong_is_refused_before_anything_runs(self, notebook):
-        with pytest.raises(InvalidValue, match=r"01_page: n = 0: must be an integer >= 1"):
-            settings(notebook, {"n": [10, 0]})
-        with pytest.raises(UnknownName, match="parameter 'nn'"):
-            settings(notebook, {"nn": [1]})
         with pytest.raises(InvalidValue, match="that the file of settings does not set"):
             settings(notebook, {"n": [1]}, [{"n": "2"}])
         with pytest.raises(InvalidValue, match="at most 100,000; split the sweep"):
             settings(notebook, {"n": range(1, 1001), "c": range(101)})
 
-    def test_lists_are_separated_by_semicolons(self, here):
+    def test_lists_are_separated_by_semicolons(self, project):
         shape = {"type": "array", "default": [1], "items": {"type": "integer"}, "description": "sizes"}
         profile = {"type": "string", "default": "paper", "enum": ["paper", "quick"], "description": "sizes"}
-        notebook = add(here, "02_list", "1", properties={"profile": profile, "sizes": shape})
+        notebook = add(project, "02_list", "1", properties={"profile": profile, "sizes": shape})
         texts = sweep.values_of(notebook, "sizes", "1,2;3")
         assert [one["sizes"] for one in settings(notebook, {"sizes": texts})] == [[1, 2], [3]]
-        with pytest.raises(InvalidValue, match="none of them empty"):
-            sweep.values_of(notebook, "sizes", "1;;2")
 
 
 class TestRun:
@@ -237,7 +222,7 @@ class TestRun:
 
 @pytest.mark.slow  # real kernels
 class TestCommand:
-    def test_a_notebook_s_numbers_become_columns(self, here, capsys):
+    def test_a_notebook_s_numbers_become_columns(self, notebook, capsys):
         assert run(shlex.split("sweep 01_page -p n 3,13,4 --jobs 2 --profile quick --page shown.ipynb --y six")) == 1
         out, err = capsys.readouterr()
         assert "Wrote" in out
@@ -263,22 +248,22 @@ class TestCommand:
         assert "- six: from 18 at n = 3 to 24 at 4." in said
 
     @pytest.mark.skipif(find_spec("distributed") is not None, reason="dask.distributed is installed")
-    def test_a_scheduler_without_dask_is_one_line(self, here, capsys):
+    def test_a_scheduler_without_dask_is_one_line(self, notebook, capsys):
         assert run(shlex.split("sweep 01_page --scheduler tcp://127.0.0.1:1")) == 2
         assert "pip install 'gspa[book,cluster]'" in capsys.readouterr().err
 
-    def test_ctrl_c_ends_with_a_table(self, here):
-        add(here, "02_slow", "import time\nif n > 1: time.sleep(60)", "word = 1", *SAYS)
+    def test_ctrl_c_ends_with_a_table(self, project):
+        add(project, "02_slow", "import time\nif n > 1: time.sleep(60)", "word = 1", *SAYS)
         command = [sys.executable, "-m", "gspa", "sweep", "02_slow", "-p", "n", "1,2", "--jobs", "1", "-o", "t.csv"]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=here.root)
-        journal = here.root / "t.csv.jsonl"
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=project.root)
+        journal = project.root / "t.csv.jsonl"
         until(journal.exists)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
         assert process.returncode == 130
         assert "the same command goes on from there" in err
         assert "Traceback" not in err
-        assert sweep.read_table(here.root / "t.csv")["six"].tolist() == [6]
+        assert sweep.read_table(project.root / "t.csv")["six"].tolist() == [6]
         assert [json.loads(line)["status"] for line in journal.read_text().splitlines()] == ["done"]
 
 

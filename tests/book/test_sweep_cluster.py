@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 from awaiting import until
-from small_project import add, make
+from small_project import add
 
 pytest.importorskip("distributed")
 
@@ -39,15 +39,8 @@ def cluster():
         yield found
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    project = make(tmp_path / "project")
-    monkeypatch.chdir(project.root)
-    return project
-
-
-def test_the_rows_are_those_that_this_machine_gives(cluster, here):
-    add(here, "01_page", *SAYS)
+def test_the_rows_are_those_that_this_machine_gives(cluster, project):
+    add(project, "01_page", *SAYS)
     for name, where in (("there", f"--scheduler {cluster.scheduler_address}"), ("here", "--jobs 1")):
         assert run(shlex.split(f"sweep 01_page -p n 1,2,3 {where} -o {name}.csv")) == 0
     there, at_home = (sweep.read_table(f"{name}.csv") for name in ("there", "here"))
@@ -56,13 +49,13 @@ def test_the_rows_are_those_that_this_machine_gives(cluster, here):
     assert set(there["worker"]).isdisjoint(at_home["worker"])
 
 
-def test_a_worker_that_dies_is_replaced(cluster, here, capsys):
-    flag = here.root / "died"
+def test_a_worker_that_dies_is_replaced(cluster, project, capsys):
+    flag = project.root / "died"
     dies = (
         f"import pathlib, psutil\nflag = pathlib.Path({str(flag)!r})\n"
         "if n == 2 and not flag.exists():\n    flag.touch()\n    psutil.Process().parents()[1].kill()"
     )
-    add(here, "01_page", dies, *SAYS, "if n == 13: raise ValueError('thirteen')")
+    add(project, "01_page", dies, *SAYS, "if n == 13: raise ValueError('thirteen')")
     line = f"sweep 01_page -p n 1,2,13 --scheduler {cluster.scheduler_address} -o t.csv"
     assert run(shlex.split(line)) == 1
     assert flag.exists()
@@ -75,8 +68,8 @@ def test_a_worker_that_dies_is_replaced(cluster, here, capsys):
     assert "2 done, 2 of them before, 1 failed" in capsys.readouterr().out
 
 
-def test_no_scheduler_there(here, capsys, tmp_path):
-    add(here, "01_page", *SAYS)
+def test_no_scheduler_there(project, capsys, tmp_path):
+    add(project, "01_page", *SAYS)
     assert run(shlex.split("sweep 01_page --scheduler nonsense://x")) == 2
     with pytest.raises(InvalidValue, match="a scheduler file that exists"):
         Cluster(str(tmp_path / "none.json"), identity)
@@ -94,22 +87,24 @@ def test_workers_of_another_gspa_are_refused(cluster, monkeypatch):
     pipeline.identity.cache_clear()
 
 
-def test_the_bench_sends_runs_there(cluster, here, monkeypatch):
+def test_the_bench_sends_runs_there(cluster, project, monkeypatch):
     """What `gspa serve --scheduler` does; the page itself is not rendered here."""
-    add(here, "01_page", *SAYS)
+    add(project, "01_page", *SAYS)
     for path in ("notebooks/01_page.html", "_sources/notebooks/01_page.ipynb"):
-        (here.html / path).parent.mkdir(parents=True)
-        (here.html / path).write_text('{"cells": []}')
+        (project.html / path).parent.mkdir(parents=True)
+        (project.html / path).write_text('{"cells": []}')
 
     def render_page(project, name, output, folder, *, profile):
         (folder / "notebooks").mkdir(parents=True)
         (folder / "notebooks" / f"{name}.html").touch()
 
     monkeypatch.setattr(site, "render_page", render_page)
-    with closing(Bench(here, place=lambda: Cluster(cluster.scheduler_address, dict), usable=lambda _: None)) as bench:
+    with closing(
+        Bench(project, place=lambda: Cluster(cluster.scheduler_address, dict), usable=lambda _: None)
+    ) as bench:
         asked = bench.ask("01_page", {"n": 4})["id"]
         until(lambda: bench.one(asked)["state"] in ("done", "failed"), within=120)
-        assert '"six": 24' in (here.build / "bench" / asked / "notebook.ipynb").read_text()
+        assert '"six": 24' in (project.build / "bench" / asked / "notebook.ipynb").read_text()
 
 
 class TestABook:
@@ -120,15 +115,15 @@ class TestABook:
         with Cluster(cluster.scheduler_address, dict) if cluster else pipeline.Here(2, dict) as place:
             return pipeline.run_all(project, notebooks, profile="quick", place=place, progress=progress)
 
-    def test_its_pages_have_the_bytes_that_this_machine_gives(self, cluster, here):
-        add(here, "01_page", *SAYS)
-        add(here, "02_page", "n * 7")
-        at_home = {run.name: run.path.read_bytes() for run in self.ran(here)}
-        for kept in here.executed("quick").iterdir():
+    def test_its_pages_have_the_bytes_that_this_machine_gives(self, cluster, project):
+        add(project, "01_page", *SAYS)
+        add(project, "02_page", "n * 7")
+        at_home = {run.name: run.path.read_bytes() for run in self.ran(project)}
+        for kept in project.executed("quick").iterdir():
             kept.unlink()
         states = []
-        there = self.ran(here, cluster, lambda name, done, total, state: states.append((name, state)))
-        again = self.ran(here, cluster)
+        there = self.ran(project, cluster, lambda name, done, total, state: states.append((name, state)))
+        again = self.ran(project, cluster)
         assert {run.name: run.path.read_bytes() for run in there} == at_home
         assert [run.reused for run in again] == [True, True]
         assert {("01_page", "running"), ("01_page", "done"), ("02_page", "done")} <= set(states)
@@ -136,12 +131,12 @@ class TestABook:
         assert facts["cpu"] > 0
         assert facts["machine"] == provenance.machine()
 
-    def test_a_page_that_fails_is_told_as_here(self, cluster, here):
-        add(here, "01_page", "1 / 0")
+    def test_a_page_that_fails_is_told_as_here(self, cluster, project):
+        add(project, "01_page", "1 / 0")
         told = []
         for where in (None, cluster):
             with pytest.raises(CheckFailed) as caught:
-                self.ran(here, where)
+                self.ran(project, where)
             told.append(str(caught.value))
         assert "notebook 01_page, cell 3 (1 / 0): ZeroDivisionError" in told[0]
         assert told[1] == told[0]

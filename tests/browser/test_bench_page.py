@@ -218,24 +218,15 @@ class TestRun:
             ("near_zero", ("0.5,0.5", "0.5", "0.5,3", "0.5,x")),
         ],
     )
-    def test_bad_values_are_refused_in_the_form_and_by_the_server(self, page, served, name, bad):
+    def test_bad_values_are_refused_in_the_form(self, page, served, name, bad):
         asked = []
         page.on("request", lambda request: asked.append(request.method))
         field = opened(page, served).get_by_label(name, exact=True)
-        checked = "(checked) => { document.querySelector('#bench form').noValidate = !checked }"
         for value in bad:
-            page.evaluate(checked, True)
-            asked.clear()
             field.fill(value)
             click_run(page)
             assert field.evaluate("(e) => e.validity.valid") is False, value
             assert "POST" not in asked, value
-            page.evaluate(checked, False)
-            click_run(page)  # which takes away the refusal of before
-            page.wait_for_selector("#bench .gspa-refusal:visible")
-            said = page.locator("#bench .gspa-refusal").first.inner_text()
-            assert said.startswith(f"{NAME}: {name} = "), value
-            assert "POST" in asked, value
 
     def test_a_run_is_stopped(self, page, served):
         opened(page, served).get_by_label("n_max", exact=True).fill("4001")

@@ -134,13 +134,6 @@ class TestTheSitesOwn:
         total = float(page.inner_text("#gspa-machine").split()[0])
         assert total == pytest.approx(sum(one["seconds"] for one in record), abs=0.51)
 
-    def test_without_a_script_the_file_with_the_times_is_a_click_away(self, scriptless, record):
-        scriptless.goto((SITE / "speed.html").as_uri())
-        assert scriptless.locator("table.gspa-record tbody tr").count() == len(record)
-        assert scriptless.locator("#gspa-machine").is_visible()
-        target = scriptless.locator("#gspa-machine a").get_attribute("href")
-        assert (SITE / target).is_file()
-
     @pytest.mark.usefixtures("formulas_raw")
     def test_each_notebooks_page_says_how_long_it_ran(self, page, record):
         for one in record[:3]:

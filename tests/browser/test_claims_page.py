@@ -1,4 +1,4 @@
-"""The claims page in a browser: what an address shows, what the form does, and what is left without a script."""
+"""The claims page in a browser: what an address shows, and what the form does; without a script all is listed."""
 
 from __future__ import annotations
 
@@ -180,10 +180,3 @@ def test_a_link_to_a_claim_opens_it_whatever_was_filtered(page, address):
     page.get_by_text("off by 4.").wait_for()
     assert shown(page) == list(registry())
     assert -1 < page.locator("#F10").bounding_box()["y"] < 900  # a page scrolls by whole pixels
-
-
-def test_without_a_script_everything_is_listed_with_a_way_to_its_card(scriptless, address):
-    scriptless.goto(f"{address}#claims-flame")
-    assert shown(scriptless) == list(registry())
-    assert not scriptless.locator("#gspa-filter").is_visible()
-    assert scriptless.locator(".gspa-claim a").count() == ALL

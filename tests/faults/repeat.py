@@ -45,7 +45,7 @@ def build(source: Path, target: Path, profile: str, jobs: int | None) -> None:
     path = [str(target), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path), "XDG_CACHE_HOME": str(cache)}
     data = _mnist_files.data_dir() or _mnist_files.cache("mnist")
-    if "GSPA_DATA_DIR" in environment or all(_mnist_files.find(data, file) for file in _mnist_files.CHECKSUMS):
+    if "GSPA_DATA_DIR" in environment or all(_mnist_files.present(data, file) for file in _mnist_files.CHECKSUMS):
         environment["GSPA_DATA_DIR"] = str(data.resolve())
     line = [sys.executable, "-m", "gspa", "build", "--profile", profile]
     line += ["--jobs", str(jobs)] if jobs else []

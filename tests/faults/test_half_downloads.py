@@ -87,7 +87,7 @@ def test_a_download_that_breaks_off_is_not_kept(mirror, tmp_path, share, honest)
     assert [row.state for row in datasets.status()] == ["missing"] * 4
     mirror.share = 1.0
     assert datasets.fetch(progress=False) == tmp_path / "mnist"
-    assert datasets.load("mnist").train_y.tolist() == [0, 0, 0]
+    assert datasets.load("mnist").train_y.tolist() == [0, 1, 2]
 
 
 FETCH = """import json, sys
@@ -155,5 +155,5 @@ def test_a_data_folder_with_a_strange_name(mirror, tmp_path, monkeypatch):
     for name, raw in small_mnist().items():
         (folder / f"{name}.gz").write_bytes(gzip.compress(raw))
     monkeypatch.setenv("GSPA_DATA_DIR", str(folder))
-    assert datasets.load("mnist").test_y.tolist() == [0, 0]
+    assert datasets.load("mnist").test_y.tolist() == [0, 1]
     assert {Path(row.path).parent for row in datasets.status()} == {folder}

@@ -16,6 +16,7 @@ import pytest
 import typer
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from package_reference import commands
 from small_project import add, make, markdown
 
 from gspa import cli, files
@@ -62,18 +63,7 @@ NAMED: dict[str, st.SearchStrategy[str]] = {
 }
 
 
-Command = typer.core.TyperCommand
-
-
-def commands(group: typer.core.TyperGroup, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Command]:
-    """Every command by the words that ask for it."""
-    found = {}
-    for name, part in group.commands.items():
-        found |= commands(part, (*path, name)) if hasattr(part, "commands") else {(*path, name): part}
-    return found
-
-
-def options(path: tuple[str, ...], command: Command) -> dict[str, st.SearchStrategy[str] | None]:
+def options(path: tuple[str, ...], command: typer.core.TyperCommand) -> dict[str, st.SearchStrategy[str] | None]:
     """How each option is drawn, None without a value; and a word more than was asked for."""
     found: dict[str, st.SearchStrategy[str] | None] = {"": place}
     for one in command.params:
@@ -83,7 +73,7 @@ def options(path: tuple[str, ...], command: Command) -> dict[str, st.SearchStrat
     return found
 
 
-OPTIONS = {path: options(path, command) for path, command in commands(typer.main.get_command(cli.app)).items()}
+OPTIONS = {path: options(path, command) for path, command in commands().items()}
 _CROWD, _FILE = "--eps 0.5 --n 20", f"--budgets {USERS}"
 GOOD: dict[tuple[str, ...], tuple[str, ...]] = {
     ("mu",): (_CROWD, _FILE),
