@@ -549,7 +549,7 @@ class Allocated:
         low, high = (max(ends) for ends in zip(*found, strict=True))
         told_blocks = _BLOCKS.format(k=self.run.k) if self.run.k > 1 else ""
         note = "; ".join(filter(None, (told_blocks, note)))
-        ends, relation = (low, 0.5 * (low + high), high), RELATIONS[self.run.direction]
+        ends, relation = (low, 0.5 * low + 0.5 * high, high), RELATIONS[self.run.direction]
         return Bound(*ends, METHOD, self.valid_for, note=note, relation=relation, reached=self.run.k == 1, **asked)
 
 

@@ -81,7 +81,7 @@ def mechanism(name: str, **parameters: Any) -> Mechanism:
     used = {one.name: one.default is MISSING for one in fields(_KINDS[name]) if one.init}
     given = {key: value for key, value in parameters.items() if value is not None}
     for key in sorted(key for key, needed in used.items() if needed and key not in given):
-        raise InvalidValue(key, None, "a number", f'mechanism "{name}" needs it')
+        raise InvalidValue(key, None, "given", f'mechanism "{name}" needs it')
     for key in sorted(given.keys() - used.keys()):
         raise InvalidValue(key, given[key], "left out", f'mechanism "{name}" does not use it')
     return _KINDS[name](**given)

@@ -160,7 +160,7 @@ def count(minimum: int = 1, most: float = MOST, /, **argument: Any) -> int:
     if not minimum <= number < math.inf or number % 1:
         raise InvalidValue(name, value, f"an integer >= {minimum}")
     if number > most:
-        raise InvalidValue(name, value, f"an integer from {minimum} to 2^53 - 1")
+        raise InvalidValue(name, value, f"an integer from {minimum} to {'2^53 - 1' if most == MOST else f'{most:,}'}")
     return int(number)
 
 

@@ -82,8 +82,8 @@ class Bound:
         return 0.0 if self.upper == self.lower else (self.upper - self.lower) / self.upper
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields that are set, in order, ready for `json.dumps`, which keeps every digit."""
-        return {name: value for name, value in asdict(self).items() if value is not None and value not in ("", ())}
+        """The fields that are set and finite, in order, ready for `json.dumps`, which keeps every digit."""
+        return {name: value for name, value in asdict(self).items() if value not in (None, "", (), math.inf)}
 
     def words(self) -> list[str]:
         """What stands beside the number: method, class, neighbouring relation, note and warnings, a line each.

@@ -214,7 +214,7 @@ def calibrate(*, target_eps: float, delta: float, as_json: bool, **asked: Any) -
     if who["n"] is who["eps"] is who["budgets"] is asked["sigma"] is asked["scale"] is None:
         raise GspaError(
             "--n, --eps, --budgets: give --n, --eps or both, or --budgets; calibrate finds the local eps, the users, "
-            "the rounds or a factor"
+            "the rounds or a factor (of a matrix, give --n)"
         )
     found, bound = find(runs, **who, target=target_eps, delta=delta)
     answer = _FOUND[found.name] + " {by}is {word} in [{lower}, {upper}]"
@@ -229,7 +229,7 @@ def per_user(*, budgets: Path | None, delta: float, rounds: int | None, as_json:
     rounds = 1 if rounds is None else rounds
     found = api.per_user(budgets=budgets, delta=delta, mechanism=_runs(**runs), rounds=rounds)
     answer = vars(found) | {"lower": found.lower.tolist(), "upper": found.upper.tolist()}
-    own = "" if found.reached else OWN
+    own = f"{'' if found.reached else OWN}{'certified' if found.proved else 'computed'} "
     rows = zip(answer["lower"], answer["upper"], strict=True)
     ends = ((rounded(low, up=False), rounded(high, up=True)) for low, high in rows)
     lines = (f"row {i}: eps <= {high}, {own}in [{low}, {high}]" for i, (low, high) in enumerate(ends, start=1))

@@ -415,7 +415,7 @@ def sharpened(bound: Bound, budgets: Budgets, mechanism: Randomizer) -> Bound:
     attack = _Lower(crowd)
     reached = attack.delta(bound.eps) if bound.eps is not None else attack.epsilon(bound.delta or 0.0, bound.upper)
     low = min(reached, bound.upper)
-    return replace(bound, lower=low, value=0.5 * (low + bound.upper), reached=True)
+    return replace(bound, lower=low, value=0.5 * low + 0.5 * bound.upper, reached=True)
 
 
 def named_per_user(budgets: Budgets, *, delta: float, mechanism: Randomizer) -> UserBounds:
@@ -436,6 +436,6 @@ def named_per_user(budgets: Budgets, *, delta: float, mechanism: Randomizer) -> 
 
 
 def _bound(crowd: _Crowd, low: float, high: float, **asked: Any) -> Bound:
-    alone, ends = crowd.n > 1 and not crowd.least.any(), (low, 0.5 * (low + high), high)
+    alone, ends = crowd.n > 1 and not crowd.least.any(), (low, 0.5 * low + 0.5 * high, high)
     note = "no output is sent whatever the input: the local eps is all there is" if alone else ""
     return Bound(*ends, METHOD, _valid_for(crowd), n=crowd.n, note=note, reached=True, **asked)

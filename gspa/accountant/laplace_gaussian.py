@@ -164,10 +164,9 @@ def how_close(low: float, high: float, alone: float) -> str:
 def attacked(bound: Bound, low: float) -> Bound:
     """With a lower end that an attack reaches, and what is to be said of that."""
     low = min(low, bound.upper)
-    note = (
-        bound.note.replace(_NOR_BELOW, "").replace(WIDE, _UNKNOWN if low < bound.upper / 2 else "").removesuffix("; ")
-    )
-    return replace(bound, lower=low, value=0.5 * (low + bound.upper), note=note, reached=True)
+    known = [bound.note.replace(_NOR_BELOW, "").replace(WIDE, "").removesuffix("; ")]
+    note = "; ".join(filter(None, [*known, _UNKNOWN if low < bound.upper / 2 else ""]))
+    return replace(bound, lower=low, value=0.5 * low + 0.5 * bound.upper, note=note, reached=True)
 
 
 def _usable(scales: Array, hint: str = "") -> Array:
@@ -229,6 +228,11 @@ class Crowd:
             return [index] if math.isfinite(self.scales[index]) else []
         _, first = np.unique(self.scales, return_index=True)
         return [int(i) for i in first if math.isfinite(self.scales[i])]
+
+    @property
+    def alone(self) -> bool:
+        """Whether at most one report says anything, so that nobody hides it."""
+        return bool(self.reports.count[self.reports.kappa > 0].sum() <= 1)
 
     def noise(self, victim: int) -> Noise:
         """The victim's density."""
@@ -472,7 +476,8 @@ def blanket_epsilon(
             `Budgets`.
 
     Raises:
-        InvalidValue: an argument outside its range; or victim = None and more than 64 distinct scales to check.
+        InvalidValue: an argument outside its range; or victim = None and more than 64 distinct scales that may be the
+            worst off.
         OutsideValidity: budgets with delta_i > 0.
 
     >>> blanket_epsilon([0.5, 100.0], count=[1, 9_999], delta=1e-4, victim=0).upper < 0.31
@@ -582,8 +587,8 @@ def _answer(
     while waiting:
         if len(waiting) > MOST_VICTIMS and done:
             # Rounding a victim's scale is not sound in either direction: the one with less noise need not be worse off.
-            hint = f"ask for one victim, or let users share scales: {len(waiting)} are left to check"
-            raise InvalidValue("victim", victim, f"given for more than {MOST_VICTIMS} distinct scales", hint)
+            what = "distinct scales of noise that may be the worst off"
+            raise InvalidValue(what, len(waiting), f"at most {MOST_VICTIMS}", "let users share scales")
         index = waiting.pop(0)
         found = bracket(index, alone := local(index), high)
         done.append(index)
@@ -591,9 +596,9 @@ def _answer(
             note = NOT_LOOKED + _NOR_BELOW if found == alone else how_close(*found, alone[1])
         low, high = max(low, found[0]), max(high, found[1])
         waiting = [i for i in waiting if local(i)[1] > high]
-    n = int(crowd.reports.count.sum())
-    notes = [note] if n > 1 and note else []
+    notes = [note] if note and not crowd.alone else []
     if victim is not None:
         notes = [f"for the users with scale {crowd.scales[victim]:g}", *notes]
-    ends, proved, words = (low, 0.5 * (low + high), high), crowd.proved(done), crowd.valid_for(done)
-    return Bound(*ends, METHOD, words, n=n, note="; ".join(notes), proved=proved, reached=n == 1, **asked)
+    ends, proved, words = (low, 0.5 * low + 0.5 * high, high), crowd.proved(done), crowd.valid_for(done)
+    n, note = int(crowd.reports.count.sum()), "; ".join(notes)
+    return Bound(*ends, METHOD, words, n=n, note=note, proved=proved, reached=crowd.alone, **asked)

@@ -296,7 +296,7 @@ def renyi(problem: Problem, order: float) -> Bound:
     high, n = min(high, problem.victim.eps), int(problem.count.sum()) + 1
     low = min(low, high)
     label = "what the problem's clone probabilities hold for"
-    return Bound(low, 0.5 * (low + high), high, f"{METHOD}, order {order:g}", label, n=n)
+    return Bound(low, 0.5 * low + 0.5 * high, high, f"{METHOD}, order {order:g}", label, n=n)
 
 
 # --- losses of a pair of which only delta(eps) is known ------------------------------------------------------

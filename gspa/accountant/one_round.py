@@ -241,6 +241,7 @@ class UserBounds:
         delta: central delta.
         method: as valid_for, relation, warnings and note, what `gspa.accountant.bound.Bound` has.
         reached: whether the lower ends are of the mechanism itself.
+        proved: whether all ends hold by proof, as `gspa.accountant.bound.Bound` has it.
     """
 
     lower: Array
@@ -252,6 +253,7 @@ class UserBounds:
     warnings: tuple[str, ...] = ()
     note: str = ""
     reached: bool = False
+    proved: bool = True
 
     def words(self) -> list[str]:
         """What stands beside the numbers, a line each."""

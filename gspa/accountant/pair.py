@@ -41,7 +41,7 @@ from gspa.accountant.tradeoff import gdp_epsilon
 _RELATIVE = 1e-11  # allowance on each divergence; measured errors are below 1e-12 (tests, against mpmath)
 _LEAST = 1e-300  # below, doubles lose digits, and a victim counts as one of this budget, who is hidden no better
 _SEEN = 1e-150  # a smaller mass of B hides nobody, and what is divided by it may be no double
-_EXACT = 30.0  # up to this eps, allowances for roundings are small beside any delta that is asked for
+_EXACT = (10.0, 20.0, 30.0)  # from eps = 10 on, allowances for roundings begin to count beside a small delta
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ class AtomTable:
 
     def above(self, law: CloneLaw, eps: float) -> float:
         """Not below delta(eps) among C draws from B."""
-        # Beyond eps = 30 the allowances for roundings grow like e^eps, while delta falls.
-        return min(1.0, *(self._end(law, at, up=True) for at in {eps, min(eps, _EXACT)}))
+        # The allowances for roundings grow like e^eps, while delta falls: what is found at a smaller eps is above it.
+        return min(1.0, *(self._end(law, at, up=True) for at in {eps, *(min(eps, exact) for exact in _EXACT)}))
 
     def below(self, law: CloneLaw, eps: float) -> float:
         """Not above delta(eps) among C draws from B."""
@@ -200,7 +200,7 @@ def divergence(law: CloneLaw, victim: Victim | AtomTable, eps: float) -> tuple[f
         return 0.0, 0.0, 0.0
     if isinstance(victim, AtomTable):
         low, high = victim.below(law, eps), victim.above(law, eps)
-        value = 0.5 * (low + high)
+        value = 0.5 * low + 0.5 * high
     else:
         table = clone_divergence(law.edges, victim, eps)
         low_table = np.where(np.diff(law.edges) == 1, table[:-1], table[1:])
@@ -260,7 +260,7 @@ def epsilon_interval(
         above, below = (lambda eps: at(law, eps=eps)[2]), (lambda eps: at(fewer, eps=eps)[0])
     high = least_epsilon(above, most, guess, victim.eps, band)
     low = min(greatest_epsilon(below, least, high, band), high)
-    return Interval(low, 0.5 * (low + high), high)
+    return Interval(low, 0.5 * low + 0.5 * high, high)
 
 
 def _searched(

@@ -222,12 +222,14 @@ def shuffled_reports(
     if not victims:
         return silent(label, crowd.valid_for([]))
     if len(victims) > MOST_VICTIMS:
-        raise InvalidValue("scales", len(victims), f"at most {MOST_VICTIMS} distinct ones", "let users share scales")
+        raise InvalidValue(
+            "distinct scales of noise", len(victims), f"at most {MOST_VICTIMS}", "let users share scales"
+        )
     gap = crowd.gap(victims[0])[1]
     most, mu = (gap, math.inf) if mechanism == "laplace" else (math.inf, gap)
     # A search for delta, or for a curve, asks again at the same.
     pair = cache(lambda delta, times: reports_pair(crowd, delta=delta, times=times, victim=victim, both=both))
-    proved, one = crowd.proved(victims), bool(crowd.reports.count.sum() == 1)
+    proved, one = crowd.proved(victims), crowd.alone
     words = crowd.valid_for(victims)
     return Round(label, words, (pair,), most=most, fitted=True, proved=proved, reached=one, alone=mu)
 

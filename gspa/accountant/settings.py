@@ -147,8 +147,9 @@ class Setting:
         upper, lower = (np.array([getattr(one, end) for one in found])[where] for end in ("upper", "lower"))
         last = next((one for one in found if not one.proved), found[-1])
         note = "; ".join(dict.fromkeys(one.note for one in found if ";" in one.note))  # of some there is more to say
-        everyone = all(one.reached for one in found)
-        return UserBounds(lower, upper, last.method, last.valid_for, delta, note=note, reached=everyone)
+        reached, proved = all(one.reached for one in found), last.proved
+        about = last.method, last.valid_for, delta
+        return UserBounds(lower, upper, *about, note=note, reached=reached, proved=proved)
 
     def certificate(self, delta: float) -> Certificate:
         """A proof that a stranger can check."""
@@ -285,6 +286,8 @@ class OnLine(Setting):
         return certificates.on_a_line(laplace_gaussian.Crowd.of(**self.line), delta=delta)
 
     def attack(self, delta: float) -> Bound:
+        if laplace_gaussian.Crowd.of(**self.line).alone:
+            return self.epsilon(delta)
         found = attack_epsilon(delta=delta, **self.attacked)
         if self.width != 1:
             units = f"values and inputs in units of their range, whose width is {self.width:g}"
@@ -473,7 +476,7 @@ def _on_a_line(runs: Laplace | Gaussian, eps: float | None, n: int | None, who: 
         scales, count = columns[word], columns.get("count", np.ones(columns[word].size))
     else:
         left_out(f"{word} says who reports", budgets=who)
-        scales, several = np.atleast_1d(given), isinstance(given, Sequence)
+        scales, several = np.atleast_1d(check.floats(**{word: given})), isinstance(given, Sequence)
         if n is None and not several:
             raise InvalidValue("n", n, "given", "say how many report")
         users = scales.size if n is None else check.count(n=n)

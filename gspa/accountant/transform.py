@@ -220,7 +220,7 @@ class Sides(NamedTuple):
             finite = sum(times * math.log1p(-law.infinite) if law.infinite < 1 else -math.inf for law, times in rounds)
             ends.append(end(rounds, -math.expm1(finite), above))
         upper, lower = ends
-        return Interval(min(lower, upper), 0.5 * (lower + upper), upper)
+        return Interval(min(lower, upper), 0.5 * lower + 0.5 * upper, upper)
 
 
 def epsilon_of(sides: Sides, delta: float) -> Interval:

@@ -213,7 +213,7 @@ class TestRefusals:
             (lambda: gaussian(-1.0), "mu"),
             (lambda: compose([(gaussian(1.0), 10**9)], delta=1e-5), "sum of times"),
             (lambda: shuffled(CROWD, mechanism="laplace"), r"mechanism = 'laplace': must be a randomizer with clones"),
-            (lambda: shuffled_reports(np.linspace(1, 2, 70)), "at most 64 distinct ones"),
+            (lambda: shuffled_reports(np.linspace(1, 2, 70)), "distinct scales of noise = 70: must be at most 64"),
         ],
     )
     def test_bad_values(self, ask, words):

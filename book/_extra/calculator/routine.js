@@ -20,7 +20,7 @@
   const EXCESS = 1e-5; // of 1/m, at about the mean: what few nodes may cost
   const BAND = 1e-4; // of delta, in which an eps is good enough
   const FARTHEST = 1e300; // of a value: e^eps times a ratio may be no double
-  const MOST_EPS = 700, EXACT = 30; // an eps that is as good as none; up to here the allowances for roundings, which grow like e^eps, are small
+  const MOST_EPS = 700, EXACT = [10, 20, 30]; // an eps that is as good as none; from here on the allowances for roundings, which grow like e^eps, count
 
   // Nodes and weights of Radau's quadrature on [0, 1], the first node at 1: exact for powers up to 2 size - 2.
   const rules = [];
@@ -233,7 +233,8 @@
     const grown = exp(min(eps, MOST_EPS)), values = first.map((one, i) => one - grown * second[i] + 8 * UNIT * (one + grown * second[i]));
     const outside = bare.reduce((sum, [one, other]) => sum + max(one * (1 + 8 * UNIT) - grown * other * (1 - 8 * UNIT), 0), 0);
     const found = min(1, expectation({ values, masses: base }, others) + outside * (1 + 1e-12));
-    return eps > EXACT ? min(found, deltaOf(table, others, EXACT)) : found; // delta falls with eps
+    const smaller = EXACT.findLast((one) => one < eps); // delta falls with eps
+    return smaller ? min(found, deltaOf(table, others, smaller)) : found;
   }
 
   // The mu at which a Gaussian has this delta at eps.
