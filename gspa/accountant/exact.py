@@ -35,7 +35,7 @@ from gspa.accountant import arguments as check
 from gspa.accountant.arguments import MOST_EXPONENT, UNIT, Array
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
-from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.errors import OutsideValidity
 from gspa.accountant.one_round import UserBounds, central_delta, central_epsilon
 from gspa.accountant.pair import Victim, gaussian_guess
 from gspa.accountant.roots import find_root, push_until
@@ -279,8 +279,8 @@ def tries_all(budgets: Budgets, *, most: int = QUICK) -> bool:
 
 def _asked(budgets: Budgets, victim: int | None = None) -> tuple[Crowd, Inputs | None]:
     """The others, and all their inputs, unless they are too many to try."""
-    if victim is not None and (victim := check.count(0, victim=victim)) >= budgets.eps.size:
-        raise InvalidValue("victim", victim, f"an index of the budgets' groups, 0 to {budgets.eps.size - 1}")
+    if victim is not None:
+        victim = check.index(budgets.eps.size, "the budgets' groups", victim=victim)
     people = budgets.grouped()
     crowd = _crowd(people, None if victim is None else int(np.searchsorted(people.eps, budgets.eps[victim])))
     return crowd, crowd.every_input if math.prod(crowd.shape) <= MOST_INPUTS else None

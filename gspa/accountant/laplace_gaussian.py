@@ -215,17 +215,14 @@ class Crowd:
             if given.sum() > check.MOST:
                 raise InvalidValue("sum of count", float(given.sum()), "at most 2^53 - 1")
             over, many = np.full(under.shape, check.positive(sensitivity=sensitivity)), given.astype(np.int64)
-            scale = _usable(under) / sensitivity
+            scale = _usable(under) / over
         hint = "the scale of Laplace reports is 1/eps" if isinstance(scales, Budgets) else ""
         return cls(Reports.of(mechanism, _usable(scale, hint), many), scale, mechanism, over, under)
 
     def candidates(self, victim: int | None) -> list[int]:
         """Whom to evaluate, least noise first: one index per distinct finite scale, or the one asked for."""
         if victim is not None:
-            last = self.scales.size - 1
-            index = check.count(0, victim=victim)
-            if index > last:
-                raise InvalidValue("victim", victim, f"an index of scales, 0 to {last}")
+            index = check.index(self.scales.size, "scales", victim=victim)
             return [index] if math.isfinite(self.scales[index]) else []
         _, first = np.unique(self.scales, return_index=True)
         return [int(i) for i in first if math.isfinite(self.scales[i])]
@@ -594,6 +591,6 @@ def _answer(
     n = int(crowd.reports.count.sum())
     notes = [note] if n > 1 and note else []
     if victim is not None:
-        notes = [f"for the users with scale {crowd.scales[victim]:g}", *notes]
+        notes = [f"for the users with scale {crowd.scales[int(victim)]:g}", *notes]
     ends, proved, words = (low, 0.5 * (low + high), high), crowd.proved(done), crowd.valid_for(done)
     return Bound(*ends, METHOD, words, n=n, note="; ".join(notes), proved=proved, reached=n == 1, **asked)

@@ -107,10 +107,9 @@ def shuffled(budgets: Budgets, *, mechanism: Randomizer = BINARY, victim: int | 
         OutsideValidity: a setting that the pair cannot certify, or whose worst user is not known.
     """
     require_fit(mechanism, budgets)
-    if victim is not None and check.count(0, victim=victim) >= budgets.eps.size:
-        raise InvalidValue("victim", victim, f"an index of the groups, 0 to {budgets.eps.size - 1}")
+    asked = None if victim is None else check.index(budgets.eps.size, "the groups", victim=victim)
     label, words, local = mechanism.label, mechanism.valid_for, budgets.delta_max
-    indices, certain = candidates(budgets, mechanism) if victim is None else ([victim], True)
+    indices, certain = candidates(budgets, mechanism) if asked is None else ([asked], True)
     if not certain:
         hint = "which user is the worst is not known; give users fewer distinct (eps, delta)"
         raise OutsideValidity("composition", "a known worst user", hint)
@@ -238,7 +237,8 @@ def gaussian(mu: float) -> Round:
     Args:
         mu: in [0, 1000].
     """
-    mu, label, words = check.in_range(0, losses.MOST_MU, mu=mu), f"Gaussian, mu = {mu:g}", "Gaussian mechanism"
+    mu = check.in_range(0, losses.MOST_MU, mu=mu)
+    label, words = f"Gaussian, mu = {mu:g}", "Gaussian mechanism"
     if mu == 0:
         return silent(label, words)
     pair = (lambda delta, times: losses.sampled_gaussian(mu, depth=depth_of(delta, times)),)

@@ -232,7 +232,7 @@ class OnLine(Setting):
     def __init__(self, runs: Laplace | Gaussian, scales: Budgets | Array, count: Counts, where: Indices) -> None:
         self.runs: Laplace | Gaussian = runs
         self.scales, self.count, self.where = scales, count, where
-        self.n, self.width = int(count.sum()), float(runs.sensitivity)
+        self.n, self.width = int(count.sum()), runs.sensitivity
         # As the engine of reports on a line takes them, and as attacks do: values in units of their range.
         self.line: dict[str, Any] = {"count": count, "mechanism": runs.name, "scales": scales}
         self.attacked = dict(self.line)
