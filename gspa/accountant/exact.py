@@ -54,8 +54,6 @@ from gspa.accountant.roots import find_root, push_until
 #
 # some thirty terms of a sum, whatever n, accurate relative to H however small it is.
 
-Combine = Callable[[Array], Array]  # one row per group of users to one row per choice of their inputs
-
 _CELLS = 1 << 19  # size of the arrays worked on at once
 _LEFT_OUT = 44.0  # e^-44: tilted mass outside one period of the sum, on each side
 _CUT = 50.0  # terms of the sum below e^-50 are not formed
@@ -115,8 +113,8 @@ class Tilted:
             self.log_mgf = np.logaddexp(0, odds + self.tilt) - np.logaddexp(0, odds) - self.tilt * self.p
             self.size = float(crowd.count @ (crowd.eps + self.tilt))
 
-    def deltas(self, combine: Combine) -> tuple[Array, Array]:
-        """Values and bounds on their errors; `combine` is `ones @ table`, or the same in a faster way.
+    def deltas(self, combine: Callable[[Array], Array]) -> tuple[Array, Array]:
+        """Values and bounds on their errors; `combine` is `table -> ones @ table`, or the same in a faster way.
 
         The bounds cover what the sum leaves out, proved, and the rounding of phases and exponents, counted.
         """

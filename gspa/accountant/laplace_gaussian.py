@@ -242,12 +242,8 @@ class Crowd:
         """The noise's scale for values in [0, 1], rounded down."""
         return enclosed(Fraction(float(self.under[victim])) / Fraction(float(self.over[victim])))[0]
 
-    def local_epsilon(self, victim: int, delta: float) -> Ends:
-        """What the victim's report alone guarantees, from below and from above."""
-        return alone_epsilon(self.mechanism, delta, self.gap(victim))
-
     def local_delta(self, victim: int, eps: float) -> Ends:
-        """The same, the other way round."""
+        """What the victim's report alone guarantees, from below and from above."""
         return alone_delta(self.mechanism, eps, self.gap(victim))
 
     def envelopes(self, victim: int, delta: float) -> tuple[list[Envelope], float]:
@@ -506,7 +502,7 @@ def blanket_epsilon(
             high, used = min((high, used), proved(more), key=lambda found: found[0])
         return min(greatest_epsilon(used.lower, delta, high, _BAND), high), high
 
-    return _answer(crowd, victim, bracket, lambda i: crowd.local_epsilon(i, delta), delta=delta)
+    return _answer(crowd, victim, bracket, lambda i: alone_epsilon(mechanism, delta, crowd.gap(i)), delta=delta)
 
 
 def blanket_delta(

@@ -260,10 +260,9 @@ _ROUNDED = 1e-12  # allowance for rounding where no transform is needed
 
 
 Rounds = Sequence[tuple[Round, int]]
-Merged = list[tuple[Round, int]]
 
 
-def checked(rounds: Rounds) -> Merged:
+def checked(rounds: Rounds) -> Rounds:
     """The same round in one place; refuses what is no list of rounds."""
     merged: dict[int, tuple[Round, int]] = {}
     for i, entry in enumerate(check.row(rounds=rounds)):
@@ -284,7 +283,7 @@ def checked(rounds: Rounds) -> Merged:
     return list(merged.values())
 
 
-def _sides(rounds: Merged, victim: int, target: float) -> Sides | None:
+def _sides(rounds: Rounds, victim: int, target: float) -> Sides | None:
     """The losses of one of the users that may be the worst, put on a grid; None if they are all 0.
 
     `target` is about the delta that is asked, apart from the local deltas.
@@ -312,24 +311,24 @@ def _variance(law: Atoms) -> float:
     return float(law.mass @ (law.loss - float(law.loss @ law.mass)) ** 2)
 
 
-def _largest(rounds: Merged) -> float:
+def _largest(rounds: Rounds) -> float:
     """No finite loss of all together is larger."""
     if any(math.isinf(one.most) for one, _ in rounds):
         return math.inf
     return enclosed(sum((times * Fraction(one.most) for one, times in rounds), Fraction(0)))[1]
 
 
-def _told(rounds: Merged) -> float:
+def _told(rounds: Rounds) -> float:
     """mu of all Gaussian reports together where nobody hides them, rounded up; infinite if there are others."""
     return math.sqrt(math.fsum(times * one.alone**2 for one, times in rounds)) * (1 + 2.0**-50)  # eight roundings
 
 
-def _local(rounds: Merged) -> float:
+def _local(rounds: Rounds) -> float:
     """Probability that some report reveals everything."""
     return 0.0 - math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in rounds))
 
 
-def _worst(rounds: Merged, found: Callable[[int], Interval], told: float, **asked: Any) -> Bound:
+def _worst(rounds: Rounds, found: Callable[[int], Interval], told: float, **asked: Any) -> Bound:
     """What is known of all together, by the victim; `told` is the upper end where nobody hides the record."""
     victims = range(max(len(one.pairs) for one, _ in rounds))
     low, value, high = (min(max(end), told) for end in zip(*map(found, victims), strict=True))
@@ -400,7 +399,7 @@ def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
     return _worst(merged, lambda victim: _delta_interval(merged, victim, eps, local), most, eps=eps)
 
 
-def _delta_interval(rounds: Merged, victim: int, eps: float, local: float) -> Interval:
+def _delta_interval(rounds: Rounds, victim: int, eps: float, local: float) -> Interval:
     """delta(eps) of one victim: what the laws leave out must be small relative to a delta that is not known yet."""
     fitted = any(one.fitted for one, _ in rounds)
     best, target = Interval(local, local, local), 1e-6 if fitted else 1e-12
