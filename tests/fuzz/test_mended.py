@@ -53,6 +53,11 @@ class TestAnswers:
             assert api.epsilon(n=5, delta=0.1, mechanism=noise).upper > 0
         assert gaussian(Fraction(1, 2)).label == "Gaussian, mu = 0.5"
 
+    def test_each_user_at_a_delta_that_is_a_fraction(self):
+        found, same = (api.per_user(budgets=[0.5, 1.0], delta=delta) for delta in (Fraction(1, 8), 0.125))
+        assert found.words() == same.words()
+        assert found.upper.tolist() == same.upper.tolist()
+
     def test_a_spread_of_minus_zero(self):
         drawn = mean.clipped_data(3, center=1.0, sigma=-0.0, low=0.0, high=2.0, rng=0)
         assert drawn.tolist() == [1.0] * 3
