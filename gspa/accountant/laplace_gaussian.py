@@ -539,7 +539,8 @@ def blanket_delta(
         some, mu = crowd.envelopes(index, 1e-6)
         if not some or local[1] == 0:
             return local
-        first = guess = min(max(gdp_delta(eps, mu=mu), _LEAST_DELTA), 0.25)  # nothing is known yet: the limit's delta
+        # Nothing is known yet: the limit's delta, or what the report alone has where the limit says less.
+        first = guess = max(min(gdp_delta(eps, mu=mu), local[1], 0.25), _LEAST_DELTA)
         for _ in range(3):  # the best B depends on the delta that comes out
             look(guess)
             if best is None or 0.3 * guess < least < 3 * guess or least < guess == _LEAST_DELTA:

@@ -370,3 +370,8 @@ def test_a_delta_that_the_gaussian_limit_says_little_of():
     """Of a victim with much noise among others with less: the limit's delta is 1e-36."""
     scales, count = [0.7306, 1.5476, 1.8436], [35, 9262, 254]
     assert 1e-14 < blanket_delta(scales, count=count, mechanism="gaussian", victim=2, eps=0.39).upper < 1e-12
+
+
+def test_a_delta_that_the_limit_says_nothing_of():
+    eps = 13.14137  # the Gaussian limit's delta is 0.15 there, that of a report alone 8e-6
+    assert blanket_delta([0.4042], count=[49], mechanism="gaussian", eps=eps).upper < 1e-6
