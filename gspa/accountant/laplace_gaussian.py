@@ -493,7 +493,7 @@ def blanket_epsilon(
                 at = least_epsilon(best.upper, delta, start, top, _BAND)
                 if at < high:
                     high, used = at, best
-                if at < _NEAR * start:
+                if start < _NEAR * at < _NEAR**2 * start:
                     break
             return high, used
 

@@ -374,4 +374,6 @@ def test_a_delta_that_the_gaussian_limit_says_little_of():
 
 def test_a_delta_that_the_limit_says_nothing_of():
     eps = 13.14137  # the Gaussian limit's delta is 0.15 there, that of a report alone 8e-6
-    assert blanket_delta([0.4042], count=[49], mechanism="gaussian", eps=eps).upper < 1e-6
+    asked = {"scales": [0.4042], "count": [49], "mechanism": "gaussian"}
+    assert blanket_delta(**asked, eps=eps).upper < 1e-6
+    assert blanket_epsilon(**asked, delta=3e-7).upper < 12  # the limit's is above that of a report alone, 14.9
