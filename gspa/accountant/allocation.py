@@ -422,7 +422,7 @@ class Allocation(Mechanism):
     deal: str = "each epoch"
 
     def __post_init__(self) -> None:
-        sigma, sensitivity = check.positive(sigma=self.sigma), check.positive(sensitivity=self.sensitivity)
+        check.fields(self, check.positive, "sigma", "sensitivity")
         check.fields(self, check.count, "steps", "k", "epochs")
         if self.steps > _MOST_STEPS:
             raise InvalidValue("steps", self.steps, "at most 10^12")
@@ -430,7 +430,7 @@ class Allocation(Mechanism):
             raise InvalidValue("k", self.k, f"at most steps = {self.steps}")
         check.one_of(RELATIONS, direction=self.direction)
         check.one_of(DEALS, deal=self.deal)
-        name, about = "sensitivity/sigma", sensitivity / sigma * math.sqrt(self.kept)
+        name, about = "sensitivity/sigma", self.sensitivity / self.sigma * math.sqrt(self.kept)
         if not _LEAST_SHIFT <= about <= 1 / _LEAST_SHIFT:
             name += " * sqrt(epochs)" if self.kept > 1 else ""
             raise InvalidValue(name, about, f"in [{_LEAST_SHIFT:g}, {1 / _LEAST_SHIFT:g}]")
@@ -457,7 +457,7 @@ class Allocated:
     @cached_property
     def shift(self) -> float:
         """The largest contribution in units of the noise, rounded up."""
-        one = enclosed(Fraction(float(self.run.sensitivity)) / Fraction(float(self.run.sigma)))[1]
+        one = enclosed(Fraction(self.run.sensitivity) / Fraction(self.run.sigma))[1]
         kept = self.run.kept
         return one * (math.sqrt(kept) * (1 + _UNIT)) if kept > 1 else one
 

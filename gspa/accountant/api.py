@@ -297,6 +297,7 @@ def per_user(*, budgets: Who = None, delta: float, mechanism: Mechanism | str = 
         raise InvalidValue("budgets", None, "given")
     users = setting(runs, None, None, budgets, rounds)
     assert isinstance(users, Shuffled | OnLine)
+    delta = check.probability(allow_zero=False, delta=delta)
     return replace(users.per_user(delta), relation=REPLACE, warnings=warnings(delta, users.n, None))
 
 

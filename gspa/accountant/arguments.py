@@ -164,6 +164,14 @@ def count(minimum: int = 1, most: float = MOST, /, **argument: Any) -> int:
     return int(number)
 
 
+def index(size: int, whose: str, /, **argument: Any) -> int:
+    """A place among so many."""
+    place = count(0, **argument)
+    if place >= size:
+        raise InvalidValue(*_scalar(argument), f"an index of {whose}, 0 to {size - 1}")
+    return place
+
+
 def integer(text: str) -> int:
     """A text as the integer that it means, as `count` takes 1e4; ValueError where it means none."""
     try:

@@ -369,22 +369,6 @@ class Setting:
         return Limit(float(np.sqrt(square(best))), others)
 
 
-def setting(scales: Budgets | ArrayLike, count: ArrayLike, mechanism: str, victim: int | None, cells: int) -> Setting:
-    """Checked arguments of what is below; there must be others."""
-    crowd = Crowd.of(scales, count, mechanism)
-    if not (victims := crowd.candidates(victim)):
-        raise InvalidValue("victim", victim, "the index of a finite scale")
-    own, many = crowd.noise(victims[0]), crowd.reports.count
-    left = many - (np.arange(many.size) == victims[0])
-    place = np.flatnonzero((left > 0) & np.isfinite(crowd.scales))
-    if place.size == 0:
-        raise InvalidValue("count", many.tolist(), "at least one other user with finite noise")
-    others = tuple(crowd.noise(int(i)) for i in place)
-    # Edges that resolve the interval and the victim's tails.
-    r = radii(0.5 + own.quantile(_TAIL), max(check.count(12, cells=cells) // 6, 8))
-    return Setting(own, others, left[place].astype(float), place, crowd.scales, np.unique(np.r_[0.5 - r, 0.5 + r]))
-
-
 def reports(
     scales: Budgets | ArrayLike,
     *,
@@ -405,7 +389,19 @@ def reports(
     Raises:
         InvalidValue: an argument outside its range, or nobody else.
     """
-    where = setting(scales, count, mechanism, victim, cells)
+    crowd = Crowd.of(scales, count, mechanism)
+    if not (victims := crowd.candidates(victim)):
+        raise InvalidValue("victim", victim, "the index of a finite scale")
+    own, many = crowd.noise(victims[0]), crowd.reports.count
+    left = many - (np.arange(many.size) == victims[0])
+    place = np.flatnonzero((left > 0) & np.isfinite(crowd.scales))
+    if place.size == 0:
+        raise InvalidValue("count", many.tolist(), "at least one other user with finite noise")
+    kept = tuple(crowd.noise(int(i)) for i in place)
+    # Edges that resolve the interval and the victim's tails.
+    r = radii(0.5 + own.quantile(_TAIL), max(check.count(12, cells=cells) // 6, 8))
+    edges = np.unique(np.r_[0.5 - r, 0.5 + r])
+    where = Setting(own, kept, left[place].astype(float), place, crowd.scales, edges)
     if others is None:
         places = where.limit.others
     else:

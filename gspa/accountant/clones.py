@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,8 +180,8 @@ def clone_law(
         mass = binomial.pmf(np.arange(low, high + 1), n, float(q[0]), float(rest[0]))
         law = _points(low, mass, outside)
     elif n <= _FEW:
-        many = count.astype(np.intp)
-        mass = _product(np.repeat(q, many), np.repeat(rest, many))
+        # Coefficients of prod_j (rest_j + q_j x): sums of positive terms, relative error <= about 2 n u.
+        mass = reduce(np.convolve, np.repeat(np.stack([rest, q], axis=1), count.astype(np.intp), axis=0))
         law = _points(low, mass[int(low) : int(high) + 1], outside)
     else:
         edges, mass, error = _fourier(q, rest, count, about, low, high, slope)
@@ -208,25 +209,6 @@ def _window(mean: float, variance: float, n: float, depth: float, over: float) -
 def _points(low: float, mass: Array, outside: dict[str, float]) -> CloneLaw:
     # Masses that underflow are below 1e-300.
     return CloneLaw(low + np.arange(mass.size + 1.0), mass, _RELATIVE * mass + 1e-300, **outside)
-
-
-def _product(q: Array, rest: Array) -> Array:
-    """Coefficients of prod_j (rest_j + q_j x): sums of positive terms, relative error <= about 4 n u."""
-    size = 1 << max(0, q.size - 1).bit_length()
-    table = np.zeros((size, 2))
-    table[:, 0] = 1.0  # padding: users who are never clones
-    table[: q.size, 0], table[: q.size, 1] = rest, q
-    while len(table) > 1 and table.shape[1] <= 33:
-        left, right = table[0::2], table[1::2]
-        width = table.shape[1]
-        product = np.zeros((len(left), 2 * width - 1))
-        for k in range(width):
-            product[:, k : k + width] += left[:, k : k + 1] * right
-        table = product
-    rows = list(table)
-    while len(rows) > 1:
-        rows = [np.convolve(rows[i], rows[i + 1]) for i in range(0, len(rows), 2)]
-    return rows[0]
 
 
 def _fourier(

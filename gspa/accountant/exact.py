@@ -35,7 +35,7 @@ from gspa.accountant import arguments as check
 from gspa.accountant.arguments import MOST_EXPONENT, UNIT, Array
 from gspa.accountant.bound import Bound
 from gspa.accountant.budgets import Budgets
-from gspa.accountant.errors import InvalidValue, OutsideValidity
+from gspa.accountant.errors import OutsideValidity
 from gspa.accountant.one_round import UserBounds, central_delta, central_epsilon
 from gspa.accountant.pair import Victim, gaussian_guess
 from gspa.accountant.roots import find_root, push_until
@@ -53,8 +53,6 @@ from gspa.accountant.roots import find_root, push_until
 #     H = D E[e^(lambda T)] e^(-lambda m) 1/(2 pi) int phi(s) e^(-i s m) (1 - e^(-is))/(1 - rho e^(-is)) ds:
 #
 # some thirty terms of a sum, whatever n, accurate relative to H however small it is.
-
-Combine = Callable[[Array], Array]  # one row per group of users to one row per choice of their inputs
 
 _CELLS = 1 << 19  # size of the arrays worked on at once
 _LEFT_OUT = 44.0  # e^-44: tilted mass outside one period of the sum, on each side
@@ -115,8 +113,8 @@ class Tilted:
             self.log_mgf = np.logaddexp(0, odds + self.tilt) - np.logaddexp(0, odds) - self.tilt * self.p
             self.size = float(crowd.count @ (crowd.eps + self.tilt))
 
-    def deltas(self, combine: Combine) -> tuple[Array, Array]:
-        """Values and bounds on their errors; `combine` is `ones @ table`, or the same in a faster way.
+    def deltas(self, combine: Callable[[Array], Array]) -> tuple[Array, Array]:
+        """Values and bounds on their errors; `combine` is `table -> ones @ table`, or the same in a faster way.
 
         The bounds cover what the sum leaves out, proved, and the rounding of phases and exponents, counted.
         """
@@ -279,8 +277,8 @@ def tries_all(budgets: Budgets, *, most: int = QUICK) -> bool:
 
 def _asked(budgets: Budgets, victim: int | None = None) -> tuple[Crowd, Inputs | None]:
     """The others, and all their inputs, unless they are too many to try."""
-    if victim is not None and (victim := check.count(0, victim=victim)) >= budgets.eps.size:
-        raise InvalidValue("victim", victim, f"an index of the budgets' groups, 0 to {budgets.eps.size - 1}")
+    if victim is not None:
+        victim = check.index(budgets.eps.size, "the budgets' groups", victim=victim)
     people = budgets.grouped()
     crowd = _crowd(people, None if victim is None else int(np.searchsorted(people.eps, budgets.eps[victim])))
     return crowd, crowd.every_input if math.prod(crowd.shape) <= MOST_INPUTS else None

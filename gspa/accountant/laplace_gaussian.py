@@ -214,17 +214,14 @@ class Crowd:
             if given.sum() > check.MOST:
                 raise InvalidValue("sum of count", float(given.sum()), "at most 2^53 - 1")
             over, many = np.full(under.shape, check.positive(sensitivity=sensitivity)), given.astype(np.int64)
-            scale = _usable(under) / sensitivity
+            scale = _usable(under) / over
         hint = "the scale of Laplace reports is 1/eps" if isinstance(scales, Budgets) else ""
         return cls(Reports.of(mechanism, _usable(scale, hint), many), scale, mechanism, over, under)
 
     def candidates(self, victim: int | None) -> list[int]:
         """Whom to evaluate, least noise first: one index per distinct finite scale, or the one asked for."""
         if victim is not None:
-            last = self.scales.size - 1
-            index = check.count(0, victim=victim)
-            if index > last:
-                raise InvalidValue("victim", victim, f"an index of scales, 0 to {last}")
+            index = check.index(self.scales.size, "scales", victim=victim)
             return [index] if math.isfinite(self.scales[index]) else []
         _, first = np.unique(self.scales, return_index=True)
         return [int(i) for i in first if math.isfinite(self.scales[i])]
@@ -249,12 +246,8 @@ class Crowd:
         """The noise's scale for values in [0, 1], rounded down."""
         return enclosed(Fraction(float(self.under[victim])) / Fraction(float(self.over[victim])))[0]
 
-    def local_epsilon(self, victim: int, delta: float) -> Ends:
-        """What the victim's report alone guarantees, from below and from above."""
-        return alone_epsilon(self.mechanism, delta, self.gap(victim))
-
     def local_delta(self, victim: int, eps: float) -> Ends:
-        """The same, the other way round."""
+        """What the victim's report alone guarantees, from below and from above."""
         return alone_delta(self.mechanism, eps, self.gap(victim))
 
     def envelopes(self, victim: int, delta: float) -> tuple[list[Envelope], float]:
@@ -505,7 +498,7 @@ def blanket_epsilon(
                 at = least_epsilon(best.upper, delta, start, top, _BAND)
                 if at < high:
                     high, used = at, best
-                if at < _NEAR * start:
+                if start < _NEAR * at < _NEAR**2 * start:
                     break
             return high, used
 
@@ -514,7 +507,7 @@ def blanket_epsilon(
             high, used = min((high, used), proved(more), key=lambda found: found[0])
         return min(greatest_epsilon(used.lower, delta, high, _BAND), high), high
 
-    return _answer(crowd, victim, bracket, lambda i: crowd.local_epsilon(i, delta), delta=delta)
+    return _answer(crowd, victim, bracket, lambda i: alone_epsilon(mechanism, delta, crowd.gap(i)), delta=delta)
 
 
 def blanket_delta(
@@ -551,7 +544,8 @@ def blanket_delta(
         some, mu = crowd.envelopes(index, 1e-6)
         if not some or local[1] == 0:
             return local
-        first = guess = min(max(gdp_delta(eps, mu=mu), _LEAST_DELTA), 0.25)  # nothing is known yet: the limit's delta
+        # Nothing is known yet: the limit's delta, or what the report alone has where the limit says less.
+        first = guess = max(min(gdp_delta(eps, mu=mu), local[1], 0.25), _LEAST_DELTA)
         for _ in range(3):  # the best B depends on the delta that comes out
             look(guess)
             if best is None or 0.3 * guess < least < 3 * guess or least < guess == _LEAST_DELTA:
@@ -598,7 +592,7 @@ def _answer(
         waiting = [i for i in waiting if local(i)[1] > high]
     notes = [note] if note and not crowd.alone else []
     if victim is not None:
-        notes = [f"for the users with scale {crowd.scales[victim]:g}", *notes]
+        notes = [f"for the users with scale {crowd.scales[int(victim)]:g}", *notes]
     ends, proved, words = (low, 0.5 * low + 0.5 * high, high), crowd.proved(done), crowd.valid_for(done)
     n, note = int(crowd.reports.count.sum()), "; ".join(notes)
     return Bound(*ends, METHOD, words, n=n, note=note, proved=proved, reached=crowd.alone, **asked)

@@ -32,7 +32,7 @@ from gspa.accountant.pair import AtomTable
 # "Losses on a grid", on the page of proofs. Both err by O(step^2).
 
 _FAR_RATIO = 500.0  # beyond it a sample of rate 1e-9 is as good as certain
-_ON_GRID = 1e-10  # a loss this near a grid point, in steps, is on it; see `transform.Tail.slip`
+_ON_GRID = 1e-10  # a loss this near a grid point, in steps, is on it; see `transform.Tail.end`
 _ROUNDED = 1e-11
 _FINE = 4  # cells of the first merging in one step of the grid
 _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(6))

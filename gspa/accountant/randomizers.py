@@ -610,7 +610,7 @@ class Gaussian(Mechanism):
 
 def _noise(runs: Laplace | Gaussian, name: str) -> None:
     """Check, and make a sequence a tuple, so that the mechanism can be compared and hashed."""
-    check.positive(sensitivity=runs.sensitivity)
+    check.fields(runs, check.positive, "sensitivity")
     given = getattr(runs, name)
     if given is None:
         return
@@ -622,4 +622,4 @@ def _noise(runs: Laplace | Gaussian, name: str) -> None:
             raise InvalidValue(f"{name}[{i}]", float(numbers[i]), "a finite number > 0")
         object.__setattr__(runs, name, tuple(numbers.tolist()))
     else:
-        check.positive(**{name: given})
+        check.fields(runs, check.positive, name)

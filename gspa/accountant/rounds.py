@@ -107,10 +107,9 @@ def shuffled(budgets: Budgets, *, mechanism: Randomizer = BINARY, victim: int | 
         OutsideValidity: a setting that the pair cannot certify, or whose worst user is not known.
     """
     require_fit(mechanism, budgets)
-    if victim is not None and check.count(0, victim=victim) >= budgets.eps.size:
-        raise InvalidValue("victim", victim, f"an index of the groups, 0 to {budgets.eps.size - 1}")
+    asked = None if victim is None else check.index(budgets.eps.size, "the groups", victim=victim)
     label, words, local = mechanism.label, mechanism.valid_for, budgets.delta_max
-    indices, certain = candidates(budgets, mechanism) if victim is None else ([victim], True)
+    indices, certain = candidates(budgets, mechanism) if asked is None else ([asked], True)
     if not certain:
         hint = "which user is the worst is not known; give users fewer distinct (eps, delta)"
         raise OutsideValidity("composition", "a known worst user", hint)
@@ -240,7 +239,8 @@ def gaussian(mu: float) -> Round:
     Args:
         mu: in [0, 1000].
     """
-    mu, label, words = check.in_range(0, losses.MOST_MU, mu=mu), f"Gaussian, mu = {mu:g}", "Gaussian mechanism"
+    mu = check.in_range(0, losses.MOST_MU, mu=mu)
+    label, words = f"Gaussian, mu = {mu:g}", "Gaussian mechanism"
     if mu == 0:
         return silent(label, words)
     pair = (lambda delta, times: losses.sampled_gaussian(mu, depth=depth_of(delta, times)),)
@@ -262,10 +262,9 @@ _ROUNDED = 1e-12  # allowance for rounding where no transform is needed
 
 
 Rounds = Sequence[tuple[Round, int]]
-Merged = list[tuple[Round, int]]
 
 
-def checked(rounds: Rounds) -> Merged:
+def checked(rounds: Rounds) -> Rounds:
     """The same round in one place; refuses what is no list of rounds."""
     merged: dict[int, tuple[Round, int]] = {}
     for i, entry in enumerate(check.row(rounds=rounds)):
@@ -286,7 +285,7 @@ def checked(rounds: Rounds) -> Merged:
     return list(merged.values())
 
 
-def _sides(rounds: Merged, victim: int, target: float) -> Sides | None:
+def _sides(rounds: Rounds, victim: int, target: float) -> Sides | None:
     """The losses of one of the users that may be the worst, put on a grid; None if they are all 0.
 
     `target` is about the delta that is asked, apart from the local deltas.
@@ -314,24 +313,24 @@ def _variance(law: Atoms) -> float:
     return float(law.mass @ (law.loss - float(law.loss @ law.mass)) ** 2)
 
 
-def _largest(rounds: Merged) -> float:
+def _largest(rounds: Rounds) -> float:
     """No finite loss of all together is larger."""
     if any(math.isinf(one.most) for one, _ in rounds):
         return math.inf
     return enclosed(sum((times * Fraction(one.most) for one, times in rounds), Fraction(0)))[1]
 
 
-def _told(rounds: Merged) -> float:
+def _told(rounds: Rounds) -> float:
     """mu of all Gaussian reports together where nobody hides them, rounded up; infinite if there are others."""
     return math.sqrt(math.fsum(times * one.alone**2 for one, times in rounds)) * (1 + 2.0**-50)  # eight roundings
 
 
-def _local(rounds: Merged) -> float:
+def _local(rounds: Rounds) -> float:
     """Probability that some report reveals everything."""
     return 0.0 - math.expm1(sum(times * math.log1p(-one.local_delta) for one, times in rounds))
 
 
-def _worst(rounds: Merged, found: Callable[[int], Interval], told: float, **asked: Any) -> Bound:
+def _worst(rounds: Rounds, found: Callable[[int], Interval], told: float, **asked: Any) -> Bound:
     """What is known of all together, by the victim; `told` is the upper end where nobody hides the record."""
     victims = range(max(len(one.pairs) for one, _ in rounds))
     low, value, high = (min(max(end), told) for end in zip(*map(found, victims), strict=True))
@@ -402,7 +401,7 @@ def compose_delta(rounds: Rounds, *, eps: float) -> Bound:
     return _worst(merged, lambda victim: _delta_interval(merged, victim, eps, local), most, eps=eps)
 
 
-def _delta_interval(rounds: Merged, victim: int, eps: float, local: float) -> Interval:
+def _delta_interval(rounds: Rounds, victim: int, eps: float, local: float) -> Interval:
     """delta(eps) of one victim: what the laws leave out must be small relative to a delta that is not known yet."""
     fitted = any(one.fitted for one, _ in rounds)
     best, target = Interval(local, local, local), 1e-6 if fitted else 1e-12

@@ -233,7 +233,7 @@ class OnLine(Setting):
     def __init__(self, runs: Laplace | Gaussian, scales: Budgets | Array, count: Counts, where: Indices) -> None:
         self.runs: Laplace | Gaussian = runs
         self.scales, self.count, self.where = scales, count, where
-        self.n, self.width = int(count.sum()), float(runs.sensitivity)
+        self.n, self.width = int(count.sum()), runs.sensitivity
         # As the engine of reports on a line takes them, and as attacks do: values in units of their range.
         self.line: dict[str, Any] = {"count": count, "mechanism": runs.name, "scales": scales}
         self.attacked = dict(self.line)
@@ -476,7 +476,7 @@ def _on_a_line(runs: Laplace | Gaussian, eps: float | None, n: int | None, who: 
         scales, count = columns[word], columns.get("count", np.ones(columns[word].size))
     else:
         left_out(f"{word} says who reports", budgets=who)
-        scales, several = np.atleast_1d(check.floats(**{word: given})), isinstance(given, Sequence)
+        scales, several = np.atleast_1d(given), isinstance(given, Sequence)
         if n is None and not several:
             raise InvalidValue("n", n, "given", "say how many report")
         users = scales.size if n is None else check.count(n=n)

@@ -94,11 +94,6 @@ class Tail:
         """The least eps that can be asked."""
         return self.lowest + self.step
 
-    @property
-    def slip(self) -> float:
-        """Allowance on the total loss: where each round's losses are on the grid, 1e-9 of a step."""
-        return 1e-9 * self.step * self.rounds
-
     @cached_property
     def _blocks(self) -> tuple[Array, Array]:
         """Sums of weight (1 - e^(b - s)) and of weight e^(b - s) over s >= b, for the first loss b of each block."""
@@ -129,7 +124,8 @@ class Tail:
         """Not below the finite part of delta(eps), or not above it, wherever the losses are on the grid."""
         if eps < self.bottom:  # nearly every loss is larger
             return 1.0 if above else self.end(self.bottom, above)
-        eps = eps - self.slip if above else eps + self.slip
+        slip = 1e-9 * self.step * self.rounds  # on the total loss: where each round's losses are on the grid
+        eps = eps - slip if above else eps + slip
         value, many = self._sum(eps)
         # sum over s > eps of min(1, s - eps) e^(-theta (s - eps)), at most its integral and one term
         reach = min(1 / self.theta if self.theta > 0 else math.inf, many * self.step)

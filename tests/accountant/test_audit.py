@@ -17,7 +17,7 @@ from gspa.accountant.tradeoff import gdp_epsilon
 def test_window_against_two_binomials():
     """Reports below -1.4 (a score of the list), others at 1, Gaussian: scipy's own binomial law."""
     edges = np.array([-3.0, -1.4, 0.0, 1.0, 4.0])
-    where = audit.setting([0.5], 51, "gaussian", None, 600)
+    where = audit.reports([0.5], count=51, mechanism="gaussian", cells=600).where
     where = type(where)(where.victim, where.others, where.count, where.place, where.scales, edges)
     own = np.array([audit.cell_masses(where.victim, x, edges) for x in (0.0, 1.0)])
     found = audit.sum_laws(np.array([1, 0, 0, 0]), where.laws([1.0]), where.count, own)
@@ -34,7 +34,7 @@ def test_linear_statistic_against_convolution():
     """A score of every cell: what its sum says, by multiplying out the reports' own laws; no better than claimed."""
     arguments, eps = {"count": [3, 12], "victim": 0}, 0.3
     claimed = audit.attack_delta([0.5, 3.0], eps=eps, others=1.0, statistic="linear", **arguments).lower
-    where = audit.setting([0.5, 3.0], [3, 12], "laplace", 0, 2400)
+    where = audit.reports([0.5, 3.0], count=[3, 12], victim=0, cells=2400).where
     score = audit.reports([0.5, 3.0], count=[3, 12], victim=0, others=1.0, cells=2400).linear
 
     def summed(*reports):
@@ -115,7 +115,7 @@ def test_solve_against_a_pseudo_inverse(seed):
 
 
 def test_equal_laws_give_the_integral():
-    where = audit.setting([1.0], 1001, "laplace", None, 2400)
+    where = audit.reports([1.0], count=1001, cells=2400).where
     f0, f1 = where.own
     v = f0 - f1
     law = where.laws([0.0])
@@ -127,7 +127,7 @@ def test_equal_laws_give_the_integral():
 
 def test_others_at_one_input_are_the_worst():
     """v' A^+ v is convex in A: no mixture of inputs inside a group beats the best single one."""
-    where = audit.setting([0.5, 2.0], [200, 300], "laplace", 0, 240)
+    where = audit.reports([0.5, 2.0], count=[200, 300], victim=0, cells=240).where
     f0, f1 = where.own
     v = f0 - f1
     best = audit.reports([0.5, 2.0], count=[200, 300], victim=0, cells=240).limit.mu ** 2

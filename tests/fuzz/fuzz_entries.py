@@ -81,7 +81,7 @@ INSIDE: dict[str, str] = {
         f"accountant.{module}.{part}": _INNER
         for module, names in {
             "allocation": "Dealt Law",
-            "attacks": "cell_masses solve setting Setting",
+            "attacks": "cell_masses solve Setting",
             "certificates": "on_a_line allocated written",
             "exact": "Crowd tries_all sharper sharper_each",
             "engine": "sharpened named_per_user discrete_epsilon discrete_delta discrete_round",

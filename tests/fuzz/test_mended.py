@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gspa.accountant import api, blanket_forms, budgets, exact, losses, mechanisms, rounds, settings
+from gspa.accountant.allocation import Allocation
 from gspa.accountant.attacks import Laws
 from gspa.accountant.errors import OutsideValidity
 from gspa.accountant.laplace_gaussian import blanket_epsilon
@@ -36,6 +37,26 @@ class TestAnswers:
         crowd = budgets.constant(1.0, n=1)
         problem = problem_of(crowd, RandomizedResponse(), 0)
         assert losses.renyi(problem, Fraction(7, 2)) == losses.renyi(problem, 3.5)
+
+    def test_a_victim_that_is_a_whole_float(self):
+        crowd = budgets.from_array([0.5, 1.0], count=5)
+        asked = {"scales": [0.5, 1.0], "count": 5, "delta": 0.01}
+        assert blanket_epsilon(**asked, victim=1.0) == blanket_epsilon(**asked, victim=1)
+        one, same = (rounds.compose([(rounds.shuffled(crowd, victim=i), 2)], delta=0.01) for i in (1.0, 1))
+        assert one == same
+
+    def test_noise_that_is_a_fraction_or_an_array_without_axes(self):
+        for half in (Fraction(1, 2), np.array(0.5)):
+            assert blanket_epsilon([1.0], count=5, delta=0.1, sensitivity=half).upper <= 0.5
+            assert Allocation(half, 10, sensitivity=half) == Allocation(0.5, 10, sensitivity=0.5)
+            noise = api.Gaussian(sigma=half, sensitivity=half)
+            assert api.epsilon(n=5, delta=0.1, mechanism=noise).upper > 0
+        assert gaussian(Fraction(1, 2)).label == "Gaussian, mu = 0.5"
+
+    def test_each_user_at_a_delta_that_is_a_fraction(self):
+        found, same = (api.per_user(budgets=[0.5, 1.0], delta=delta) for delta in (Fraction(1, 8), 0.125))
+        assert found.words() == same.words()
+        assert found.upper.tolist() == same.upper.tolist()
 
     def test_a_spread_of_minus_zero(self):
         drawn = mean.clipped_data(3, center=1.0, sigma=-0.0, low=0.0, high=2.0, rng=0)
