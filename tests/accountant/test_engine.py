@@ -65,6 +65,31 @@ class TestAgainstEnumeration:
             enough = discrete_epsilon(plain(order, [1] * 4), delta=found.upper).upper
             assert discrete_delta(plain(order, [1] * 4), eps=enough).upper <= found.upper * (1 + 1e-9)
 
+    @pytest.mark.parametrize(
+        "seed", [*range(0, 60, 2), 13, 129, *(pytest.param(s, marks=pytest.mark.slow) for s in range(60, 400))]
+    )
+    def test_an_epsilon_is_found_where_a_delta_certifies_it(self, seed):
+        rng = random.Random(seed)
+        users, eps = plain(*drawn(rng)), math.log(rng.choice([8, 9, 12, 16, 25, 40]) / 8)
+        delta = discrete_delta(users, eps=eps).upper * 1.001
+        if 0 < delta < 1:
+            assert discrete_epsilon(users, delta=delta).upper <= eps * (1 + 1e-6)
+
+    @pytest.mark.parametrize(
+        ("tables", "delta", "eps"),
+        [
+            ([[["1/2", "1/2"], ["0", "1"]], [["9/10", "1/10"], ["4/5", "1/5"]]], 0.4, 0.0),
+            ([[["83/100", "17/100"], ["22/25", "3/25"]], [["999999/1000000", "1/1000000"], ["1", "0"]]], 1e-6, 0.348),
+        ],
+    )
+    def test_a_zero_among_different_randomizers(self, tables, delta, eps):
+        tables = [[[Fraction(mass) for mass in row] for row in table] for table in tables]
+        counts = [3, 3] if eps == 0 else [2, 2]
+        found = discrete_epsilon(plain(tables, counts), delta=delta)
+        assert found.upper == pytest.approx(eps, abs=1e-3)
+        assert enumerated(tables, counts, _power(found.upper)) <= delta
+        assert found.lower == 0 or enumerated(tables, counts, _power(found.lower)) >= delta
+
     def test_equal_users_are_attacked_to_the_last_digits_where_two_inputs_are_all(self):
         table = [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
         for n in (2, 3, 5):

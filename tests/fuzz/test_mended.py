@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
 
@@ -32,6 +33,31 @@ class TestAnswers:
 
     def test_whole_numbers_that_are_floats(self):
         assert subsets(3, 5.0, 2.0, np.random.default_rng(0)).shape == (3, 2)
+
+    def test_one_report_that_says_anything_is_attacked_as_it_is_bounded(self):
+        for asked in ({"budgets": [1.0, 0.0], "mechanism": "laplace"}, {"mechanism": api.Gaussian(1.0), "n": 1}):
+            found, attack = (ask(delta=1e-3, **asked) for ask in (api.epsilon, api.attack))
+            assert found.reached
+            assert (attack.lower, attack.upper) == (found.lower, found.upper)
+        assert api.attack(budgets=[0.0, 0.0], mechanism="laplace", delta=1e-3).upper == 0
+
+    def test_a_budget_near_the_largest_double(self):
+        found = api.epsilon(eps=1e308, n=10, delta=1e-6)
+        assert found.lower <= found.value <= found.upper < math.inf
+
+    def test_an_end_that_is_not_known_is_no_number_in_json(self):
+        found = api.attack(mechanism=api.Gaussian(1.0), n=100, delta=1e-3)
+        assert math.isinf(found.upper)
+        assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["lower"] == found.lower
+
+    def test_a_wide_interval_says_so_whatever_the_method_knew(self):
+        found = api.epsilon(mechanism=api.Gaussian(0.3), n=100, delta=1e-6)
+        assert found.lower < found.upper / 2
+        assert "not known to a factor of two" in found.note
+
+    def test_each_users_epsilon_says_what_was_only_measured(self):
+        assert not api.per_user(mechanism=api.Gaussian([1.0, 1.0, 2.0]), delta=1e-4).proved
+        assert api.per_user(budgets=[1.0, 2.0], delta=1e-4).proved
 
     def test_an_order_that_is_a_fraction(self):
         crowd = budgets.constant(1.0, n=1)
