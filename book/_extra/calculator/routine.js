@@ -252,7 +252,7 @@
   function search({ top, mu, delta, band = BAND }, target, from) {
     const most = min(top, MOST_EPS);
     if (!(most > 0) || !(delta(most) <= target)) return top; // what is no number proves nothing
-    const start = from || (mu > 10 ? 0.9 * most : max(gspa.gdpEpsilon(target, mu), 0.3 * mu));
+    const start = from || (mu > 10 ? 0.9 * most : max(gspa.gdpEpsilon(target, mu), 1e-3 * mu));
     let low = -1, high = most, eps = min(start, 0.95 * most), last = null;
     for (let i = 1; i < 40 && high - max(low, 0) > 1e-9 * high; i++) {
       const found = delta(eps);
