@@ -102,7 +102,7 @@ class TestSamples:
         rng = np.random.default_rng(3)
         place = float(whole.what.split("inputs ")[1].split(",")[0])
         noise = rng.laplace(0, [0.5, 0.5, 2, 2, 2, 2], size=(100_000, 6)) + np.r_[0.0, np.full(5, place)]
-        edges = audit.setting([0.5, 2.0], [2, 4], "laplace", 0, 48).edges
+        edges = whole.where.edges
         counts = np.bincount(
             np.clip(np.searchsorted(edges, noise.ravel()) - 1, 0, whole.victim.shape[1] - 1),
             minlength=whole.victim.shape[1],
