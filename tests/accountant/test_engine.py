@@ -73,7 +73,8 @@ class TestAgainstEnumeration:
         users, eps = plain(*drawn(rng)), math.log(rng.choice([8, 9, 12, 16, 25, 40]) / 8)
         delta = discrete_delta(users, eps=eps).upper * 1.001
         if 0 < delta < 1:
-            assert discrete_epsilon(users, delta=delta).upper <= eps * (1 + 1e-6)
+            # Rows that are equal have a local eps of a few units of rounding.
+            assert discrete_epsilon(users, delta=delta).upper <= eps * (1 + 1e-6) + 1e-14
 
     @pytest.mark.parametrize(
         ("tables", "delta", "eps"),
