@@ -348,7 +348,7 @@ class _Victim:
         self._chosen = math.nan, 1.0  # at which eps, and its value there
         self._refined = cache(lambda one: _fine(crowd, who, one, delta, _CELLS))
 
-    def delta(self, eps: float, enough: float = 0.0) -> float:
+    def delta(self, eps: float, enough: float) -> float:
         """Not below it; not above what the report alone guarantees. No tighter one is looked for than `enough`."""
         alone = self.crowd.local_delta(self.who, eps)[1]
         if not self.hidden:
